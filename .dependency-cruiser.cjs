@@ -1,0 +1,60 @@
+/** The house's walls: an app imports libs and itself; contracts import nothing of ours; bus imports contracts only. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-app-imports-another-app',
+      comment: 'Apps share only libs/. The standalone app is the one that hosts the others in its process.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/standalone/' },
+      to: { path: '^apps/([^/]+)/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'contracts-import-nothing-of-ours',
+      severity: 'error',
+      from: { path: '^libs/contracts/' },
+      to: { path: '^(apps|lab|test|bench|libs/(?!contracts/))' },
+    },
+    {
+      name: 'contracts-do-no-io',
+      severity: 'error',
+      from: { path: '^libs/contracts/', pathNot: '\\.spec\\.ts$' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?crypto$' },
+    },
+    {
+      name: 'bus-imports-contracts-only',
+      severity: 'error',
+      from: { path: '^libs/bus/' },
+      to: { path: '^(apps|lab|test|bench|libs/service)' },
+    },
+    {
+      name: 'libs-import-no-app',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^(apps|lab|test|bench)/' },
+    },
+    {
+      name: 'product-does-not-import-its-lab',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(lab|test|bench)/' },
+    },
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'not-unlisted',
+      comment: 'every package is in package.json',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js'],
+    },
+  },
+};

@@ -1,0 +1,40 @@
+export const AlarmCodes = [
+  'agent-down',
+  'partial-reachability',
+  'network-down',
+  'node-degraded',
+  'blind',
+  'detector-silent',
+  'fencing-failed',
+  'fencing-suppressed',
+  'brake',
+  'domain-down',
+  'not-fenceable',
+  'half-dead',
+  'no-room',
+  'workload-held',
+  'power-on-withheld',
+  'drift',
+  'resetup-failed',
+  'flapping',
+  'conflict',
+  'no-workers',
+  'peer-list',
+  'bmc-unreachable',
+  'observe-mode',
+] as const;
+export type AlarmCode = (typeof AlarmCodes)[number];
+
+/** Bucket `alarms`, key `<code>=<subject>`. */
+export interface AlarmRecord {
+  code: AlarmCode;
+  /** Node, workload, network … that it is about. */
+  subject: string;
+  severity: 'info' | 'warning' | 'critical';
+  message: string;
+  since: number;
+  count: number;
+  cleared?: number;
+  acknowledged?: { by: string; at: number };
+}
+export const alarmKey = (code: AlarmCode, subject: string): string => `${code}=${subject}`;

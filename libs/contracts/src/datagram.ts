@@ -1,0 +1,79 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Bytes of every datagram, each way: an echo is never larger than its probe, so nobody can be used as an amplifier. */
+export const DATAGRAM_BYTES = 64;
+
+export const DatagramTypes = { PROBE: 1, ECHO: 2, HELLO: 3, WELCOME: 4 } as const;
+export type DatagramType = (typeof DatagramTypes)[keyof typeof DatagramTypes];
+
+export interface Datagram {
+  type: DatagramType;
+  /** {@link peerId} of the sender, and of the one it is meant for. */
+  from: bigint;
+  to: bigint;
+  /** Epoch of the sender's process. */
+  epoch: bigint;
+  /** Index of the network in the sorted list of the sender's networks. */
+  network: number;
+  /** Low 16 bits of the sender's peer list version. */
+  listVersion: number;
+  /** 16 fresh random bytes; the echo brings them back. */
+  nonce: Buffer;
+}
+
+const MAGIC = 0x4d55; // "MU"
+const VERSION = 1;
+const MAC_AT = 48;
+
+/** 8 bytes that stand for a name on the wire. */
+export const peerId = (name: string): bigint => createHash('sha256').update(name).digest().readBigUInt64BE(0);
+
+/** Keys that are accepted, the first is used to sign: two, so that a key can be changed without a silent minute. */
+export interface DatagramKeys {
+  cluster: string;
+  keys: readonly Buffer[];
+}
+
+const mac = (body: Buffer, cluster: string, key: Buffer): Buffer =>
+  createHmac('sha256', key).update(body).update(cluster).digest().subarray(0, 16);
+
+/** magic 2 · version 1 · type 1 · from 8 · to 8 · epoch 8 · network 1 · zero 1 · listVersion 2 · nonce 16 · mac 16 */
+export function encodeDatagram(d: Datagram, keys: DatagramKeys): Buffer {
+  const out = Buffer.alloc(DATAGRAM_BYTES);
+  out.writeUInt16BE(MAGIC, 0);
+  out.writeUInt8(VERSION, 2);
+  out.writeUInt8(d.type, 3);
+  out.writeBigUInt64BE(d.from, 4);
+  out.writeBigUInt64BE(d.to, 12);
+  out.writeBigUInt64BE(d.epoch, 20);
+  out.writeUInt8(d.network, 28);
+  out.writeUInt16BE(d.listVersion & 0xffff, 30);
+  d.nonce.copy(out, 32, 0, 16);
+  const key = keys.keys[0];
+  if (key === undefined) throw new RangeError('no datagram key');
+  mac(out.subarray(0, MAC_AT), keys.cluster, key).copy(out, MAC_AT);
+  return out;
+}
+
+/** Why a datagram was dropped: counted, never answered. */
+export type DatagramRefusal = 'size' | 'magic' | 'version' | 'type' | 'mac';
+
+export function decodeDatagram(bytes: Buffer, keys: DatagramKeys): Datagram | DatagramRefusal {
+  if (bytes.length !== DATAGRAM_BYTES) return 'size';
+  if (bytes.readUInt16BE(0) !== MAGIC) return 'magic';
+  if (bytes.readUInt8(2) !== VERSION) return 'version';
+  const type = bytes.readUInt8(3);
+  if (type < 1 || type > 4) return 'type';
+  const body = bytes.subarray(0, MAC_AT);
+  const given = bytes.subarray(MAC_AT);
+  if (!keys.keys.some((key) => timingSafeEqual(mac(body, keys.cluster, key), given))) return 'mac';
+  return {
+    type: type as DatagramType,
+    from: bytes.readBigUInt64BE(4),
+    to: bytes.readBigUInt64BE(12),
+    epoch: bytes.readBigUInt64BE(20),
+    network: bytes.readUInt8(28),
+    listVersion: bytes.readUInt16BE(30),
+    nonce: Buffer.from(bytes.subarray(32, 48)),
+  };
+}

@@ -1,0 +1,128 @@
+import type { Verdict } from './verdict.js';
+
+export const IncidentPhases = [
+  'open',
+  'investigating',
+  'fencing',
+  'fenced',
+  'recovering',
+  'recovered',
+  'closed',
+  'suppressed',
+  'failed',
+  'survived',
+  'cancelled',
+] as const;
+export type IncidentPhase = (typeof IncidentPhases)[number];
+
+/** Ended for good; a new incident of the node may replace the value. */
+export const closedPhases: readonly IncidentPhase[] = ['closed', 'survived', 'cancelled'];
+export const isOpenIncident = (i: { phase: IncidentPhase }): boolean => !closedPhases.includes(i.phase);
+
+export const GateCodes = [
+  'BLIND',
+  'NOT_FENCEABLE',
+  'ALREADY_OPEN',
+  'LIFE_SIGN',
+  'BRAKE',
+  'DOMAIN',
+  'CAP',
+  'QUORUM',
+  'PAUSED',
+  'OBSERVE',
+  'FLAPPING',
+] as const;
+/** Gates in the order in which they are asked. */
+export type GateCode = (typeof GateCodes)[number];
+
+export interface GateResult {
+  gate: GateCode;
+  pass: boolean;
+  /** One sentence with the figures that decided. */
+  detail: string;
+}
+
+export type PowerVerb = 'off' | 'on' | 'status';
+
+/**
+ * One BMC command. It is written, by compare-and-set on the revision that was decided on, *before* it is given:
+ * an entry without `endedAt` may have been carried out, or may yet be (see POWER_QUARANTINE_MS).
+ */
+export interface PowerCommand {
+  n: number;
+  /** Fencing token of the leader (or of the fencer it handed the command to). */
+  epoch: number;
+  fencer: string;
+  level: number;
+  device: string;
+  verb: PowerVerb;
+  at: number;
+  endedAt?: number;
+  /** ms from start to end, monotonic. */
+  tookMs?: number;
+  result?: { ok: boolean; power?: 'on' | 'off' | 'unknown'; code?: string; detail?: string };
+}
+
+/** Proof of off. */
+export interface OffProof {
+  kind: 'read-back' | 'already-off' | 'manual';
+  at: number;
+  /** `manual`: who said so, and why. */
+  by?: string;
+  reason?: string;
+  level?: number;
+}
+
+/** One step of the story, for people and for the timeline. */
+export interface IncidentStep {
+  phase: IncidentPhase;
+  at: number;
+  detail: string;
+}
+
+/** Which workload goes where; chosen once, then kept until its target is itself fenced. */
+export interface RecoveryAssignment {
+  workload: string;
+  from: string;
+  to?: string;
+  generation?: number;
+  job?: string;
+  state: 'waiting' | 'starting' | 'running' | 'held' | 'no-room' | 'skipped';
+  detail?: string;
+}
+
+/** Bucket `incidents`, key = node: the whole truth about one fencing; at most one is open per node. */
+export interface IncidentRecord {
+  id: string;
+  node: string;
+  phase: IncidentPhase;
+  /** `auto`: by a verdict; `manual`: by an operator's order. */
+  cause: 'auto' | 'manual';
+  by?: string;
+  reason: string;
+  openedAt: number;
+  updatedAt: number;
+  /** The verdict that it rests on. */
+  verdict?: Verdict;
+  /** Boot that is to be ended. */
+  bootId?: string;
+  gates: GateResult[];
+  /** `suppressed`: the gate that stopped it. */
+  gate?: GateCode;
+  /** Token of the conductor that decided last; workers refuse lower ones. */
+  conductor: number;
+  /** Token of the fencing leader that owns the commands. */
+  epoch?: number;
+  level: number;
+  attempt: number;
+  /** Wall clock: not to be tried again before (backoff after `failed`). */
+  retryAt?: number;
+  commands: PowerCommand[];
+  proof?: OffProof;
+  recovery: RecoveryAssignment[];
+  /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
+  powerOn?: { wanted: boolean; requestedAt: number; done?: boolean; detail?: string };
+  /** An operator released a suppressed incident past its gate. */
+  released?: { by: string; reason: string; at: number };
+  steps: IncidentStep[];
+}

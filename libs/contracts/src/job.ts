@@ -1,0 +1,84 @@
+export const JobKinds = [
+  'commission',
+  'decommission',
+  'maintenance',
+  'check',
+  'resetup',
+  'recover',
+  'discover',
+] as const;
+export type JobKind = (typeof JobKinds)[number];
+
+export const JobStatuses = ['Queued', 'Running', 'Complete', 'Errored'] as const;
+export type JobStatus = (typeof JobStatuses)[number];
+
+export interface Finding {
+  service: string;
+  result: 'ok' | 'drift' | 'broken';
+  /** Why, in a few words; empty when ok. */
+  why: string;
+}
+
+/** What a check says of one node: findings per service, and the checksum of the effective configuration. */
+export interface CheckResult {
+  findings: Finding[];
+  checksum: string;
+}
+
+export interface NodeResult {
+  ok: boolean;
+  /** Playbook that ended it: `site`, `cleanup`, `check`, `recover`. */
+  step: string;
+  failedTask?: string;
+  message?: string;
+  /** Tasks that changed something on the node. */
+  changed?: number;
+  check?: CheckResult;
+  /** Effective configuration after a successful site run. */
+  checksum?: string;
+  /** decommission: the cleanup did not work, the node is Decommissioned all the same. */
+  cleanupFailed?: boolean;
+}
+
+export interface RecoverTask {
+  workload: string;
+  generation: number;
+  driver: string;
+  spec: Record<string, unknown>;
+}
+
+/** Bucket `jobs`. The provisioner writes progress and results; inventory rolls node statuses forward from them. */
+export interface JobRecord {
+  id: string;
+  kind: JobKind;
+  nodes: string[];
+  status: JobStatus;
+  /** Text of the operations contract: `commissionEvent: nodes:[…] extra-vars:{…} host-group:…`, without secrets. */
+  desc: string;
+  hostGroup?: string;
+  extraVars: Record<string, unknown>;
+  /** discover: addresses to go to. */
+  addresses?: string[];
+  /** recover: what to start on the one node of the job. */
+  recover?: RecoverTask[];
+  /** The playbook that runs now, or ran last. */
+  task: string;
+  error: string;
+  createdAt: number;
+  startedAt?: number;
+  endedAt?: number;
+  by: string;
+  /** Why the system started it itself: `return`, `incident:<id>`, … */
+  cause?: string;
+  /** Token of the conductor behind a job that the system started: workers refuse lower ones. */
+  conductor?: number;
+  worker?: string;
+  /** Grows with each worker that takes the job: a late write of an earlier one is refused. */
+  generation: number;
+  /** Set by a cancel; the worker ends Ansible and its children. */
+  cancel?: { by: string; at: number };
+  results: Record<string, NodeResult>;
+  /** Inventory has carried the results into the node records and freed the reservation. */
+  settled: boolean;
+}
+export const isEndedJob = (j: { status: JobStatus }): boolean => j.status === 'Complete' || j.status === 'Errored';

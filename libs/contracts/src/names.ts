@@ -1,0 +1,15 @@
+/** What a node, a network, a host group, a workload may be called: safe in a file name, an Ansible inventory and a log. */
+export const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+/** `<label>-<serial>`: the key of a node everywhere. */
+export const nodeName = (label: string, serial: string): string => `${label}-${serial}`;
+
+export const NODE_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$/;
+
+/**
+ * A name as one NATS token. A dot would split it in two, and NATS knows no escape: it becomes `=2E`, which no
+ * valid name can contain.
+ */
+export const token = (name: string): string => name.replaceAll('.', '=2E');
+
+export const fromToken = (encoded: string): string => encoded.replaceAll('=2E', '.');

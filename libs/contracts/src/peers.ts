@@ -1,0 +1,32 @@
+import type { DetectionSettings } from './settings.js';
+
+export interface Peer {
+  name: string;
+  /** Address per network; the agents' port is the cluster's. */
+  networks: Record<string, string>;
+}
+
+/** Answer to an agent's plain request on `muster.peers.<node>`. Cached by the agent on disk. */
+export interface PeerList {
+  /** Revision-like, grows with every change of membership, addresses or settings. */
+  version: number;
+  cluster: string;
+  self: Peer;
+  /** Whom this agent probes: everybody else while the fleet is small, its ring neighbours beyond that. */
+  peers: Peer[];
+  /** UDP port of every agent. */
+  port: number;
+  detection: DetectionSettings;
+}
+
+/** Plain request of an agent on `muster.gate.<node>`. */
+export interface GateRequest {
+  workload: string;
+}
+
+/** `allowed` only where the registry, read live, assigns the workload to this very node and it shall run. */
+export interface GateAnswer {
+  allowed: boolean;
+  generation?: number;
+  reason: string;
+}

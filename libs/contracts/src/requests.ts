@@ -1,0 +1,242 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { NAME_PATTERN, NODE_NAME_PATTERN } from './names.js';
+import { JobKinds, type JobKind } from './job.js';
+
+/** Bodies that people and tools send: refused whole at the edge where anything is off. */
+
+export class OperationRequest {
+  @IsIn(JobKinds.filter((k) => k !== 'recover'))
+  kind!: Exclude<JobKind, 'recover'>;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(5000)
+  @Matches(NODE_NAME_PATTERN, { each: true })
+  nodes?: string[];
+
+  /** discover only. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(5000)
+  @IsString({ each: true })
+  addresses?: string[];
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  hostGroup?: string;
+
+  @IsOptional()
+  @IsObject()
+  extraVars?: Record<string, unknown>;
+
+  /** Move workloads away first. */
+  @IsOptional()
+  @IsBoolean()
+  force?: boolean;
+}
+
+export class NetworkAddress {
+  @IsString()
+  @Length(1, 255)
+  address!: string;
+}
+
+export class PowerDeviceRequest {
+  @Matches(NAME_PATTERN)
+  id!: string;
+
+  @Matches(/^(ipmitool|exec|fence-agent:[a-z0-9_]+)$/)
+  driver!: string;
+
+  @Matches(/^[A-Za-z0-9.:_-]{1,255}$/)
+  address!: string;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  port?: number;
+
+  @IsOptional()
+  @Length(1, 64)
+  username?: string;
+
+  /** Write-only: kept sealed in bucket `secrets`. IPMI takes at most 20 bytes. */
+  @IsOptional()
+  @Length(1, 20)
+  password?: string;
+
+  @IsOptional()
+  @IsObject()
+  options?: Record<string, string>;
+}
+
+export class NodeCreateRequest {
+  @Matches(NAME_PATTERN)
+  label!: string;
+
+  @Matches(NAME_PATTERN)
+  serial!: string;
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  hostGroup?: string;
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  failureDomain?: string;
+
+  /** Network name → `{address}`; one to four. */
+  @IsObject()
+  networks!: Record<string, { address: string }>;
+
+  /** Levels in order, each a list of devices. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(4)
+  powerLevels?: PowerDeviceRequest[][];
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  provisionDriver?: string;
+
+  @IsOptional()
+  @IsObject()
+  vars?: Record<string, unknown>;
+
+  @IsOptional()
+  @IsIn(['auto', 'manual'])
+  fencing?: 'auto' | 'manual';
+
+  /** Runs a Muster agent. @default true */
+  @IsOptional()
+  @IsBoolean()
+  enrolled?: boolean;
+}
+
+export class CordonRequest {
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
+
+  /** Wall clock, ms. */
+  @IsOptional()
+  @IsInt()
+  until?: number;
+}
+
+export class ReasonRequest {
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
+
+  @IsOptional()
+  @IsBoolean()
+  force?: boolean;
+
+  @IsOptional()
+  @IsBoolean()
+  dryRun?: boolean;
+}
+
+export class RecoveryRequest {
+  @IsIn(['ansible', 'ssh', 'event'])
+  driver!: 'ansible' | 'ssh' | 'event';
+
+  @IsObject()
+  spec!: Record<string, unknown>;
+}
+
+export class WorkloadRequest {
+  @IsOptional()
+  @IsIn(['running', 'stopped'])
+  desired?: 'running' | 'stopped';
+
+  @IsOptional()
+  @IsInt()
+  priority?: number;
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  hostGroup?: string;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  weight?: number;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => RecoveryRequest)
+  recovery?: RecoveryRequest;
+
+  /** Where it already runs: the first assignment; later ones are Muster's. */
+  @IsOptional()
+  @Matches(NODE_NAME_PATTERN)
+  node?: string;
+}
+
+export class MonitorNode {
+  @Matches(NAME_PATTERN)
+  label!: string;
+
+  @Matches(NAME_PATTERN)
+  serial!: string;
+
+  @Matches(/^[A-Za-z0-9.:_-]{1,255}$/)
+  addr!: string;
+}
+
+/** `muster.monitor.*` and the clusterm surface's `/monitor/event`. */
+export class MonitorEventRequest {
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayMaxSize(10_000)
+  @ValidateNested({ each: true })
+  @Type(() => MonitorNode)
+  nodes!: MonitorNode[];
+}
+
+export class FencingRequest {
+  @IsIn(['observe', 'enforce'])
+  mode!: 'observe' | 'enforce';
+
+  @IsOptional()
+  @IsObject()
+  paused?: { until: number; reason: string };
+
+  /** Nodes that may be without a tested power device. */
+  @IsOptional()
+  @IsArray()
+  @IsString({ each: true })
+  except?: string[];
+}
+
+export class GlobalsRequest {
+  @IsOptional()
+  @IsObject()
+  extraVars?: Record<string, unknown>;
+}
+
+export class AckRequest {
+  @IsOptional()
+  @MaxLength(500)
+  note?: string;
+}

@@ -1,0 +1,126 @@
+import type { AlarmRecord } from './alarm.js';
+import type { GateResult, IncidentRecord } from './incident.js';
+import type { JobRecord } from './job.js';
+import type { NodeView, PowerDevice } from './node.js';
+import type { FencingRequest, MonitorNode, NodeCreateRequest, OperationRequest, WorkloadRequest } from './requests.js';
+import type { ClusterSettings, FencingSettings } from './settings.js';
+import type { Verdict } from './verdict.js';
+import type { WorkerRecord } from './worker.js';
+import type { WorkloadRecord } from './workload.js';
+
+/** Who asks: for audit and records. */
+export interface By {
+  by: string;
+}
+export type WithRevision<T> = T & { revision: number };
+export interface Page<T> {
+  items: T[];
+  next?: string;
+}
+export interface PageRequest {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface LeaseView {
+  name: string;
+  holder?: string;
+  token: number;
+  /** ms since its last renewal was seen, on the answering process's monotonic clock. */
+  ageMs: number;
+}
+
+export interface StatusView {
+  cluster: string;
+  fencing: FencingSettings;
+  leases: LeaseView[];
+  detector: {
+    instance?: string;
+    epoch?: number;
+    sighted: boolean;
+    members: number;
+    reporters: number;
+    beaconAgeMs?: number;
+  };
+  brake: { candidates: number; limit: number };
+  nodes: { total: number; inService: number; out: { node: string; reasons: string[] }[] };
+  incidents: WithRevision<IncidentRecord>[];
+  alarms: AlarmRecord[];
+  missingDrivers: { driver: string; nodes: string[] }[];
+  workers: WorkerRecord[];
+}
+
+/**
+ * Verb → [request, answer] of every RPC, `muster.rpc.<service>.<verb>`. Errors come back as WireError. All are
+ * answered by any replica; writes are compare-and-set.
+ */
+export interface RpcMap {
+  'inventory.nodes.list': [
+    PageRequest & { names?: string[]; status?: string; state?: string; hostGroup?: string; inService?: boolean },
+    Page<NodeView>,
+  ];
+  'inventory.nodes.get': [{ name: string }, NodeView];
+  'inventory.nodes.create': [By & { node: NodeCreateRequest }, NodeView];
+  'inventory.nodes.delete': [By & { name: string; revision?: number }, Record<string, never>];
+  'inventory.nodes.cordon': [By & { name: string; reason: string; until?: number }, NodeView];
+  'inventory.nodes.uncordon': [By & { name: string }, NodeView];
+  'inventory.nodes.fence': [
+    By & { name: string; reason: string; dryRun?: boolean },
+    { incident?: WithRevision<IncidentRecord>; gates: GateResult[] },
+  ];
+  'inventory.operations.submit': [By & OperationRequest, { job: string }];
+  'inventory.monitor.event': [By & { event: 'discovered' | 'disappeared'; nodes: MonitorNode[] }, { nodes: string[] }];
+  'inventory.jobs.list': [PageRequest & { status?: string }, Page<WithRevision<JobRecord>>];
+  /** id, or `active` / `last`. */
+  'inventory.jobs.get': [{ id: string }, WithRevision<JobRecord>];
+  'inventory.jobs.cancel': [By & { id: string }, WithRevision<JobRecord>];
+  'inventory.incidents.list': [PageRequest & { open?: boolean }, Page<WithRevision<IncidentRecord>>];
+  'inventory.incidents.get': [{ node: string }, WithRevision<IncidentRecord>];
+  'inventory.incidents.release': [By & { node: string; reason: string; force?: boolean }, WithRevision<IncidentRecord>];
+  'inventory.incidents.confirm': [
+    By & { node: string; reason: string; force?: boolean },
+    WithRevision<IncidentRecord> & { doNotPowerOnBefore?: number },
+  ];
+  /**
+   * Asked by the fencing leader before its first command and at each retry: does the incident still stand on the
+   * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
+   */
+  'inventory.incidents.recheck': [
+    { node: string; incident: string; epoch: number },
+    { go: boolean; reason: string; revision: number; verdict?: Verdict },
+  ];
+  'inventory.workloads.list': [PageRequest, Page<WithRevision<WorkloadRecord>>];
+  'inventory.workloads.get': [{ name: string }, WithRevision<WorkloadRecord>];
+  'inventory.workloads.put': [By & { name: string; workload: WorkloadRequest }, WithRevision<WorkloadRecord>];
+  'inventory.workloads.delete': [By & { name: string }, Record<string, never>];
+  'inventory.alarms.list': [{ all?: boolean }, { items: AlarmRecord[] }];
+  'inventory.alarms.ack': [By & { id: string }, AlarmRecord];
+  'inventory.status': [Record<string, never>, StatusView];
+  'inventory.fencing.put': [By & FencingRequest, FencingSettings];
+  'inventory.settings.get': [Record<string, never>, WithRevision<ClusterSettings>];
+  'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];
+  'inventory.workers.list': [Record<string, never>, { items: WorkerRecord[] }];
+  /**
+   * A provisioner is about to start a recover task on a node: may it still? Reads the registry and every fresh
+   * report; `false` where the workload was seen running elsewhere or the generation is no longer current.
+   */
+  'inventory.workloads.mayStart': [
+    { workload: string; node: string; generation: number },
+    { allowed: boolean; reason: string },
+  ];
+  /** Any live fencer that offers the driver: one status read, no incident, no intent (it changes nothing). */
+  'fencer.power.read': [
+    { node: string; devices?: PowerDevice[] },
+    { devices: { id: string; power: 'on' | 'off' | 'unknown'; code?: string; detail?: string }[] },
+  ];
+}
+export type RpcVerb = keyof RpcMap;
+export type RpcRequest<V extends RpcVerb> = RpcMap[V][0];
+export type RpcAnswer<V extends RpcVerb> = RpcMap[V][1];
+
+/** Plain request on Subjects.currentVerdict(). */
+export interface CurrentVerdictRequest {
+  node: string;
+}
+/** Plain answer of muster.cmd.* to tools. */
+export type CommandAnswer = { ok: true; job?: string; nodes?: string[] } | { ok: false; code: string; message: string };

@@ -1,0 +1,131 @@
+import { MusterError } from './errors.js';
+import type { HostGroup } from './node.js';
+
+/** Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses. */
+export interface DetectionSettings {
+  profile: 'lan' | 'fast' | 'wan';
+  /** Between two probes of one peer on one network. */
+  interval: number;
+  /** Consecutive misses for an accusation. */
+  misses: number;
+  /** Consecutive misses for SUSPECT. */
+  suspectMisses: number;
+  /** Between two reports of an agent. At most x / 3. */
+  reportPeriod: number;
+  /** A report older than this is no evidence. At most x − interval. */
+  freshness: number;
+  /** A loop gap over this voids outstanding probes, and the agent abstains. */
+  loopGap: number;
+}
+
+export const DetectionProfiles: Record<DetectionSettings['profile'], DetectionSettings> = {
+  lan: {
+    profile: 'lan',
+    interval: 500,
+    misses: 6,
+    suspectMisses: 3,
+    reportPeriod: 1000,
+    freshness: 2500,
+    loopGap: 250,
+  },
+  fast: {
+    profile: 'fast',
+    interval: 250,
+    misses: 6,
+    suspectMisses: 3,
+    reportPeriod: 500,
+    freshness: 1250,
+    loopGap: 250,
+  },
+  wan: {
+    profile: 'wan',
+    interval: 1000,
+    misses: 10,
+    suspectMisses: 5,
+    reportPeriod: 2000,
+    freshness: 9000,
+    loopGap: 500,
+  },
+};
+
+/** x: silence in ms after which an observer accuses. */
+export const silence = (d: DetectionSettings): number => d.interval * d.misses;
+
+/** Refuses numbers with which a stale report could pass for a fresh accusation. */
+export function checkDetection(d: DetectionSettings): DetectionSettings {
+  const x = silence(d);
+  const wrong: string[] = [];
+  for (const [name, value] of Object.entries(d))
+    if (name !== 'profile' && !(Number.isInteger(value) && (value as number) > 0))
+      wrong.push(`${name} must be a positive whole number of ms or probes`);
+  if (d.freshness > x - d.interval)
+    wrong.push(`freshness (${d.freshness}) must be at most x − interval (${x - d.interval})`);
+  if (d.reportPeriod > x / 3) wrong.push(`reportPeriod (${d.reportPeriod}) must be at most x / 3 (${x / 3})`);
+  if (d.suspectMisses >= d.misses) wrong.push('suspectMisses must be lower than misses');
+  if (wrong.length > 0) throw new MusterError('SETTINGS_INVALID', `detection: ${wrong.join('; ')}`);
+  return d;
+}
+
+export interface FencingSettings {
+  /** `observe`: full decision record, zero BMC writes. @default 'observe' */
+  mode: 'observe' | 'enforce';
+  paused?: { until: number; reason: string; by: string };
+  /** What follows when a node refuses ports or answers ICMP for 10 s yet is silent otherwise. @default 'alarm' */
+  hung: 'alarm' | 'fence';
+  /** After recovery. @default 'power-on' (once in 24 h, then stay-off) */
+  afterRecovery: 'power-on' | 'stay-off';
+}
+
+export const defaultFencing: FencingSettings = { mode: 'observe', hung: 'alarm', afterRecovery: 'power-on' };
+
+/** Numbers of the fencer. All ms. */
+export const FencingNumbers = {
+  /** One BMC command, from start to kill. */
+  commandLimit: 6_000,
+  /** A BMC may carry out a command this much later than we asked (4 s was measured; the rest is room). */
+  deviceLag: 10_000,
+  /** First level's share, and all levels together. */
+  firstLevel: 12_000,
+  allLevels: 20_000,
+  /** Between the two proving off-reads. */
+  readGap: 200,
+  /** The same where the device was already off before the first command. */
+  readGapAlreadyOff: 2_000,
+} as const;
+
+/** W: after a command ended or its owner was lost, nobody powers on, releases or re-sets-up the node for this long. */
+export const POWER_QUARANTINE_MS = FencingNumbers.commandLimit + FencingNumbers.deviceLag;
+
+export const defaultHostGroups: HostGroup[] = [
+  { name: 'service-master', role: 'master' },
+  { name: 'service-worker', role: 'worker' },
+];
+
+/** Key `cluster` of bucket `settings`: one value, validated as one set. */
+export interface ClusterSettings {
+  cluster: string;
+  /** UDP port of the agents. */
+  agentPort: number;
+  detection: DetectionSettings;
+  fencing: FencingSettings;
+  hostGroups: HostGroup[];
+  /** Extra vars for every run; precedence configuration < globals < request. */
+  globals: Record<string, unknown>;
+  /** After a planned LEAVING no incident is opened for this long, ms. */
+  leaveGrace: number;
+  /** DEGRADED(management) longer than this counts as a return when it ends, ms. */
+  holdDown: number;
+}
+
+export const SETTINGS_KEY = 'cluster';
+
+export const defaultSettings = (cluster: string): ClusterSettings => ({
+  cluster,
+  agentPort: 7946,
+  detection: DetectionProfiles.lan,
+  fencing: defaultFencing,
+  hostGroups: defaultHostGroups,
+  globals: {},
+  leaveGrace: 600_000,
+  holdDown: 5_000,
+});

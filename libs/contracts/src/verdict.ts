@@ -1,0 +1,78 @@
+export const VerdictKinds = ['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const;
+export type VerdictKind = (typeof VerdictKinds)[number];
+
+/** What one observer says of the target on one network. */
+export interface ObserverEvidence {
+  observer: string;
+  network: string;
+  /** Consecutive probes that were due while the observer ran and were not answered. */
+  misses: number;
+  rttUs?: number;
+  /** Age of the observer's report at the time of the verdict, ms, on the detector's monotonic clock. */
+  reportAgeMs: number;
+  /** How this observer counted: accuses, hears it, or does not count (stale, abstaining). */
+  stance: 'accuses' | 'hears' | 'absent';
+}
+
+export type SshSign = 'banner' | 'refused' | 'silent' | 'not-tried';
+
+/** The monitor's own look at the target, taken at SUSPECT and renewed while it lasts. */
+export interface OwnProbe {
+  /** Networks on which the target's agent echoed to the monitor. */
+  echo: string[];
+  ssh: SshSign;
+  /** ms before the verdict, monotonic. */
+  ageMs: number;
+}
+
+export interface VerdictEvidence {
+  observers: ObserverEvidence[];
+  assigned: number;
+  accusers: number;
+  /** Enrolled nodes minus cordoned minus confirmed off. */
+  members: number;
+  sightedReporters: number;
+  /** ms since the target's own last report; absent: none was seen by this detector. */
+  ownReportAgeMs?: number;
+  ownProbe?: OwnProbe;
+}
+
+/** Published on `muster.verdict.<node>`; ordered by (epoch, seq), lower ones are refused. */
+export interface Verdict {
+  node: string;
+  verdict: VerdictKind;
+  /** DEGRADED: the silent networks. */
+  networks: string[];
+  /** Token of the detector's lease. */
+  epoch: number;
+  /** Grows with every verdict of this epoch, over all nodes. */
+  seq: number;
+  /** Wall clock, ms: for people, never for decisions. */
+  at: number;
+  /** The boot that the node's own reports last named. */
+  bootId?: string;
+  /** One sentence. */
+  reason: string;
+  evidence: VerdictEvidence;
+}
+
+/** The active detector's heartbeat. */
+export interface Beacon {
+  epoch: number;
+  seq: number;
+  instance: string;
+  sighted: boolean;
+  members: number;
+  sightedReporters: number;
+  /** Every node that is not plainly UP, with the seq of its verdict: a reader that missed one asks for it. */
+  notUp: Record<string, { verdict: VerdictKind; seq: number }>;
+}
+
+export const BEACON_PERIOD_MS = 1000;
+/** Without a beacon for this long every verdict is UNKNOWN. */
+export const BEACON_FRESH_MS = 3000;
+
+export const isNewerVerdict = (
+  a: { epoch: number; seq: number },
+  b: { epoch: number; seq: number } | undefined,
+): boolean => b === undefined || a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
