@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { alarmKey, MusterError, type AlarmCode, type AlarmRecord } from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+
+/** Conditions that somebody should know about: raised once, cleared once, however often they are seen. */
+@Injectable()
+export class AlarmService {
+  constructor(private readonly store: InventoryStore) {}
+
+  /** Idempotent: an alarm that is up already, with the same words, is left alone. */
+  async raise(
+    code: AlarmCode,
+    subject: string,
+    severity: AlarmRecord['severity'],
+    message: string,
+  ): Promise<AlarmRecord> {
+    const key = alarmKey(code, subject);
+    const seen = this.store.alarms.view.get(key)?.value;
+    if (seen && isActive(seen) && seen.severity === severity && seen.message === message) return seen;
+    const done = await this.store.alarms.bucket.mutate(key, (current) => {
+      const was = current?.value;
+      if (was && isActive(was)) {
+        if (was.severity === severity && was.message === message) return undefined;
+        return { ...was, severity, message };
+      }
+      return { code, subject, severity, message, since: Date.now(), count: (was?.count ?? 0) + 1 };
+    });
+    if (done.value === undefined) throw new MusterError('INTERNAL', `alarm ${key} vanished while it was raised`);
+    if (done.changed) await this.tell(done.value, done.revision);
+    return done.value;
+  }
+
+  /** Idempotent: an alarm that is not up is left alone. */
+  async clear(code: AlarmCode, subject: string): Promise<void> {
+    const key = alarmKey(code, subject);
+    const seen = this.store.alarms.view.get(key)?.value;
+    if (this.store.alarms.view.live && (!seen || !isActive(seen))) return;
+    const done = await this.store.alarms.bucket.mutate(key, (current) =>
+      current && isActive(current.value) ? { ...current.value, cleared: Date.now() } : undefined,
+    );
+    if (done.changed && done.value) await this.tell(done.value, done.revision);
+  }
+
+  /** `id` is `<code>=<subject>`. Acknowledging says "seen": the alarm stays until its condition is over. */
+  async acknowledge(id: string, by: string): Promise<AlarmRecord> {
+    const done = await this.store.alarms.bucket.mutate(id, (current) => {
+      if (!current) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
+      return current.value.acknowledged ? undefined : { ...current.value, acknowledged: { by, at: Date.now() } };
+    });
+    if (done.value === undefined) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
+    if (done.changed) await this.tell(done.value, done.revision);
+    return done.value;
+  }
+
+  /** Active ones first, newest first; `all` adds those that were cleared. */
+  list(all = false): AlarmRecord[] {
+    return this.store.alarms.view
+      .entries()
+      .map((e) => e.value)
+      .filter((a) => all || isActive(a))
+      .sort((a, b) => Number(isActive(b)) - Number(isActive(a)) || b.since - a.since);
+  }
+
+  private tell(alarm: AlarmRecord, revision: number): Promise<void> {
+    return this.store.bus.emit('alarm', alarm.code, alarm, { id: `alarm.${alarm.code}.${alarm.subject}.${revision}` });
+  }
+}
+
+export const isActive = (a: AlarmRecord): boolean => a.cleared === undefined;

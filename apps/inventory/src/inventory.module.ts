@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { AgentsModule } from './agents/agents.module.js';
+import { AlarmsModule } from './alarms/alarms.module.js';
+import { ConductorModule } from './conductor/conductor.module.js';
+import { IncidentsModule } from './incidents/incidents.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
+import { MonitorModule } from './monitor/monitor.module.js';
+import { NodesModule } from './nodes/nodes.module.js';
+import { OperationsModule } from './operations/operations.module.js';
+import { RecoveryModule } from './recovery/recovery.module.js';
+import { ReturnsModule } from './returns/returns.module.js';
+import { SettingsModule } from './settings/settings.module.js';
+import { StatusModule } from './status/status.module.js';
+import { StoreModule } from './store/store.module.js';
+
+/** Owns node state, jobs, incidents and workloads; the one place that decides. */
+@Module({
+  imports: [
+    StoreModule,
+    SettingsModule,
+    NodesModule,
+    MonitorModule,
+    AgentsModule,
+    OperationsModule,
+    JobsModule,
+    ReturnsModule,
+    AlarmsModule,
+    StatusModule,
+    IncidentsModule,
+    RecoveryModule,
+    ConductorModule,
+  ],
+})
+export class InventoryModule {}

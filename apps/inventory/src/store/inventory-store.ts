@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import {
+  defaultSettings,
+  PERMITS_KEY,
+  RESERVATIONS_KEY,
+  SETTINGS_KEY,
+  type AlarmRecord,
+  type BucketName,
+  type ClusterSettings,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeRecord,
+  type Permits,
+  type Reservations,
+  type WorkloadRecord,
+} from '#contracts';
+import { WorkerRegistry, type Bus, type KvBucket, type KvView, type WorkerView } from '#bus';
+
+/** One bucket: `bucket` for writes and for reads that decide, `view` for everything that may be a moment old. */
+export interface Table<T> {
+  bucket: KvBucket<T>;
+  view: KvView<T>;
+}
+
+/** What inventory remembers. Writes go through the buckets, by compare-and-set; views follow within a millisecond or so. */
+@Injectable()
+export class InventoryStore {
+  private constructor(
+    readonly bus: Bus,
+    readonly cluster: string,
+    readonly nodes: Table<NodeRecord>,
+    readonly incidents: Table<IncidentRecord>,
+    readonly jobs: Table<JobRecord>,
+    readonly workloads: Table<WorkloadRecord>,
+    readonly alarms: Table<AlarmRecord>,
+    readonly settings: Table<ClusterSettings>,
+    /** Two keys of one bucket, each with its own type. */
+    readonly reservations: Table<Reservations>,
+    readonly permits: Table<Permits>,
+    readonly workers: WorkerView,
+  ) {}
+
+  /** Creates what is missing, then waits until every view has seen its whole bucket. */
+  static async open(bus: Bus, o: { cluster: string; replicas: number }): Promise<InventoryStore> {
+    await bus.createBuckets({ replicas: o.replicas });
+    const [nodes, incidents, jobs, workloads, alarms, settings, reservations, workers] = await Promise.all([
+      table<NodeRecord>(bus, 'nodes'),
+      table<IncidentRecord>(bus, 'incidents'),
+      table<JobRecord>(bus, 'jobs'),
+      table<WorkloadRecord>(bus, 'workloads'),
+      table<AlarmRecord>(bus, 'alarms'),
+      table<ClusterSettings>(bus, 'settings'),
+      table<Reservations>(bus, 'admission'),
+      WorkerRegistry.watch(bus),
+    ]);
+    // The same watch serves both keys of the bucket: only the type differs.
+    const permits: Table<Permits> = {
+      bucket: bus.bucket<Permits>('admission'),
+      view: reservations.view as unknown as KvView<Permits>,
+    };
+    return new InventoryStore(
+      bus,
+      o.cluster,
+      nodes,
+      incidents,
+      jobs,
+      workloads,
+      alarms,
+      settings,
+      reservations,
+      permits,
+      workers,
+    );
+  }
+
+  /** Settings as last seen; the defaults until the first ones are written. */
+  get clusterSettings(): ClusterSettings {
+    return this.settings.view.get(SETTINGS_KEY)?.value ?? defaultSettings(this.cluster);
+  }
+
+  /** Reservations as last seen: to show, never to decide. */
+  get held(): Reservations['held'] {
+    return this.reservations.view.get(RESERVATIONS_KEY)?.value.held ?? {};
+  }
+
+  /** Permits as last seen: to show, never to decide. */
+  get grantedPermits(): Permits['granted'] {
+    return this.permits.view.get(PERMITS_KEY)?.value.granted ?? [];
+  }
+
+  /** Every watch is connected: what the views say is true as of now. */
+  get live(): boolean {
+    return this.tables.every((t) => t.view.live) && !this.workers.stale;
+  }
+
+  /** Called on every change of a node, incident, job, workload, reservation or worker. */
+  onChange(fn: () => void): () => void {
+    const stops = [this.nodes, this.incidents, this.jobs, this.workloads, this.settings, this.reservations].map((t) =>
+      t.view.onChange(fn),
+    );
+    stops.push(this.workers.onChange(fn));
+    return () => stops.forEach((stop) => stop());
+  }
+
+  close(): void {
+    for (const t of this.tables) t.view.close();
+    this.workers.close();
+  }
+
+  private get tables(): Table<unknown>[] {
+    return [
+      this.nodes,
+      this.incidents,
+      this.jobs,
+      this.workloads,
+      this.alarms,
+      this.settings,
+      this.reservations,
+    ] as Table<unknown>[];
+  }
+}
+
+const table = async <T>(bus: Bus, name: BucketName): Promise<Table<T>> => {
+  const bucket = bus.bucket<T>(name);
+  return { bucket, view: await bucket.view() };
+};

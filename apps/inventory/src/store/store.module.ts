@@ -1,0 +1,33 @@
+import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { DetectorView } from '../monitor/detector-view.js';
+import { NodeService } from '../nodes/node.service.js';
+import { InventoryStore } from './inventory-store.js';
+
+@Injectable()
+class StoreShutdown implements OnApplicationShutdown {
+  constructor(private readonly store: InventoryStore) {}
+  onApplicationShutdown(): void {
+    this.store.close();
+  }
+}
+
+/** What every part of inventory stands on; injectable anywhere in the app. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: InventoryStore,
+      inject: [ServiceContext],
+      useFactory: (c: ServiceContext) =>
+        InventoryStore.open(c.bus, { cluster: c.config.cluster, replicas: c.config.replicas }),
+    },
+    StoreShutdown,
+    AlarmService,
+    NodeService,
+    DetectorView,
+  ],
+  exports: [InventoryStore, AlarmService, NodeService, DetectorView],
+})
+export class StoreModule {}
