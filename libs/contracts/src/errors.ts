@@ -4,6 +4,8 @@ export const ErrorCodes = {
   UNAUTHORIZED: { status: 401, retry: false },
   FORBIDDEN: { status: 403, retry: false },
   NOT_FOUND: { status: 404, retry: false },
+  TOO_LARGE: { status: 413, retry: false },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false },
   NODE_UNKNOWN: { status: 404, retry: false },
   JOB_UNKNOWN: { status: 404, retry: false },
   INCIDENT_UNKNOWN: { status: 404, retry: false },

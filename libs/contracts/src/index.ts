@@ -1,5 +1,6 @@
 export * from './admission.js';
 export * from './alarm.js';
+export * from './clusterm.js';
 export * from './datagram.js';
 export * from './errors.js';
 export * from './events.js';
