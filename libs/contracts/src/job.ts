@@ -38,6 +38,8 @@ export interface NodeResult {
   checksum?: string;
   /** decommission: the cleanup did not work, the node is Decommissioned all the same. */
   cleanupFailed?: boolean;
+  /** recover: for each workload of the job, whether its start succeeded on this node, and why not. */
+  workloads?: Record<string, { started: boolean; reason: string }>;
 }
 
 export interface RecoverTask {
