@@ -122,7 +122,10 @@ export interface IncidentRecord {
   recovery: RecoveryAssignment[];
   /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
   powerOn?: { wanted: boolean; requestedAt: number; done?: boolean; detail?: string };
-  /** An operator released a suppressed incident past its gate. */
-  released?: { by: string; reason: string; at: number };
+  /**
+   * An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still
+   * shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.
+   */
+  released?: { by: string; reason: string; at: number; gates: GateCode[]; force: boolean };
   steps: IncidentStep[];
 }

@@ -18,6 +18,22 @@ export interface WorkloadRecord {
   assignment?: Assignment;
   /** Highest generation ever given, also after the assignment was cleared. */
   generation: number;
-  /** Why it does not run although it should. */
+  /** Why it does not run although it should. While it is set the start gates refuse. */
   held?: string;
+  /**
+   * A start that is owed on the assigned node: set together with the assignment, taken away when the start has
+   * succeeded or a report shows the workload there. Survives every crash, so no accepted recovery is lost.
+   */
+  start?: StartOwed;
+  /** Boot of the assigned node under which it was last seen running: another boot means that it was lost. */
+  boot?: string;
+}
+
+export interface StartOwed {
+  /** `incident:<id>`, `reboot:<bootId>`, `put`. */
+  cause: string;
+  /** The recover job that carries it out now. Written before the job's own record. */
+  job?: string;
+  /** Failed tries so far. */
+  attempt: number;
 }

@@ -1,0 +1,35 @@
+/**
+ * Since when this process has seen a thing, on its own monotonic clock. Wall-clock times in records come from other
+ * machines and are never compared; what was never seen is as young as can be.
+ */
+export class AgeBook {
+  private readonly first = new Map<string, number>();
+
+  constructor(private readonly clock: () => number = () => performance.now()) {}
+
+  /** Notes it where it is new. @returns its age in ms */
+  see(key: string): number {
+    const now = this.clock();
+    const since = this.first.get(key);
+    if (since !== undefined) return now - since;
+    this.first.set(key, now);
+    return 0;
+  }
+
+  /** Age in ms; 0 where it was never seen. */
+  ageMs(key: string): number {
+    const since = this.first.get(key);
+    return since === undefined ? 0 : this.clock() - since;
+  }
+
+  forget(key: string): void {
+    this.first.delete(key);
+  }
+
+  /** Sees all of these, and forgets every other. */
+  keep(keys: Iterable<string>): void {
+    const wanted = new Set(keys);
+    for (const key of this.first.keys()) if (!wanted.has(key)) this.first.delete(key);
+    for (const key of wanted) this.see(key);
+  }
+}

@@ -1,0 +1,216 @@
+import {
+  GateCodes,
+  isEndedJob,
+  silence,
+  type ClusterSettings,
+  type GateCode,
+  type GateResult,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeRecord,
+  type Verdict,
+} from '#contracts';
+import { storm, type StormFacts } from './storm.js';
+
+/** An old sign of a host that answers but serves nothing holds for this long, then the policy `hung` decides. */
+export const HUNG_HOLD_MS = 10_000;
+
+/**
+ * All that the gates look at, gathered by the caller. What could not be learnt is left out, and each gate has its
+ * documented answer for that: it stops. Nothing unknown ever lets a power-off through.
+ */
+export interface GateFacts {
+  cause: 'auto' | 'manual';
+  node: NodeRecord;
+  /** The incident that asks; absent: a dry run, or one that is about to be opened. */
+  incident?: IncidentRecord | undefined;
+  /** The open incident of this node, if any. */
+  open?: IncidentRecord | undefined;
+  /** The detector's view as of now. Missing: blind. */
+  detector?: { fresh: boolean; sighted: boolean; members: number; reporters: number } | undefined;
+  /** The verdict as of now. Missing: no evidence that it is dead, and none that it is not. */
+  verdict?: Verdict | undefined;
+  settings?: ClusterSettings | undefined;
+  /** Job that holds a reservation on the node. `undefined` in a known view: none. Missing view: treated as reserved. */
+  reservedBy?: { known: boolean; job?: JobRecord | undefined; by?: string | undefined } | undefined;
+  /** ms since this process received the node's own last report. Missing: none was seen. */
+  ownReportAgeMs?: number | undefined;
+  /** How long, on the asker's clock, the node has shown nothing but refused ports. Missing: as if just seen. */
+  refusedForMs?: number | undefined;
+  /** What the power devices answered at SUSPECT. */
+  power?: 'on' | 'off' | 'unknown' | undefined;
+  storm?: StormFacts | undefined;
+  /** Broker hosts that are nodes of this fleet. Missing: the quorum is in doubt. */
+  broker?: { servers: string[]; onThisNode: string[]; doubtful: string[] } | undefined;
+  /** Live fencers that run elsewhere than on this node. */
+  otherFencers?: number | undefined;
+  /** Wall clock, ms: for `paused.until`, which a person gave as a time of day. */
+  wallNow: number;
+}
+
+type Gate = (f: GateFacts) => { pass: boolean; detail: string };
+const pass = (detail: string): { pass: boolean; detail: string } => ({ pass: true, detail });
+const stop = (detail: string): { pass: boolean; detail: string } => ({ pass: false, detail });
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** Missing input: stops, for who cannot see must not judge. */
+const blind: Gate = (f) => {
+  const d = f.detector;
+  if (d === undefined || !d.fresh)
+    return stop('No beacon of an active detector within 3 s: its verdicts count as UNKNOWN.');
+  if (!d.sighted) return stop(`The detector is blind: ${d.reporters} of ${d.members} members report to it.`);
+  if (f.cause === 'auto' && f.verdict?.verdict !== 'DOWN')
+    return stop(`The verdict as of now is ${f.verdict?.verdict ?? 'not known'}, not DOWN.`);
+  const networks = Object.keys(f.node.networks).length;
+  const needsPower = d.members <= 2 || networks < 2;
+  if (needsPower && f.cause === 'auto' && f.power !== 'on' && f.power !== 'off')
+    return stop(
+      `With ${d.members} members and ${networks} network(s) the power device's answer stands for the missing witness, and it gave none.`,
+    );
+  return pass(`${d.reporters} of ${d.members} members report to the detector.`);
+};
+
+/** Reasons against fencing this node that no release can lift: there is nothing to fence it with. */
+export function unfenceable(f: Pick<GateFacts, 'node' | 'otherFencers'>): string | undefined {
+  if (!f.node.powerLevels.some((level) => level.length > 0)) return 'It has no power device.';
+  if (f.otherFencers === undefined) return 'It is not known which fencers are alive.';
+  if (f.otherFencers === 0) return 'No live fencer runs outside of it.';
+  return undefined;
+}
+
+/** Missing input (reservations, fencers): stops. */
+const notFenceable: Gate = (f) => {
+  const hard = unfenceable(f);
+  if (hard !== undefined) return stop(hard);
+  const n = f.node;
+  if (n.cordon !== undefined) return stop(`It is cordoned by ${n.cordon.by}: ${n.cordon.reason}.`);
+  if (n.status !== 'Allocated') return stop(`Its status is ${n.status}, not Allocated.`);
+  if (f.cause === 'auto' && n.fencing === 'manual') return stop('Its fencing is manual: an operator decides.');
+  const r = f.reservedBy;
+  if (r === undefined || !r.known) return stop('It is not known whether a job holds it.');
+  if (r.job !== undefined && !isEndedJob(r.job)) return stop(`The ${r.job.kind} job ${r.job.id} holds it.`);
+  if (r.job === undefined && r.by !== undefined) return stop(`${r.by} holds it.`);
+  const devices = n.powerLevels.reduce((sum, level) => sum + level.length, 0);
+  return pass(`Allocated, not cordoned, held by no job, ${devices} power device(s).`);
+};
+
+/** Input is the incident's own key, so it cannot be missing. */
+const alreadyOpen: Gate = (f) =>
+  f.open !== undefined && f.open.id !== f.incident?.id
+    ? stop(`Incident ${f.open.id} of this node is ${f.open.phase}.`)
+    : pass('No other incident of this node is open.');
+
+/** What speaks for life, strongest first. */
+export interface LifeSign {
+  kind: 'report' | 'echo' | 'heard' | 'banner' | 'refused' | 'unknown';
+  detail: string;
+}
+
+/** The strongest sign of life; `unknown` where nobody has looked: that holds like a sign. */
+export function lifeSign(f: GateFacts): LifeSign | undefined {
+  const x = f.settings === undefined ? undefined : silence(f.settings.detection);
+  if (x === undefined) return { kind: 'unknown', detail: 'The settings of detection are not known.' };
+  const v = f.verdict;
+  const reportAge = Math.min(f.ownReportAgeMs ?? Infinity, v?.evidence.ownReportAgeMs ?? Infinity);
+  if (reportAge <= x - (f.settings?.detection.interval ?? 0))
+    return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };
+  if (v === undefined) return { kind: 'unknown', detail: 'There is no verdict on it, so no evidence.' };
+  const probe = v.evidence.ownProbe;
+  if (probe !== undefined && probe.echo.length > 0)
+    return { kind: 'echo', detail: `It echoes to the detector over ${probe.echo.join(', ')}.` };
+  const hears = [...new Set(v.evidence.observers.filter((o) => o.stance === 'hears').map((o) => o.observer))];
+  if (hears.length > 0)
+    return { kind: 'heard', detail: `${hears.slice(0, 5).join(', ')} still hear${hears.length === 1 ? 's' : ''} it.` };
+  if (probe === undefined || probe.ssh === 'not-tried')
+    return { kind: 'unknown', detail: 'The detector has not yet tried its ssh port.' };
+  if (probe.ssh === 'banner')
+    return { kind: 'banner', detail: 'Its ssh answers with a banner: the host lives, its agent is silent.' };
+  if (probe.ssh === 'refused')
+    return { kind: 'refused', detail: 'Its host refuses the ssh port: something there still answers.' };
+  return undefined;
+}
+
+/** Missing input (no probe, no settings): stops. */
+const life: Gate = (f) => {
+  const sign = lifeSign(f);
+  if (sign === undefined) return pass('No report, no echo at anyone, no ssh.');
+  if (sign.kind !== 'refused') return stop(sign.detail);
+  const held = f.refusedForMs ?? 0;
+  if (held < HUNG_HOLD_MS)
+    return stop(`${sign.detail} Held for ${seconds(HUNG_HOLD_MS)}, ${seconds(held)} have passed.`);
+  return f.settings?.fencing.hung === 'fence'
+    ? pass(`${sign.detail} For ${seconds(held)}; the policy for hung hosts is to fence.`)
+    : stop(`${sign.detail} For ${seconds(held)}; the policy for hung hosts is to alarm.`);
+};
+
+/** Missing input: stops. */
+const ofStorm =
+  (gate: 'BRAKE' | 'DOMAIN' | 'CAP' | 'FLAPPING'): Gate =>
+  (f) =>
+    f.storm === undefined
+      ? stop('It is not known how many others are in trouble.')
+      : storm[gate](f.storm, f.node, f.incident?.id);
+
+/** Missing input: stops. One server that is not on this node survives; of several, more than half must stay. */
+const quorum: Gate = (f) => {
+  const b = f.broker;
+  if (b === undefined || b.servers.length === 0) return stop('It is not known where the servers of the bus run.');
+  const lost = new Set([...b.onThisNode, ...b.doubtful]);
+  const left = b.servers.length - lost.size;
+  const text = `${left} of ${b.servers.length} servers of the bus stay without it`;
+  return b.onThisNode.length === 0 || left > b.servers.length / 2 ? pass(`${text}.`) : stop(`${text}: no majority.`);
+};
+
+/** Missing settings: stops. */
+const paused: Gate = (f) => {
+  if (f.settings === undefined) return stop('The settings of fencing are not known.');
+  const p = f.settings.fencing.paused;
+  return p !== undefined && p.until > f.wallNow
+    ? stop(`Fencing is paused by ${p.by} until ${new Date(p.until).toISOString()}: ${p.reason}.`)
+    : pass('Fencing is not paused.');
+};
+
+/** Missing settings: stops. */
+const observe: Gate = (f) =>
+  f.settings?.fencing.mode === 'enforce'
+    ? pass('The mode is enforce.')
+    : stop(
+        f.settings === undefined
+          ? 'The mode of fencing is not known.'
+          : 'The mode is observe: decide, but write to no power device.',
+      );
+
+const gates: Record<GateCode, Gate> = {
+  BLIND: blind,
+  NOT_FENCEABLE: notFenceable,
+  ALREADY_OPEN: alreadyOpen,
+  LIFE_SIGN: life,
+  BRAKE: ofStorm('BRAKE'),
+  DOMAIN: ofStorm('DOMAIN'),
+  CAP: ofStorm('CAP'),
+  QUORUM: quorum,
+  PAUSED: paused,
+  OBSERVE: observe,
+  FLAPPING: ofStorm('FLAPPING'),
+};
+
+/** These no operator can release: there is nothing to release to, or the setting itself is the way to say so. */
+export const neverReleased: readonly GateCode[] = ['ALREADY_OPEN', 'QUORUM', 'PAUSED', 'OBSERVE'];
+/** These are released only with force: the node may well be alive. */
+export const releasedByForce: readonly GateCode[] = ['BLIND', 'LIFE_SIGN'];
+
+/** Every gate in order, also behind the first that stops: a dry run and an incident show them all. */
+export const askGates = (f: GateFacts): GateResult[] => GateCodes.map((gate) => ({ gate, ...gates[gate](f) }));
+
+/** The first gate that stops and was not released. */
+export function stoppingGate(
+  results: GateResult[],
+  released: readonly GateCode[] = [],
+  facts?: GateFacts,
+): GateResult | undefined {
+  return results.find((r) => {
+    if (r.pass) return false;
+    if (!released.includes(r.gate) || neverReleased.includes(r.gate)) return true;
+    return r.gate === 'NOT_FENCEABLE' && facts !== undefined && unfenceable(facts) !== undefined;
+  });
+}

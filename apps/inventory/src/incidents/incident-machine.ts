@@ -1,0 +1,111 @@
+import {
+  MusterError,
+  isOpenIncident,
+  type IncidentPhase,
+  type IncidentRecord,
+  type IncidentStep,
+  type VerdictKind,
+} from '#contracts';
+
+/**
+ * Where an incident may go from where it is. `open` and `investigating` decide; `suppressed` waits at a gate; from
+ * `fencing` on commands may have been given, so the ways out are narrower: see {@link mayCancel}.
+ */
+const next: Record<IncidentPhase, readonly IncidentPhase[]> = {
+  open: ['investigating', 'suppressed', 'cancelled', 'fenced'],
+  investigating: ['fencing', 'suppressed', 'cancelled', 'fenced'],
+  suppressed: ['investigating', 'fencing', 'cancelled', 'fenced'],
+  fencing: ['fenced', 'failed', 'survived', 'suppressed', 'cancelled'],
+  failed: ['fencing', 'fenced', 'survived', 'suppressed', 'cancelled'],
+  fenced: ['recovering'],
+  recovering: ['recovered'],
+  recovered: ['closed'],
+  closed: [],
+  survived: [],
+  cancelled: [],
+};
+
+/** A command that can change the node's power was (or may have been) given: intent counts, not its outcome. */
+export const wasCommanded = (i: Pick<IncidentRecord, 'commands'>): boolean => i.commands.some((c) => c.verb === 'off');
+
+/** Before the first command anything may end it; after it only a proof of off, a failure or the node's survival. */
+export const mayCancel = (i: Pick<IncidentRecord, 'phase' | 'commands'>): boolean =>
+  next[i.phase].includes('cancelled') && !wasCommanded(i);
+
+export function mayGo(i: Pick<IncidentRecord, 'phase' | 'commands'>, to: IncidentPhase): boolean {
+  if (to === 'cancelled' || (to === 'suppressed' && i.phase !== 'investigating' && i.phase !== 'open'))
+    return next[i.phase].includes(to) && !wasCommanded(i);
+  return next[i.phase].includes(to);
+}
+
+/** Steps kept in the record; a node that fails for weeks must not grow its incident without end. */
+const MOST_STEPS = 200;
+
+const withStep = (steps: IncidentStep[], step: IncidentStep): IncidentStep[] => {
+  const all = [...steps, step];
+  // The first steps tell how it began: the middle is what goes.
+  return all.length <= MOST_STEPS ? all : [...all.slice(0, 20), ...all.slice(all.length - (MOST_STEPS - 20))];
+};
+
+/**
+ * The incident in its next phase.
+ * @param at wall clock, for people
+ * @throws MusterError INCIDENT_STATE where the phase cannot follow
+ */
+export function go(i: IncidentRecord, to: IncidentPhase, detail: string, at: number): IncidentRecord {
+  if (!mayGo(i, to))
+    throw new MusterError(
+      'INCIDENT_STATE',
+      `The incident of ${i.node} is ${i.phase}${wasCommanded(i) ? ' and a power-off was ordered' : ''}: it cannot become ${to}.`,
+      { node: i.node, incident: i.id, phase: i.phase, to },
+    );
+  const moved: IncidentRecord = { ...i, phase: to, updatedAt: at, steps: withStep(i.steps, { phase: to, at, detail }) };
+  if (to !== 'suppressed') delete moved.gate;
+  if (to === 'fencing') delete moved.retryAt;
+  return moved;
+}
+
+/** A step that tells more of the same phase. */
+export const note = (i: IncidentRecord, detail: string, at: number): IncidentRecord => ({
+  ...i,
+  updatedAt: at,
+  steps: withStep(i.steps, { phase: i.phase, at, detail }),
+});
+
+/** What a verdict as of now means for an open incident. */
+export type VerdictEffect =
+  | { kind: 'stands' }
+  | { kind: 'cancel'; reason: string }
+  /** UP after a command: the node lives although it was ordered off. W on the asker's clock comes before. */
+  | { kind: 'survived-after-quarantine'; reason: string }
+  /** Nothing about this phase rests on a verdict any more. */
+  | { kind: 'irrelevant' };
+
+export interface VerdictNow {
+  /** UNKNOWN where the detector is silent, blind or did not answer. */
+  verdict: VerdictKind;
+  bootId?: string;
+  reason: string;
+}
+
+/**
+ * Before the first command every verdict but DOWN ends an automatic incident, UNKNOWN included; a forced release says
+ * that an operator wants it all the same. After the command only the node's life does, and only after W.
+ */
+export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
+  if (!isOpenIncident(i) || i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered')
+    return { kind: 'irrelevant' };
+  if (wasCommanded(i)) {
+    if (v.verdict !== 'UP' && v.verdict !== 'DEGRADED') return { kind: 'stands' };
+    const boot = v.bootId === undefined || v.bootId === i.bootId ? 'the same boot' : `another boot (${v.bootId})`;
+    return { kind: 'survived-after-quarantine', reason: `${v.verdict} in ${boot}: ${v.reason}` };
+  }
+  if (v.verdict === 'DOWN') return { kind: 'stands' };
+  if (i.released?.force === true) return { kind: 'stands' };
+  if (i.phase === 'suppressed') {
+    // An order by hand waits at its gate until it is released: a living node does not take it back. And what waits
+    // may wait through a detector's change of leader: the gates are asked again before it goes on.
+    if (i.cause === 'manual' || v.verdict === 'UNKNOWN' || v.verdict === 'SUSPECT') return { kind: 'stands' };
+  }
+  return { kind: 'cancel', reason: `the verdict is ${v.verdict}: ${v.reason}` };
+}
