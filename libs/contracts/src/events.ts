@@ -35,6 +35,15 @@ export interface EventMap {
   alarm: AlarmRecord;
   /** Key = driver: one per transition. */
   driver: { driver: string; offered: boolean; nodesAffected: number };
+  /** Key = durable consumer: a message that its handler refused again and again, and that is not offered any more. */
+  'dead-letter': {
+    consumer: string;
+    subject: string;
+    seq: number;
+    deliveries: number;
+    error: string;
+    value: unknown;
+  };
   /** Key = subject of the act: who did what. */
   audit: { by: string; action: string; subject: string; detail: string; outcome: 'accepted' | 'refused' };
 }

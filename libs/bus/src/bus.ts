@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  Subjects,
+  type BucketName,
+  type EventKind,
+  type EventMap,
+  type MusterEvent,
+  type RpcAnswer,
+  type RpcRequest,
+  type RpcVerb,
+  type Verdict,
+} from '#contracts';
+import { answer, ask, call } from './call.js';
+import { DurableConsumer, type Delivery } from './durable-consumer.js';
+import { Follow, type FollowHandler, type FollowOptions } from './follow.js';
+import { JobLogs, type LogChunk, type ReadLogOptions } from './job-log.js';
+import { store } from './jetstream-api.js';
+import { KvBucket } from './kv-bucket.js';
+import { connectLink, type Link } from './link.js';
+import { createStorage } from './storage.js';
+import type { BusLog, BusOptions, Closable } from './types.js';
+
+/** BUS_UNAVAILABLE when no server answers in time, UNAUTHORIZED when it refuses the user. */
+export async function connectBus(o: BusOptions): Promise<Bus> {
+  return new Bus(await connectLink(o));
+}
+
+/** Everything that a service says or hears: records, durable events, requests, job logs. */
+export class Bus {
+  private readonly buckets = new Map<BucketName, KvBucket<unknown>>();
+  private readonly logs: JobLogs;
+
+  constructor(private readonly link: Link) {
+    this.logs = new JobLogs(link);
+  }
+
+  get nc(): NatsConnection {
+    return this.link.nc;
+  }
+
+  get name(): string {
+    return this.link.name;
+  }
+
+  get log(): BusLog {
+    return this.link.log;
+  }
+
+  /** Known within 3 s of a silent cut: two pings, 1 s apart. */
+  get connected(): boolean {
+    return this.link.connected;
+  }
+
+  onStatus(fn: (s: 'connected' | 'disconnected') => void): () => void {
+    return this.link.onStatus(fn);
+  }
+
+  /** A handle; the bucket itself may still have to be created (by inventory): its operations wait for that. */
+  bucket<T>(name: BucketName): KvBucket<T> {
+    let bucket = this.buckets.get(name);
+    if (!bucket) this.buckets.set(name, (bucket = new KvBucket<unknown>(this.link, name)));
+    return bucket as KvBucket<T>;
+  }
+
+  /** Creates the streams and buckets that are missing; CONFIG_INVALID where one exists with another shape. */
+  createBuckets(o: { replicas?: number } = {}): Promise<void> {
+    return createStorage(this.link, o.replicas ?? 1);
+  }
+
+  /** Core NATS: who is not there misses it. Dropped without a connection. */
+  publish(subject: string, value: unknown): void {
+    if (!this.link.connected || this.link.closed) return;
+    this.nc.publish(subject, JSON.stringify(value));
+  }
+
+  /** Core NATS. */
+  subscribe(subject: string, fn: (text: string, subject: string) => void, o: { queue?: string } = {}): Closable {
+    const sub = this.nc.subscribe(subject, {
+      ...(o.queue !== undefined && { queue: o.queue }),
+      callback: (err, msg) => {
+        if (err) {
+          this.log.error({ err, subject }, 'cannot listen on this subject');
+          return;
+        }
+        try {
+          fn(msg.string(), msg.subject);
+        } catch (e) {
+          this.log.error({ err: e, subject: msg.subject }, 'a listener failed');
+        }
+      },
+    });
+    return {
+      close: async () => {
+        if (!sub.isClosed() && !this.link.closed) sub.unsubscribe();
+        await Promise.resolve();
+      },
+    };
+  }
+
+  /** Plain JSON request, answered by {@link answer} or by an outside tool. Errors as in {@link call}. */
+  ask<A>(subject: string, request: unknown, o: { timeoutMs?: number } = {}): Promise<A> {
+    return ask<A>(this.link, subject, request, o.timeoutMs ?? 1000);
+  }
+
+  /** Answers plain JSON requests; a thrown MusterError travels to the asker. */
+  answer<Q, A>(
+    subject: string,
+    fn: (request: Q, subject: string) => Promise<A> | A,
+    o: { queue?: string } = {},
+  ): Closable {
+    return answer(this.link, subject, fn, o.queue);
+  }
+
+  /**
+   * RPC of a service. Rejects with the service's own MusterError, or NO_RESPONDER (no replica), TIMEOUT (it may have
+   * been done all the same), BUS_UNAVAILABLE (at once, without a connection).
+   */
+  call<V extends RpcVerb>(verb: V, request: RpcRequest<V>, o: { timeoutMs?: number } = {}): Promise<RpcAnswer<V>> {
+    return call(this.link, verb, request, o.timeoutMs ?? 2000);
+  }
+
+  /** Durable. Two with the same `id` within two minutes are one. */
+  async emit<K extends EventKind>(kind: K, key: string, data: EventMap[K], o: { id?: string } = {}): Promise<void> {
+    const id = o.id ?? randomUUID();
+    const event: MusterEvent<K> = { id, kind, key, at: Date.now(), source: this.name, data };
+    await store(this.link, Subjects.event(kind, key), JSON.stringify(event), { id });
+  }
+
+  /** Durable; one per (epoch, seq). */
+  async publishVerdict(v: Verdict): Promise<void> {
+    await store(this.link, Subjects.verdict(v.node), JSON.stringify(v), { id: `verdict.${v.epoch}.${v.seq}` });
+  }
+
+  /**
+   * A durable consumer of verdicts and events, shared by all who name it. What `fn` throws brings the message back, a
+   * little later each time; at the fifth refusal it becomes a `dead-letter` event.
+   */
+  consume(
+    durable: string,
+    filters: string[],
+    fn: (subject: string, value: unknown, meta: Delivery) => Promise<void>,
+  ): Closable {
+    return new DurableConsumer(this.link, {
+      durable,
+      filters,
+      handle: fn,
+      deadLetter: async (letter) => {
+        // A consumer that cannot take its own dead letters would write them for ever.
+        if (letter.subject.startsWith('muster.event.dead-letter.')) return;
+        await this.emit(
+          'dead-letter',
+          durable,
+          { consumer: durable, ...letter },
+          { id: `dead.${durable}.${letter.seq}` },
+        );
+      },
+    });
+  }
+
+  /** Ordered reader of verdicts and events, for one reader alone; each message once, also across lost connections. */
+  follow(filters: string[], o: FollowOptions, fn: FollowHandler): Closable {
+    return new Follow(this.link, filters, o, fn);
+  }
+
+  /** In the order of the calls. */
+  appendLog(job: string, text: string): Promise<void> {
+    return this.logs.append(job, text);
+  }
+
+  /** Marks the end: who follows the log stops there. */
+  endLog(job: string): Promise<void> {
+    return this.logs.end(job);
+  }
+
+  readLog(job: string, o: ReadLogOptions = {}): AsyncIterable<LogChunk> {
+    return this.logs.read(job, o);
+  }
+
+  close(): Promise<void> {
+    return this.link.close();
+  }
+}

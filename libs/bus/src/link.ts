@@ -1,0 +1,177 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  connect,
+  createInbox,
+  nkeyAuthenticator,
+  type ConnectionOptions,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+} from '@nats-io/transport-node';
+import { MusterError, token } from '#contracts';
+import { busFailure, busUnavailable } from './failures.js';
+import { silentLog, type BusCredentials, type BusLog, type BusOptions } from './types.js';
+
+/** Every user has its own inboxes: nobody may read another's answers. */
+export const inboxPrefix = (user: string): string => `_INBOX_${token(user)}`;
+
+/**
+ * Client settings of every connection. The library's defaults notice a silent cut after four minutes; these after two
+ * unanswered pings, 1 s apart, and they come back 250 ms later, for ever.
+ */
+export function natsOptions(o: { name: string; servers: string[]; credentials?: BusCredentials }): ConnectionOptions {
+  return {
+    name: o.name,
+    servers: o.servers,
+    pingInterval: 1000,
+    maxPingOut: 2,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    maxReconnectAttempts: -1,
+    // A server that restarts with a half-written users file must not end us for good.
+    ignoreAuthErrorAbort: true,
+    timeout: 2000,
+    ...(o.credentials && {
+      authenticator: nkeyAuthenticator(new TextEncoder().encode(o.credentials.seed)),
+      inboxPrefix: inboxPrefix(o.credentials.user),
+    }),
+  };
+}
+
+type StatusListener = (s: 'connected' | 'disconnected') => void;
+
+/** One NATS connection that knows whether it stands, and whose requests fail at once when it breaks. */
+export class Link {
+  private readonly listeners = new Set<StatusListener>();
+  private up = true;
+  private closing = false;
+
+  constructor(
+    readonly nc: NatsConnection,
+    readonly name: string,
+    readonly log: BusLog,
+    /** Absent: the client's common `_INBOX`. */
+    readonly user?: string,
+  ) {
+    void this.followStatus();
+  }
+
+  get connected(): boolean {
+    return this.up;
+  }
+
+  /** A subject of our own for answers. */
+  inbox(): string {
+    return createInbox(this.user === undefined ? undefined : inboxPrefix(this.user));
+  }
+
+  get closed(): boolean {
+    return this.closing || this.nc.isClosed();
+  }
+
+  onStatus(fn: StatusListener): () => void {
+    this.listeners.add(fn);
+    return () => this.listeners.delete(fn);
+  }
+
+  /** Resolves to true once the connection stands, to false when `ms` passed or it was closed for good. */
+  whenConnected(ms: number): Promise<boolean> {
+    if (this.closed) return Promise.resolve(false);
+    if (this.up) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const end = (ok: boolean): void => {
+        clearTimeout(timer);
+        off();
+        resolve(ok);
+      };
+      const timer = setTimeout(() => end(false), ms);
+      const off = this.onStatus((s) => end(s === 'connected'));
+    });
+  }
+
+  /**
+   * One request, one answer. TIMEOUT, NO_RESPONDER, FORBIDDEN; BUS_UNAVAILABLE at once when there is no connection or
+   * it breaks while waiting: the other side may have carried the request out all the same.
+   */
+  async request(
+    subject: string,
+    payload: Uint8Array | string,
+    o: { timeoutMs: number; headers?: MsgHdrs },
+  ): Promise<Msg> {
+    if (!this.up || this.closed) throw busUnavailable(subject);
+    let off: (() => void) | undefined;
+    const broken = new Promise<never>((_, reject) => {
+      off = this.onStatus((s) => s === 'disconnected' && reject(busUnavailable(subject)));
+    });
+    const answer = this.nc.request(subject, payload, {
+      timeout: o.timeoutMs,
+      ...(o.headers && { headers: o.headers }),
+    });
+    try {
+      return await Promise.race([answer, broken]);
+    } catch (e) {
+      throw busFailure(e, subject);
+    } finally {
+      off?.();
+      // The loser of the race is over too: its error has been told by the winner.
+      answer.catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    if (this.nc.isClosed()) return;
+    // Draining needs a server that answers; without one there is nothing left to deliver.
+    if (this.up) await Promise.race([this.nc.drain(), pause(1000, undefined, { ref: false })]).catch(() => undefined);
+    await this.nc.close();
+  }
+
+  private async followStatus(): Promise<void> {
+    for await (const s of this.nc.status()) {
+      if (s.type === 'disconnect' || s.type === 'staleConnection') this.turn(false);
+      else if (s.type === 'reconnect') this.turn(true);
+      else if (s.type === 'error') this.log.warn({ err: s.error }, 'NATS refused something');
+      else if (s.type === 'close') this.turn(false);
+    }
+  }
+
+  private turn(up: boolean): void {
+    if (this.up === up) return;
+    this.up = up;
+    if (!this.closing) {
+      if (up) this.log.info({ server: this.nc.getServer() }, 'NATS connection is back');
+      else this.log.warn({}, 'NATS connection lost');
+    }
+    for (const fn of [...this.listeners]) fn(up ? 'connected' : 'disconnected');
+  }
+}
+
+/** BUS_UNAVAILABLE when no server answered in time; UNAUTHORIZED when one did and refused the user. */
+export async function connectLink(o: BusOptions): Promise<Link> {
+  const limit = o.connectTimeoutMs ?? 10_000;
+  const deadline = performance.now() + limit;
+  for (;;) {
+    try {
+      return new Link(await connect(natsOptions(o)), o.name, o.log ?? silentLog, o.credentials?.user);
+    } catch (e) {
+      const text = e instanceof Error ? e.message : String(e);
+      if (/authorization|authentication/i.test(text))
+        throw new MusterError(
+          'UNAUTHORIZED',
+          `NATS at ${o.servers.join(', ')} refuses user ${o.credentials?.user ?? '(none)'}`,
+          {},
+          { cause: e },
+        );
+      if (performance.now() + 250 >= deadline)
+        throw new MusterError(
+          'BUS_UNAVAILABLE',
+          `no NATS server answered at ${o.servers.join(', ')} within ${limit / 1000} s (${text})`,
+          {},
+          { cause: e },
+        );
+      await pause(250);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { StreamConfig } from '@nats-io/jetstream';
+import { Buckets, MusterError, Streams } from '#contracts';
+import { api, ApiErrors, ApiFailure, apiError } from './jetstream-api.js';
+import { bucketStream } from './kv-bucket.js';
+import type { Link } from './link.js';
+
+const day = 86_400 * 1_000_000_000;
+const MiB = 1024 * 1024;
+
+type Wanted = Pick<
+  StreamConfig,
+  | 'name'
+  | 'subjects'
+  | 'max_msgs_per_subject'
+  | 'max_bytes'
+  | 'max_age'
+  | 'allow_direct'
+  | 'num_replicas'
+  | 'deny_delete'
+>;
+
+/** Streams and buckets as they must be. */
+export function wantedStreams(replicas: number): Wanted[] {
+  const log = (name: string, subjects: readonly string[], maxAge: number): Wanted => ({
+    name,
+    subjects: [...subjects],
+    max_msgs_per_subject: -1,
+    max_bytes: 512 * MiB,
+    max_age: maxAge,
+    allow_direct: false,
+    num_replicas: replicas,
+    deny_delete: false,
+  });
+  return [
+    log(Streams.events.name, Streams.events.subjects, 30 * day),
+    log(Streams.logs.name, Streams.logs.subjects, 30 * day),
+    ...Buckets.map((bucket): Wanted => ({
+      name: bucketStream(bucket),
+      subjects: [`$KV.${bucket}.>`],
+      max_msgs_per_subject: 1,
+      max_bytes: -1,
+      max_age: 0,
+      // Direct get answers from any replica: 50 of 3,000 reads of one's own write were stale.
+      allow_direct: false,
+      num_replicas: replicas,
+      deny_delete: true,
+    })),
+  ];
+}
+
+/** What must agree with a stream that is there already; the rest may be tuned by its operator. */
+const binding = ['subjects', 'max_msgs_per_subject', 'allow_direct', 'num_replicas', 'storage'] as const;
+
+/**
+ * Creates what is missing. CONFIG_INVALID where something exists under the name with another shape: it is never
+ * changed, and never made anew, since revisions would start again at 1 and with them the fencing tokens.
+ */
+export async function createStorage(link: Link, replicas: number): Promise<void> {
+  for (const wanted of wantedStreams(replicas)) {
+    const full = {
+      ...wanted,
+      storage: 'file',
+      retention: 'limits',
+      discard: wanted.max_msgs_per_subject === 1 ? 'new' : 'old',
+      duplicate_window: 120 * 1_000_000_000,
+    };
+    const found = (await existing(link, wanted.name)) ?? (await create(link, full));
+    for (const field of binding) {
+      const is = JSON.stringify(found[field] ?? false);
+      const must = JSON.stringify(full[field] ?? false);
+      if (is !== must)
+        throw new MusterError(
+          'CONFIG_INVALID',
+          `stream ${wanted.name} exists with ${field} ${is} instead of ${must}: move it away or correct it`,
+        );
+    }
+  }
+}
+
+async function existing(link: Link, name: string): Promise<StreamConfig | undefined> {
+  try {
+    return (await api<{ config: StreamConfig }>(link, `STREAM.INFO.${name}`)).config;
+  } catch (e) {
+    if (e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound) return undefined;
+    throw e instanceof ApiFailure ? apiError(e, name) : e;
+  }
+}
+
+/** Several replicas of inventory start at once: creating what was just created in the same shape succeeds. */
+async function create(link: Link, config: object & { name: string }): Promise<StreamConfig> {
+  try {
+    return (await api<{ config: StreamConfig }>(link, `STREAM.CREATE.${config.name}`, config, 5000)).config;
+  } catch (e) {
+    const there = await existing(link, config.name);
+    if (there) return there;
+    throw e instanceof ApiFailure ? apiError(e, config.name) : e;
+  }
+}

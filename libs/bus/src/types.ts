@@ -1,0 +1,42 @@
+/** What the bus writes to: a pino logger fits. */
+export interface BusLog {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export const silentLog: BusLog = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** One NATS user: its name (also the prefix of its inboxes) and its nkey seed. */
+export interface BusCredentials {
+  user: string;
+  seed: string;
+}
+
+export interface BusOptions {
+  /** Shown by the server, and the `source` of events: the instance, e.g. `fencer-1`. */
+  name: string;
+  servers: string[];
+  /** Absent: a server without users (tests). */
+  credentials?: BusCredentials;
+  log?: BusLog;
+  /** How long the first connection may take. @default 10000 */
+  connectTimeoutMs?: number;
+}
+
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/** A value of a bucket, and the revision to name in the next compare-and-set. */
+export interface Entry<T> {
+  key: string;
+  value: T;
+  revision: number;
+}
+
+export interface Watch extends Closable {
+  /** False until the first snapshot is complete, and from each gap until the snapshot after it: what is known may be old. */
+  readonly live: boolean;
+}
