@@ -7,7 +7,14 @@ export type { LogChunk, ReadLogOptions } from './job-log.js';
 export { KvBucket, type WriteOptions } from './kv-bucket.js';
 export { KvView } from './kv-view.js';
 export type { WatchOptions } from './kv-watch.js';
+export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard.js';
+export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from './lease.js';
+export type { LeaseRecord } from './lease-decide.js';
+export { leaseServerRefusal } from './lease-server.js';
+export { LineSplitter } from './line-splitter.js';
 export { natsOptions } from './link.js';
+export { assignByRendezvous } from './rendezvous.js';
+export { openSecret, readSecretsKey, sealSecret, type SealedSecret } from './secrets.js';
 export { matches } from './subject-filter.js';
 export {
   silentLog,
@@ -18,3 +25,4 @@ export {
   type Entry,
   type Watch,
 } from './types.js';
+export { WorkerRegistry, type AnnouncedWorker, type WorkerAnnouncement, type WorkerView } from './worker-registry.js';

@@ -1,0 +1,206 @@
+/** Value of one key of bucket `leases`. */
+export interface LeaseRecord {
+  /** Instance that holds it; empty: released, free at once. */
+  holder: string;
+  /** Fencing token as far as it was known before the write; the write's own revision may raise it. */
+  token: number;
+  /** `<process>.<n>`, new with every write: an acknowledgement that was lost is found again by it. */
+  nonce: string;
+  ttlMs: number;
+}
+
+/** One write whose outcome is not known (yet). */
+export interface LeaseAttempt {
+  kind: 'acquire' | 'renew';
+  record: LeaseRecord;
+  /** Revision that the write rests on; 0: the key did not exist. */
+  basis: number;
+  /** Clock at the moment before it was sent: validity counts from here, never from the acknowledgement. */
+  sentNs: bigint;
+}
+
+/** A time of holding the lease without a gap. */
+export interface LeaseTerm {
+  token: number;
+  revision: number;
+  sentNs: bigint;
+}
+
+export interface LeaseState {
+  holder: string;
+  /** Random name of this process's contender: a record whose nonce begins with it is its own writing. */
+  process: string;
+  ttlMs: number;
+  /** The key as last seen, and since when this revision is known here. Absent: never read. */
+  seen?: { revision: number; record?: LeaseRecord; sinceNs: bigint };
+  /** Not to be read again before. */
+  nextReadNs: bigint;
+  term?: LeaseTerm;
+  /** Writes on the seen revision that may have been applied, or may yet be. */
+  attempts: LeaseAttempt[];
+  /** A write's fate is unknown: the key is read before anything else is written. */
+  doubt: boolean;
+  /** One write is on its way and is waited for. */
+  writing: boolean;
+  /** Highest token ever known here, also of others. */
+  highest: number;
+  counter: number;
+}
+
+export type LeaseAction =
+  | { do: 'read' }
+  | { do: 'write'; attempt: LeaseAttempt }
+  /** The term is over by the clock: say so, then contend. */
+  | { do: 'lapse' }
+  | { do: 'wait'; untilNs: bigint };
+
+const ns = (ms: number): bigint => BigInt(Math.round(ms * 1e6));
+/** A term ends this part of ttl after its last acknowledged renewal was sent: 15 % are left for clocks that differ. */
+const VALID = 0.85;
+/** A contender waits this part of ttl without a new revision, by its own clock. */
+const TAKEOVER = 1.25;
+const RENEW = 1 / 3;
+
+/** How often a contender looks, ms: a released lease is taken within this. */
+export const readPeriod = (ttlMs: number): number => Math.min(500, ttlMs / 10);
+
+export const initialLease = (holder: string, process: string, ttlMs: number): LeaseState => ({
+  holder,
+  process,
+  ttlMs,
+  nextReadNs: 0n,
+  attempts: [],
+  doubt: false,
+  writing: false,
+  highest: 0,
+  counter: 0,
+});
+
+/** End of validity; 0 where nothing is held. */
+export const validUntil = (s: LeaseState): bigint => (s.term === undefined ? 0n : s.term.sentNs + ns(s.ttlMs * VALID));
+
+export const isHeld = (s: LeaseState, now: bigint): boolean => now < validUntil(s);
+
+const isOwn = (s: LeaseState, r: LeaseRecord): boolean => r.nonce.startsWith(`${s.process}.`);
+
+/** May the key be written by a contender, as of now? Nobody else's term can then still be valid. */
+function takeoverAt(s: LeaseState, seen: NonNullable<LeaseState['seen']>): bigint {
+  const r = seen.record;
+  if (r === undefined || r.holder === '' || isOwn(s, r)) return 0n;
+  return seen.sinceNs + ns(Math.max(r.ttlMs, s.ttlMs) * TAKEOVER);
+}
+
+/** What to do next. Pure: the clock comes in. */
+export function decideLease(s: LeaseState, now: bigint): LeaseAction {
+  if (s.term !== undefined && !isHeld(s, now)) return { do: 'lapse' };
+  if (s.term !== undefined) {
+    const due = s.term.sentNs + ns(s.ttlMs * RENEW);
+    if (s.writing) return { do: 'wait', untilNs: validUntil(s) };
+    if (s.doubt) return now >= s.nextReadNs ? { do: 'read' } : { do: 'wait', untilNs: s.nextReadNs };
+    if (now < due) return { do: 'wait', untilNs: due };
+    return { do: 'write', attempt: attempt(s, 'renew', s.term.revision, s.term.token, now) };
+  }
+  if (s.writing) return { do: 'wait', untilNs: now + ns(readPeriod(s.ttlMs)) };
+  if (s.seen === undefined || now >= s.nextReadNs) return { do: 'read' };
+  const from = takeoverAt(s, s.seen);
+  if (s.doubt) return { do: 'wait', untilNs: s.nextReadNs };
+  if (now < from) return { do: 'wait', untilNs: from < s.nextReadNs ? from : s.nextReadNs };
+  const token = Math.max(s.highest, s.seen.revision, s.seen.record?.token ?? 0) + 1;
+  return { do: 'write', attempt: attempt(s, 'acquire', s.seen.revision, token, now) };
+}
+
+const attempt = (
+  s: LeaseState,
+  kind: LeaseAttempt['kind'],
+  basis: number,
+  token: number,
+  sentNs: bigint,
+): LeaseAttempt => ({
+  kind,
+  basis,
+  sentNs,
+  record: { holder: s.holder, token, nonce: `${s.process}.${s.counter + 1}`, ttlMs: s.ttlMs },
+});
+
+export const sending = (s: LeaseState, a: LeaseAttempt): LeaseState => ({
+  ...s,
+  counter: s.counter + 1,
+  writing: true,
+  attempts: [...s.attempts, a],
+});
+
+/** A write was acknowledged with its revision, or found to have been carried out. */
+export function written(s: LeaseState, a: LeaseAttempt, revision: number): LeaseState {
+  if (!s.attempts.includes(a)) return s;
+  const renews = a.kind === 'renew' && s.term !== undefined && s.term.revision === a.basis;
+  // A renewal that is acknowledged after its term has ended prolongs nothing: the next term has a token of its own.
+  const term: LeaseTerm | undefined =
+    a.kind === 'acquire'
+      ? { token: Math.max(a.record.token, revision), revision, sentNs: a.sentNs }
+      : renews && s.term !== undefined
+        ? { token: s.term.token, revision, sentNs: a.sentNs }
+        : undefined;
+  const { term: _ended, ...rest } = s;
+  return {
+    ...rest,
+    ...(term === undefined ? {} : { term }),
+    writing: false,
+    doubt: false,
+    attempts: [],
+    seen: { revision, record: a.record, sinceNs: a.sentNs },
+    highest: Math.max(s.highest, a.record.token, revision),
+  };
+}
+
+/** A write was refused: somebody else wrote, or an own earlier write of unknown fate was applied. The read tells. */
+export const refused = (s: LeaseState, a: LeaseAttempt): LeaseState => ({
+  ...s,
+  writing: false,
+  doubt: true,
+  attempts: s.attempts.filter((x) => x !== a),
+  nextReadNs: 0n,
+});
+
+/** No answer in time: the write may yet be applied. */
+export const unanswered = (s: LeaseState): LeaseState => ({
+  ...s,
+  writing: false,
+  doubt: true,
+  nextReadNs: 0n,
+});
+
+/** The key was read (`undefined`: it does not exist). */
+export function read(
+  s: LeaseState,
+  entry: { revision: number; value: LeaseRecord } | undefined,
+  now: bigint,
+): LeaseState {
+  const nextReadNs = now + ns(readPeriod(s.ttlMs));
+  const revision = entry?.revision ?? 0;
+  const highest = Math.max(s.highest, entry?.value.token ?? 0);
+  const found = s.attempts.find((a) => a.record.nonce === entry?.value.nonce);
+  if (found !== undefined) return { ...written(s, found, revision), nextReadNs };
+
+  // Writes on an older revision can no longer be applied; those on this one may yet be, and may be repeated.
+  const attempts = s.attempts.filter((a) => a.basis === revision);
+  const seen = s.seen?.revision === revision ? s.seen : { revision, sinceNs: now, ...recordOf(entry) };
+  const kept = { ...s, nextReadNs, highest, seen, attempts, doubt: false };
+  if (s.term === undefined || s.term.revision === revision) return kept;
+  const { term: _lost, ...rest } = kept;
+  return rest;
+}
+
+const recordOf = (entry: { value: LeaseRecord } | undefined): { record?: LeaseRecord } =>
+  entry === undefined ? {} : { record: entry.value };
+
+/** The read failed or was not answered. */
+export const unread = (s: LeaseState, now: bigint): LeaseState => ({
+  ...s,
+  nextReadNs: now + ns(readPeriod(s.ttlMs)),
+});
+
+/** The term is over by the clock. */
+export function lapse(s: LeaseState): LeaseState {
+  const { term: _over, ...rest } = s;
+  return { ...rest, nextReadNs: 0n };
+}
