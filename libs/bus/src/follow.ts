@@ -15,6 +15,8 @@ export interface FollowOptions {
   last?: number;
   /** Only what is stored from now on. The default, where nothing else is said. */
   newOnly?: boolean;
+  /** What was stored when the reading began has been handed over; again after each lost connection. */
+  onLive?: () => void;
 }
 
 export type FollowHandler = (subject: string, value: unknown, seq: number) => void | Promise<void>;
@@ -54,6 +56,7 @@ export class Follow implements Closable {
       filter: coveringFilter(this.filters),
       start: () => this.start(),
       onMessage: (m) => this.take(m),
+      ...(this.o.onLive && { onLive: this.o.onLive }),
     });
   }
 
