@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from './index.js';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'muster-config-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const load = (yaml: string, env: Record<string, string> = {}) => {
+  writeFileSync(join(dir, 'muster.yaml'), yaml);
+  return loadConfig('fencer', { MUSTER_CONFIG: join(dir, 'muster.yaml'), ...env });
+};
+
+describe('the configuration', () => {
+  it('has a default for everything', () => {
+    const config = loadConfig('fencer', {});
+    expect(config).toMatchObject({
+      cluster: 'muster',
+      nats: { servers: ['nats://127.0.0.1:4222'] },
+      http: { listen: '127.0.0.1:9007' },
+      ansible: { parallel: 4, sitePlaybook: 'site.yml' },
+      logLevel: 'info',
+      replicas: 1,
+    });
+    expect(config.instance).toMatch(/^fencer-/);
+    expect(config.credentials).toBeUndefined();
+  });
+
+  it('takes paths relative to its file, and finds its credentials there', () => {
+    const config = load('keys: {secrets: keys/secrets.key}\nansible: {user: ops}');
+    expect(config.keys.secrets).toBe(join(dir, 'keys/secrets.key'));
+    expect(config.credentials).toBe(join(dir, 'creds/fencer.json'));
+    expect(config.dataDir).toBe(join(dir, 'data'));
+    expect(config.ansible).toMatchObject({ user: 'ops', parallel: 4 });
+    expect(config.ansible.playbooks).toMatch(/playbooks$/);
+  });
+
+  it('lets the environment win', () => {
+    const config = load('instance: a\nnats: {servers: ["nats://a:1"]}', {
+      MUSTER_INSTANCE: 'b',
+      MUSTER_NATS: 'nats://b:1, nats://c:1',
+      MUSTER_CREDENTIALS: '/x.json',
+      MUSTER_LOG_LEVEL: 'debug',
+    });
+    expect(config).toMatchObject({
+      instance: 'b',
+      nats: { servers: ['nats://b:1', 'nats://c:1'] },
+      credentials: '/x.json',
+      logLevel: 'debug',
+    });
+  });
+
+  it('completes the initial settings from profile and defaults', () => {
+    const config = load('initial: {fencing: {mode: enforce}, detection: {profile: fast}}');
+    expect(config.initial?.fencing).toEqual({ mode: 'enforce', hung: 'alarm', afterRecovery: 'power-on' });
+    expect(config.initial?.detection).toMatchObject({ profile: 'fast', interval: 250 });
+  });
+
+  it.each([
+    ['ansible: {paralel: 3}', 'ansible.paralel is not a setting'],
+    ['ansible: {parallel: 0}', 'ansible.parallel: must not be less than 1'],
+    ['nats: {servers: [localhost]}', 'nats.servers: each must look like nats://host:port'],
+    ['nats: 7', 'nats: '],
+    ['http: {listen: "9007"}', 'http.listen: must be host:port or unix:/path'],
+    ['replicas: 2', 'replicas: must be one of the following values: 1, 3, 5'],
+    ['cluster: "a b"', 'cluster: must match'],
+    ['initial: {fencing: {mode: maybe}}', 'initial: fencing.mode must be observe or enforce'],
+    ['initial: {detection: {freshness: 9000}}', 'initial: detection: freshness (9000)'],
+    ['initial: {fence: 1}', 'initial: fence is not a setting'],
+    ['- a', 'a mapping of settings is expected'],
+    ['a: [', 'muster.yaml: '],
+  ])('refuses %s in one line that names it', (yaml, message) => {
+    let error: unknown;
+    try {
+      load(yaml);
+    } catch (e) {
+      error = e;
+    }
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect((error as Error).message).toContain(message);
+    expect((error as Error).message).not.toContain('\n');
+  });
+});

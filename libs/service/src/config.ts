@@ -1,0 +1,249 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { plainToInstance, Type } from 'class-transformer';
+import {
+  ArrayNotEmpty,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+  validateSync,
+  type ValidationError,
+} from 'class-validator';
+import { parse } from 'yaml';
+import { MusterError, NAME_PATTERN, type ClusterSettings, type ServiceName } from '#contracts';
+import { readInitialSettings } from './initial-settings.js';
+
+/** Playbooks that come with Muster, beside `dist/`. */
+const ownPlaybooks = fileURLToPath(new URL('../../../../playbooks', import.meta.url));
+
+const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
+const LISTEN =
+  /^(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5})(,(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}))*$/;
+
+export class NatsConfig {
+  /** Any of them will do; the client learns the others of a cluster by itself. @default nats://127.0.0.1:4222 */
+  @IsArray()
+  @ArrayNotEmpty()
+  @Matches(NATS_URL, { each: true, message: 'each must look like nats://host:port' })
+  servers: string[] = ['nats://127.0.0.1:4222'];
+}
+
+export class HttpConfig {
+  /** `host:port` or `unix:/path`, several separated by commas. @default 127.0.0.1:9007 */
+  @Matches(LISTEN, { message: 'must be host:port or unix:/path, several separated by commas' })
+  listen = '127.0.0.1:9007';
+
+  /** File of API tokens; without it only loopback addresses and unix sockets are allowed. */
+  @IsOptional()
+  @IsString()
+  tokens?: string;
+}
+
+export class KeysConfig {
+  /** Keys of the agents' datagrams, hex, one a line: the first signs, all are accepted. */
+  @IsOptional()
+  @IsString()
+  datagram?: string;
+
+  /** Key that seals power passwords, hex. */
+  @IsOptional()
+  @IsString()
+  secrets?: string;
+}
+
+export class AnsibleConfig {
+  /** Folder of the playbooks. @default those that come with Muster */
+  @IsString()
+  playbooks = ownPlaybooks;
+
+  /** ssh user on the nodes. @default root */
+  @IsString()
+  @Length(1, 64)
+  user = 'root';
+
+  @IsOptional()
+  @IsString()
+  privateKey?: string;
+
+  /** Python on the nodes. @default ansible's own discovery */
+  @IsOptional()
+  @IsString()
+  python?: string;
+
+  /** Lowest in precedence: configuration < globals < request. */
+  @IsObject()
+  extraVars: Record<string, unknown> = {};
+
+  /** known_hosts file; without it host keys are accepted at first sight and kept in the data folder. */
+  @IsOptional()
+  @IsString()
+  knownHosts?: string;
+
+  @Matches(/^[^/]+\.ya?ml$/)
+  sitePlaybook = 'site.yml';
+
+  @Matches(/^[^/]+\.ya?ml$/)
+  cleanupPlaybook = 'cleanup.yml';
+
+  @Matches(/^[^/]+\.ya?ml$/)
+  checkPlaybook = 'check.yml';
+
+  @Matches(/^[^/]+\.ya?ml$/)
+  recoverPlaybook = 'recover.yml';
+
+  /** Jobs at once in one provisioner. @default 4 */
+  @IsInt()
+  @Min(1)
+  @Max(64)
+  parallel = 4;
+}
+
+/** One YAML file (`MUSTER_CONFIG`), environment `MUSTER_*` on top. Paths in the file are relative to it. */
+export class ServiceConfig {
+  /** @default muster */
+  @Matches(NAME_PATTERN)
+  cluster = 'muster';
+
+  /** Unique among the processes of a service; environment `MUSTER_INSTANCE`. @default `<service>-<hostname>` */
+  @Matches(NAME_PATTERN)
+  instance!: string;
+
+  /** Environment `MUSTER_NATS`: list with commas. */
+  @ValidateNested()
+  @Type(() => NatsConfig)
+  nats: NatsConfig = new NatsConfig();
+
+  /**
+   * File with the service's NATS user; environment `MUSTER_CREDENTIALS`; `none` for a server without users.
+   * @default `creds/<service>.json` beside the configuration file; none where there is no such file name to derive
+   */
+  @IsOptional()
+  @IsString()
+  credentials?: string;
+
+  /** Environment `MUSTER_LISTEN`. */
+  @ValidateNested()
+  @Type(() => HttpConfig)
+  http: HttpConfig = new HttpConfig();
+
+  @ValidateNested()
+  @Type(() => KeysConfig)
+  keys: KeysConfig = new KeysConfig();
+
+  @ValidateNested()
+  @Type(() => AnsibleConfig)
+  ansible: AnsibleConfig = new AnsibleConfig();
+
+  /** Cluster settings of a new installation: written by inventory while there are none; later changes go by the API. */
+  @IsOptional()
+  @IsObject()
+  initial?: Partial<ClusterSettings>;
+
+  /** Work files of the service. Environment `MUSTER_DATA_DIR`. @default `data` beside the configuration file, or /var/lib/muster */
+  @IsString()
+  dataDir!: string;
+
+  /** Environment `MUSTER_LOG_LEVEL`. @default info */
+  @IsIn(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+  logLevel = 'info';
+
+  /** Copies of every stream and bucket: 1 on one NATS server, 3 on a cluster. @default 1 */
+  @IsIn([1, 3, 5])
+  replicas = 1;
+}
+
+/** CONFIG_INVALID: one sentence that names the file or variable, the value's place and what is expected. */
+export function loadConfig(service: ServiceName, env: NodeJS.ProcessEnv = process.env): ServiceConfig {
+  const file = env['MUSTER_CONFIG'];
+  const read = file === undefined ? {} : readYaml(file);
+  const base = file === undefined ? undefined : dirname(resolve(file));
+  if (file !== undefined && env['MUSTER_CREDENTIALS'] === undefined && read['credentials'] === undefined)
+    read['credentials'] = `creds/${service}.json`;
+  read['instance'] ??= defaultInstance(service);
+  read['dataDir'] ??= base === undefined ? '/var/lib/muster' : 'data';
+  return buildConfig(withEnvironment(read, env), base, file ?? 'the environment');
+}
+
+export const defaultInstance = (service: ServiceName): string => `${service}-${hostname().split('.')[0]}`;
+
+/** From plain values, as in the YAML file; `base` is the folder of relative paths. */
+export function buildConfig(values: Record<string, unknown>, base: string | undefined, source: string): ServiceConfig {
+  const config = plainToInstance(ServiceConfig, values, { exposeDefaultValues: true });
+  const wrong = validateSync(config, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  const first = wrong[0] && firstFault(wrong[0], '');
+  if (first !== undefined) throw new MusterError('CONFIG_INVALID', `${source}: ${first}`);
+  try {
+    if (config.initial !== undefined) config.initial = readInitialSettings(config.initial);
+  } catch (e) {
+    throw new MusterError('CONFIG_INVALID', `${source}: initial: ${(e as Error).message}`, {}, { cause: e });
+  }
+  if (config.credentials === 'none') delete config.credentials;
+  if (base !== undefined) absolutePaths(config, base);
+  return config;
+}
+
+function readYaml(file: string): Record<string, unknown> {
+  let read: unknown;
+  try {
+    read = parse(readFileSync(file, 'utf8')) as unknown;
+  } catch (e) {
+    const why = (e as Error).message.split('\n')[0] ?? '';
+    throw new MusterError('CONFIG_INVALID', `${file}: ${why}`, {}, { cause: e });
+  }
+  if (read === null || read === undefined) return {};
+  if (typeof read !== 'object' || Array.isArray(read))
+    throw new MusterError('CONFIG_INVALID', `${file}: a mapping of settings is expected`);
+  return read as Record<string, unknown>;
+}
+
+function withEnvironment(values: Record<string, unknown>, env: NodeJS.ProcessEnv): Record<string, unknown> {
+  const out = { ...values };
+  const part = (name: string): Record<string, unknown> => (out[name] ?? {}) as Record<string, unknown>;
+  const set = (variable: string, apply: (value: string) => void): void => {
+    const value = env[variable];
+    if (value !== undefined && value !== '') apply(value);
+  };
+  // Relative paths of the environment are relative to where the process was started, as everywhere.
+  const path = (v: string): string => (v === 'none' ? v : resolve(v));
+  set('MUSTER_INSTANCE', (v) => (out['instance'] = v));
+  set('MUSTER_NATS', (v) => (out['nats'] = { ...part('nats'), servers: v.split(',').map((s) => s.trim()) }));
+  set('MUSTER_CREDENTIALS', (v) => (out['credentials'] = path(v)));
+  set('MUSTER_LISTEN', (v) => (out['http'] = { ...part('http'), listen: v }));
+  set('MUSTER_DATA_DIR', (v) => (out['dataDir'] = path(v)));
+  set('MUSTER_LOG_LEVEL', (v) => (out['logLevel'] = v));
+  return out;
+}
+
+function firstFault(e: ValidationError, prefix: string): string {
+  const at = `${prefix}${e.property}`;
+  const child = e.children?.[0];
+  if (child) return firstFault(child, `${at}.`);
+  const [kind, why] = Object.entries(e.constraints ?? {})[0] ?? [];
+  if (kind === 'whitelistValidation') return `${at} is not a setting`;
+  return `${at}: ${(why ?? 'is wrong').replace(new RegExp(`^(each value in )?${e.property} `), '$1')}`;
+}
+
+function absolutePaths(config: ServiceConfig, base: string): void {
+  const fix = <K extends string>(o: Partial<Record<K, string | undefined>>, key: K): void => {
+    const value = o[key];
+    if (value !== undefined) o[key] = resolve(base, value);
+  };
+  fix(config, 'credentials');
+  fix(config, 'dataDir');
+  fix(config.http, 'tokens');
+  fix(config.keys, 'datagram');
+  fix(config.keys, 'secrets');
+  fix(config.ansible, 'playbooks');
+  fix(config.ansible, 'privateKey');
+  fix(config.ansible, 'knownHosts');
+}

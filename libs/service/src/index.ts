@@ -1,0 +1,15 @@
+export {
+  AnsibleConfig,
+  buildConfig,
+  defaultInstance,
+  HttpConfig,
+  KeysConfig,
+  loadConfig,
+  NatsConfig,
+  ServiceConfig,
+} from './config.js';
+export { contextModule, openContext, ServiceContext } from './context.js';
+export { createLogger, NestLog } from './logger.js';
+export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';
+export { Rpc, RpcErrors } from './rpc.js';
+export { rootModule, startInContext, startService, startWith, type NestModule, type RunningService } from './start.js';

@@ -1,0 +1,54 @@
+import { MusterError, type ServiceName } from '#contracts';
+import type { ServiceContext } from './context.js';
+import { startService, startWith, type NestModule, type RunningService } from './start.js';
+
+/** A service that was told to stop and does not is ended after this long, ms. */
+const STOP_MS = 10_000;
+
+/** `main.ts` of a service: runs until SIGTERM or SIGINT. One clear line and exit code 1 where it cannot start. */
+export function serviceMain(service: ServiceName, module: NestModule): void {
+  runUntilSignal(service, () => startService(service, module));
+}
+
+/** The same for a service with a face of its own (HTTP). */
+export function serviceMainWith(
+  service: ServiceName,
+  start: (context: ServiceContext) => Promise<RunningService>,
+): void {
+  runUntilSignal(service, () => startWith(service, start));
+}
+
+/** Runs what `start` makes until a signal ends it. Every way to fail is one line on stderr. */
+export function runUntilSignal(name: string, start: () => Promise<RunningService>): void {
+  const fail = (what: string, e: unknown): never => {
+    process.stderr.write(`muster ${name}: ${what}${oneLine(e)}\n`);
+    process.exit(1);
+  };
+  process.on('uncaughtException', (e) => fail('ended by an unexpected error: ', e));
+  process.on('unhandledRejection', (e) => fail('ended by an unexpected error: ', e));
+
+  const starting = start();
+  starting.catch((e: unknown) => fail('', e));
+
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => fail('did not stop in time', ''), STOP_MS).unref();
+    starting
+      .then((running) => running.close())
+      .then(
+        () => process.exit(0),
+        (e: unknown) => fail('stopped badly: ', e),
+      );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function oneLine(e: unknown): string {
+  if (e === '') return '';
+  if (e instanceof MusterError && e.code !== 'INTERNAL') return e.message;
+  const text = e instanceof Error ? (e.stack ?? e.message) : String(e);
+  return text.replaceAll(/\s*\n\s*/g, ' | ');
+}

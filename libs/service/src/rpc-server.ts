@@ -1,0 +1,67 @@
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { NatsContext, ServerNats } from '@nestjs/microservices';
+
+/** Requests in work may take this long after the service was told to stop, ms. */
+const GRACE_MS = 5000;
+
+interface Packet {
+  err?: unknown;
+  isDisposed?: boolean;
+}
+
+/**
+ * Nest's NATS server on the connection that the service has anyway. Nest's own closes that connection, and waits a fixed
+ * time for requests in work; this one waits for the requests, and leaves the connection to who opened it: leases and
+ * worker records are given back after it.
+ */
+export class RpcServer extends ServerNats {
+  private readonly subs: Subscription[] = [];
+  private readonly inWork = new Set<object>();
+  private idle: () => void = () => undefined;
+
+  constructor(
+    private readonly nc: NatsConnection,
+    private readonly group: string,
+  ) {
+    super({ queue: group });
+  }
+
+  override async createNatsClient(): Promise<NatsConnection> {
+    return Promise.resolve(this.nc);
+  }
+
+  /** The bus tells about the connection. */
+  override async handleStatusUpdates(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  override bindEvents(client: NatsConnection): void {
+    for (const subject of this.messageHandlers.keys()) {
+      const callback = this.getMessageHandler(subject) as (err: Error | null, msg: Msg) => Promise<never>;
+      this.subs.push(client.subscribe(subject, { queue: this.group, callback }));
+    }
+  }
+
+  override getPublisher(msg: Msg, id: string, context: NatsContext): (packet: Packet) => unknown {
+    const publish = super.getPublisher(msg, id, context) as (packet: Packet) => unknown;
+    const request = {};
+    this.inWork.add(request);
+    return (packet) => {
+      if (packet.isDisposed || packet.err !== undefined) this.inWork.delete(request);
+      if (this.inWork.size === 0) this.idle();
+      return this.nc.isClosed() ? undefined : publish(packet);
+    };
+  }
+
+  override async close(): Promise<void> {
+    for (const sub of this.subs) if (!this.nc.isClosed() && !sub.isClosed()) sub.unsubscribe();
+    if (this.inWork.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, GRACE_MS);
+      this.idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

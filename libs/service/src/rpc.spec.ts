@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { BadRequestException, Controller, Inject, Module } from '@nestjs/common';
+import { connectBus, type Bus } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { MusterError, type RpcAnswer, type RpcRequest } from '#contracts';
+import { buildConfig, Rpc, ServiceContext, startService, type RunningService } from './index.js';
+
+let nats: TestNats;
+let bus: Bus;
+let service: RunningService;
+
+const gate = { open: () => {}, entered: () => {}, wait: Promise.resolve() };
+beforeEach(() => {
+  gate.wait = new Promise((resolve) => (gate.open = resolve));
+});
+
+@Controller()
+class Handlers {
+  constructor(@Inject(ServiceContext) private readonly context: ServiceContext) {}
+
+  @Rpc('inventory.settings.get')
+  settings(): RpcAnswer<'inventory.settings.get'> {
+    return { cluster: this.context.config.cluster, revision: 7 } as RpcAnswer<'inventory.settings.get'>;
+  }
+
+  @Rpc('inventory.nodes.get')
+  get({ name }: RpcRequest<'inventory.nodes.get'>): never {
+    if (name === 'plain') throw new Error('the disk is full');
+    if (name === 'bad') throw new BadRequestException('no');
+    throw new MusterError('NODE_UNKNOWN', `no node ${name}`, { name });
+  }
+
+  @Rpc('inventory.workers.list')
+  async workers(): Promise<RpcAnswer<'inventory.workers.list'>> {
+    gate.entered();
+    await gate.wait;
+    return { items: [] };
+  }
+}
+
+@Module({ controllers: [Handlers] })
+class HandlersModule {}
+
+const start = (): Promise<RunningService> =>
+  startService('inventory', HandlersModule, {
+    config: buildConfig(
+      { cluster: 'spec', instance: 'i1', nats: { servers: [nats.url] }, dataDir: '/nowhere', logLevel: 'silent' },
+      undefined,
+      'spec',
+    ),
+  });
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  bus = await connectBus({ name: 'asker', servers: [nats.url] });
+  service = await start();
+}, 30_000);
+
+afterAll(async () => {
+  await service?.close();
+  await bus?.close();
+  await nats?.stop();
+});
+
+describe('an RPC', () => {
+  it('is answered by the handler of its verb, which has the context', async () => {
+    expect(await bus.call('inventory.settings.get', {})).toEqual({ cluster: 'spec', revision: 7 });
+  });
+
+  it('rejects with the error that the handler threw, code and facts included', async () => {
+    await expect(bus.call('inventory.nodes.get', { name: 'n9' })).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+      message: 'no node n9',
+      facts: { name: 'n9' },
+    });
+  });
+
+  it('brings a plain Error across as INTERNAL with its message', async () => {
+    await expect(bus.call('inventory.nodes.get', { name: 'plain' })).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'the disk is full',
+    });
+    await expect(bus.call('inventory.nodes.get', { name: 'bad' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  it('rejects with TIMEOUT while the responder is frozen', async () => {
+    await expect(bus.call('inventory.workers.list', {}, { timeoutMs: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
+    gate.open();
+  });
+
+  it('rejects at once with NO_RESPONDER where nobody listens', async () => {
+    const begun = performance.now();
+    await expect(bus.call('inventory.status', {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+
+  it('ends a request in work before the service is closed, and takes no new one', async () => {
+    const entered = new Promise<void>((resolve) => (gate.entered = resolve));
+    const answer = bus.call('inventory.workers.list', {});
+    await entered;
+    const closing = service.close();
+    gate.open();
+    expect(await answer).toEqual({ items: [] });
+    await closing;
+    await expect(bus.call('inventory.settings.get', {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+    service = await start();
+  });
+
+  it('rejects quickly with BUS_UNAVAILABLE when NATS dies meanwhile, and while it is away', async () => {
+    const entered = new Promise<void>((resolve) => (gate.entered = resolve));
+    const answer = bus.call('inventory.workers.list', {}, { timeoutMs: 30_000 });
+    answer.catch(() => undefined);
+    await entered;
+    const begun = performance.now();
+    await nats.kill();
+    await expect(answer).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
+    await expect(bus.call('inventory.settings.get', {})).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
+    expect(performance.now() - begun).toBeLessThan(1000);
+    gate.open();
+    const back = new Promise<void>((resolve) => {
+      const off = bus.onStatus((s) => s === 'connected' && (off(), resolve()));
+    });
+    await nats.restart();
+    await back;
+    await expectAnswer();
+  });
+});
+
+/** The service's own connection may come back a moment after ours. */
+async function expectAnswer(): Promise<void> {
+  for (let i = 0; ; i++) {
+    try {
+      expect(await bus.call('inventory.settings.get', {})).toMatchObject({ revision: 7 });
+      return;
+    } catch (e) {
+      if (i === 40 || !(e instanceof MusterError) || e.code !== 'NO_RESPONDER') throw e;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}

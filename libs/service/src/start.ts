@@ -1,0 +1,72 @@
+import 'reflect-metadata';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import type { ServiceName } from '#contracts';
+import type { ServiceConfig } from './config.js';
+import { contextModule, openContext, type ServiceContext } from './context.js';
+import { NestLog } from './logger.js';
+import { RpcErrors } from './rpc.js';
+import { RpcServer } from './rpc-server.js';
+
+export type NestModule = Type | DynamicModule;
+
+export interface RunningService {
+  /** Requests in work end, hooks run, then the connection is closed. */
+  close(): Promise<void>;
+}
+
+@Module({})
+class RootModule {}
+
+/** A module together with the service's context. */
+export const rootModule = (context: ServiceContext, module: NestModule): DynamicModule => ({
+  module: RootModule,
+  imports: [contextModule(context), module],
+});
+
+/** A Nest microservice that answers the RPCs of its module, one of perhaps several replicas. */
+export async function startInContext(context: ServiceContext, module: NestModule): Promise<RunningService> {
+  const app = await NestFactory.createMicroservice<MicroserviceOptions>(rootModule(context, module), {
+    strategy: new RpcServer(context.bus.nc, context.service),
+    logger: new NestLog(context.log),
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new RpcErrors(context.log));
+  await app.listen();
+  return { close: () => app.close() };
+}
+
+/** The service with everything it needs. What fails on the way is closed again. */
+export async function startService(
+  service: ServiceName,
+  module: NestModule,
+  o: { config?: ServiceConfig } = {},
+): Promise<RunningService> {
+  return startWith(service, (context) => startInContext(context, module), o.config);
+}
+
+/** As {@link startService}, for a service with a face of its own (HTTP): `start` makes it from the context. */
+export async function startWith(
+  service: ServiceName,
+  start: (context: ServiceContext) => Promise<RunningService>,
+  config?: ServiceConfig,
+): Promise<RunningService> {
+  const context = await openContext(service, config);
+  try {
+    const running = await start(context);
+    context.log.info({ service, instance: context.config.instance }, 'started');
+    return {
+      close: async () => {
+        try {
+          await running.close();
+        } finally {
+          await context.bus.close();
+        }
+      },
+    };
+  } catch (e) {
+    await context.bus.close();
+    throw e;
+  }
+}
