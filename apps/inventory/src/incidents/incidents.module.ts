@@ -1,4 +1,34 @@
 import { Module } from '@nestjs/common';
+import { ReportsModule } from '../recovery/reports.module.js';
+import { FencingSettingsService } from './fencing-settings.service.js';
+import { GateFactsService } from './gate-facts.js';
+import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
+import { IncidentReconciler } from './incident.reconciler.js';
+import { IncidentService } from './incident.service.js';
+import { IncidentTeller } from './incident-teller.js';
+import { IncidentsController } from './incidents.controller.js';
+import { OperatorOrders } from './operator-orders.service.js';
+import { PermitService } from './permit.service.js';
+import { PowerEvidence } from './power-evidence.js';
+import { RecheckService } from './recheck.service.js';
+import { VerdictNow } from './verdict-now.js';
 
-@Module({})
+@Module({
+  imports: [ReportsModule],
+  controllers: [IncidentsController],
+  providers: [
+    FencingSettingsService,
+    GateFactsService,
+    IncidentAlarmsReconciler,
+    IncidentReconciler,
+    IncidentService,
+    IncidentTeller,
+    OperatorOrders,
+    PermitService,
+    PowerEvidence,
+    RecheckService,
+    VerdictNow,
+  ],
+  exports: [GateFactsService, IncidentService, OperatorOrders],
+})
 export class IncidentsModule {}

@@ -1,0 +1,36 @@
+import type { GateCode, GateResult, IncidentRecord, Verdict } from '#contracts';
+import { askGates, stoppingGate, type GateFacts } from './gates.js';
+import { verdictEffect, wasCommanded } from './incident-machine.js';
+
+/** Gates that may change between permit and command, or between two rounds of a retry. The permit answers the others. */
+const changing: readonly GateCode[] = ['BLIND', 'NOT_FENCEABLE', 'LIFE_SIGN', 'QUORUM', 'PAUSED', 'OBSERVE'];
+
+/** What is to become of an incident that is not yet fenced, by the facts as of now. */
+export type IncidentDecision = { gates: GateResult[] } & (
+  | { do: 'fence' }
+  | { do: 'suppress'; gate: GateResult }
+  | { do: 'cancel'; reason: string }
+  /** UP after a command: ends as survived once W has passed; until then nothing new is ordered. */
+  | { do: 'await-survival'; reason: string }
+  /** After a command, with a gate that stops: neither forward nor back. */
+  | { do: 'hold'; reason: string }
+);
+
+/**
+ * @param permitted the incident has its permit: brake, domain, cap and flapping were answered with it
+ */
+export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boolean): IncidentDecision {
+  const gates = askGates(f);
+  const v: Pick<Verdict, 'verdict' | 'reason' | 'bootId'> = f.verdict ?? {
+    verdict: 'UNKNOWN',
+    reason: 'no detector answers',
+  };
+  const effect = verdictEffect(i, v);
+  if (effect.kind === 'cancel') return { do: 'cancel', reason: effect.reason, gates };
+  if (effect.kind === 'survived-after-quarantine') return { do: 'await-survival', reason: effect.reason, gates };
+  const asked = permitted ? gates.filter((g) => changing.includes(g.gate)) : gates;
+  const stopped = stoppingGate(asked, i.released?.gates, f);
+  if (stopped === undefined) return { do: 'fence', gates };
+  if (wasCommanded(i)) return { do: 'hold', reason: `${stopped.gate}: ${stopped.detail}`, gates };
+  return { do: 'suppress', gate: stopped, gates };
+}

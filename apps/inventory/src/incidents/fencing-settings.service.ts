@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import {
+  MusterError,
+  SETTINGS_KEY,
+  defaultSettings,
+  isOpenIncident,
+  type FencingSettings,
+  type NodeRecord,
+  type RpcRequest,
+} from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+import { go, mayGo, note, wasCommanded } from './incident-machine.js';
+import { IncidentService } from './incident.service.js';
+
+/** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
+const READS_AT_ONCE = 32;
+/** One command limit, and the way there and back. */
+const READ_MS = 7_500;
+
+/** Mode and pause of fencing. */
+@Injectable()
+export class FencingSettingsService {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly incidents: IncidentService,
+  ) {}
+
+  /** @throws MusterError FENCING_REFUSED naming the nodes that could not be fenced */
+  async put(q: RpcRequest<'inventory.fencing.put'>): Promise<FencingSettings> {
+    if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce')
+      await this.refuseUntested(new Set(q.except ?? []));
+    const done = await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => {
+      const was = current?.value ?? defaultSettings(this.store.cluster);
+      const { paused: _ended, ...rest } = was.fencing;
+      const fencing: FencingSettings = { ...rest, mode: q.mode };
+      if (q.paused !== undefined) fencing.paused = { ...readPause(q.paused), by: q.by };
+      return { ...was, fencing };
+    });
+    const fencing = done.value?.fencing;
+    if (fencing === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
+    if (fencing.paused !== undefined || fencing.mode === 'observe') await this.stopRunning(fencing, q.by);
+    const detail = `mode ${fencing.mode}${fencing.paused === undefined ? '' : `, paused: ${fencing.paused.reason}`}`;
+    await this.store.bus.emit('audit', 'fencing', {
+      by: q.by,
+      action: 'fencing',
+      subject: 'fencing',
+      detail,
+      outcome: 'accepted',
+    });
+    return fencing;
+  }
+
+  /** Every node that would be fenced must have power devices, and each must answer now. */
+  private async refuseUntested(except: ReadonlySet<string>): Promise<void> {
+    const nodes = this.store.nodes.view
+      .entries()
+      .map((e) => e.value)
+      .filter((n) => isToBeFenced(n) && !except.has(n.name));
+    const failed: Record<string, string> = {};
+    const queue = [...nodes];
+    const next = async (): Promise<void> => {
+      for (let n = queue.shift(); n !== undefined; n = queue.shift()) {
+        const why = await this.selfTest(n);
+        if (why !== undefined) failed[n.name] = why;
+      }
+    };
+    await Promise.all(Array.from({ length: READS_AT_ONCE }, next));
+    const names = Object.keys(failed).sort();
+    if (names.length === 0) return;
+    throw new MusterError(
+      'FENCING_REFUSED',
+      `These nodes have no power device that passes its test: ${names.map((n) => `${n} (${failed[n]})`).join(', ')}. Repair them, or name them in "except".`,
+      { nodes: names },
+    );
+  }
+
+  private async selfTest(node: NodeRecord): Promise<string | undefined> {
+    if (!node.powerLevels.some((level) => level.length > 0)) return 'none';
+    try {
+      const { devices } = await this.store.bus.call('fencer.power.read', { node: node.name }, { timeoutMs: READ_MS });
+      const bad = devices.find((d) => d.power === 'unknown');
+      if (devices.length === 0) return 'none answered';
+      return bad && `${bad.id}: ${bad.code ?? bad.detail ?? 'unknown'}`;
+    } catch (e) {
+      return MusterError.from(e).code;
+    }
+  }
+
+  /**
+   * Writes the key of every incident that is on its way to a command, so that an intent decided before the pause fails
+   * its compare-and-set.
+   */
+  private async stopRunning(f: FencingSettings, by: string): Promise<void> {
+    const gate = f.paused === undefined ? 'OBSERVE' : 'PAUSED';
+    const text = f.paused === undefined ? `${by} set the mode to observe.` : `${by} paused fencing: ${f.paused.reason}`;
+    for (const { value } of await this.store.incidents.bucket.list()) {
+      if (!isOpenIncident(value) || (value.phase !== 'fencing' && value.phase !== 'failed')) continue;
+      await this.incidents.change(value.node, value.id, (now) => {
+        if (now.phase !== 'fencing' && now.phase !== 'failed') return undefined;
+        if (wasCommanded(now) || !mayGo(now, 'suppressed')) return note(now, text, Date.now());
+        return { ...go(now, 'suppressed', text, Date.now()), gate };
+      });
+    }
+  }
+}
+
+const isToBeFenced = (n: NodeRecord): boolean =>
+  n.enrolled && n.fencing === 'auto' && n.cordon === undefined && n.status === 'Allocated';
+
+function readPause(p: { until: number; reason: string }): { until: number; reason: string } {
+  if (!Number.isSafeInteger(p.until) || p.until <= 0 || typeof p.reason !== 'string' || p.reason.length === 0)
+    throw new MusterError('BAD_REQUEST', 'paused needs "until" (a time in ms) and a "reason"');
+  return { until: p.until, reason: p.reason };
+}

@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import {
+  RESERVATIONS_KEY,
+  isOpenIncident,
+  isEndedJob,
+  type IncidentRecord,
+  type NodeRecord,
+  type Verdict,
+} from '#contracts';
+import { ServiceContext } from '#service';
+import { DetectorView } from '../monitor/detector-view.js';
+import { ReportsView } from '../recovery/reports-view.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { AgeBook } from './age-book.js';
+import { brokerHosts } from './broker-hosts.js';
+import type { GateFacts } from './gates.js';
+import { PowerEvidence } from './power-evidence.js';
+import { brakeLimit, candidates, type Grant, type StormFacts } from './storm.js';
+import { isMember, isSilent, isUnrecovered, latestVerdict } from './trouble.js';
+
+/** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
+@Injectable()
+export class GateFactsService {
+  private readonly silentSince = new AgeBook();
+  private readonly permitsSeen = new AgeBook();
+  private readonly refusedSince = new AgeBook();
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly detector: DetectorView,
+    private readonly reports: ReportsView,
+    private readonly power: PowerEvidence,
+  ) {
+    const seePermits = (): void => this.permitsSeen.keep(store.grantedPermits.map((g) => g.incident));
+    seePermits();
+    store.permits.view.onChange(seePermits);
+  }
+
+  async gather(
+    node: NodeRecord,
+    verdict: Verdict | undefined,
+    o: { cause: 'auto' | 'manual'; incident?: IncidentRecord | undefined },
+  ): Promise<GateFacts> {
+    const beacon = this.detector.beacon;
+    const open = (await this.store.incidents.bucket.get(node.name))?.value;
+    return {
+      cause: o.cause,
+      node,
+      incident: o.incident,
+      open: open !== undefined && isOpenIncident(open) ? open : undefined,
+      detector: beacon && {
+        fresh: this.detector.fresh,
+        sighted: this.detector.sighted,
+        members: beacon.members,
+        reporters: beacon.sightedReporters,
+      },
+      verdict,
+      settings: this.store.settings.view.live ? this.store.clusterSettings : undefined,
+      reservedBy: await this.reservedBy(node.name),
+      ownReportAgeMs: this.reports.ageMs(node.name),
+      refusedForMs: this.refusedFor(node.name, verdict),
+      power: this.power.of(node.name),
+      storm: this.storm(),
+      broker: brokerHosts(
+        [...this.context.config.nats.servers, ...(this.context.bus.nc.info?.connect_urls ?? [])],
+        node,
+        this.silent().map((s) => s.node),
+      ),
+      otherFencers: this.store.workers.stale ? undefined : this.fencersOutside(node),
+      wallNow: Date.now(),
+    };
+  }
+
+  /** For the permit: age of each permit since this process saw it; one that it has not seen is as young as can be. */
+  permitAgeMs(incident: string): number {
+    return this.permitsSeen.ageMs(incident);
+  }
+
+  /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
+  storm(): StormFacts | undefined {
+    if (!this.store.nodes.view.live || !this.store.incidents.view.live || !this.store.permits.view.live)
+      return undefined;
+    const nodes = this.store.nodes.view.entries().map((e) => e.value);
+    const domains: StormFacts['domains'] = {};
+    for (const n of nodes)
+      if (n.enrolled && n.cordon === undefined) (domains[n.failureDomain] ??= { members: 0 }).members++;
+    const grants: Grant[] = this.store.grantedPermits.map((g) => ({
+      incident: g.incident,
+      node: g.node,
+      ageMs: this.permitsSeen.ageMs(g.incident),
+    }));
+    return {
+      members: nodes.filter(isMember).length,
+      silent: this.silent().map(({ node, forMs }) => ({ node: node.name, domain: node.failureDomain, forMs })),
+      unrecovered: this.store.incidents.view
+        .entries()
+        .filter((e) => isUnrecovered(e.value))
+        .map((e) => e.key),
+      grants,
+      domains,
+      domainOf: (name) => this.store.nodes.view.get(name)?.value.failureDomain,
+    };
+  }
+
+  /** As shown by status: how many are in trouble now, and how many may be. */
+  brake(): { candidates: number; limit: number } {
+    const s = this.storm();
+    return s === undefined
+      ? { candidates: 0, limit: 0 }
+      : { candidates: candidates(s).size, limit: brakeLimit(s.members) };
+  }
+
+  /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */
+  silent(): { node: NodeRecord; forMs: number }[] {
+    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const now = this.store.nodes.view
+      .entries()
+      .map((e) => e.value)
+      .filter((n) => isMember(n) && isSilent(latestVerdict(n, beacon)));
+    this.silentSince.keep(now.map((n) => n.name));
+    return now.map((node) => ({ node, forMs: this.silentSince.ageMs(node.name) }));
+  }
+
+  private refusedFor(node: string, verdict: Verdict | undefined): number | undefined {
+    if (verdict?.evidence.ownProbe?.ssh === 'refused') return this.refusedSince.see(node);
+    this.refusedSince.forget(node);
+    return undefined;
+  }
+
+  /** A live read: a job that reserved the node a moment ago must be seen. */
+  private async reservedBy(node: string): Promise<NonNullable<GateFacts['reservedBy']>> {
+    const held = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[node];
+    if (held === undefined) return { known: true };
+    if (held.job === undefined) return { known: true, by: `claim ${held.claim ?? 'unknown'}` };
+    const job = (await this.store.jobs.bucket.get(held.job))?.value;
+    if (job !== undefined && isEndedJob(job)) return { known: true };
+    return job === undefined ? { known: true, by: `job ${held.job}` } : { known: true, job };
+  }
+
+  private fencersOutside(node: NodeRecord): number {
+    const own = new Set([node.name, node.label, ...Object.values(node.networks).map((x) => x.address)]);
+    return this.store.workers.live().filter((w) => w.service === 'fencer' && !own.has(w.host)).length;
+  }
+}

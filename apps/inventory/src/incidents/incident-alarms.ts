@@ -1,0 +1,77 @@
+import { isOpenIncident, type AlarmCode, type AlarmRecord, type GateCode, type IncidentRecord } from '#contracts';
+
+export interface WantedAlarm {
+  code: AlarmCode;
+  subject: string;
+  severity: AlarmRecord['severity'];
+  message: string;
+}
+
+/** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
+export const incidentAlarmCodes: readonly AlarmCode[] = [
+  'agent-down',
+  'partial-reachability',
+  'brake',
+  'domain-down',
+  'not-fenceable',
+  'fencing-suppressed',
+  'fencing-failed',
+  'power-on-withheld',
+];
+
+/** Subject of an alarm that is about all nodes. */
+export const FLEET = 'fleet';
+
+const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm => {
+  const detail = i.gates.find((g) => g.gate === gate)?.detail ?? '';
+  switch (gate) {
+    case 'LIFE_SIGN':
+      // Ssh answers while no agent hears it: the host lives, its agent does not.
+      return i.verdict?.evidence.ownProbe?.ssh === 'banner' &&
+        i.verdict.evidence.observers.every((o) => o.stance !== 'hears')
+        ? { code: 'agent-down', subject: i.node, severity: 'warning', message: detail }
+        : { code: 'partial-reachability', subject: i.node, severity: 'warning', message: detail };
+    case 'BRAKE':
+      return { code: 'brake', subject: FLEET, severity: 'critical', message: `Fencing is braked. ${detail}` };
+    case 'DOMAIN':
+      return { code: 'domain-down', subject: domain, severity: 'critical', message: detail };
+    case 'NOT_FENCEABLE':
+      return {
+        code: 'not-fenceable',
+        subject: i.node,
+        severity: 'critical',
+        message: `It seems dead and is not fenced. ${detail}`,
+      };
+    default:
+      return { code: 'fencing-suppressed', subject: i.node, severity: 'critical', message: `${gate}: ${detail}` };
+  }
+};
+
+/** All alarms that the incidents as they are call for, each subject once. */
+export function alarmsOf(incidents: readonly IncidentRecord[], domainOf: (node: string) => string): WantedAlarm[] {
+  const wanted = new Map<string, WantedAlarm>();
+  const want = (a: WantedAlarm): void => {
+    const key = `${a.code}=${a.subject}`;
+    if (!wanted.has(key)) wanted.set(key, a);
+  };
+  // Oldest first, so that the words of a fleet-wide alarm do not change with each round.
+  for (const i of [...incidents].sort((a, b) => a.openedAt - b.openedAt || a.node.localeCompare(b.node))) {
+    if (!isOpenIncident(i)) continue;
+    if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, domainOf(i.node)));
+    if (i.phase === 'failed')
+      want({
+        code: 'fencing-failed',
+        subject: i.node,
+        severity: 'critical',
+        message: `Its power could not be proven off; its workloads are started nowhere. ${i.steps.at(-1)?.detail ?? ''}`,
+      });
+    if (i.phase === 'recovered' && i.powerOn?.wanted === false)
+      want({
+        code: 'power-on-withheld',
+        subject: i.node,
+        severity: 'warning',
+        message: i.powerOn.detail ?? 'It stays off.',
+      });
+  }
+  return [...wanted.values()];
+}

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  isNewerVerdict,
+  isOpenIncident,
+  MusterError,
+  type IncidentRecord,
+  type NodeRecord,
+  type Verdict,
+} from '#contracts';
+import { ServiceContext } from '#service';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { DetectorView } from '../monitor/detector-view.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { AgeBook } from './age-book.js';
+import { decideIncident, type IncidentDecision } from './decide-incident.js';
+import { GateFactsService } from './gate-facts.js';
+import { askGates } from './gates.js';
+import { go, mayCancel, note, wasCommanded } from './incident-machine.js';
+import { IncidentService } from './incident.service.js';
+import { newIncident } from './new-incident.js';
+import { PermitService } from './permit.service.js';
+import { PowerEvidence } from './power-evidence.js';
+import { quarantineOver } from './quarantine.js';
+import { isWorthAnIncident, latestVerdict } from './trouble.js';
+import { VerdictNow } from './verdict-now.js';
+
+/** An unchanged incident is examined again after this, ms. */
+const AGAIN_MS = 500;
+
+/** From a verdict DOWN to phase `fencing`, and what becomes of it until the power is proven off. */
+@Injectable()
+export class IncidentReconciler implements Reconciler {
+  readonly name = 'incidents';
+  private readonly commandsSeen = new AgeBook();
+  private readonly failedSince = new AgeBook();
+  private readonly examined = new Map<string, { state: string; at: number }>();
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly detector: DetectorView,
+    private readonly verdictNow: VerdictNow,
+    private readonly facts: GateFactsService,
+    private readonly permits: PermitService,
+    private readonly power: PowerEvidence,
+    private readonly incidents: IncidentService,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const silent = this.facts.silent().map((s) => s.node);
+    for (const node of silent) this.power.gather(node);
+    this.power.keep(new Set(silent.map((n) => n.name)));
+    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const work: Promise<void>[] = [];
+    const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
+    for (const id of this.examined.keys()) if (!open.some((e) => e.value.id === id)) this.examined.delete(id);
+    for (const node of silent)
+      if (latestVerdict(node, beacon) === 'DOWN') work.push(this.isolated(node.name, () => this.onDown(c, node)));
+    for (const { value, revision } of open)
+      if (this.isDue(value, revision, c.now)) work.push(this.isolated(value.node, () => this.onOpen(c, value)));
+    await Promise.all(work);
+  }
+
+  /** Rounds come with every change of any record: an incident is looked at anew when it or its node changed, or after a while. */
+  private isDue(i: IncidentRecord, revision: number, now: number): boolean {
+    const state = `${revision}/${this.store.nodes.view.get(i.node)?.revision ?? 0}`;
+    const was = this.examined.get(i.id);
+    if (was !== undefined && was.state === state && now - was.at < AGAIN_MS) return false;
+    this.examined.set(i.id, { state, at: now });
+    return true;
+  }
+
+  /** One node's trouble must not hold up another's. */
+  private async isolated(node: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      if (e.code === 'LEASE_LOST') return;
+      this.context.log.error({ node, code: e.code, cause: e.cause }, `incident round failed: ${e.message}`);
+    }
+  }
+
+  private async onDown(c: ConductorView, node: NodeRecord): Promise<void> {
+    const open = this.store.incidents.view.get(node.name)?.value;
+    if (open !== undefined && isOpenIncident(open)) {
+      if (open.phase === 'recovered') await this.closeForNext(c, node, open);
+      return;
+    }
+    if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
+    const verdict = await this.verdictNow.of(node.name);
+    if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
+    const facts = await this.facts.gather(node, verdict, { cause: 'auto' });
+    const at = Date.now();
+    const record = newIncident({
+      id: randomUUID(),
+      node,
+      cause: 'auto',
+      reason: verdict.reason,
+      verdict,
+      gates: askGates(facts),
+      conductor: c.token,
+      story: this.power.story(node.name),
+      at,
+    });
+    const { incident, joined } = await this.incidents.openOrJoin(record, () => void c.check());
+    if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), verdict);
+  }
+
+  /** Fenced, powered on again, and dead again before it was in service: that is a new death. */
+  private async closeForNext(c: ConductorView, node: NodeRecord, i: IncidentRecord): Promise<void> {
+    if (node.bootId === undefined || node.bootId === i.bootId) return;
+    await this.incidents.change(node.name, i.id, (now) => {
+      c.check();
+      return now.phase === 'recovered'
+        ? go(now, 'closed', 'It booted and went down again before it was in service.', Date.now())
+        : undefined;
+    });
+  }
+
+  private async onOpen(c: ConductorView, i: IncidentRecord): Promise<void> {
+    if (i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered') return;
+    const node = this.store.nodes.view.get(i.node)?.value;
+    if (node === undefined) {
+      if (this.store.nodes.view.live) await this.end(c, i, 'The node was deleted.');
+      return;
+    }
+    if (i.phase === 'failed' && !this.retryDue(i) && !wasCommanded(i)) return;
+    const verdict = await this.verdictNow.of(i.node);
+    const facts = await this.facts.gather(node, verdict, { cause: i.cause, incident: i });
+    await this.decide(c, i, node, decideIncident(i, facts, this.permits.has(i.id)), verdict);
+  }
+
+  private async decide(
+    c: ConductorView,
+    i: IncidentRecord,
+    node: NodeRecord,
+    d: IncidentDecision,
+    verdict: Verdict | undefined,
+  ): Promise<void> {
+    if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) && i.cause === 'auto')
+      return this.end(c, i, `Its status is ${node.status}: there is nothing of it to recover.`);
+    if (d.do === 'cancel') return this.end(c, i, d.reason);
+    if (d.do === 'await-survival') return this.survive(c, i, d.reason);
+    if (d.do === 'hold') return;
+    if (d.do === 'suppress') return this.suppress(c, i, d, verdict);
+    if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i))) return;
+    const permit = await this.permits.take(i, node, () => void c.check());
+    const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);
+    if (!permit.granted) return this.suppress(c, i, { gate: permit.gate, gates }, verdict);
+    await this.change(c, i, (now) => {
+      const next = go(now, 'fencing', this.orderText(now), Date.now());
+      next.gates = gates;
+      next.level = 0;
+      if (i.phase === 'failed') next.attempt += 1;
+      if (verdict !== undefined) next.verdict = verdict;
+      return next;
+    });
+  }
+
+  private orderText(i: IncidentRecord): string {
+    if (i.phase === 'failed') return `Tried again, attempt ${i.attempt + 2}.`;
+    const by = i.released === undefined ? '' : ` past ${i.released.gates.join(', ')}, released by ${i.released.by}`;
+    return `All gates pass${by}. ${this.power.story(i.node)}`;
+  }
+
+  private async suppress(
+    c: ConductorView,
+    i: IncidentRecord,
+    d: { gate: IncidentRecord['gates'][number]; gates: IncidentRecord['gates'] },
+    verdict: Verdict | undefined,
+  ): Promise<void> {
+    if (wasCommanded(i)) return;
+    const { gate, detail } = d.gate;
+    // Figures that change each second are not worth a write, and no news.
+    if (i.phase === 'suppressed' && i.gate === gate && sameOutcome(i.gates, d.gates)) return;
+    await this.change(c, i, (now) => {
+      const at = Date.now();
+      const text = `${gate}: ${detail}`;
+      const next = now.phase === 'suppressed' ? note(now, text, at) : go(now, 'suppressed', text, at);
+      next.gate = gate;
+      next.gates = d.gates;
+      if (verdict !== undefined) next.verdict = verdict;
+      return next;
+    });
+  }
+
+  /** Ends it before the first command; does nothing where a command has been given meanwhile. */
+  private async end(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
+    await this.change(c, i, (now) => (mayCancel(now) ? go(now, 'cancelled', reason, Date.now()) : undefined));
+  }
+
+  /** It lives although it was ordered off: nothing is recovered, and only W later is it known that no order is under way. */
+  private async survive(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
+    if (!quarantineOver(i, this.commandsSeen)) return;
+    await this.change(c, i, (now) =>
+      now.commands.length === i.commands.length ? go(now, 'survived', `It lives: ${reason}.`, Date.now()) : undefined,
+    );
+  }
+
+  /** The backoff is measured on this process's clock: the two times in the record are of one writer. */
+  private retryDue(i: IncidentRecord): boolean {
+    const backoff = Math.max(
+      0,
+      (i.retryAt ?? i.updatedAt) - (i.steps.findLast((s) => s.phase === 'failed')?.at ?? i.updatedAt),
+    );
+    return this.failedSince.see(`${i.id}/${i.attempt}`) >= backoff;
+  }
+
+  /** A write on what was looked at: where the phase has moved on meanwhile, the next round decides anew. */
+  private async change(
+    c: ConductorView,
+    i: IncidentRecord,
+    fn: (now: IncidentRecord) => IncidentRecord | undefined,
+  ): Promise<void> {
+    await this.incidents.change(i.node, i.id, (now) => {
+      const token = c.check();
+      if (now.phase !== i.phase || now.commands.length !== i.commands.length || now.conductor > token) return undefined;
+      const next = fn(now);
+      return next && { ...next, conductor: token };
+    });
+  }
+
+  private hasWorkloads(node: string): boolean {
+    return this.store.workloads.view.entries().some((e) => e.value.assignment?.node === node);
+  }
+}
+
+const isOlder = (v: Verdict, node: NodeRecord): boolean =>
+  node.verdict !== undefined && isNewerVerdict(node.verdict, v);
+
+const sameOutcome = (a: IncidentRecord['gates'], b: IncidentRecord['gates']): boolean =>
+  a.length === b.length && a.every((g, n) => g.gate === b[n]?.gate && g.pass === b[n].pass);

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { MusterError, isOpenIncident, type IncidentRecord, type WithRevision } from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+
+/** The one way in which an incident's value is written by inventory: compare-and-set on what was decided on. */
+@Injectable()
+export class IncidentService {
+  constructor(private readonly store: InventoryStore) {}
+
+  /** A live read. @throws MusterError INCIDENT_UNKNOWN */
+  async get(node: string): Promise<WithRevision<IncidentRecord>> {
+    const entry = await this.store.incidents.bucket.get(node);
+    if (entry === undefined) throw unknownIncident(node);
+    return { ...entry.value, revision: entry.revision };
+  }
+
+  /**
+   * The node's open incident, or this new one: whoever comes second joins the first.
+   * @param check called right before the write; throws where the right to write is gone
+   */
+  async openOrJoin(
+    record: IncidentRecord,
+    check: () => void = () => undefined,
+  ): Promise<{ incident: WithRevision<IncidentRecord>; joined: boolean }> {
+    const done = await this.store.incidents.bucket.mutate(record.node, (current) => {
+      if (current !== undefined && isOpenIncident(current.value)) return undefined;
+      check();
+      return record;
+    });
+    if (done.value === undefined) throw new MusterError('INTERNAL', `the incident of ${record.node} vanished`);
+    return { incident: { ...done.value, revision: done.revision }, joined: done.value.id !== record.id };
+  }
+
+  /**
+   * `fn` gets the incident as it is now and returns the new one, or undefined to leave it alone. Undefined as the
+   * answer: the incident has been replaced or `fn` left it alone.
+   */
+  async change(
+    node: string,
+    id: string,
+    fn: (i: IncidentRecord, revision: number) => IncidentRecord | undefined,
+  ): Promise<WithRevision<IncidentRecord> | undefined> {
+    const done = await this.store.incidents.bucket.mutate(node, (current) =>
+      current === undefined || current.value.id !== id ? undefined : fn(current.value, current.revision),
+    );
+    return done.changed && done.value !== undefined ? { ...done.value, revision: done.revision } : undefined;
+  }
+
+  /** As last seen by this process, by node. */
+  list(open?: boolean): WithRevision<IncidentRecord>[] {
+    return this.store.incidents.view
+      .entries()
+      .map((e) => ({ ...e.value, revision: e.revision }))
+      .filter((i) => open === undefined || isOpenIncident(i) === open)
+      .sort((a, b) => (a.node < b.node ? -1 : 1));
+  }
+}
+
+export const unknownIncident = (node: string): MusterError =>
+  new MusterError('INCIDENT_UNKNOWN', `node ${node} has no incident`, { node });

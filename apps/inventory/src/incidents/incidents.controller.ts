@@ -1,0 +1,53 @@
+import { Controller } from '@nestjs/common';
+import { Rpc } from '#service';
+import type { RpcAnswer, RpcRequest } from '#contracts';
+import { page } from '../store/page.js';
+import { FencingSettingsService } from './fencing-settings.service.js';
+import { IncidentService } from './incident.service.js';
+import { OperatorOrders } from './operator-orders.service.js';
+import { RecheckService } from './recheck.service.js';
+
+@Controller()
+export class IncidentsController {
+  constructor(
+    private readonly incidents: IncidentService,
+    private readonly orders: OperatorOrders,
+    private readonly rechecks: RecheckService,
+    private readonly fencing: FencingSettingsService,
+  ) {}
+
+  @Rpc('inventory.incidents.list')
+  list(q: RpcRequest<'inventory.incidents.list'>): RpcAnswer<'inventory.incidents.list'> {
+    return page(this.incidents.list(q.open), q, (i) => i.node);
+  }
+
+  @Rpc('inventory.incidents.get')
+  get(q: RpcRequest<'inventory.incidents.get'>): Promise<RpcAnswer<'inventory.incidents.get'>> {
+    return this.incidents.get(q.node);
+  }
+
+  @Rpc('inventory.incidents.release')
+  release(q: RpcRequest<'inventory.incidents.release'>): Promise<RpcAnswer<'inventory.incidents.release'>> {
+    return this.orders.release(q);
+  }
+
+  @Rpc('inventory.incidents.confirm')
+  confirm(q: RpcRequest<'inventory.incidents.confirm'>): Promise<RpcAnswer<'inventory.incidents.confirm'>> {
+    return this.orders.confirm(q);
+  }
+
+  @Rpc('inventory.incidents.recheck')
+  recheck(q: RpcRequest<'inventory.incidents.recheck'>): Promise<RpcAnswer<'inventory.incidents.recheck'>> {
+    return this.rechecks.recheck(q);
+  }
+
+  @Rpc('inventory.nodes.fence')
+  fence(q: RpcRequest<'inventory.nodes.fence'>): Promise<RpcAnswer<'inventory.nodes.fence'>> {
+    return this.orders.fence(q);
+  }
+
+  @Rpc('inventory.fencing.put')
+  putFencing(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
+    return this.fencing.put(q);
+  }
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  MusterError,
+  isOpenIncident,
+  type GateCode,
+  type IncidentRecord,
+  type NodeRecord,
+  type OffProof,
+  type RpcAnswer,
+  type RpcRequest,
+  type WithRevision,
+} from '#contracts';
+import { unknownNode } from '../nodes/node.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { GateFactsService } from './gate-facts.js';
+import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable } from './gates.js';
+import { go, mayGo, note } from './incident-machine.js';
+import { IncidentService, unknownIncident } from './incident.service.js';
+import { newIncident } from './new-incident.js';
+import { PowerEvidence } from './power-evidence.js';
+import { doNotPowerOnBefore } from './quarantine.js';
+import { VerdictNow } from './verdict-now.js';
+
+/** What an operator may order: fence a node, release what a gate stopped, confirm that a node is down. */
+@Injectable()
+export class OperatorOrders {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly incidents: IncidentService,
+    private readonly facts: GateFactsService,
+    private readonly verdictNow: VerdictNow,
+    private readonly power: PowerEvidence,
+  ) {}
+
+  /**
+   * The same way as after a verdict: all gates, one incident. An open one is joined. What stops at a gate is shown
+   * there and can be released.
+   */
+  async fence(q: RpcRequest<'inventory.nodes.fence'>): Promise<RpcAnswer<'inventory.nodes.fence'>> {
+    const node = await this.node(q.name);
+    const verdict = await this.verdictNow.of(node.name);
+    const facts = await this.facts.gather(node, verdict, { cause: 'manual' });
+    const gates = askGates(facts);
+    if (q.dryRun === true) {
+      const open = await this.openIncident(node.name);
+      return { gates, ...(open !== undefined && { incident: open }) };
+    }
+    const record = newIncident({
+      id: randomUUID(),
+      node,
+      cause: 'manual',
+      by: q.by,
+      reason: q.reason,
+      verdict,
+      gates,
+      conductor: 0,
+      story: this.power.story(node.name),
+      at: Date.now(),
+    });
+    const { incident, joined } = await this.incidents.openOrJoin(record);
+    if (!joined) {
+      await this.audit(q.by, 'fence', node.name, q.reason);
+      return { incident, gates };
+    }
+    await this.incidents.change(node.name, incident.id, (now) =>
+      isOpenIncident(now) ? note(now, `${q.by} ordered it too: ${q.reason}`, Date.now()) : undefined,
+    );
+    await this.audit(q.by, 'fence', node.name, `joined ${incident.id}: ${q.reason}`);
+    return { incident: await this.incidents.get(node.name), gates };
+  }
+
+  /** Past the gate that stopped it and no other; the others are asked again. */
+  async release(q: RpcRequest<'inventory.incidents.release'>): Promise<WithRevision<IncidentRecord>> {
+    const node = await this.node(q.node);
+    const otherFencers = this.store.workers.stale
+      ? undefined
+      : this.store.workers.live().filter((w) => w.service === 'fencer').length;
+    const seen = await this.incidents.get(q.node);
+    const done = await this.incidents.change(q.node, seen.id, (now) => {
+      const gate = now.gate;
+      if (now.phase !== 'suppressed' || gate === undefined)
+        throw new MusterError('INCIDENT_STATE', `The incident of ${q.node} is ${now.phase}: no gate stops it.`, {
+          node: q.node,
+          phase: now.phase,
+        });
+      refuseRelease(gate, node, otherFencers, q.force === true);
+      const at = Date.now();
+      const gates = [...new Set([...(now.released?.gates ?? []), gate])];
+      const force = q.force === true || now.released?.force === true;
+      const next = go(now, 'investigating', `${q.by} released it past ${gate}: ${q.reason}`, at);
+      return { ...next, released: { by: q.by, reason: q.reason, at, gates, force } };
+    });
+    await this.audit(q.by, 'release', q.node, q.reason);
+    return done ?? this.incidents.get(q.node);
+  }
+
+  /**
+   * "I verified that it is down": the proof that stands where no power device can give one. Orders that are still
+   * under way are void from this write on, and yet may land until W has passed.
+   */
+  async confirm(q: RpcRequest<'inventory.incidents.confirm'>): Promise<RpcAnswer<'inventory.incidents.confirm'>> {
+    const node = await this.node(q.node);
+    const seen = await this.incidents.get(q.node);
+    if (q.force !== true) await this.refuseWhileAlive(node, seen);
+    const done = await this.incidents.change(q.node, seen.id, (now) => {
+      if (!mayGo(now, 'fenced'))
+        throw new MusterError(
+          'INCIDENT_STATE',
+          `The incident of ${q.node} is ${now.phase}: it needs no confirmation.`,
+          {
+            node: q.node,
+            phase: now.phase,
+          },
+        );
+      const at = Date.now();
+      const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
+      return { ...go(now, 'fenced', `${q.by} confirmed that it is down: ${q.reason}`, at), proof };
+    });
+    await this.audit(q.by, 'confirm', q.node, q.reason);
+    const incident = done ?? (await this.incidents.get(q.node));
+    const before = doNotPowerOnBefore(incident);
+    return { ...incident, ...(before !== undefined && { doNotPowerOnBefore: before }) };
+  }
+
+  private async refuseWhileAlive(node: NodeRecord, incident: IncidentRecord): Promise<void> {
+    const verdict = await this.verdictNow.of(node.name);
+    const facts = await this.facts.gather(node, verdict, { cause: 'manual', incident });
+    const sign = lifeSign(facts);
+    const alive = verdict?.verdict === 'UP' || verdict?.verdict === 'DEGRADED';
+    if (!alive && (sign === undefined || sign.kind === 'unknown' || sign.kind === 'refused')) return;
+    throw new MusterError(
+      'STILL_ALIVE',
+      `${node.name} is still heard: ${sign?.detail ?? verdict?.reason ?? ''} Confirm with force only if you stand before it and it is off.`,
+      { node: node.name, sign: sign?.kind, verdict: verdict?.verdict },
+    );
+  }
+
+  private async node(name: string): Promise<NodeRecord> {
+    const entry = await this.store.nodes.bucket.get(name);
+    if (entry === undefined) throw unknownNode(name);
+    return entry.value;
+  }
+
+  private async openIncident(node: string): Promise<WithRevision<IncidentRecord> | undefined> {
+    try {
+      const i = await this.incidents.get(node);
+      return isOpenIncident(i) ? i : undefined;
+    } catch (e) {
+      if (MusterError.from(e).code === unknownIncident(node).code) return undefined;
+      throw e;
+    }
+  }
+
+  private async audit(by: string, action: string, subject: string, detail: string): Promise<void> {
+    await this.store.bus.emit('audit', subject, { by, action, subject, detail, outcome: 'accepted' });
+  }
+}
+
+/** @throws MusterError FENCING_REFUSED where this gate cannot be released, or not without force */
+export function refuseRelease(
+  gate: GateCode,
+  node: NodeRecord,
+  otherFencers: number | undefined,
+  force: boolean,
+): void {
+  const refuse = (text: string): never => {
+    throw new MusterError('FENCING_REFUSED', text, { node: node.name, gate });
+  };
+  if (gate === 'PAUSED') refuse('Fencing is paused: end the pause instead.');
+  if (gate === 'OBSERVE') refuse('The mode is observe: set it to enforce instead.');
+  if (neverReleased.includes(gate)) refuse(`Gate ${gate} cannot be released.`);
+  const hard = gate === 'NOT_FENCEABLE' ? unfenceable({ node, otherFencers }) : undefined;
+  if (hard !== undefined) refuse(`${hard} Verify that ${node.name} is down and confirm it instead.`);
+  if (releasedByForce.includes(gate) && !force)
+    refuse(
+      `Gate ${gate} says that ${node.name} may be alive: release it with force if it is to be powered off all the same.`,
+    );
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { MusterError, type NodeRecord } from '#contracts';
+import { ServiceContext } from '#service';
+
+export type PowerSeen = 'on' | 'off' | 'unknown';
+
+/** A read is evidence for this long; a node that stays suspect is read again. */
+const EVIDENCE_MS = 15_000;
+/** One command limit and the way there and back. */
+const READ_MS = 7_000;
+
+/** What the power devices of suspect nodes answer, asked as soon as they are suspect, beside everything else. */
+@Injectable()
+export class PowerEvidence {
+  private readonly seen = new Map<string, { power?: PowerSeen; detail: string; at: number }>();
+
+  constructor(private readonly context: ServiceContext) {}
+
+  /** Starts a read unless one runs or a fresh one is there. Returns at once. */
+  gather(node: NodeRecord): void {
+    const had = this.seen.get(node.name);
+    if (had !== undefined && performance.now() - had.at < EVIDENCE_MS) return;
+    if (!node.powerLevels.some((level) => level.length > 0)) return;
+    this.seen.set(node.name, { detail: 'asked', at: performance.now() });
+    this.read(node.name).then(
+      (read) => this.seen.set(node.name, { ...read, at: performance.now() }),
+      (cause: unknown) => {
+        const e = MusterError.from(cause);
+        this.context.log.info({ node: node.name, code: e.code }, `power could not be read at suspicion: ${e.message}`);
+        this.seen.set(node.name, { power: 'unknown', detail: e.message, at: performance.now() });
+      },
+    );
+  }
+
+  /** The answer while it is fresh; undefined: not asked, not answered yet, or too old. */
+  of(node: string): PowerSeen | undefined {
+    const had = this.seen.get(node);
+    return had !== undefined && performance.now() - had.at < EVIDENCE_MS ? had.power : undefined;
+  }
+
+  /** For the incident's story. */
+  story(node: string): string {
+    const had = this.seen.get(node);
+    return had === undefined
+      ? 'Its power was not read.'
+      : `Power at suspicion: ${had.power ?? 'no answer yet'}${had.detail && ` (${had.detail})`}.`;
+  }
+
+  /** Drops what is no longer about a suspect. */
+  keep(suspects: ReadonlySet<string>): void {
+    for (const node of this.seen.keys()) if (!suspects.has(node)) this.seen.delete(node);
+  }
+
+  private async read(node: string): Promise<{ power: PowerSeen; detail: string }> {
+    const answer = await this.context.bus.call('fencer.power.read', { node }, { timeoutMs: READ_MS });
+    const states = answer.devices.map((d) => d.power);
+    const detail = answer.devices
+      .map((d) => `${d.id} ${d.power}${d.code === undefined ? '' : ` ${d.code}`}`)
+      .join(', ');
+    if (states.includes('on')) return { power: 'on', detail };
+    // Every device must say so: one that does not answer may be the one that feeds it.
+    return { power: states.length > 0 && states.every((s) => s === 'off') ? 'off' : 'unknown', detail };
+  }
+}

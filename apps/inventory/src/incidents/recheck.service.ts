@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { isNewerVerdict, type IncidentRecord, type RpcAnswer, type RpcRequest, type Verdict } from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+import { decideIncident } from './decide-incident.js';
+import { GateFactsService } from './gate-facts.js';
+import { go, mayCancel, mayGo, wasCommanded } from './incident-machine.js';
+import { IncidentService } from './incident.service.js';
+import { VerdictNow } from './verdict-now.js';
+
+type Answer = RpcAnswer<'inventory.incidents.recheck'>;
+
+/**
+ * The last look before a power-off, asked for by the fencing leader. The answer holds for the revision that it names:
+ * a cancel, a confirm or a pause writes the same key, so the leader's intent on that revision then fails.
+ */
+@Injectable()
+export class RecheckService {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly incidents: IncidentService,
+    private readonly verdictNow: VerdictNow,
+    private readonly facts: GateFactsService,
+  ) {}
+
+  async recheck(q: RpcRequest<'inventory.incidents.recheck'>): Promise<Answer> {
+    const { revision, ...incident } = await this.incidents.get(q.node);
+    const no = (reason: string): Answer => ({ go: false, reason, revision });
+    if (incident.id !== q.incident) return no(`The node's incident is ${incident.id} now.`);
+    if (incident.phase !== 'fencing') return no(`The incident is ${incident.phase}.`);
+    if (incident.epoch !== undefined && q.epoch < incident.epoch)
+      return no(`Token ${q.epoch} is older than the one that owns the incident, ${incident.epoch}.`);
+    const node = (await this.store.nodes.bucket.get(q.node))?.value;
+    if (node === undefined) return no('The node was deleted.');
+    const verdict = await this.verdictNow.of(q.node);
+    if (verdict === undefined) return no('No detector answers.');
+    const facts = await this.facts.gather(node, verdict, { cause: incident.cause, incident });
+    const d = decideIncident(incident, facts, true);
+    if (d.do === 'fence') {
+      // A detector that was replaced may still answer: its verdict is older than what the incident rests on.
+      if (incident.verdict !== undefined && isNewerVerdict(incident.verdict, verdict))
+        return no('The verdict that was answered is older than the one that the incident rests on.');
+      return { go: true, reason: `${verdict.verdict}: ${verdict.reason}`, revision, verdict };
+    }
+    if (d.do === 'cancel') return this.ended(incident, revision, verdict, 'cancelled', d.reason);
+    if (d.do === 'suppress')
+      return this.ended(incident, revision, verdict, 'suppressed', `${d.gate.gate}: ${d.gate.detail}`, (next) => {
+        next.gate = d.gate.gate;
+        next.gates = d.gates;
+      });
+    return { ...no(d.reason), verdict };
+  }
+
+  /** Ends or stops it where no command has been given; the conductor would do the same a moment later. */
+  private async ended(
+    i: IncidentRecord,
+    revision: number,
+    verdict: Verdict,
+    to: 'cancelled' | 'suppressed',
+    reason: string,
+    more: (next: IncidentRecord) => void = () => undefined,
+  ): Promise<Answer> {
+    const written = await this.incidents.change(i.node, i.id, (now) => {
+      if (now.phase !== 'fencing' || wasCommanded(now) || !(to === 'cancelled' ? mayCancel(now) : mayGo(now, to)))
+        return undefined;
+      const next = { ...go(now, to, reason, Date.now()), verdict };
+      more(next);
+      return next;
+    });
+    return { go: false, reason, revision: written?.revision ?? revision, verdict };
+  }
+}

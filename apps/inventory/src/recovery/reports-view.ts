@@ -1,0 +1,66 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Subjects, parseReport, type Report } from '#contracts';
+import type { Closable } from '#bus';
+import { ServiceContext } from '#service';
+
+/** After this long without a report a lower epoch of another boot is a new machine rather than a late datagram, ms. */
+const NEW_MACHINE_MS = 5_000;
+
+export interface HeardReport {
+  report: Report;
+  /** When this process received it, monotonic ms. */
+  heardAt: number;
+}
+
+/**
+ * The last report of each agent as this process heard it: what runs where, and who is certainly alive. It hears the
+ * same broadcasts as the detector and votes on nothing.
+ */
+@Injectable()
+export class ReportsView implements OnModuleInit, OnApplicationShutdown {
+  private readonly last = new Map<string, HeardReport>();
+  private subscription: Closable | undefined;
+
+  constructor(private readonly context: ServiceContext) {}
+
+  onModuleInit(): void {
+    this.subscription = this.context.bus.subscribe(Subjects.report('*'), (text, subject) => {
+      const report = parseReport(text);
+      if (report !== undefined && subject === Subjects.report(report.node)) this.hear(report, performance.now());
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.subscription?.close();
+  }
+
+  /**
+   * Each report arrives once per network: the first counts, an older one never replaces a newer one. A machine that
+   * was installed anew counts from the start again: another boot is believed once the last report is old.
+   */
+  hear(report: Report, now: number): void {
+    const was = this.last.get(report.node);
+    if (was !== undefined) {
+      const { epoch, seq, bootId } = was.report;
+      const older = report.epoch < epoch || (report.epoch === epoch && report.seq <= seq);
+      if (older && (report.bootId === bootId || now - was.heardAt < NEW_MACHINE_MS)) return;
+    }
+    this.last.set(report.node, { report, heardAt: now });
+  }
+
+  of(node: string): HeardReport | undefined {
+    return this.last.get(node);
+  }
+
+  /** ms since the last report of the node; absent: none was heard since this process started. */
+  ageMs(node: string): number | undefined {
+    const heard = this.last.get(node);
+    return heard && performance.now() - heard.heardAt;
+  }
+
+  /** Reports that are at most `maxAgeMs` old. */
+  fresh(maxAgeMs: number): Report[] {
+    const now = performance.now();
+    return [...this.last.values()].filter((h) => now - h.heardAt <= maxAgeMs).map((h) => h.report);
+  }
+}
