@@ -42,6 +42,10 @@ export interface Cordon {
   until?: number;
 }
 
+/** A cordon with an end is over by itself; the record stays until somebody uncordons. */
+export const isCordoned = (n: { cordon?: Cordon }, wallNow: number): boolean =>
+  n.cordon !== undefined && (n.cordon.until === undefined || n.cordon.until > wallNow);
+
 /** By the system after fencing or a failed re-setup: cleared when the node's check has passed. */
 export interface Maintenance {
   reason: string;
@@ -63,6 +67,10 @@ export interface PendingReturn {
   at: number;
   /** The job that deals with it now, if any. */
   job?: string;
+  /** The check has found something to repair: the next job is the re-setup. */
+  next?: 'resetup';
+  /** Checks that could not be carried out (the node did not answer ssh, …), one after the other. */
+  failedTries?: number;
   /** Stopped: waits for an operator (`drift`, `flapping`, `ask`). */
   held?: string;
 }
@@ -107,6 +115,8 @@ export interface NodeRecord {
   verdict?: { verdict: VerdictKind; networks: string[]; epoch: number; seq: number; at: number; bootId?: string };
   /** Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off. */
   poweredOnAt?: number[];
+  /** What an external monitor said last of a node that runs an agent: shown, never judged by. */
+  external?: { event: 'discovered' | 'disappeared'; address: string; at: number };
   /** Status whose job results were rolled into this record last; makes the roll-forward idempotent. */
   lastJob?: string;
   createdAt: number;

@@ -1,0 +1,110 @@
+import {
+  MusterError,
+  type JobKind,
+  type JobRecord,
+  type NodeRecord,
+  type NodeState,
+  type NodeStatus,
+} from '#contracts';
+
+/** Where a status may go. `Provisioning`, `Cancelled` and `Maintenance` are left by the end of their job only. */
+const next: Record<NodeStatus, readonly NodeStatus[]> = {
+  Unallocated: ['Provisioning'],
+  Decommissioned: ['Provisioning'],
+  Provisioning: ['Allocated', 'Unallocated'],
+  Allocated: ['Cancelled', 'Maintenance'],
+  Cancelled: ['Decommissioned'],
+  Maintenance: ['Allocated', 'Unallocated'],
+};
+
+/** Status that a job of this kind puts its nodes into while it lives; absent: it leaves the status alone. */
+const startOf: Partial<Record<JobKind, NodeStatus>> = {
+  commission: 'Provisioning',
+  decommission: 'Cancelled',
+  maintenance: 'Maintenance',
+};
+
+export const statusDuring = (kind: JobKind): NodeStatus | undefined => startOf[kind];
+
+/**
+ * Why a job of this kind cannot start on the node as it is; undefined: it can. The sentence about a transition is
+ * word for word that of the operations contract.
+ */
+export function refusedStart(node: NodeRecord, kind: JobKind): MusterError | undefined {
+  const to = startOf[kind];
+  if (to !== undefined) return next[node.status].includes(to) ? undefined : illegal(node, to);
+  if ((kind === 'check' || kind === 'resetup') && node.status !== 'Allocated')
+    return new MusterError(
+      'ILLEGAL_TRANSITION',
+      `${kind} needs an Allocated node: ${node.name} is ${node.status}, commission it first`,
+      { node: node.name, status: node.status, kind },
+    );
+  return undefined;
+}
+
+const illegal = (node: NodeRecord, to: NodeStatus): MusterError =>
+  new MusterError(
+    'ILLEGAL_TRANSITION',
+    `failed to update ${node.name}'s state in inventory, Error: transition from "${node.status}" to "${to}" is not allowed`,
+    { node: node.name, from: node.status, to },
+  );
+
+/**
+ * Status after the job has ended; undefined: it stays. All nodes of a request share its outcome: a commission that
+ * failed on one has run the cleanup on all. A job that was cancelled before any worker began has done nothing to its
+ * nodes, so they go back to where they were.
+ */
+export function statusAfter(
+  node: NodeRecord,
+  job: Pick<JobRecord, 'kind' | 'status' | 'startedAt'>,
+): NodeStatus | undefined {
+  const during = startOf[job.kind];
+  if (during === undefined || node.status !== during) return undefined;
+  const ok = job.status === 'Complete';
+  if (!ok && job.startedAt === undefined)
+    return job.kind === 'commission'
+      ? node.prevStatus === 'Decommissioned'
+        ? 'Decommissioned'
+        : 'Unallocated'
+      : 'Allocated';
+  if (job.kind === 'decommission') return 'Decommissioned';
+  return ok ? 'Allocated' : 'Unallocated';
+}
+
+/** Both `prev` fields follow each change of either axis, as clients of the operations contract know it. */
+export const withStatus = (node: NodeRecord, status: NodeStatus): NodeRecord => ({
+  ...node,
+  prevStatus: node.status,
+  prevState: node.state,
+  status,
+});
+
+export const withState = (node: NodeRecord, state: NodeState): NodeRecord => ({
+  ...node,
+  prevStatus: node.status,
+  prevState: node.state,
+  state,
+});
+
+/**
+ * The node as the job needs it while it runs; undefined: it is that already, or the job's results have been rolled in
+ * before (a late helper must not start the story again).
+ */
+export function moveForJob(
+  node: NodeRecord,
+  job: Pick<JobRecord, 'id' | 'kind' | 'hostGroup' | 'cause'>,
+): NodeRecord | undefined {
+  if (node.lastJob === job.id) return undefined;
+  let moved = node;
+  const during = startOf[job.kind];
+  if (during !== undefined && node.status !== during) {
+    const refused = refusedStart(node, job.kind);
+    if (refused) throw refused;
+    moved = withStatus(moved, during);
+  }
+  if (during !== undefined && job.hostGroup !== undefined && moved.hostGroup !== job.hostGroup)
+    moved = { ...moved, hostGroup: job.hostGroup };
+  if (job.cause === 'return' && moved.pendingReturn && moved.pendingReturn.job !== job.id)
+    moved = { ...moved, pendingReturn: { ...moved.pendingReturn, job: job.id } };
+  return moved === node ? undefined : moved;
+}

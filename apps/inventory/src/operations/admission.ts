@@ -1,0 +1,207 @@
+import { isIP } from 'node:net';
+import {
+  MusterError,
+  type HostGroup,
+  type JobKind,
+  type JobRecord,
+  type NodeRecord,
+  type Reservations,
+} from '#contracts';
+import { refusedStart, statusDuring } from '../nodes/node-machine.js';
+import { brokenRoleRule, type RoledNode } from './role-rules.js';
+
+/** More than this many waiting jobs, and a request is refused. */
+export const MOST_QUEUED = 100;
+
+export interface AdmissionRequest {
+  kind: Exclude<JobKind, 'recover'>;
+  nodes: string[];
+  addresses: string[];
+  hostGroup?: string;
+  force?: boolean;
+}
+
+/** All that the decision rests on, as read for it. */
+export interface AdmissionFacts {
+  nodes: readonly NodeRecord[];
+  held: Reservations['held'];
+  groups: readonly HostGroup[];
+  /** To name the job that holds a node. */
+  job(id: string): Pick<JobRecord, 'kind' | 'status'> | undefined;
+  workloadsOn(node: string): string[];
+  /** Nodes whose power was switched, or may have been, so recently that they must be left alone; with the reason. */
+  quarantined(node: string): string | undefined;
+  queuedJobs: number;
+  /** Drivers that live provisioners offer; undefined: not known, which counts as none. */
+  provisionDrivers: readonly string[] | undefined;
+}
+
+/** All of these nodes are to be held by the job. For `discover` they are the known nodes behind its addresses. */
+export interface Admitted {
+  nodes: string[];
+}
+
+/**
+ * May this request start as one job? The order of the checks and the sentences are those of the operations contract.
+ * @throws MusterError the first check that fails; nothing has changed then
+ */
+export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitted {
+  if (request.kind === 'discover') return admitDiscover(request, facts);
+  const { kind, hostGroup } = request;
+  if (request.nodes.length === 0) throw new MusterError('BAD_REQUEST', 'atleast one node should be specified');
+  const nodes = resolve(request.nodes, facts.nodes);
+  const names = nodes.map((n) => n.name);
+
+  const silent = nodes.filter((n) => n.state !== 'Discovered').map((n) => n.name);
+  if (silent.length > 0)
+    throw new MusterError(
+      'NOT_DISCOVERED',
+      `one or more nodes are not in discovered state, please check their network reachability. Non-discovered nodes: [${silent.join(' ')}]`,
+      { nodes: silent },
+    );
+  checkHostGroup(kind, hostGroup, facts.groups);
+
+  const all = facts.nodes.map((n) => asAdmitted(n, facts.held));
+  const rule = brokenRoleRule(
+    kind,
+    hostGroup,
+    all.filter((n) => names.includes(n.name)),
+    all.filter((n) => !names.includes(n.name)),
+    facts.groups,
+  );
+  if (rule) throw rule;
+  checkReserved(names, facts);
+  checkWorkloads(request, names, facts);
+  checkQuarantine(kind, names, facts);
+  checkQueue(facts);
+  for (const node of nodes) {
+    const refused = refusedStart(node, kind);
+    if (refused) throw refused;
+  }
+  checkDrivers(nodes, facts.provisionDrivers);
+  return { nodes: names };
+}
+
+function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitted {
+  if (request.addresses.length === 0) throw new MusterError('BAD_REQUEST', 'atleast one address should be specified');
+  const bad = request.addresses.filter((a) => isIP(a) === 0);
+  if (bad.length > 0)
+    throw new MusterError('BAD_REQUEST', `invalid address specified, not an IP address: [${bad.join(' ')}]`, {
+      addresses: bad,
+    });
+  const known = facts.nodes.filter((n) => request.addresses.includes(managementAddress(n)));
+  const existing = known.filter((n) => n.state !== 'Disappeared');
+  if (existing.length > 0)
+    throw new MusterError(
+      'ALREADY_EXISTS',
+      `one or more nodes already exist with the specified management addresses. Existing nodes: [${existing
+        .map((n) => `${n.name}:${managementAddress(n)}`)
+        .join(' ')}]`,
+      { nodes: existing.map((n) => n.name) },
+    );
+  const names = known.map((n) => n.name);
+  checkReserved(names, facts);
+  checkQueue(facts);
+  if (facts.provisionDrivers === undefined || facts.provisionDrivers.length === 0) throw noWorkers();
+  return { nodes: names };
+}
+
+export const managementAddress = (n: Pick<NodeRecord, 'networks'>): string => n.networks['management']?.address ?? '';
+
+/** By name, else by management address; each node once, in the order of the request. */
+function resolve(wanted: readonly string[], nodes: readonly NodeRecord[]): NodeRecord[] {
+  const found = new Map<string, NodeRecord>();
+  for (const w of wanted) {
+    const node = nodes.find((n) => n.name === w) ?? nodes.find((n) => managementAddress(n) === w);
+    if (!node) throw new MusterError('NODE_UNKNOWN', `node with name or address "${w}" doesn't exists`, { node: w });
+    found.set(node.name, node);
+  }
+  return [...found.values()];
+}
+
+function checkHostGroup(kind: JobKind, hostGroup: string | undefined, groups: readonly HostGroup[]): void {
+  const known = groups.some((g) => g.name === hostGroup);
+  if (known) return;
+  if (kind === 'commission')
+    throw new MusterError('HOST_GROUP_INVALID', `invalid or empty host-group specified: "${hostGroup ?? ''}"`, {
+      hostGroup: hostGroup ?? '',
+    });
+  if (hostGroup !== undefined && hostGroup !== '')
+    throw new MusterError('HOST_GROUP_INVALID', `invalid host-group specified: "${hostGroup}"`, { hostGroup });
+}
+
+/** A held node as the job that holds it will have it: its record may not have followed yet. */
+function asAdmitted(n: NodeRecord, held: Reservations['held']): RoledNode {
+  const hold = held[n.name];
+  const status = (hold?.kind && statusDuring(hold.kind)) ?? n.status;
+  const hostGroup = hold?.hostGroup ?? n.hostGroup;
+  return { name: n.name, status, state: n.state, ...(hostGroup === undefined ? {} : { hostGroup }) };
+}
+
+function checkReserved(names: readonly string[], facts: AdmissionFacts): void {
+  const taken = names.filter((n) => facts.held[n] !== undefined);
+  const hold = taken[0] === undefined ? undefined : facts.held[taken[0]];
+  if (!hold) return;
+  const holder = hold.job ?? hold.claim ?? '';
+  const job = hold.job === undefined ? undefined : facts.job(hold.job);
+  throw new MusterError(
+    'NODE_RESERVED',
+    `there is already an active job, please try in sometime. Job: [id: ${holder} task: ${job?.kind ?? hold.kind ?? 'claim'} status: ${job?.status ?? 'Queued'}] Nodes: [${taken.join(' ')}]`,
+    { job: holder, nodes: taken },
+  );
+}
+
+/** A cleanup never runs under a workload. */
+function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): void {
+  if (!['decommission', 'maintenance', 'resetup'].includes(request.kind)) return;
+  const busy = names.flatMap((node) => {
+    const workloads = facts.workloadsOn(node);
+    return workloads.length > 0 ? [{ node, workloads }] : [];
+  });
+  if (busy.length === 0) return;
+  throw new MusterError(
+    'WORKLOADS_PRESENT',
+    `one or more nodes run workloads, move or delete them first. Workloads: [${busy
+      .map((b) => `${b.node}: ${b.workloads.join(' ')}`)
+      .join(', ')}]`,
+    { nodes: busy },
+  );
+}
+
+/** A power command may still take effect: a set-up that it cuts short would leave half a configuration. */
+function checkQuarantine(kind: JobKind, names: readonly string[], facts: AdmissionFacts): void {
+  if (kind === 'check') return;
+  for (const node of names) {
+    const reason = facts.quarantined(node);
+    if (reason !== undefined)
+      throw new MusterError('NODE_BUSY', `${node} must be left alone for now: ${reason}`, { node });
+  }
+}
+
+function checkQueue(facts: AdmissionFacts): void {
+  if (facts.queuedJobs > MOST_QUEUED)
+    throw new MusterError('TOO_MANY_JOBS', 'too many queued jobs', { queued: facts.queuedJobs });
+}
+
+function checkDrivers(nodes: readonly NodeRecord[], offered: readonly string[] | undefined): void {
+  if (offered === undefined || offered.length === 0) throw noWorkers(nodes);
+  const without = nodes.filter((n) => !offered.includes(n.provisionDriver));
+  const first = without[0];
+  if (!first) return;
+  throw new MusterError(
+    'DRIVER_UNAVAILABLE',
+    `no live provisioner offers driver "${first.provisionDriver}" of ${without.map((n) => n.name).join(', ')}; on offer: [${offered.join(' ')}]`,
+    { driver: first.provisionDriver, nodes: without.map((n) => n.name), offered },
+  );
+}
+
+const noWorkers = (nodes: readonly NodeRecord[] = []): MusterError => {
+  const drivers = [...new Set(nodes.map((n) => n.provisionDriver))];
+  return new MusterError(
+    'NO_WORKERS',
+    nodes.length === 0
+      ? 'no provisioner is alive; on offer: []'
+      : `no provisioner is alive for driver ${drivers.map((d) => `"${d}"`).join(', ')} of ${nodes.map((n) => n.name).join(', ')}; on offer: []`,
+    { nodes: nodes.map((n) => n.name), drivers, offered: [] },
+  );
+};

@@ -1,0 +1,50 @@
+import { MusterError, type HostGroup, type JobKind, type NodeRecord, type NodeStatus } from '#contracts';
+
+/** What the rules need of a node, as it will be once every admitted job has started. */
+export interface RoledNode {
+  name: string;
+  hostGroup?: string;
+  status: NodeStatus;
+  state: NodeRecord['state'];
+}
+
+const roleOf = (groups: readonly HostGroup[], group: string | undefined): HostGroup['role'] =>
+  groups.find((g) => g.name === group)?.role ?? 'none';
+
+/**
+ * The rules over several nodes: workers need a master. Only groups with a role count. `others` are the nodes outside
+ * the request. A master counts when it is Allocated and Discovered; a worker that is being commissioned or updated
+ * counts already, so that two requests side by side cannot leave it alone.
+ */
+export function brokenRoleRule(
+  kind: JobKind,
+  hostGroup: string | undefined,
+  requested: readonly RoledNode[],
+  others: readonly RoledNode[],
+  groups: readonly HostGroup[],
+): MusterError | undefined {
+  const role = (n: RoledNode): HostGroup['role'] => roleOf(groups, n.hostGroup);
+  const masterLeft = others.some((n) => role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered');
+  if (masterLeft) return undefined;
+  const workersLeft = others.some(
+    (n) => role(n) === 'worker' && ['Allocated', 'Provisioning', 'Maintenance'].includes(n.status),
+  );
+  const takesMaster = requested.some((n) => role(n) === 'master' && n.status === 'Allocated');
+  const target = hostGroup === undefined ? undefined : roleOf(groups, hostGroup);
+
+  if (kind === 'commission' && target === 'worker')
+    return rule(
+      'Cannot commission a worker node without existence of a master node in the cluster, make sure atleast one master node is commissioned.',
+    );
+  if (kind === 'maintenance' && (target === 'worker' || (target === 'none' && takesMaster && workersLeft)))
+    return rule(
+      'Updating these nodes as worker will result in no master node in the cluster, make sure atleast one node is commissioned as master.',
+    );
+  if (kind === 'decommission' && takesMaster && workersLeft)
+    return rule(
+      'decommissioning the specified node(s) will leave only worker nodes in the cluster, make sure all worker nodes are decommissioned before last master node.',
+    );
+  return undefined;
+}
+
+const rule = (message: string): MusterError => new MusterError('ROLE_RULE', message);
