@@ -1,5 +1,6 @@
 import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand, Reservations, WorkloadRecord } from '#contracts';
 import { isEndedJob, isOpenIncident } from '#contracts';
+import type { BmcEntry } from './bmc-log.js';
 import type { WorkloadHistory } from './ledger.js';
 
 export const ViolationKinds = [
@@ -21,17 +22,6 @@ export interface Violation {
   kind: ViolationKind;
   subject: string;
   detail: string;
-}
-
-/** A line of a BMC's own log. */
-export interface BmcEntry {
-  host: string;
-  op: 'get' | 'set';
-  what: string;
-  value?: string;
-  /** CLOCK_MONOTONIC, ns, when the command arrived; wall clock, ms. */
-  ns: number;
-  at: number;
 }
 
 /** Everything that an audit looks at, gathered from outside: the ledger, the BMC logs, the API, /proc, the log files. */

@@ -75,7 +75,7 @@ function clean(): Evidence {
     nodes: [node('h1-1'), node('h2-1')],
     incidents: [incident()],
     jobs: [],
-    reservations: { held: {}, generation: 1 },
+    reservations: { held: {}, pending: {}, generation: 1 },
     leaked: [],
     secretsIn: [],
   };

@@ -1,0 +1,121 @@
+import { performance } from 'node:perf_hooks';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import type { Fleet } from '../fleet/fleet.js';
+import { withFleet } from '../fleet/with-fleet.js';
+import { act1, act2 } from './acts.js';
+import { deviations, Goals, type DemoResult, type Step } from './story.js';
+
+interface Options {
+  nodes: number;
+  mode: 'netns' | 'loopback';
+  seed: number;
+  json: boolean;
+  keep: boolean;
+}
+
+const CUT_MS = 10_000;
+const WORKLOADS = ['ledger-a', 'ledger-b'];
+
+const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const n = Number(text);
+    if (!Number.isInteger(n) || n < least || n > most)
+      throw new InvalidArgumentError(`a whole number from ${least} to ${most} is wanted`);
+    return n;
+  };
+
+function readOptions(argv: string[]): Options {
+  const root = process.getuid?.() === 0;
+  const command = new Command('demo')
+    .description('A fleet on this machine: a host dies with work on it and comes back; another only loses a network.')
+    .option('--nodes <n>', 'hosts', whole(3, 32), 5)
+    .option('--mode <mode>', 'netns (root: real networks) or loopback', root ? 'netns' : 'loopback')
+    .option('--seed <n>', 'chooses the victim', whole(0, 2 ** 31), Math.floor(Math.random() * 1e6))
+    .option('--json', 'the result as one JSON line at the end; the story goes to stderr', false)
+    .option('--keep', 'leave the lab running', false)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npm run demo\n  npm run -s demo -- --json --seed 7\n  npm run demo -- --nodes 8 --keep',
+    )
+    .exitOverride();
+  const o = command.parse(argv, { from: 'user' }).opts<Options>();
+  if (o.mode !== 'netns' && o.mode !== 'loopback') command.error(`error: no mode ${String(o.mode)}: netns or loopback`);
+  if (o.mode === 'netns' && !root) command.error('error: mode netns needs root; without it: --mode loopback');
+  return o;
+}
+
+type Say = (line: string) => void;
+
+async function play(fleet: Fleet, o: Options, since: number, say: Say): Promise<DemoResult> {
+  // host1 is the only master: a fleet must not lose it in a demo of one failure.
+  const victim = `host${2 + (o.seed % (o.nodes - 1))}`;
+  const other = `host${2 + ((o.seed + 1) % (o.nodes - 1))}`;
+  for (const w of WORKLOADS) await fleet.lab('workload', 'add', w, '--on', victim);
+  await fleet.heal();
+  say(`  up in ${((performance.now() - since) / 1000).toFixed(1)} s; ${WORKLOADS.join(' and ')} run on ${victim}`);
+
+  say('\nAct 1: a host dies with work on it');
+  const first = await act1(fleet, victim, (step: Step, ms: number, words: string) => {
+    const goal = Goals[step];
+    const mark = goal === undefined ? '' : ms <= goal ? `  (goal ${goal} ms: met)` : `  (goal ${goal} ms: MISSED)`;
+    say(`  ${`${(ms / 1000).toFixed(2)} s`.padStart(9)}  ${step.padEnd(18)} ${words}${mark}`);
+  });
+  for (const w of first.workloads)
+    say(`             ${w.name}: ${w.from} → ${w.to}, gap ${w.gap_ms} ms, overlap ${w.overlap_ms} ms`);
+
+  let second: DemoResult['act2'] = null;
+  if (o.mode === 'netns') {
+    say('\nAct 2: another host only loses its management network');
+    second = await act2(fleet, other, CUT_MS, (words) => say(`  ${words}`));
+  } else say('\nAct 2 needs root (real networks): left out');
+
+  await fleet.heal();
+  const audit = await fleet.audit();
+  const seen = {
+    mode: o.mode,
+    seed: o.seed,
+    nodes: o.nodes,
+    timeline: first.timeline,
+    workloads: first.workloads,
+    bmc: { off_commands: first.offCommands },
+    act2: second,
+    audit: { ok: audit.ok, violations: audit.violations },
+  };
+  const wrong = deviations(seen);
+  say(
+    `\nAudit: ${audit.ok ? 'nothing ran twice, nothing was written to a BMC without an intent, nothing is left over' : 'FAILED'}`,
+  );
+  for (const d of wrong) say(`  deviation: ${d}`);
+  say(wrong.length === 0 ? `ok, ${((performance.now() - since) / 1000).toFixed(0)} s in all` : 'NOT ok');
+  return { ok: wrong.length === 0, ...seen, deviations: wrong };
+}
+
+async function demo(o: Options, say: Say): Promise<DemoResult> {
+  const since = performance.now();
+  say(`Muster demo: ${o.nodes} hosts, mode ${o.mode}, seed ${o.seed}`);
+  return await withFleet(
+    { name: 'demo', nodes: o.nodes, mode: o.mode, onProgress: (l) => say(`  ${l}`), say, keep: () => o.keep },
+    (fleet) => play(fleet, o, since, say),
+  );
+}
+
+async function main(): Promise<number> {
+  const o = readOptions(process.argv.slice(2));
+  const say: Say = (line) => void (o.json ? process.stderr : process.stdout).write(`${line}\n`);
+  const result = await demo(o, say);
+  if (o.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  return result.ok ? 0 : 1;
+}
+
+main().then(
+  (code) => (process.exitCode = code),
+  (e: unknown) => {
+    if (e instanceof CommanderError) {
+      process.exitCode = e.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    process.stderr.write(`demo: ${e instanceof Error ? e.message : String(e)}\n`);
+    process.exitCode = 1;
+  },
+);

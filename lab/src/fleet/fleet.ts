@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { MusterError, type IncidentRecord, type JobRecord, type NodeView, type WorkloadRecord } from '#contracts';
+import type { Violation } from '../audit/checks.js';
+import { historyOf, parseBeat, type Beat, type WorkloadHistory } from '../audit/ledger.js';
+import { parseBmcLine, type BmcEntry } from '../audit/bmc-log.js';
+import { Api } from './api.js';
+import { EventFeed } from './event-feed.js';
+
+export interface FleetOptions {
+  dir: string;
+  nodes: number;
+  mode: 'netns' | 'loopback';
+  port?: number;
+  /** Hears each line of progress that the lab prints. */
+  onProgress?: (line: string) => void;
+}
+
+export interface AuditAnswer {
+  ok: boolean;
+  violations: Violation[];
+  workloads: WorkloadHistory[];
+}
+
+/** What `lab info --json` tells, as far as it is needed here. */
+export interface LabInfo {
+  api: string;
+  hosts: { name: string; node: string }[];
+}
+
+const CLI = join(import.meta.dirname, '..', 'main.js');
+
+/** A lab driven from outside, as an operator would: by its commands, the HTTP API, the ledger and the BMC logs. */
+export class Fleet {
+  private constructor(
+    readonly options: FleetOptions,
+    readonly info: LabInfo,
+    readonly api: Api,
+    readonly events: EventFeed,
+  ) {}
+
+  /** Brings a fleet up, commissions it, and opens its event stream. */
+  static async up(options: FleetOptions): Promise<Fleet> {
+    const args = ['up', '--nodes', String(options.nodes), '--mode', options.mode, '--commission'];
+    if (options.port !== undefined) args.push('--port', String(options.port));
+    await runLab(options, args);
+    return await Fleet.attach(options);
+  }
+
+  /** A fleet that is already up. */
+  static async attach(options: FleetOptions): Promise<Fleet> {
+    const info = (await runLab(options, ['info'])) as LabInfo;
+    return new Fleet(options, info, new Api(info.api), await EventFeed.open(info.api));
+  }
+
+  /** One lab command; rejects with its last words where it fails. */
+  lab<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    return runLab(this.options, args) as Promise<T>;
+  }
+
+  nodeOf(host: string): string {
+    const found = this.info.hosts.find((h) => h.name === host);
+    if (found === undefined) throw new MusterError('NODE_UNKNOWN', `the lab has no host ${host}`);
+    return found.node;
+  }
+  hostOf(node: string): string {
+    return this.info.hosts.find((h) => h.node === node)?.name ?? node;
+  }
+
+  node(host: string): Promise<NodeView> {
+    return this.api.get(`/v1/nodes/${this.nodeOf(host)}`);
+  }
+  nodes(): Promise<NodeView[]> {
+    return this.api.all('/v1/nodes');
+  }
+  incident(host: string): Promise<IncidentRecord> {
+    return this.api.get(`/v1/incidents/${this.nodeOf(host)}`);
+  }
+  workload(name: string): Promise<WorkloadRecord> {
+    return this.api.get(`/v1/workloads/${name}`);
+  }
+  workloads(): Promise<WorkloadRecord[]> {
+    return this.api.all('/v1/workloads');
+  }
+  job(id: string): Promise<JobRecord> {
+    return this.api.get(`/v1/jobs/${id}`);
+  }
+
+  /** All that the BMC of a host was asked to do, oldest first. */
+  async bmc(host: string): Promise<BmcEntry[]> {
+    const text = await readFile(join(this.options.dir, 'bmc', host, 'log.jsonl'), 'utf8').catch(
+      (e: NodeJS.ErrnoException) => {
+        if (e.code === 'ENOENT') return '';
+        throw e;
+      },
+    );
+    return text.split('\n').flatMap((line) => parseBmcLine(host, line) ?? []);
+  }
+
+  async beats(): Promise<Beat[]> {
+    const dir = join(this.options.dir, 'ledger');
+    const files = await readdir(dir);
+    const texts = await Promise.all(files.map((f) => readFile(join(dir, f), 'utf8')));
+    return texts.flatMap((t) => t.split('\n').flatMap((line) => parseBeat(line) ?? []));
+  }
+
+  async histories(): Promise<WorkloadHistory[]> {
+    return historyOf(await this.beats());
+  }
+  async history(workload: string): Promise<WorkloadHistory | undefined> {
+    return (await this.histories()).find((h) => h.workload === workload);
+  }
+
+  /** Polls an outside source (a file, the API) until it shows what is wanted; there is no event to await for those. */
+  async until<T>(what: string, look: () => Promise<T | undefined>, timeoutMs: number): Promise<T> {
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > end)
+        throw new MusterError('TIMEOUT', `waited ${timeoutMs / 1000} s for ${what}; it did not come`);
+      await new Promise((r) => setTimeout(r, 50));
+    }
+  }
+
+  audit(): Promise<AuditAnswer> {
+    return this.lab<AuditAnswer>('audit');
+  }
+
+  /** Undoes every fault, and waits until all nodes are in service and each workload that should run does. */
+  async heal(timeoutMs = 120_000): Promise<void> {
+    await this.lab('heal', '--all');
+    await this.until(
+      'every node to be in service',
+      async () => ((await this.nodes()).every((n) => n.inService) ? true : undefined),
+      timeoutMs,
+    );
+    await this.until(
+      'every workload to run',
+      async () => {
+        const ledger = await this.histories();
+        const now = process.hrtime.bigint();
+        const workloads = await this.workloads();
+        const beating = (name: string): boolean =>
+          ledger.find((h) => h.workload === name)?.runs.some((r) => Number(now) - r.toNs < 1e9) === true;
+        return workloads.every((w) => w.desired === 'stopped' || beating(w.name)) ? true : undefined;
+      },
+      30_000,
+    );
+  }
+
+  /** Ends the event stream; the lab stays up. */
+  detach(): void {
+    this.events.close();
+  }
+  /** Takes down whatever a lab in this folder has left, also after a start that failed half way. */
+  static async clear(options: FleetOptions): Promise<void> {
+    await runLab(options, ['down']);
+  }
+}
+
+/** Runs the lab's own command line and answers its JSON. */
+function runLab(options: FleetOptions, args: string[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CLI, ...args, '--dir', options.dir, '--json'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    let lastWords = '';
+    child.stdout.on('data', (d: Buffer) => (out += d.toString()));
+    child.stderr.on('data', (d: Buffer) => {
+      for (const line of d
+        .toString()
+        .split('\n')
+        .filter((l) => l.trim() !== '')) {
+        lastWords = line;
+        options.onProgress?.(line);
+      }
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      const answer = out.trim().split('\n').at(-1) ?? '';
+      if (code !== 0 && args[0] !== 'audit')
+        reject(new MusterError('COMMAND_FAILED', `lab ${args.join(' ')}: ${lastWords || answer || `exit ${code}`}`));
+      else resolve(answer === '' ? {} : JSON.parse(answer));
+    });
+  });
+}

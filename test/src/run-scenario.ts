@@ -1,0 +1,88 @@
+import { performance } from 'node:perf_hooks';
+import { MusterError } from '#contracts';
+import type { Fleet } from '../../lab/src/fleet/fleet.js';
+import { withFleet } from '../../lab/src/fleet/with-fleet.js';
+import type { Scenario } from './scenario.js';
+import { scenarios } from './scenarios/index.js';
+
+const USAGE = `usage: npm run scenario -- all | NAME… [--list]
+  npm run scenario -- D1        one scenario, on a fleet of its own
+  npm run scenario -- F1 F19    several, on one fleet that is healed between them`;
+
+const NODES = 5;
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function chosen(args: string[]): Scenario[] {
+  const unknown = args.filter((a) => a !== 'all' && !scenarios.some((s) => s.name === a));
+  if (args.length === 0 || unknown.length > 0)
+    throw new MusterError('BAD_REQUEST', unknown.length > 0 ? `no scenario ${unknown.join(', ')}\n${USAGE}` : USAGE);
+  return args.includes('all') ? [...scenarios] : scenarios.filter((s) => args.includes(s.name));
+}
+
+/** One scenario, then the healing, then the audit: each can fail it. */
+async function runOne(fleet: Fleet, scenario: Scenario): Promise<boolean> {
+  const since = performance.now();
+  const figures: string[] = [];
+  let failure: string | undefined;
+  try {
+    await scenario.run(fleet, (f) => figures.push(f));
+  } catch (e) {
+    failure = e instanceof Error ? e.message : String(e);
+  }
+  const tested = seconds(since);
+  const healing = performance.now();
+  try {
+    await fleet.heal();
+    const audit = await fleet.audit();
+    if (!audit.ok) failure ??= audit.violations.map((v) => `${v.kind} ${v.subject}: ${v.detail}`).join('; ');
+  } catch (e) {
+    failure ??= `did not heal: ${e instanceof Error ? e.message : String(e)}`;
+  }
+  say(`${failure === undefined ? 'ok  ' : 'FAIL'} ${scenario.name.padEnd(4)} ${scenario.title}`);
+  say(`     ${tested}, healed and audited in ${seconds(healing)}${figures.map((f) => `; ${f}`).join('')}`);
+  if (failure !== undefined) say(`     ${failure}`);
+  return failure === undefined;
+}
+
+async function runAll(wanted: Scenario[]): Promise<{ passed: number; failed: number }> {
+  const since = performance.now();
+  const count = { passed: 0, failed: 0 };
+  const options = {
+    name: 'scenario',
+    nodes: NODES,
+    mode: 'netns' as const,
+    onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
+    say,
+    keep: () => count.failed > 0 && process.env['MUSTER_KEEP_LAB'] !== undefined,
+  };
+  await withFleet(options, async (fleet) => {
+    const home = fleet.info.hosts[1]?.name as string;
+    for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
+    await fleet.heal();
+    say(`a fleet of ${NODES} is up and commissioned: ${seconds(since)}`);
+    for (const s of wanted) count[(await runOne(fleet, s)) ? 'passed' : 'failed'] += 1;
+  });
+  return count;
+}
+
+async function main(args: string[]): Promise<number> {
+  if (args.includes('--list') || args.includes('--help')) {
+    say(args.includes('--help') ? USAGE : scenarios.map((s) => `${s.name.padEnd(5)} ${s.title}`).join('\n'));
+    return 0;
+  }
+  const wanted = chosen(args);
+  if (process.getuid?.() !== 0)
+    throw new MusterError('FORBIDDEN', 'the scenarios need root: their hosts live in network namespaces');
+  const { passed, failed } = await runAll(wanted);
+  say(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => (process.exitCode = code),
+  (e: unknown) => {
+    process.stderr.write(`${e instanceof Error ? e.message : String(e)}\n`);
+    process.exitCode = e instanceof MusterError && e.code === 'BAD_REQUEST' ? 2 : 1;
+  },
+);

@@ -1,0 +1,10 @@
+import type { Fleet } from '../../lab/src/fleet/fleet.js';
+
+/** Fault → what must be seen, on a running fleet that is whole before and is healed after. */
+export interface Scenario {
+  /** As in docs/scenarios.md. */
+  name: string;
+  title: string;
+  /** Rejects with what was seen instead. `say` prints a figure beside the result. */
+  run(fleet: Fleet, say: (figure: string) => void): Promise<void>;
+}

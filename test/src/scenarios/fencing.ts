@@ -1,0 +1,87 @@
+import { strict as assert } from 'node:assert';
+import type { StatusView } from '#contracts';
+import { alarm, assignedTo, hostRunning, kill, nowNs, powerWrites, startedAfter } from '../observations.js';
+import type { Scenario } from '../scenario.js';
+
+export const F1: Scenario = {
+  name: 'F1',
+  title: 'a dead node gets exactly one off, two off-reads, then its workloads recover',
+  async run(fleet, say) {
+    const death = await kill(fleet, await hostRunning(fleet, 'w1'));
+    const run = await startedAfter(fleet, 'w1', death.ns, 60_000);
+    const log = (await fleet.bmc(death.host)).filter((e) => e.ns >= death.ns && e.ns < run.fromNs);
+    const off = log.findIndex((e) => e.op === 'set');
+    assert.deepEqual(
+      log.filter((e) => e.op === 'set').map((e) => e.value),
+      ['0'],
+      'power commands before the start elsewhere',
+    );
+    const proof = log.slice(off + 1).filter((e) => e.op === 'get' && e.value === '0');
+    assert.ok(proof.length >= 2, `only ${proof.length} off-reads before ${run.host} started it`);
+    const apart = ((proof[1]?.ns ?? 0) - (proof[0]?.ns ?? 0)) / 1e6;
+    assert.ok(apart >= 200, `the off-reads were ${apart.toFixed(0)} ms apart`);
+    say(`running on ${run.host} after ${((run.fromNs - death.ns) / 1e6).toFixed(0)} ms`);
+  },
+};
+
+export const F3: Scenario = {
+  name: 'F3',
+  title: 'the BMC says ok but the node stays on: failed, alarm, started nowhere, retried',
+  async run(fleet, say) {
+    const host = await hostRunning(fleet, 'w1');
+    const moved = (await assignedTo(fleet, host)).map((w) => w.name);
+    await fleet.lab('bmc', host, 'stuck_on');
+    const death = await kill(fleet, host);
+    await fleet.events.incident(death.node, 'failed', 60_000, death.mark);
+    assert.ok(await alarm(fleet, 'fencing-failed', death.node), 'no alarm fencing-failed');
+    const tries = (await powerWrites(fleet, host, death.ns)).length;
+    for (const name of moved) {
+      const late = (await fleet.history(name))?.runs.filter((r) => r.fromNs > death.ns) ?? [];
+      assert.deepEqual(late, [], `${name} was started although ${host} is not off`);
+    }
+    await fleet.lab('bmc', host, 'ok');
+    await fleet.events.incident(death.node, 'fenced', 60_000, death.mark);
+    const run = await startedAfter(fleet, 'w1', death.ns, 30_000);
+    say(`${tries} off while stuck; retried and fenced, then running on ${run.host}`);
+    assert.ok((await powerWrites(fleet, host, death.ns)).includes('off'));
+    await fleet.until(
+      'the alarm to clear',
+      async () => ((await alarm(fleet, 'fencing-failed', death.node)) ? undefined : true),
+      10_000,
+    );
+  },
+};
+
+export const F19: Scenario = {
+  name: 'F19',
+  title: 'the leader is killed after its intent was written: finished once, by the other',
+  async run(fleet, say) {
+    const host = await hostRunning(fleet, 'w1');
+    const status = await fleet.api.get<StatusView>('/v1/status');
+    const leader = status.leases.find((l) => l.name === 'fencer')?.holder ?? '';
+    const service = leader.replace('-', '.');
+    await fleet.lab('bmc', host, 'hold=set');
+    const death = await kill(fleet, host);
+    const held = await fleet.until(
+      'the off to reach the BMC',
+      async () => (await fleet.bmc(host)).find((e) => e.op === 'set' && e.ns >= death.ns),
+      20_000,
+    );
+    await fleet.lab('service', service, 'kill');
+    const killed = nowNs();
+    await fleet.lab('bmc', host, 'release');
+    await fleet.events.incident(death.node, 'fenced', 40_000, death.mark);
+    const incident = await fleet.incident(host);
+    const first = incident.commands.find((c) => c.verb === 'off');
+    assert.equal(first?.fencer, leader, 'the first off was the killed leader’s');
+    assert.ok((first?.at ?? Infinity) <= held.at + 50, 'the intent was not written before the command');
+    const others = new Set(incident.commands.filter((c) => c.epoch > (first?.epoch ?? 0)).map((c) => c.fencer));
+    assert.equal(others.size, 1, `finished by ${[...others].join(', ') || 'nobody'}`);
+    assert.ok(!others.has(leader), 'the killed leader went on');
+    const run = await startedAfter(fleet, 'w1', death.ns, 30_000);
+    say(
+      `taken over ${((run.fromNs - killed) / 1e6).toFixed(0)} ms after the leader's death until running on ${run.host}`,
+    );
+    await fleet.lab('service', service, 'start');
+  },
+};
