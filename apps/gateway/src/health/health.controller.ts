@@ -1,0 +1,40 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { MusterError } from '#contracts';
+import { Allow } from '../auth/roles.js';
+import { RpcClient } from '../rpc/rpc-client.js';
+import { Metrics } from './metrics.js';
+
+@ApiTags('health')
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly metrics: Metrics,
+  ) {}
+
+  @Get('healthz')
+  @Allow('anyone', 'This process runs')
+  alive() {
+    return { status: 'ok' };
+  }
+
+  @Get('readyz')
+  @Allow('anyone', 'Requests can be answered: NATS and inventory are there', '503 with the reason where they are not.')
+  async ready(@Res() reply: FastifyReply) {
+    try {
+      await this.rpc.read('inventory.settings.get', {});
+      await reply.send({ status: 'ok' });
+    } catch (error) {
+      const { code, message } = MusterError.from(error);
+      await reply.status(503).header('retry-after', 1).send({ status: 'not ready', code, detail: message });
+    }
+  }
+
+  @Get('metrics')
+  @Allow('viewer', 'Prometheus metrics')
+  async scrape(@Res() reply: FastifyReply) {
+    await reply.type(this.metrics.contentType).send(await this.metrics.text());
+  }
+}

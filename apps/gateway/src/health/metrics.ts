@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { MusterError, type StatusView } from '#contracts';
+import { ServiceContext } from '#service';
+import { RpcClient } from '../rpc/rpc-client.js';
+
+/** The fleet in figures, asked anew at every scrape: a gateway holds no state that could be old. */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly delay = monitorEventLoopDelay({ resolution: 20 });
+  private readonly up = this.gauge('muster_up', '1 when the figures of the fleet could be read at this scrape');
+  private readonly nodes = this.gauge('muster_nodes', 'Nodes that are registered');
+  private readonly inService = this.gauge('muster_nodes_in_service', 'Nodes in service');
+  private readonly incidents = this.gauge('muster_incidents_open', 'Incidents that are not ended');
+  private readonly alarms = this.gauge('muster_alarm_active', 'Alarms that stand', 'code');
+  private readonly leaseHeld = this.gauge('muster_lease_held', '1 when somebody holds the lease', 'name');
+  private readonly leaseAge = this.gauge('muster_lease_age_seconds', 'Since its last renewal was seen', 'name');
+  private readonly loop = this.gauge('muster_loop_delay_seconds', 'p99 delay of this process since the last scrape');
+
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly context: ServiceContext,
+  ) {
+    collectDefaultMetrics({ register: this.registry });
+    this.delay.enable();
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    for (const gauge of [this.nodes, this.inService, this.incidents, this.alarms, this.leaseHeld, this.leaseAge])
+      gauge.reset();
+    try {
+      this.fill(await this.rpc.read('inventory.status', {}));
+      this.up.set(1);
+    } catch (error) {
+      // A scrape answers with what it has: that nothing could be read is itself the figure.
+      this.context.log.warn({ code: MusterError.from(error).code }, 'metrics without the figures of the fleet');
+      this.up.set(0);
+    }
+    this.loop.set(this.delay.percentile(99) / 1e9);
+    this.delay.reset();
+    return this.registry.metrics();
+  }
+
+  private fill(status: StatusView): void {
+    this.nodes.set(status.nodes.total);
+    this.inService.set(status.nodes.inService);
+    this.incidents.set(status.incidents.length);
+    for (const alarm of status.alarms) if (alarm.cleared === undefined) this.alarms.inc({ code: alarm.code });
+    for (const lease of status.leases) {
+      this.leaseHeld.set({ name: lease.name }, lease.holder === undefined || lease.holder === '' ? 0 : 1);
+      this.leaseAge.set({ name: lease.name }, lease.ageMs / 1000);
+    }
+  }
+
+  private gauge(name: string, help: string, ...labelNames: string[]): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+}

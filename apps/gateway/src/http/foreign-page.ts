@@ -1,0 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { MusterError } from '#contracts';
+import { isLoopback } from './listen-address.js';
+
+const hostOf = (authority: string): string => authority.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+
+/**
+ * A web page of a stranger, open in the operator's browser, can send requests to a loopback address. It cannot hide
+ * its Origin, and a name of its own that it points to 127.0.0.1 stands in Host: both are refused. Programs send no
+ * Origin and are not touched.
+ * @throws MusterError FORBIDDEN
+ */
+export function refuseForeignPage(headers: IncomingHttpHeaders, tokensConfigured: boolean, unix: boolean): void {
+  const host = headers.host ?? '';
+  if (!tokensConfigured && !unix && !isLoopback(hostOf(host)))
+    throw new MusterError('FORBIDDEN', `the host name "${host}" is not this machine's own`);
+  const { origin } = headers;
+  if (origin === undefined) return;
+  if (origin.replace(/^https?:\/\//, '') !== host)
+    throw new MusterError('FORBIDDEN', `requests from pages of ${origin} are refused`);
+}

@@ -1,0 +1,51 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceContext } from '#service';
+import { markUnixSocket, Tokens } from '../auth/bearer.guard.js';
+import { TokenFile } from '../auth/token-file.js';
+import { BODY_LIMIT } from '../body/json-text.js';
+import { serveDocument } from '../openapi/document.js';
+import { refuseForeignPage } from './foreign-page.js';
+import { HttpModule } from './http.module.js';
+
+/** Requests in, answers out; it listens nowhere itself. */
+export interface HttpApplication {
+  handle(req: IncomingMessage, res: ServerResponse, unix: boolean): void;
+  close(): Promise<void>;
+}
+
+/** @throws MusterError CONFIG_INVALID when the tokens file is missing or wrong. */
+export async function createHttpApplication(context: ServiceContext): Promise<HttpApplication> {
+  const { tokens } = context.config.http;
+  const known = new Tokens(tokens === undefined ? undefined : TokenFile.read(tokens));
+  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, routerOptions: { maxParamLength: 300 } });
+  const app = await NestFactory.create<NestFastifyApplication>(HttpModule.for(context, known), adapter, {
+    logger: false,
+    bodyParser: false,
+    abortOnError: false,
+  });
+  const fastify = adapter.getInstance();
+  const unixRequests = new WeakSet<IncomingMessage>();
+  // Old clients send the list of nodes in the body of a GET.
+  fastify.addHttpMethod('GET', { hasBody: true });
+  fastify.removeAllContentTypeParsers();
+  // Each surface reads bodies by its own rules; here they are only bounded.
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const unix = unixRequests.has(request.raw);
+    if (unix) markUnixSocket(request.raw);
+    refuseForeignPage(request.headers, tokens !== undefined, unix);
+    done();
+  });
+  serveDocument(app);
+  await app.init();
+  await fastify.ready();
+  return {
+    handle(req, res, unix) {
+      if (unix) unixRequests.add(req);
+      fastify.routing(req, res);
+    },
+    close: () => app.close(),
+  };
+}

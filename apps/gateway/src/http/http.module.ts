@@ -1,0 +1,61 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { ServiceContext } from '#service';
+import { BearerGuard, Tokens } from '../auth/bearer.guard.js';
+import { CheckedPipe } from '../body/checked.pipe.js';
+import { InfoController } from '../clusterm/info.controller.js';
+import { ClustermOperationsController } from '../clusterm/operations.controller.js';
+import { EventHistory } from '../events/event-history.js';
+import { EventsController } from '../events/events.controller.js';
+import { HealthController } from '../health/health.controller.js';
+import { Metrics } from '../health/metrics.js';
+import { JobLog } from '../rpc/job-log.js';
+import { RpcClient } from '../rpc/rpc-client.js';
+import { AlarmsController } from '../v1/alarms.controller.js';
+import { FencingController } from '../v1/fencing.controller.js';
+import { IncidentsController } from '../v1/incidents.controller.js';
+import { JobsController } from '../v1/jobs.controller.js';
+import { NodeEvidence } from '../v1/node-evidence.js';
+import { NodesController } from '../v1/nodes.controller.js';
+import { OperationsController } from '../v1/operations.controller.js';
+import { StatusController } from '../v1/status.controller.js';
+import { WorkloadsController } from '../v1/workloads.controller.js';
+import { ProblemFilter } from './problem.filter.js';
+import { ResourceInterceptor } from './resource.interceptor.js';
+
+/** Both surfaces, for one connection to the bus. */
+@Module({})
+export class HttpModule {
+  static for(context: ServiceContext, tokens: Tokens): DynamicModule {
+    return {
+      module: HttpModule,
+      controllers: [
+        StatusController,
+        NodesController,
+        OperationsController,
+        JobsController,
+        IncidentsController,
+        FencingController,
+        WorkloadsController,
+        AlarmsController,
+        EventsController,
+        InfoController,
+        ClustermOperationsController,
+        HealthController,
+      ],
+      providers: [
+        { provide: ServiceContext, useValue: context },
+        { provide: Tokens, useValue: tokens },
+        { provide: APP_GUARD, useClass: BearerGuard },
+        { provide: APP_PIPE, useClass: CheckedPipe },
+        { provide: APP_INTERCEPTOR, useClass: ResourceInterceptor },
+        { provide: APP_FILTER, useFactory: () => new ProblemFilter(context.log) },
+        RpcClient,
+        JobLog,
+        EventHistory,
+        NodeEvidence,
+        Metrics,
+      ],
+    };
+  }
+}

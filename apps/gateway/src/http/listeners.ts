@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { MusterError } from '#contracts';
+import { type ListenAddress, listenText } from './listen-address.js';
+
+/** How long an answer in flight may take to end when the gateway closes; streams are cut then, and clients resume. */
+const CLOSE_GRACE_MS = 500;
+
+/** The gateway's open addresses. Every request is handed on with whether it came by a unix socket. */
+export class Listeners {
+  private readonly servers: Server[] = [];
+
+  constructor(private readonly handle: (req: IncomingMessage, res: ServerResponse, unix: boolean) => void) {}
+
+  /** @returns the port that was given where `port` was 0. @throws MusterError CONFIG_INVALID: taken, or not ours. */
+  async open(address: ListenAddress): Promise<ListenAddress> {
+    const unix = address.kind === 'unix';
+    const server = createServer((req, res) => this.handle(req, res, unix));
+    if (unix) await removeDeadSocket(address.path);
+    server.listen(unix ? { path: address.path } : { host: address.host, port: address.port });
+    try {
+      await once(server, 'listening');
+    } catch (cause) {
+      throw new MusterError(
+        'CONFIG_INVALID',
+        `cannot listen on ${listenText(address)}: ${explain(cause)}`,
+        {},
+        { cause },
+      );
+    }
+    this.servers.push(server);
+    if (unix) {
+      // The file's mode is the lock: who may write it is the operator.
+      chmodSync(address.path, 0o600);
+      return address;
+    }
+    const bound = server.address();
+    return typeof bound === 'object' && bound !== null ? { ...address, port: bound.port } : address;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      this.servers.map(async (server) => {
+        const closed = once(server, 'close');
+        server.close();
+        server.closeIdleConnections();
+        const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+        await closed;
+        clearTimeout(cut);
+      }),
+    );
+    this.servers.length = 0;
+  }
+}
+
+function explain(cause: unknown): string {
+  const code = (cause as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') return 'it is already in use; stop the other process or choose another with http.listen';
+  if (code === 'EACCES') return 'permission denied';
+  if (code === 'EADDRNOTAVAIL') return 'this machine does not have that address';
+  return (cause as Error).message;
+}
+
+/** A socket file that nobody answers on is left from a killed process; one that answers is somebody's. */
+async function removeDeadSocket(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || !found.isSocket()) return;
+  const probe = connect(path);
+  try {
+    await once(probe, 'connect');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') rmSync(path, { force: true });
+  } finally {
+    probe.destroy();
+  }
+}

@@ -1,0 +1,66 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { ErrorCodes, type ErrorCode, MusterError } from '#contracts';
+import { isOwnSurface } from './surface.js';
+
+/** Seconds after which a 503 may be tried again: the bus reconnects in well under one, a worker needs to start. */
+const retryAfter = (code: ErrorCode): number => (code === 'NO_WORKERS' || code === 'DRIVER_UNAVAILABLE' ? 5 : 1);
+
+/** RFC 9457; the facts of the error stand beside the standard members, which they cannot replace. */
+export function problem(error: MusterError): Record<string, unknown> {
+  const { text: _text, ...facts } = error.facts;
+  return {
+    ...facts,
+    type: `urn:muster:error:${error.code}`,
+    title: error.code.toLowerCase().replaceAll('_', ' '),
+    status: error.status,
+    code: error.code,
+    detail: error.message,
+  };
+}
+
+/** The clusterm surface knows three statuses; its texts come with the error where the contract fixes them. */
+export function clustermText(error: MusterError): { status: number; text: string } {
+  if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') return { status: error.status, text: error.message };
+  if (error.code === 'NOT_FOUND') return { status: 404, text: '404 page not found' };
+  const { text } = error.facts;
+  return { status: 500, text: typeof text === 'string' ? text : error.message };
+}
+
+/** Every error of every route ends here. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly log: Logger) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = translate(thrown, request);
+    if (error.code === 'INTERNAL')
+      this.log.error({ err: thrown, method: request.method, url: request.url }, 'request failed');
+    // A stream that breaks after its first byte can only be cut.
+    if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
+    if (ErrorCodes[error.code].retry && error.status === 503) void reply.header('retry-after', retryAfter(error.code));
+    if (error.code === 'UNAUTHORIZED') void reply.header('www-authenticate', 'Bearer realm="muster"');
+    void reply.header('x-content-type-options', 'nosniff');
+    if (isOwnSurface(request.url)) {
+      void reply
+        .status(error.status)
+        .type('application/problem+json')
+        .send(JSON.stringify(problem(error)));
+      return;
+    }
+    const { status, text } = clustermText(error);
+    void reply.status(status).type('text/plain; charset=utf-8').send(`${text}\n`);
+  }
+}
+
+function translate(thrown: unknown, request: FastifyRequest): MusterError {
+  if (!(thrown instanceof HttpException)) return MusterError.from(thrown);
+  const status = thrown.getStatus();
+  if (status === 404) return new MusterError('NOT_FOUND', `no route ${request.method} ${request.url.split('?')[0]}`);
+  if (status === 413) return new MusterError('TOO_LARGE', 'the body is larger than 1 MB');
+  if (status < 500) return new MusterError('BAD_REQUEST', thrown.message, {}, { cause: thrown });
+  return MusterError.from(thrown);
+}

@@ -1,0 +1,4 @@
+import { serviceMainWith } from '#service';
+import { startGateway } from './gateway.js';
+
+serviceMainWith('gateway', startGateway);

@@ -1,0 +1,39 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { type By, ReasonRequest } from '#contracts';
+import { Who } from '../auth/bearer.guard.js';
+import { Allow } from '../auth/roles.js';
+import { RpcClient } from '../rpc/rpc-client.js';
+import { IncidentListQuery, toPage } from './queries.js';
+
+@ApiTags('incidents')
+@Controller('v1/incidents')
+export class IncidentsController {
+  constructor(private readonly rpc: RpcClient) {}
+
+  @Get()
+  @Allow('viewer', 'Incidents: gates, votes, evidence, power commands, timeline')
+  list(@Query() query: IncidentListQuery) {
+    return this.rpc.read('inventory.incidents.list', toPage(query));
+  }
+
+  @Get(':node')
+  @Allow('viewer', 'The newest incident of a node')
+  get(@Param('node') node: string) {
+    return this.rpc.read('inventory.incidents.get', { node });
+  }
+
+  @Post(':node/release')
+  @HttpCode(202)
+  @Allow('operator', 'Let a suppressed incident past its gate')
+  release(@Param('node') node: string, @Body() { reason, force }: ReasonRequest, @Who() who: By) {
+    return this.rpc.write('inventory.incidents.release', { ...who, node, reason, ...(force === true && { force }) });
+  }
+
+  @Post(':node/confirm')
+  @HttpCode(200)
+  @Allow('operator', 'State that you have seen the node to be down', 'Answers `doNotPowerOnBefore`.')
+  confirm(@Param('node') node: string, @Body() { reason, force }: ReasonRequest, @Who() who: By) {
+    return this.rpc.write('inventory.incidents.confirm', { ...who, node, reason, ...(force === true && { force }) });
+  }
+}

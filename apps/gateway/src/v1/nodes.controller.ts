@@ -1,0 +1,80 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { type By, CordonRequest, NodeCreateRequest, ReasonRequest } from '#contracts';
+import { Who } from '../auth/bearer.guard.js';
+import { Allow } from '../auth/roles.js';
+import { EventHistory } from '../events/event-history.js';
+import { RpcClient } from '../rpc/rpc-client.js';
+import { NodeEvidence } from './node-evidence.js';
+import { ifMatch } from './if-match.js';
+import { ListQuery, NodeListQuery, toPage } from './queries.js';
+
+@ApiTags('nodes')
+@Controller('v1/nodes')
+export class NodesController {
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly evidence: NodeEvidence,
+    private readonly history: EventHistory,
+  ) {}
+
+  @Get()
+  @Allow('viewer', 'Nodes, with what is computed: in service or not, and why not')
+  list(@Query() query: NodeListQuery) {
+    return this.rpc.read('inventory.nodes.list', toPage(query));
+  }
+
+  @Post()
+  @Allow('operator', 'Register a node', 'Refused where no live worker offers one of its drivers.')
+  create(@Body() node: NodeCreateRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.create', { ...who, node });
+  }
+
+  @Get(':name')
+  @Allow('viewer', 'One node')
+  get(@Param('name') name: string) {
+    return this.rpc.read('inventory.nodes.get', { name });
+  }
+
+  @Delete(':name')
+  @HttpCode(204)
+  @Allow('operator', 'Remove a Disappeared node', 'Refused while an incident, a job or workloads are tied to it.')
+  async delete(@Param('name') name: string, @Headers('if-match') match: string | undefined, @Who() who: By) {
+    await this.rpc.write('inventory.nodes.delete', { ...who, name, ...ifMatch(match) });
+  }
+
+  @Put(':name/cordon')
+  @Allow('operator', 'Leave the node alone: no fencing, no placement, until uncordoned')
+  cordon(@Param('name') name: string, @Body() body: CordonRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.cordon', { ...who, name, ...body });
+  }
+
+  @Delete(':name/cordon')
+  @Allow('operator', 'End a cordon')
+  uncordon(@Param('name') name: string, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.uncordon', { ...who, name });
+  }
+
+  @Post(':name/fence')
+  @HttpCode(202)
+  @Allow(
+    'operator',
+    'Power the node off, with proof',
+    'A dry run answers every gate and does nothing; a running incident is joined.',
+  )
+  fence(@Param('name') name: string, @Body() { reason, dryRun }: ReasonRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.fence', { ...who, name, reason, ...(dryRun === true && { dryRun }) });
+  }
+
+  @Get(':name/evidence')
+  @Allow('viewer', 'What the observers said of the node in the last verdict on it')
+  getEvidence(@Param('name') name: string) {
+    return this.evidence.of(name);
+  }
+
+  @Get(':name/history')
+  @Allow('viewer', 'Events of the node, newest first')
+  getHistory(@Param('name') name: string, @Query() query: ListQuery) {
+    return this.history.newestFirst({ node: name }, query.limit);
+  }
+}

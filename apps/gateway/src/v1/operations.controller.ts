@@ -1,0 +1,23 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { type By, OperationRequest } from '#contracts';
+import { Who } from '../auth/bearer.guard.js';
+import { Allow } from '../auth/roles.js';
+import { RpcClient } from '../rpc/rpc-client.js';
+
+@ApiTags('operations')
+@Controller('v1/operations')
+export class OperationsController {
+  constructor(private readonly rpc: RpcClient) {}
+
+  @Post()
+  @HttpCode(202)
+  @Allow(
+    'operator',
+    'Start an operation on a set of nodes: all of them, or none',
+    'Answers the job that carries it out.',
+  )
+  submit(@Body() body: OperationRequest, @Who() who: By) {
+    return this.rpc.write('inventory.operations.submit', { ...who, ...body });
+  }
+}

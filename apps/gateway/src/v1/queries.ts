@@ -1,0 +1,116 @@
+import { Transform, Type } from 'class-transformer';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { JobStatuses, NAME_PATTERN, NODE_NAME_PATTERN, NodeStatuses } from '#contracts';
+
+/** `?flag=true` and `?flag=false`; anything else is left for the validator to refuse. */
+const Flag = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value));
+
+/** Every list. */
+export class ListQuery {
+  /** Items of one answer. */
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1000)
+  limit?: number;
+
+  /** `next` of the answer before. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 300)
+  cursor?: string;
+
+  /** Members of the items to answer, separated by commas. */
+  @IsOptional()
+  @MaxLength(500)
+  fields?: string;
+}
+
+export class NodeListQuery extends ListQuery {
+  @IsOptional()
+  @IsIn(NodeStatuses)
+  status?: string;
+
+  @IsOptional()
+  @IsIn(['Unknown', 'Discovered', 'Disappeared'])
+  state?: string;
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  hostGroup?: string;
+
+  @IsOptional()
+  @Flag()
+  @IsBoolean()
+  inService?: boolean;
+}
+
+export class JobListQuery extends ListQuery {
+  @IsOptional()
+  @IsIn(JobStatuses)
+  status?: string;
+}
+
+export class IncidentListQuery extends ListQuery {
+  /** Only those that are not ended. */
+  @IsOptional()
+  @Flag()
+  @IsBoolean()
+  open?: boolean;
+}
+
+export class AlarmListQuery extends ListQuery {
+  /** Also those that are cleared. */
+  @IsOptional()
+  @Flag()
+  @IsBoolean()
+  all?: boolean;
+}
+
+export class LogQuery {
+  /** Sequence of the first chunk. */
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  from?: number;
+
+  /** Go on until the job has ended. */
+  @IsOptional()
+  @Flag()
+  @IsBoolean()
+  follow?: boolean;
+}
+
+export class EventQuery {
+  /** Kinds, separated by commas; `verdict` for the detector's. */
+  @IsOptional()
+  @Matches(/^[a-z-]+(,[a-z-]+)*$/)
+  kind?: string;
+
+  @IsOptional()
+  @Matches(NODE_NAME_PATTERN)
+  node?: string;
+
+  /** Wall clock: ms, or ISO 8601. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 40)
+  since?: string;
+
+  /** Lists only: the newest so many. */
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(1000)
+  limit?: number;
+}
+
+/** What a list's RPC takes of its query: all but the members that the gateway itself answers for. */
+export function toPage<T extends ListQuery>(query: T): Omit<T, 'fields'> {
+  const { fields: _fields, ...page } = query;
+  return Object.fromEntries(Object.entries(page).filter(([, value]) => value !== undefined)) as Omit<T, 'fields'>;
+}
