@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumerConfig } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import { MusterError, Streams } from '#contracts';
+import { busUnavailable } from './failures.js';
 import { api } from './jetstream-api.js';
 import type { Link } from './link.js';
 import { deliveredAt } from './stream-reader.js';
@@ -44,6 +45,8 @@ export class DurableConsumer implements Closable {
   private readonly stopped = new Promise<undefined>((resolve) => {
     this.stop = () => resolve(undefined);
   });
+  /** Ends the pull under way. */
+  private giveUp: (() => void) | undefined;
   private created = false;
   private complained = false;
 
@@ -58,6 +61,7 @@ export class DurableConsumer implements Closable {
   async close(): Promise<void> {
     this.closed = true;
     this.stop();
+    this.giveUp?.();
     await this.running;
   }
 
@@ -65,7 +69,7 @@ export class DurableConsumer implements Closable {
     while (!this.closed && !this.link.closed) {
       try {
         if (!this.created) await this.create();
-        const msg = await Promise.race([this.pull(), this.stopped]);
+        const msg = await this.pull();
         this.complained = false;
         if (msg) await this.process(msg);
       } catch (e) {
@@ -90,17 +94,33 @@ export class DurableConsumer implements Closable {
     this.created = true;
   }
 
-  /** undefined: nothing came in time. */
+  /** undefined: nothing came in time. Stream messages keep their subject, so they need a subscription of their own. */
   private async pull(): Promise<Msg | undefined> {
-    const msg = await this.link.request(
-      `$JS.API.CONSUMER.MSG.NEXT.${Streams.events.name}.${this.o.durable}`,
-      JSON.stringify({ batch: 1, expires: ns(PULL_MS) }),
-      { timeoutMs: PULL_MS + 1000 },
-    );
-    const code = msg.headers?.code ?? 0;
+    if (!this.link.connected) throw busUnavailable(this.o.durable);
+    const inbox = this.link.inbox();
+    const msg = await new Promise<Msg | undefined>((resolve, reject) => {
+      const sub = this.link.nc.subscribe(inbox, { max: 1, callback: (err, m) => end(err, m) });
+      const timer = setTimeout(() => end(new MusterError('TIMEOUT', 'the server does not answer')), PULL_MS + 1000);
+      const off = this.link.onStatus(() => end(busUnavailable(this.o.durable)));
+      const end = (err: Error | null, m?: Msg): void => {
+        clearTimeout(timer);
+        off();
+        this.giveUp = undefined;
+        if (!sub.isClosed() && !this.link.closed) sub.unsubscribe();
+        if (err) reject(err);
+        else resolve(m);
+      };
+      this.giveUp = () => end(null);
+      this.link.nc.publish(
+        `$JS.API.CONSUMER.MSG.NEXT.${Streams.events.name}.${this.o.durable}`,
+        JSON.stringify({ batch: 1, expires: ns(PULL_MS) }),
+        { reply: inbox },
+      );
+    });
+    const code = msg?.headers?.code ?? 0;
     if (code === 0) return msg;
     if (code === 408 || code === 404) return undefined;
-    throw new MusterError('BUS_UNAVAILABLE', `consumer ${this.o.durable}: ${code} ${msg.headers?.description ?? ''}`);
+    throw new MusterError('BUS_UNAVAILABLE', `consumer ${this.o.durable}: ${code} ${msg?.headers?.description ?? ''}`);
   }
 
   private async process(msg: Msg): Promise<void> {

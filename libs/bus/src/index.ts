@@ -4,6 +4,8 @@ export { readCredentials } from './credentials.js';
 export type { Delivery } from './durable-consumer.js';
 export type { FollowHandler, FollowOptions } from './follow.js';
 export type { LogChunk, ReadLogOptions } from './job-log.js';
+export { addAgentUser, credentialsFile, initCluster, type InitOptions } from './init/init-cluster.js';
+export { agentUser, userKinds, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv-bucket.js';
 export { KvView } from './kv-view.js';
 export type { WatchOptions } from './kv-watch.js';

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect } from 'node:net';
+import { initCluster } from '../init/init-cluster.js';
 
 /** A real nats-server for specs: own port, own store. */
 export interface TestNats {
@@ -21,6 +21,8 @@ export interface TestNats {
   /** Freezes it, or lets it go on: connections stay open and silent. */
   pause(): void;
   resume(): void;
+  /** SIGHUP: reads its configuration anew. */
+  reload(): void;
 }
 
 export async function freePort(): Promise<number> {
@@ -54,14 +56,20 @@ async function listening(port: number, child: ChildProcess): Promise<void> {
   throw new Error('nats-server did not listen within 5 s');
 }
 
-export async function startTestNats(): Promise<TestNats> {
+export interface TestNatsOptions {
+  /** With the users of `muster init`, and an agent's for each of these nodes. @default no users at all */
+  users?: boolean;
+  agents?: string[];
+}
+
+export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-nats-'));
   const port = await freePort();
   const conf = join(dir, 'nats.conf');
-  await writeFile(
-    conf,
-    `listen: "127.0.0.1:${port}"\nmax_payload: 8MB\nping_interval: "1s"\njetstream { store_dir: "${dir}/js" }\n`,
-  );
+  const listen = [`127.0.0.1:${port}`];
+  const storeDir = join(dir, 'js');
+  initCluster(dir, { cluster: 'spec', agents: o.agents ?? [], natsListen: listen, storeDir });
+  if (!o.users) await writeFile(join(dir, 'nats-users.conf'), '');
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     child = spawn('nats-server', ['-c', conf], { stdio: 'ignore' });
@@ -91,5 +99,6 @@ export async function startTestNats(): Promise<TestNats> {
     },
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
+    reload: () => void child?.kill('SIGHUP'),
   };
 }

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { Subjects, type ServiceName } from '#contracts';
+import { addAgentUser, connectBus, credentialsFile, readCredentials, type Bus } from '../index.js';
+import { lastMessage } from '../jetstream-api.js';
+import { inboxPrefix, Link, natsOptions } from '../link.js';
+import { silentLog } from '../types.js';
+import { startTestNats, type TestNats } from '../testing/nats.js';
+
+let nats: TestNats;
+let agent: Bus;
+let inventory: Bus;
+const open: Bus[] = [];
+
+const as = async (user: string): Promise<Bus> => {
+  const credentials = readCredentials(credentialsFile(nats.dir, user));
+  const bus = await connectBus({ name: user, servers: [nats.url], credentials });
+  open.push(bus);
+  return bus;
+};
+
+/** What the server says when a subscription is refused; undefined when it stands. */
+async function subscribes(bus: Bus, subject: string): Promise<string | undefined> {
+  let refused: string | undefined;
+  bus.nc.subscribe(subject, { callback: (err) => void (refused = err?.message) });
+  await bus.nc.flush();
+  // The server refuses before it answers the ping of the flush.
+  return refused;
+}
+
+const next = (bus: Bus, subject: string): Promise<string> =>
+  new Promise((resolve) => bus.subscribe(subject, (text) => resolve(text)));
+
+beforeAll(async () => {
+  nats = await startTestNats({ users: true, agents: ['n.1', 'n2'] });
+  inventory = await as('inventory');
+  await inventory.createBuckets();
+  agent = await as('agent=n.1');
+}, 30_000);
+
+afterAll(async () => {
+  await Promise.all(open.map((bus) => bus.close()));
+  await nats?.stop();
+});
+
+describe("an agent's NATS user", () => {
+  it('publishes its own report', async () => {
+    const heard = next(inventory, Subjects.report('*'));
+    await inventory.nc.flush();
+    agent.publish(Subjects.report('n.1'), { node: 'n.1' });
+    expect(JSON.parse(await heard)).toEqual({ node: 'n.1' });
+  });
+
+  it('asks for its own peers and its own gate', async () => {
+    const peers = inventory.answer(Subjects.peers('*'), () => ({ version: 1 }), { queue: 'inventory' });
+    const gate = inventory.answer(Subjects.gate('*'), () => ({ allowed: false, reason: 'no' }));
+    await inventory.nc.flush();
+    expect(await agent.ask(Subjects.peers('n.1'), {})).toEqual({ version: 1 });
+    expect(await agent.ask(Subjects.gate('n.1'), { workload: 'w' })).toMatchObject({ allowed: false });
+    await expect(agent.ask(Subjects.peers('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.ask(Subjects.gate('n2'), { workload: 'w' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await peers.close();
+    await gate.close();
+  });
+
+  it('hears that its own peers have changed', async () => {
+    const heard = next(agent, Subjects.peersChanged('n.1'));
+    await agent.nc.flush();
+    inventory.publish(Subjects.peersChanged('n.1'), {});
+    expect(await heard).toBe('{}');
+  });
+
+  it("cannot publish another's report", async () => {
+    const heard: string[] = [];
+    inventory.subscribe(Subjects.report('n2'), (text) => heard.push(text));
+    await inventory.nc.flush();
+    const told = new Promise<string>((resolve) => {
+      void (async () => {
+        for await (const s of agent.nc.status()) if (s.type === 'error') return resolve(s.error.message);
+      })();
+    });
+    agent.publish(Subjects.report('n2'), { node: 'n2' });
+    expect(await told).toMatch(/Permissions Violation for Publish to "muster\.report\.n2"/);
+    await inventory.nc.flush();
+    expect(heard).toEqual([]);
+  });
+
+  it('cannot call an RPC, and no event, verdict, command or log is taken from it', async () => {
+    await expect(agent.call('inventory.nodes.list', {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.emit('in-service', 'n.1', { node: 'n.1' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.ask(Subjects.verdict('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.ask(Subjects.command('fence'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.appendLog('j', 'x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.ask(Subjects.currentVerdict(), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('cannot read a bucket or write to one', async () => {
+    await expect(agent.bucket('nodes').get('n.1')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(agent.bucket('secrets').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    for (const subject of ['$KV.nodes.n2', '$JS.API.CONSUMER.CREATE.KV_nodes', '$JS.API.STREAM.PURGE.KV_nodes'])
+      await expect(agent.ask(subject, {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it("cannot listen to others' reports, answers, peers, events or records", async () => {
+    for (const subject of [
+      '>',
+      Subjects.report('*'),
+      Subjects.report('n2'),
+      Subjects.peersChanged('n2'),
+      `${inboxPrefix('inventory')}.>`,
+      `${inboxPrefix('agent=n2')}.>`,
+      '_INBOX.>',
+      '$KV.nodes.>',
+      Subjects.rpc('inventory', '>'),
+      Subjects.beacon(),
+    ])
+      expect(await subscribes(agent, subject)).toMatch(/Permissions Violation for Subscription/);
+    expect(await subscribes(agent, `${inboxPrefix('agent=n.1')}.x`)).toBeUndefined();
+  });
+});
+
+describe("the services' NATS users", () => {
+  it('are refused without the right key', async () => {
+    const wrong = readCredentials(credentialsFile(nats.dir, 'agent=n2'));
+    await expect(connect({ servers: [nats.url] })).rejects.toThrow(/Authorization/);
+    const agent2 = await connectBus({ name: 'x', servers: [nats.url], credentials: { ...wrong, user: 'inventory' } });
+    open.push(agent2);
+    await expect(agent2.bucket('nodes').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('read and write what their work needs, and nothing else', async () => {
+    const can: Record<ServiceName, { reads: string[]; writes: string[] }> = {
+      detector: { reads: ['nodes', 'settings', 'incidents', 'leases'], writes: ['leases'] },
+      inventory: {
+        reads: ['nodes', 'incidents', 'jobs', 'secrets', 'admission', 'alarms', 'workers', 'workloads'],
+        writes: ['nodes', 'incidents', 'jobs', 'secrets', 'admission', 'alarms', 'settings', 'workloads'],
+      },
+      provisioner: {
+        reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases', 'secrets'],
+        writes: ['jobs', 'workers', 'leases'],
+      },
+      fencer: {
+        reads: ['nodes', 'settings', 'incidents', 'workers', 'leases', 'secrets'],
+        writes: ['incidents', 'workers', 'leases'],
+      },
+      gateway: { reads: [], writes: [] },
+    };
+    const buckets = ['nodes', 'incidents', 'jobs', 'workloads', 'leases', 'settings', 'secrets', 'admission'] as const;
+    for (const [service, { reads, writes }] of Object.entries(can)) {
+      if (service === 'inventory') continue;
+      const credentials = readCredentials(credentialsFile(nats.dir, service));
+      const nc: NatsConnection = await connect(natsOptions({ name: service, servers: [nats.url], credentials }));
+      const link = new Link(nc, service, silentLog, service);
+      const may = (work: Promise<unknown>): Promise<boolean> =>
+        work.then(
+          () => true,
+          (e: { code?: string }) => {
+            if (e.code === 'FORBIDDEN') return false;
+            throw e;
+          },
+        );
+      for (const bucket of buckets) {
+        const what = `${service} ${bucket}`;
+        const read = may(lastMessage(link, `KV_${bucket}`, `$KV.${bucket}.none`));
+        expect([what, 'reads', await read]).toEqual([what, 'reads', reads.includes(bucket)]);
+        const write = may(link.request(`$KV.${bucket}.x-${service}`, '{}', { timeoutMs: 2000 }));
+        expect([what, 'writes', await write]).toEqual([what, 'writes', writes.includes(bucket)]);
+      }
+      await link.close();
+    }
+  });
+
+  it('let each service do its work over the bus', async () => {
+    const [detector, provisioner, fencer, gateway] = await Promise.all([
+      as('detector'),
+      as('provisioner'),
+      as('fencer'),
+      as('gateway'),
+    ]);
+    const view = await detector.bucket('nodes').view();
+    expect(view.live).toBe(true);
+    await view.close();
+    expect(await fencer.bucket('workers').create('fencer=f1', {})).toBeGreaterThan(0);
+    await provisioner.appendLog('j1', 'hello');
+    await provisioner.endLog('j1');
+    const read: string[] = [];
+    for await (const { text } of gateway.readLog('j1', { follow: true })) read.push(text);
+    expect(read).toEqual(['hello']);
+
+    const consumed = new Promise<string>((resolve) => {
+      const consumer = inventory.consume('inventory', [Subjects.event('*', '*')], (subject) => {
+        resolve(subject);
+        return Promise.resolve(void consumer);
+      });
+      open.unshift({ close: () => consumer.close() } as Bus);
+    });
+    const followed = new Promise<string>((resolve) => {
+      const reader = gateway.follow([Subjects.event('*', '*')], { fromSeq: 1 }, (subject) => resolve(subject));
+      open.unshift({ close: () => reader.close() } as Bus);
+    });
+    await fencer.emit('in-service', 'n2', { node: 'n2' });
+    expect(await consumed).toBe('muster.event.in-service.n2');
+    expect(await followed).toBe('muster.event.in-service.n2');
+
+    detector.answer(Subjects.currentVerdict(), () => ({ verdict: 'UP' }));
+    await detector.nc.flush();
+    expect(await inventory.ask(Subjects.currentVerdict(), { node: 'n2' })).toEqual({ verdict: 'UP' });
+    await expect(fencer.ask(Subjects.currentVerdict(), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(gateway.bucket('secrets').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(detector.call('fencer.power.read', { node: 'n2' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('are joined by the user of a new node, without a restart', async () => {
+    const file = addAgentUser(nats.dir, 'n3');
+    const credentials = readCredentials(file);
+    nats.reload();
+    let n3: Bus | undefined;
+    for (let i = 0; i < 50 && !n3; i++)
+      n3 = await connectBus({ name: 'n3', servers: [nats.url], credentials }).catch((e: { code: string }) => {
+        expect(e.code).toBe('UNAUTHORIZED');
+        return new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 50));
+      });
+    open.push(n3!);
+    await expect(n3!.ask(Subjects.peers('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(n3!.ask(Subjects.peers('n3'), {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+    expect(inventory.connected).toBe(true);
+  });
+});

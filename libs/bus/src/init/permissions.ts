@@ -1,0 +1,155 @@
+import { Buckets, ServiceNames, Streams, Subjects, type BucketName, type ServiceName } from '#contracts';
+import { bucketStream } from '../kv-bucket.js';
+import { inboxPrefix } from '../link.js';
+
+/** As in nats-server's configuration: what is not allowed is refused. */
+export interface Permissions {
+  publish: string[];
+  subscribe: string[];
+  /** May answer, once, on the reply subject of a request that it received. */
+  responses: boolean;
+}
+
+/** `tools`: for programs of the operator that speak NATS. */
+export type UserKind = ServiceName | 'tools';
+export const userKinds: readonly UserKind[] = [...ServiceNames, 'tools'];
+
+/** The NATS user of a node's agent. */
+export const agentUser = (node: string): string => `agent=${node}`;
+
+interface Needs {
+  reads?: readonly BucketName[];
+  writes?: readonly BucketName[];
+  /** Reads the durable verdicts and events for itself. */
+  followsEvents?: boolean;
+  /** Shares a durable consumer of them. */
+  consumesEvents?: boolean;
+  readsLogs?: boolean;
+  writesLogs?: boolean;
+  emits?: boolean;
+  publishes?: readonly string[];
+  /** Plain subjects; with `answers` it may reply. */
+  listens?: readonly string[];
+  answers?: boolean;
+  /** Services whose RPCs it calls. */
+  calls?: readonly ServiceName[];
+  /** Creates streams and buckets. */
+  creates?: boolean;
+}
+
+const commandsAndMonitors = [Subjects.command('*' as 'check'), Subjects.monitor('*' as 'discovered')];
+
+/** What each may do is what its work needs. */
+const needs: Record<UserKind, Needs> = {
+  detector: {
+    reads: ['nodes', 'settings', 'incidents', 'leases'],
+    writes: ['leases'],
+    followsEvents: true,
+    emits: true,
+    publishes: [Subjects.verdict('*'), Subjects.beacon()],
+    listens: [Subjects.report('*'), Subjects.currentVerdict()],
+    answers: true,
+    calls: ['inventory'],
+  },
+  inventory: {
+    reads: Buckets,
+    writes: Buckets,
+    followsEvents: true,
+    consumesEvents: true,
+    readsLogs: true,
+    writesLogs: true,
+    emits: true,
+    publishes: [Subjects.peersChanged('*'), Subjects.currentVerdict()],
+    listens: [Subjects.report('*'), Subjects.peers('*'), Subjects.gate('*'), Subjects.beacon(), ...commandsAndMonitors],
+    answers: true,
+    calls: ['inventory', 'fencer', 'provisioner'],
+    creates: true,
+  },
+  provisioner: {
+    reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases', 'secrets'],
+    writes: ['jobs', 'workers', 'leases'],
+    writesLogs: true,
+    emits: true,
+    answers: true,
+    calls: ['inventory'],
+  },
+  fencer: {
+    reads: ['nodes', 'settings', 'incidents', 'workers', 'leases', 'secrets'],
+    writes: ['incidents', 'workers', 'leases'],
+    emits: true,
+    answers: true,
+    calls: ['inventory', 'fencer'],
+  },
+  gateway: {
+    followsEvents: true,
+    readsLogs: true,
+    emits: true,
+    listens: [Subjects.beacon()],
+    calls: ['inventory', 'fencer'],
+  },
+  tools: {
+    followsEvents: true,
+    publishes: commandsAndMonitors,
+    listens: [Subjects.beacon()],
+  },
+};
+
+export function userPermissions(kind: UserKind): Permissions {
+  const n = needs[kind];
+  const streams = [
+    ...(n.reads ?? []).map(bucketStream),
+    ...(n.followsEvents ? [Streams.events.name] : []),
+    ...(n.readsLogs ? [Streams.logs.name] : []),
+  ];
+  return {
+    publish: [
+      ...streams.flatMap(readStream),
+      ...(n.writes ?? []).map((bucket) => `$KV.${bucket}.>`),
+      ...(n.consumesEvents ? consumeStream(Streams.events.name) : []),
+      ...(n.creates ? createStreams() : []),
+      ...(n.emits ? [`${Subjects.event('*', '*')}`] : []),
+      ...(n.writesLogs ? [Subjects.log('*')] : []),
+      ...(n.publishes ?? []),
+      ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
+    ],
+    subscribe: [
+      `${inboxPrefix(kind)}.>`,
+      ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),
+      ...(n.listens ?? []),
+    ],
+    responses: n.answers === true,
+  };
+}
+
+/**
+ * An agent says what it sees, asks for its own peers and for its own gate, and hears that its peers have changed.
+ * Nothing else: it runs on the machine that may be broken, or broken into.
+ */
+export function agentPermissions(node: string): Permissions {
+  return {
+    publish: [Subjects.report(node), Subjects.peers(node), Subjects.gate(node)],
+    subscribe: [`${inboxPrefix(agentUser(node))}.>`, Subjects.peersChanged(node)],
+    responses: false,
+  };
+}
+
+const readStream = (stream: string): string[] => [
+  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.FC.${stream}.>`,
+];
+
+const consumeStream = (stream: string): string[] => [
+  `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  `$JS.ACK.${stream}.>`,
+  // With a JetStream domain two more tokens stand before the stream.
+  `$JS.ACK.*.*.${stream}.>`,
+];
+
+const createStreams = (): string[] =>
+  [Streams.events.name, Streams.logs.name, ...Buckets.map(bucketStream)].flatMap((stream) => [
+    `$JS.API.STREAM.CREATE.${stream}`,
+    `$JS.API.STREAM.INFO.${stream}`,
+  ]);
