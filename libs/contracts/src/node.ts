@@ -33,7 +33,7 @@ export interface PowerDevice {
   options?: Record<string, string>;
 }
 
-/** By an operator, with a reason; never cleared by the system. */
+/** By an operator, with a reason; never cleared by the system before the end that the operator gave. */
 export interface Cordon {
   reason: string;
   by: string;
@@ -41,10 +41,6 @@ export interface Cordon {
   /** Wall clock, ms. Absent: until uncordoned. */
   until?: number;
 }
-
-/** A cordon with an end is over by itself; the record stays until somebody uncordons. */
-export const isCordoned = (n: { cordon?: Cordon }, wallNow: number): boolean =>
-  n.cordon !== undefined && (n.cordon.until === undefined || n.cordon.until > wallNow);
 
 /** By the system after fencing or a failed re-setup: cleared when the node's check has passed. */
 export interface Maintenance {

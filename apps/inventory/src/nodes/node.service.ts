@@ -19,7 +19,11 @@ export class NodeService {
    * times and may throw to refuse.
    * @throws MusterError NODE_UNKNOWN
    */
-  async change(name: string, fn: (node: NodeRecord) => NodeRecord | undefined, cause = ''): Promise<NodeChange> {
+  async change(
+    name: string,
+    fn: (node: NodeRecord) => NodeRecord | undefined | Promise<NodeRecord | undefined>,
+    cause = '',
+  ): Promise<NodeChange> {
     let before: NodeRecord | undefined;
     const done = await this.store.nodes.bucket.mutate(name, (current) => {
       if (!current) throw unknownNode(name);

@@ -102,9 +102,8 @@ export class InventoryStore {
     return () => stops.forEach((stop) => stop());
   }
 
-  close(): void {
-    for (const t of this.tables) t.view.close();
-    this.workers.close();
+  async close(): Promise<void> {
+    await Promise.all([...this.tables.map((t) => t.view.close()), this.workers.close()]);
   }
 
   private get tables(): Table<unknown>[] {

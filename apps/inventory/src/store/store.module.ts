@@ -1,15 +1,17 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
+import { AuditService } from './audit.service.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { NodeService } from '../nodes/node.service.js';
+import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from './inventory-store.js';
 
 @Injectable()
 class StoreShutdown implements OnApplicationShutdown {
   constructor(private readonly store: InventoryStore) {}
-  onApplicationShutdown(): void {
-    this.store.close();
+  async onApplicationShutdown(): Promise<void> {
+    await this.store.close();
   }
 }
 
@@ -27,7 +29,9 @@ class StoreShutdown implements OnApplicationShutdown {
     AlarmService,
     NodeService,
     DetectorView,
+    ServiceView,
+    AuditService,
   ],
-  exports: [InventoryStore, AlarmService, NodeService, DetectorView],
+  exports: [InventoryStore, AlarmService, NodeService, DetectorView, ServiceView, AuditService],
 })
 export class StoreModule {}

@@ -1,0 +1,23 @@
+import type { NodeRecord, NodeResult } from '#contracts';
+
+export interface CheckVerdict {
+  /** `unknown`: the check itself could not be carried out, so it says nothing of the configuration. */
+  outcome: 'pass' | 'drift' | 'unknown';
+  why: string;
+}
+
+/**
+ * Reads a check: everything must be ok, and the effective configuration must be the one that was put there last. A
+ * node whose last provisioning is not on record has nothing to compare with, so the findings alone decide.
+ */
+export function checkVerdict(node: Pick<NodeRecord, 'provisioned'>, result: NodeResult): CheckVerdict {
+  const check = result.check;
+  if (!check) return { outcome: 'unknown', why: result.message ?? `${result.step} ended without findings` };
+  const bad = check.findings.filter((f) => f.result !== 'ok');
+  if (bad.length > 0)
+    return { outcome: 'drift', why: bad.map((f) => `${f.service} ${f.result}${f.why && ` (${f.why})`}`).join(', ') };
+  if (node.provisioned && node.provisioned.checksum !== check.checksum)
+    return { outcome: 'drift', why: 'the effective configuration is not the one that was provisioned last' };
+  if (!result.ok) return { outcome: 'unknown', why: result.message ?? `${result.step} failed without a finding` };
+  return { outcome: 'pass', why: '' };
+}

@@ -1,0 +1,157 @@
+import type {
+  AlarmCode,
+  EventKind,
+  EventMap,
+  HostGroup,
+  JobRecord,
+  Maintenance,
+  NodeRecord,
+  NodeResult,
+} from '#contracts';
+import { statusAfter, withStatus } from '../nodes/node-machine.js';
+import { checkVerdict } from './check-verdict.js';
+
+export interface SettleFacts {
+  /** Policy of the node's host group. @default 'resetup' */
+  onReturn: NonNullable<HostGroup['onReturn']>;
+  /** Workloads assigned to the node: a cleanup never runs under them. */
+  workloads: readonly string[];
+  /** Wall clock, for the record. */
+  at: number;
+}
+
+export type SettleEvent = { [K in 'check' | 'resetup' | 'in-service']: { kind: K; data: EventMap[K] } }[
+  'check' | 'resetup' | 'in-service'];
+
+export interface AlarmChange {
+  code: AlarmCode;
+  /** Absent: the alarm is over. */
+  raise?: { severity: 'warning' | 'critical'; message: string };
+}
+
+/** What an ended job makes of one of its nodes. */
+export interface Settlement {
+  node: NodeRecord;
+  events: SettleEvent[];
+  alarms: AlarmChange[];
+}
+
+/** Checks that could not be carried out, one after the other, before an operator is asked. */
+export const MOST_FAILED_TRIES = 5;
+
+/** Carries the job's result into the node. Applied once per (node, job): `lastJob` tells that it has been. */
+export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settlement {
+  const result: NodeResult = job.results[node.name] ?? { ok: false, step: job.task, message: job.error };
+  const done: NodeRecord = { ...node, lastJob: job.id };
+  switch (job.kind) {
+    case 'commission':
+    case 'decommission':
+    case 'maintenance':
+      return settleStatus(done, job, result, f);
+    case 'check':
+      return settleCheck(done, job, result, f);
+    case 'resetup':
+      return settleResetup(done, job, result, f);
+    case 'recover':
+    case 'discover':
+      return { node: done, events: [], alarms: [] };
+  }
+}
+
+/** In service again: nothing is pending, and what was installed is known where the job told it. */
+function cleared(node: NodeRecord, job: JobRecord, checksum: string | undefined, at: number): NodeRecord {
+  const { maintenance: _m, pendingReturn: _p, ...rest } = node;
+  return checksum === undefined ? rest : { ...rest, provisioned: { checksum, at, job: job.id } };
+}
+
+const over = (...codes: AlarmCode[]): AlarmChange[] => codes.map((code) => ({ code }));
+
+function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
+  const status = statusAfter(node, job);
+  if (status === undefined) return { node, events: [], alarms: [] };
+  // Cancelled before it began: the node is as it was, also in what waits for it.
+  if (job.status === 'Errored' && job.startedAt === undefined)
+    return { node: withStatus(node, status), events: [], alarms: [] };
+  if (status === 'Allocated') {
+    const ready = withStatus(cleared(node, job, result.checksum, f.at), status);
+    return {
+      node: ready,
+      events: [{ kind: 'in-service', data: { node: node.name } }],
+      alarms: over('drift', 'resetup-failed', 'flapping'),
+    };
+  }
+  // Cleaned up: what was installed is no longer there.
+  const { provisioned: _gone, ...rest } = cleared(node, job, undefined, f.at);
+  return { node: withStatus(rest, status), events: [], alarms: over('drift', 'resetup-failed', 'flapping') };
+}
+
+function settleCheck(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
+  const verdict = checkVerdict(node, result);
+  const answersReturn = node.pendingReturn?.job === job.id;
+  const events: SettleEvent[] = [];
+  if (result.check)
+    events.push({
+      kind: 'check',
+      data: { node: node.name, job: job.id, pass: verdict.outcome === 'pass', result: result.check },
+    });
+  // A newer return has come while this check ran: what it found may be about the boot before.
+  const newerWaits = node.pendingReturn !== undefined && !answersReturn && node.pendingReturn.held === undefined;
+  if (newerWaits) return { node, events, alarms: [] };
+
+  if (verdict.outcome === 'pass') {
+    events.push({ kind: 'in-service', data: { node: node.name } });
+    return {
+      node: cleared(node, job, undefined, f.at),
+      events,
+      alarms: over('drift', 'resetup-failed', 'flapping'),
+    };
+  }
+  const hold = (why: string): Settlement => ({
+    node: node.pendingReturn ? { ...node, pendingReturn: held(node.pendingReturn, why) } : node,
+    events,
+    alarms: [{ code: 'drift', raise: { severity: 'warning', message: `${node.name}: ${why}` } }],
+  });
+  if (verdict.outcome === 'unknown') {
+    const pending = answersReturn ? node.pendingReturn : undefined;
+    if (!pending) return { node, events, alarms: [] };
+    const tries = (pending.failedTries ?? 0) + 1;
+    if (tries >= MOST_FAILED_TRIES) return hold(`its check could not be carried out ${tries} times: ${verdict.why}`);
+    const { job: _ended, ...waiting } = pending;
+    return { node: { ...node, pendingReturn: { ...waiting, failedTries: tries } }, events, alarms: [] };
+  }
+  if (!answersReturn) return hold(`drift: ${verdict.why}`);
+  if (f.onReturn === 'ask') return hold(`drift, needs operator (onReturn: ask): ${verdict.why}`);
+  if (f.onReturn === 'check-only') return hold(`drift, needs operator (onReturn: check-only): ${verdict.why}`);
+  if (f.workloads.length > 0) return hold(`drift, needs operator (it runs ${f.workloads.join(', ')}): ${verdict.why}`);
+  const { job: _ended, failedTries: _tries, ...waiting } = node.pendingReturn ?? { reason: 'rebooted', at: f.at };
+  return { node: { ...node, pendingReturn: { ...waiting, next: 'resetup' } }, events, alarms: [] };
+}
+
+function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
+  const ok = job.status === 'Complete' && result.ok;
+  const events: SettleEvent[] = [{ kind: 'resetup', data: { node: node.name, job: job.id, ok } }];
+  if (ok) {
+    events.push({ kind: 'in-service', data: { node: node.name } });
+    return {
+      node: cleared(node, job, result.checksum, f.at),
+      events,
+      alarms: over('drift', 'resetup-failed', 'flapping'),
+    };
+  }
+  const why = `re-setup failed: ${failure(result, job)}`;
+  const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
+  const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
+  return {
+    node: { ...node, maintenance, pendingReturn: held(pending, why) },
+    events,
+    alarms: [{ code: 'resetup-failed', raise: { severity: 'critical', message: `${node.name}: ${why}` } }],
+  };
+}
+
+const held = (p: NonNullable<NodeRecord['pendingReturn']>, why: string): NonNullable<NodeRecord['pendingReturn']> => {
+  const { job: _job, next: _next, failedTries: _tries, ...rest } = p;
+  return { ...rest, held: why };
+};
+
+const failure = (r: NodeResult, job: JobRecord): string =>
+  [r.failedTask, r.message ?? job.error].filter((x) => x !== undefined && x !== '').join(': ') || `${r.step} failed`;

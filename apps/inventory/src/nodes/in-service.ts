@@ -1,0 +1,52 @@
+import type { Hold, IncidentRecord, NodeRecord, OutReason } from '#contracts';
+
+/** What one answer rests on, read at that moment. */
+export interface ServiceFacts {
+  /** The node's incident, where one is open. */
+  incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
+  hold?: Hold | undefined;
+  /** Power drivers of the node that no live fencer offers. */
+  missingPowerDrivers: readonly string[];
+  /** Does a live provisioner offer the node's driver? */
+  provisionable: boolean;
+  /** The watches behind this answer are live. */
+  viewsLive: boolean;
+  /** A beacon of a sighted detector is fresh. */
+  detectorSighted: boolean;
+}
+
+/**
+ * Every reason why the node is out of service; none: it is in service. Computed at every read and again at the commit
+ * of any claim or operation, never stored. What is not known counts against it.
+ */
+export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
+  const reasons: OutReason[] = [];
+  const out = (code: OutReason['code'], detail: string): void => void reasons.push({ code, detail });
+  if (n.status !== 'Allocated') out('STATUS', `its status is ${n.status}`);
+  if (n.state !== 'Discovered') out('STATE', `its state is ${n.state}`);
+  if (n.cordon) out('CORDONED', `cordoned by ${n.cordon.by}: ${n.cordon.reason}`);
+  if (n.maintenance) out('MAINTENANCE', n.maintenance.reason);
+  if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
+  if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn));
+  if (f.hold) out('RESERVED', `held by ${f.hold.job ?? f.hold.claim ?? 'another'}`);
+  if (!f.provisionable) out('NO_PROVISION_WORKER', `no live provisioner offers driver ${n.provisionDriver}`);
+  for (const driver of f.missingPowerDrivers) out('NO_POWER_WORKER', `no live fencer offers driver ${driver}`);
+  const stale = staleness(n, f);
+  if (stale !== undefined) out('VIEW_STALE', stale);
+  return reasons;
+}
+
+function pendingText(p: NonNullable<NodeRecord['pendingReturn']>): string {
+  if (p.held !== undefined) return `it returned (${p.reason}) and waits for an operator: ${p.held}`;
+  return `it returned (${p.reason}) and its ${p.next === 'resetup' ? 're-setup' : 'check'} has not passed yet`;
+}
+
+/** A node that nobody watches by an agent is known by what external monitors say: no detector is asked for it. */
+function staleness(n: NodeRecord, f: ServiceFacts): string | undefined {
+  if (!f.viewsLive) return 'the view of the records has a gap';
+  if (!n.enrolled) return undefined;
+  if (!f.detectorSighted) return 'no detector that sees the fleet has been heard for 3 s';
+  const v = n.verdict?.verdict;
+  if (v === 'SUSPECT' || v === 'UNKNOWN') return `its last verdict is ${v}`;
+  return undefined;
+}

@@ -1,0 +1,30 @@
+import type { AdmissionRequest } from './admission.js';
+
+const SECRET_NAME = /pass|secret|token|key|credential/i;
+const MASK = '***';
+
+/** The same value with everything masked whose name says that it is a secret, at any depth. */
+export function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, SECRET_NAME.test(k) ? MASK : masked(v)]));
+}
+
+/** One line about a job, in the words that clients of the operations contract know. */
+export function describeJob(r: AdmissionRequest, nodes: readonly string[], extraVars: Record<string, unknown>): string {
+  const vars = JSON.stringify(masked(extraVars));
+  const list = `[${nodes.join(' ')}]`;
+  switch (r.kind) {
+    case 'commission':
+      return `commissionEvent: nodes:${list} extra-vars:${vars} host-group:${r.hostGroup ?? ''}`;
+    case 'decommission':
+      return `decommissionEvent: nodes:${list} extra-vars: ${vars}`;
+    case 'maintenance':
+      return `maintenanceEvent: nodes:${list} extra-vars:${vars} host-group:${r.hostGroup ?? ''}`;
+    case 'discover':
+      return `discoverEvent: addr:[${r.addresses.join(' ')}] extra-vars:${vars}`;
+    case 'check':
+    case 'resetup':
+      return `${r.kind}Event: nodes:${list} extra-vars:${vars}`;
+  }
+}

@@ -1,0 +1,22 @@
+import { Controller } from '@nestjs/common';
+import type { RpcAnswer, RpcRequest } from '#contracts';
+import { Rpc } from '#service';
+import { AuditService } from '../store/audit.service.js';
+import { OperationsService } from './operations.service.js';
+
+@Controller()
+export class OperationsController {
+  constructor(
+    private readonly operations: OperationsService,
+    private readonly audit: AuditService,
+  ) {}
+
+  @Rpc('inventory.operations.submit')
+  submit(q: RpcRequest<'inventory.operations.submit'>): Promise<RpcAnswer<'inventory.operations.submit'>> {
+    const what = [...(q.nodes ?? []), ...(q.addresses ?? [])].join(' ');
+    const detail = q.hostGroup === undefined ? what : `${what} as ${q.hostGroup}`;
+    return this.audit.of(q.by, q.kind, q.nodes?.[0] ?? q.kind, detail, async () => ({
+      job: (await this.operations.submit(q)).id,
+    }));
+  }
+}

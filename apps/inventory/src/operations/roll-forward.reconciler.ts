@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { RESERVATIONS_KEY } from '#contracts';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { OperationsService } from './operations.service.js';
+
+/**
+ * Completes what was accepted and left half done: its replica died, or lost the bus, between the reservation and the
+ * job's record. A job that its own replica is carrying out at this moment may be helped too: every step is idempotent.
+ */
+@Injectable()
+export class RollForwardReconciler implements Reconciler {
+  readonly name = 'roll-forward';
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+    private readonly operations: OperationsService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const seen = this.store.reservations.view.get(RESERVATIONS_KEY)?.value;
+    for (const job of Object.values(seen?.pending ?? {})) {
+      c.check();
+      await this.operations.carryOut(job);
+    }
+  }
+}
