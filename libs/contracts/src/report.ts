@@ -9,6 +9,8 @@ export interface AgentHealth {
   sendErrors: Record<string, number>;
   /** Largest gap of the probe loop since the last report, ms. */
   loopGapMs: number;
+  /** What is not as it should be yet no reason to abstain, e.g. `peer list: …` where an old one is in use. For alarms. */
+  warnings?: string[];
 }
 
 export interface RunningWorkload {
@@ -74,6 +76,8 @@ export function parseReport(text: string): Report | undefined {
   }
   const h = r.health as Partial<AgentHealth> | undefined;
   if (typeof h !== 'object' || h === null || typeof h.abstain !== 'boolean' || typeof h.loopGapMs !== 'number')
+    return undefined;
+  if (h.warnings !== undefined && !(Array.isArray(h.warnings) && h.warnings.every((w) => isText(w, 1024))))
     return undefined;
   if (typeof h.sendErrors !== 'object' || h.sendErrors === null || !Object.values(h.sendErrors).every(isCount))
     return undefined;

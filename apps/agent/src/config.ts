@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { MusterError } from '#contracts/errors.js';
+import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/names.js';
+
+/** /etc/muster/agent.json, validated. */
+export interface AgentConfig {
+  node: string;
+  /** Goes into the MAC of every datagram: another cluster's are foreign, even with the same key. */
+  cluster: string;
+  /** Own address per network; the socket of a network is bound to it. One to four. */
+  networks: Record<string, { bind: string }>;
+  /** UDP port, the same on every node. */
+  port: number;
+  /** NATS servers as reached over each network: one connection per entry. */
+  nats: Record<string, string[]>;
+  /** JSON file `{user, seed}`. Absent: a server without users. */
+  credentials?: string;
+  /** File with one or two keys, one hex line each; the first signs. */
+  keys: string;
+  /** @default '/var/lib/muster' */
+  stateDir: string;
+  /** Unix socket of the gate and of the status command. @default '/run/muster/agent.sock' */
+  socket: string;
+  /** @default '/proc/sys/kernel/random/boot_id' */
+  bootIdFile: string;
+  /** Command that prints the running workloads as JSON `[{name, generation}]`. Absent: the agent looks itself. */
+  lister?: string[];
+}
+
+/** Put before every absolute path of the host: lets a host without root live in a folder. */
+export const musterRoot = (): string => process.env.MUSTER_ROOT ?? '';
+
+export const defaultConfigFile = (): string => `${musterRoot()}/etc/muster/agent.json`;
+
+/** Reads and checks the file. CONFIG_INVALID names the file, the field, and what it must be. */
+export function loadConfig(file: string): AgentConfig {
+  const refuse = (what: string, cause?: unknown): never => {
+    throw new MusterError('CONFIG_INVALID', `${file}: ${what}`, {}, { cause });
+  };
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (e) {
+    return refuse(`cannot be read (${(e as NodeJS.ErrnoException).code ?? String(e)})`, e);
+  }
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (e) {
+    return refuse('is not JSON', e);
+  }
+  try {
+    return checkConfig(raw);
+  } catch (e) {
+    return refuse((e as Error).message, e);
+  }
+}
+
+const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
+
+/** Throws an Error that names the field. */
+export function checkConfig(raw: unknown): AgentConfig {
+  if (!isObject(raw)) throw new Error('must be a JSON object');
+  const wrong = (field: string, must: string): never => {
+    throw new Error(`"${field}" must be ${must}`);
+  };
+  const text = (field: string, fallback?: string): string => {
+    const value = raw[field] ?? fallback;
+    return typeof value === 'string' && value.length > 0 ? value : wrong(field, 'a text');
+  };
+  const texts = (field: string, value: unknown): string[] =>
+    Array.isArray(value) && value.length > 0 && value.every((x) => typeof x === 'string' && x.length > 0)
+      ? (value as string[])
+      : wrong(field, 'a list of texts');
+
+  const node = text('node');
+  if (!NODE_NAME_PATTERN.test(node)) wrong('node', 'a node name (letters, digits, ".", "_", "-")');
+  const port = raw.port;
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65535)
+    return wrong('port', 'a port number');
+
+  const networks: AgentConfig['networks'] = {};
+  const givenNetworks = isObject(raw.networks) ? Object.entries(raw.networks) : [];
+  if (givenNetworks.length < 1 || givenNetworks.length > 4) wrong('networks', 'one to four networks by name');
+  for (const [name, value] of givenNetworks) {
+    if (!NAME_PATTERN.test(name)) wrong(`networks.${name}`, 'named by letters, digits, ".", "_", "-"');
+    const bind = isObject(value) ? value.bind : undefined;
+    if (typeof bind !== 'string' || isIP(bind) === 0) return wrong(`networks.${name}.bind`, 'an IP address');
+    networks[name] = { bind };
+  }
+  const nats: AgentConfig['nats'] = {};
+  const givenNats = isObject(raw.nats) ? Object.entries(raw.nats) : [];
+  if (givenNats.length === 0) wrong('nats', 'lists of server URLs by network');
+  for (const [name, urls] of givenNats) nats[name] = texts(`nats.${name}`, urls);
+
+  const root = musterRoot();
+  return {
+    node,
+    cluster: text('cluster'),
+    networks,
+    port,
+    nats,
+    ...(raw.credentials !== undefined && { credentials: text('credentials') }),
+    keys: text('keys'),
+    stateDir: text('stateDir', `${root}/var/lib/muster`),
+    socket: text('socket', `${root}/run/muster/agent.sock`),
+    bootIdFile: text('bootIdFile', '/proc/sys/kernel/random/boot_id'),
+    ...(raw.lister !== undefined && { lister: texts('lister', raw.lister) }),
+  };
+}
+
+/** One or two keys, hex, at least 16 bytes each. */
+export function loadKeys(file: string): Buffer[] {
+  let lines: string[];
+  try {
+    lines = readFileSync(file, 'utf8').split('\n');
+  } catch (e) {
+    throw new MusterError(
+      'CONFIG_INVALID',
+      `key file ${file} cannot be read (${(e as Error).message})`,
+      {},
+      { cause: e },
+    );
+  }
+  const keys = lines.map((l) => l.trim()).filter((l) => l !== '' && !l.startsWith('#'));
+  if (keys.length < 1 || keys.length > 2 || !keys.every((k) => /^([0-9a-f]{2}){16,64}$/i.test(k)))
+    throw new MusterError('CONFIG_INVALID', `key file ${file} must hold one or two lines of 32 to 128 hex digits`);
+  return keys.map((k) => Buffer.from(k, 'hex'));
+}
+
+/** `{user, seed}` of this agent's NATS user. */
+export function loadCredentials(file: string): { user: string; seed: string } {
+  try {
+    const c = JSON.parse(readFileSync(file, 'utf8')) as { user?: unknown; seed?: unknown };
+    if (typeof c.user === 'string' && typeof c.seed === 'string') return { user: c.user, seed: c.seed };
+  } catch (e) {
+    throw new MusterError(
+      'CONFIG_INVALID',
+      `credentials ${file} cannot be read (${(e as Error).message})`,
+      {},
+      { cause: e },
+    );
+  }
+  throw new MusterError('CONFIG_INVALID', `credentials ${file} must hold "user" and "seed"`);
+}

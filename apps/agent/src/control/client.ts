@@ -1,0 +1,64 @@
+import { connect } from 'node:net';
+import type { GateAnswer } from '#contracts/peers.js';
+import { musterRoot } from '../config.js';
+import type { SocketRequest } from './status-socket.js';
+
+export const defaultSocket = (): string => process.env.MUSTER_AGENT_SOCKET ?? `${musterRoot()}/run/muster/agent.sock`;
+
+/** ms; the agent itself gives the control plane 2 s. */
+const ANSWER_LIMIT = 4_000;
+
+/** One question to the local agent, one JSON line back. Rejects with a sentence that says what is wrong. */
+export function askAgent(request: SocketRequest, socketPath = defaultSocket()): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(socketPath);
+    let text = '';
+    const fail = (message: string, cause?: unknown): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(new Error(message, { cause }));
+    };
+    const timer = setTimeout(() => fail(`the agent gave no answer within ${ANSWER_LIMIT / 1000} s`), ANSWER_LIMIT);
+    socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
+    socket.on('error', (e) =>
+      fail(`no agent answers at ${socketPath} (${(e as NodeJS.ErrnoException).code ?? e.message})`, e),
+    );
+    socket.on('end', () => fail('the agent hung up without an answer'));
+    socket.on('data', (chunk) => {
+      text += chunk.toString('utf8');
+      const end = text.indexOf('\n');
+      if (end < 0) return;
+      try {
+        const answer = JSON.parse(text.slice(0, end)) as unknown;
+        clearTimeout(timer);
+        socket.destroy();
+        resolve(answer);
+      } catch (e) {
+        fail('the agent answered something that is not JSON', e);
+      }
+    });
+  });
+}
+
+/** May this workload start here? Whatever goes wrong on the way is a no, and says why. */
+export async function askGate(workload: string, generation?: number): Promise<GateAnswer> {
+  try {
+    const answer = (await askAgent({
+      op: 'gate',
+      workload,
+      ...(generation !== undefined && { generation }),
+    })) as GateAnswer;
+    if (typeof answer.allowed !== 'boolean') return { allowed: false, reason: 'the agent gave no clear answer' };
+    return answer;
+  } catch (e) {
+    return { allowed: false, reason: (e as Error).message };
+  }
+}
+
+/** A hint; without an agent there is nobody to take it. */
+export async function tellAgent(request: SocketRequest): Promise<boolean> {
+  return askAgent(request).then(
+    () => true,
+    () => false,
+  );
+}

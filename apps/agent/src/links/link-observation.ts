@@ -1,0 +1,160 @@
+import type { DetectionSettings } from '#contracts/settings.js';
+
+/**
+ * An echo counts while it comes within this share of the interval. Below 1, so that a probe is judged before the next
+ * one goes out. Six misses then end 2.9 s after the first lost probe, 3.4 s after the last echo: more than x.
+ */
+export const DUE_SHARE = 0.8;
+
+/** `unknown`: nothing was heard since we (re)started to watch, and too little was missed to say that it is silent. */
+export type LinkClass = 'unknown' | 'heard' | 'missing' | 'silent';
+
+export interface Link {
+  /** Consecutive probes that were sent and due while this process ran, and were not answered. */
+  misses: number;
+  /** µs; -1: no echo since the start or since it went silent. */
+  rttUs: number;
+  pending?: { nonce: string; sentAt: number; dueAt: number };
+}
+
+export type LinkNumbers = Pick<DetectionSettings, 'interval' | 'misses' | 'suspectMisses'>;
+
+export function classOf(link: Link, n: LinkNumbers): LinkClass {
+  if (link.misses >= n.misses) return 'silent';
+  if (link.misses >= n.suspectMisses) return 'missing';
+  return link.rttUs >= 0 ? 'heard' : 'unknown';
+}
+
+/**
+ * What this node hears of every peer on every shared network. Counts probes, never compares the age of an echo with a
+ * clock: after a pause of this process (or of the whole host) nobody is accused of what we did not do.
+ * Times are monotonic ms and come in as arguments.
+ */
+export class LinkObservations {
+  private readonly links = new Map<string, Map<string, Link>>();
+  private readonly byNonce = new Map<string, { peer: string; network: string }>();
+  private abstainUntil = -Infinity;
+  private changed = 0;
+
+  constructor(private n: LinkNumbers) {}
+
+  /** Grows whenever a link changes its class: what others must hear at once. */
+  get changes(): number {
+    return this.changed;
+  }
+
+  tune(n: LinkNumbers): void {
+    this.n = n;
+  }
+
+  /** Peers and networks as they are now; what stays keeps its counts. */
+  watch(peers: ReadonlyMap<string, readonly string[]>): void {
+    for (const peer of [...this.links.keys()]) if (!peers.has(peer)) this.forget(peer);
+    for (const [peer, networks] of peers) {
+      const known = this.links.get(peer) ?? new Map<string, Link>();
+      for (const network of [...known.keys()]) if (!networks.includes(network)) this.drop(known, network);
+      for (const network of networks) if (!known.has(network)) known.set(network, { misses: 0, rttUs: -1 });
+      this.links.set(peer, known);
+    }
+  }
+
+  link(peer: string, network: string): Readonly<Link> | undefined {
+    return this.links.get(peer)?.get(network);
+  }
+
+  sent(peer: string, network: string, nonce: string, now: number): void {
+    const link = this.links.get(peer)?.get(network);
+    if (!link) return;
+    if (link.pending) this.byNonce.delete(link.pending.nonce);
+    link.pending = { nonce, sentAt: now, dueAt: now + this.n.interval * DUE_SHARE };
+    this.byNonce.set(nonce, { peer, network });
+  }
+
+  /** The send failed: the probe never was. */
+  unsent(nonce: string): void {
+    const at = this.byNonce.get(nonce);
+    this.byNonce.delete(nonce);
+    const link = at && this.links.get(at.peer)?.get(at.network);
+    if (link?.pending?.nonce === nonce) delete link.pending;
+  }
+
+  /** False: late, a duplicate, or of someone or something else. */
+  echo(peer: string, network: string, nonce: string, now: number): boolean {
+    const at = this.byNonce.get(nonce);
+    if (at?.peer !== peer || at.network !== network) return false;
+    this.byNonce.delete(nonce);
+    const link = this.links.get(peer)?.get(network);
+    if (link?.pending?.nonce !== nonce) return false;
+    const before = classOf(link, this.n);
+    link.rttUs = Math.max(0, Math.round((now - link.pending.sentAt) * 1000));
+    link.misses = 0;
+    delete link.pending;
+    if (before !== 'heard') this.changed++;
+    return true;
+  }
+
+  /** Counts the probes that are due and unanswered. */
+  judge(now: number): void {
+    for (const networks of this.links.values())
+      for (const link of networks.values()) {
+        if (!link.pending || link.pending.dueAt > now) continue;
+        this.byNonce.delete(link.pending.nonce);
+        delete link.pending;
+        const before = classOf(link, this.n);
+        link.misses++;
+        const after = classOf(link, this.n);
+        if (after === 'silent') link.rttUs = -1;
+        if (after !== before) this.changed++;
+      }
+  }
+
+  /**
+   * The loop stood still for `gapMs`: whatever was outstanding is void, for its echo may have come and gone unread, and
+   * this observer abstains until every link has been probed and judged again. After more than x nothing that was
+   * counted before is consecutive any more.
+   */
+  stoodStill(gapMs: number, now: number): void {
+    this.byNonce.clear();
+    const tooLong = gapMs > this.n.interval * this.n.misses;
+    for (const networks of this.links.values())
+      for (const link of networks.values()) {
+        delete link.pending;
+        if (tooLong) Object.assign(link, { misses: 0, rttUs: -1 });
+      }
+    this.abstainUntil = now + this.n.interval * (1 + DUE_SHARE);
+    this.changed++;
+  }
+
+  abstains(now: number): boolean {
+    return now < this.abstainUntil;
+  }
+
+  /** Unanswered on every shared network for at least `misses` probes. */
+  silentFor(peer: string, misses: number): boolean {
+    const networks = this.links.get(peer);
+    if (!networks || networks.size === 0) return false;
+    return [...networks.values()].every((l) => l.misses >= misses);
+  }
+
+  /** A peer that rejoined is examined anew: nothing is known of it yet. */
+  reset(peer: string): void {
+    for (const link of this.links.get(peer)?.values() ?? []) {
+      if (link.pending) this.byNonce.delete(link.pending.nonce);
+      delete link.pending;
+      Object.assign(link, { misses: 0, rttUs: -1 });
+    }
+    this.changed++;
+  }
+
+  private forget(peer: string): void {
+    const networks = this.links.get(peer);
+    for (const network of networks?.keys() ?? []) if (networks) this.drop(networks, network);
+    this.links.delete(peer);
+  }
+
+  private drop(networks: Map<string, Link>, network: string): void {
+    const pending = networks.get(network)?.pending;
+    if (pending) this.byNonce.delete(pending.nonce);
+    networks.delete(network);
+  }
+}

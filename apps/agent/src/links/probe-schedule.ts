@@ -1,0 +1,59 @@
+/** One link to be probed: a peer over a network. */
+export interface ProbeTarget {
+  peer: string;
+  network: string;
+}
+
+interface Slot extends ProbeTarget {
+  /** When it is next probed, monotonic ms. */
+  nextAt: number;
+}
+
+/** Networks of one peer are probed this far apart: its silence is known on both at nearly the same time. */
+const NETWORK_OFFSET = 5;
+
+/** The next time on the grid `at + k · interval` that is not before `now`. */
+export const onGrid = (at: number, interval: number, now: number): number =>
+  at >= now ? at : at + Math.ceil((now - at) / interval) * interval;
+
+/**
+ * Spreads the probes evenly over the interval. Never makes up for probes that were not sent in time: a burst fills
+ * the receivers' buffers and looks like loss.
+ */
+export class ProbeSchedule {
+  private slots: Slot[] = [];
+  private interval = 500;
+
+  /** Phases start at `now + phase`; `phase` (0…1) is random per process, so that agents do not beat together. */
+  set(peers: ReadonlyMap<string, readonly string[]>, interval: number, now: number, phase: number): void {
+    const kept = new Map(this.slots.map((s) => [`${s.peer}\0${s.network}`, s]));
+    const sameInterval = interval === this.interval;
+    this.interval = interval;
+    const names = [...peers.keys()].sort();
+    const step = interval / Math.max(1, names.length);
+    this.slots = names.flatMap((peer, i) =>
+      [...(peers.get(peer) ?? [])].sort().map((network, j) => {
+        const old = sameInterval ? kept.get(`${peer}\0${network}`) : undefined;
+        const share = (i / Math.max(1, names.length) + phase) % 1;
+        const offset = Math.min(j * NETWORK_OFFSET, step / 2);
+        return old ?? { peer, network, nextAt: now + share * interval + offset };
+      }),
+    );
+  }
+
+  /** Links whose turn has come, each once; `ready` is false while its last probe is still outstanding: it then waits. */
+  due(now: number, ready: (t: ProbeTarget) => boolean): ProbeTarget[] {
+    const due: ProbeTarget[] = [];
+    for (const slot of this.slots) {
+      if (slot.nextAt > now || !ready(slot)) continue;
+      due.push({ peer: slot.peer, network: slot.network });
+      slot.nextAt = onGrid(slot.nextAt + this.interval, this.interval, now);
+    }
+    return due;
+  }
+
+  /** After a standstill: what was missed is not sent late; everyone keeps its phase. */
+  skipTo(now: number): void {
+    for (const slot of this.slots) slot.nextAt = onGrid(slot.nextAt, this.interval, now);
+  }
+}

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { token } from '#contracts/names.js';
+import { reasonOf, type AgentLog } from '../log.js';
+
+export interface NatsLinkOptions {
+  network: string;
+  servers: string[];
+  node: string;
+  credentials?: { user: string; seed: string };
+  /** Told over this connection, e.g. that the peer list has changed. */
+  subscribe: { subject: string; fn: () => void };
+  onUp: () => void;
+  log: AgentLog;
+}
+
+/** Ping and reconnect times as for every client of Muster: a silent cut is noticed within 3 s, and tried for ever. */
+const times = { pingInterval: 1000, maxPingOut: 2, reconnectTimeWait: 250, reconnectJitter: 250, timeout: 2000 };
+
+/** The connection over one network: it comes, goes and comes back by itself, and nobody waits for it. */
+export class NatsLink {
+  private nc: NatsConnection | undefined;
+  private connected = false;
+  private closing = false;
+
+  constructor(private readonly o: NatsLinkOptions) {}
+
+  get network(): string {
+    return this.o.network;
+  }
+
+  get up(): boolean {
+    return this.connected;
+  }
+
+  start(): void {
+    void this.keep();
+  }
+
+  /** Dropped while disconnected: a report kept for later would pass for a fresh one. */
+  publish(subject: string, text: string): boolean {
+    if (!this.nc || !this.connected) return false;
+    this.nc.publish(subject, text);
+    return true;
+  }
+
+  async request(subject: string, text: string, timeoutMs: number): Promise<string> {
+    if (!this.nc || !this.connected) throw new Error(`no NATS server over ${this.o.network}`);
+    return (await this.nc.request(subject, text, { timeout: timeoutMs })).string();
+  }
+
+  /** Resolves when what was published has reached the server, or after the limit. */
+  async flush(limitMs: number): Promise<void> {
+    if (!this.nc || !this.connected) return;
+    await Promise.race([this.nc.flush(), pause(limitMs, undefined, { ref: false })]);
+  }
+
+  async close(): Promise<void> {
+    this.closing = true;
+    await this.nc?.close();
+  }
+
+  private async keep(): Promise<void> {
+    for (let failures = 0; !this.closing;) {
+      try {
+        this.nc = await this.connectOnce();
+      } catch (e) {
+        if (failures++ === 0)
+          this.o.log.warn('no NATS connection yet', { network: this.o.network, reason: reasonOf(e) });
+        await pause(250 + Math.random() * 250);
+        continue;
+      }
+      failures = 0;
+      await this.follow(this.nc);
+    }
+  }
+
+  private connectOnce(): Promise<NatsConnection> {
+    const { credentials } = this.o;
+    return connect({
+      name: `agent ${this.o.node} (${this.o.network})`,
+      servers: this.o.servers,
+      ...times,
+      maxReconnectAttempts: -1,
+      ignoreAuthErrorAbort: true,
+      ...(credentials && {
+        authenticator: nkeyAuthenticator(new TextEncoder().encode(credentials.seed)),
+        inboxPrefix: `_INBOX_${token(credentials.user)}`,
+      }),
+    });
+  }
+
+  /** Until the connection is closed for good. */
+  private async follow(nc: NatsConnection): Promise<void> {
+    nc.subscribe(this.o.subscribe.subject, {
+      callback: (e) => {
+        if (e) this.o.log.warn('cannot listen', { subject: this.o.subscribe.subject, reason: reasonOf(e) });
+        else this.o.subscribe.fn();
+      },
+    });
+    this.turn(true);
+    for await (const s of nc.status()) {
+      if (s.type === 'disconnect' || s.type === 'staleConnection') this.turn(false);
+      else if (s.type === 'reconnect') this.turn(true);
+      else if (s.type === 'error') this.o.log.warn('NATS refused something', { reason: reasonOf(s.error) });
+      else if (s.type === 'close') break;
+    }
+    this.turn(false);
+  }
+
+  private turn(up: boolean): void {
+    if (this.connected === up) return;
+    this.connected = up;
+    if (this.closing) return;
+    this.o.log.info(up ? 'NATS connected' : 'NATS connection lost', { network: this.o.network });
+    if (up) this.o.onUp();
+  }
+}

@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import { isWireError } from '#contracts/errors.js';
+import type { Peer, PeerList } from '#contracts/peers.js';
+import { checkDetection, type DetectionSettings } from '#contracts/settings.js';
+
+const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
+
+function isPeer(x: unknown): x is Peer {
+  if (!isObject(x) || typeof x.name !== 'string' || x.name === '' || !isObject(x.networks)) return false;
+  const addresses = Object.values(x.networks);
+  return addresses.length > 0 && addresses.every((a) => typeof a === 'string' && isIP(a) !== 0);
+}
+
+/**
+ * A peer list from the wire or the disk. Throws an Error that says what is wrong with it; written by hand, since the
+ * agent carries no validator.
+ */
+export function parsePeerList(text: string, self: { node: string; cluster: string }): PeerList {
+  const raw: unknown = JSON.parse(text);
+  if (isWireError(raw)) throw new Error(`${raw.code}: ${raw.message}`);
+  if (!isObject(raw)) throw new Error('is not an object');
+  if (!Number.isSafeInteger(raw.version) || (raw.version as number) < 0) throw new Error('has no version');
+  if (raw.cluster !== self.cluster) throw new Error(`is of cluster ${JSON.stringify(raw.cluster)}`);
+  if (!Number.isInteger(raw.port) || (raw.port as number) < 1 || (raw.port as number) > 65535)
+    throw new Error('has no port');
+  if (!isPeer(raw.self) || raw.self.name !== self.node) throw new Error('is not for this node');
+  if (!Array.isArray(raw.peers) || !raw.peers.every(isPeer)) throw new Error('has a peer without name or address');
+  const names = raw.peers.map((p) => p.name);
+  if (new Set(names).size !== names.length || names.includes(self.node)) throw new Error('names a peer twice');
+  if (!isObject(raw.detection)) throw new Error('has no detection numbers');
+  checkDetection(raw.detection as unknown as DetectionSettings);
+  return raw as unknown as PeerList;
+}
+
+/** How often in a row an older version is refused before we believe that the control plane was set back (a restore). */
+const OLDER_REFUSALS = 3;
+
+/**
+ * Whether a well-formed list replaces the one we have. Empty never replaces a fleet; an older one is a slow replica's
+ * answer, unless it comes again and again.
+ */
+export function whyNotAccept(
+  next: PeerList,
+  current: PeerList | undefined,
+  olderSeen: number,
+): 'empty' | 'older' | undefined {
+  if (!current) return undefined;
+  if (next.peers.length === 0 && current.peers.length > 0) return 'empty';
+  if (next.version < current.version && olderSeen < OLDER_REFUSALS) return 'older';
+  return undefined;
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import {
+  DatagramTypes,
+  decodeDatagram,
+  encodeDatagram,
+  peerId,
+  type Datagram,
+  type DatagramKeys,
+  type DatagramType,
+} from '#contracts/datagram.js';
+import type { DropCounters, DropReason } from './drop-counters.js';
+
+export interface WireSelf {
+  name: string;
+  epoch: number;
+  listVersion: () => number;
+}
+
+/** Answers a second to all who are on no list; a monitor needs two per network and node. */
+const STRANGER_RATE = 200;
+
+/** What came in, for the agent to act on. Probes have been answered by then. */
+export type Heard =
+  | { kind: 'probe' | 'hello'; peer: string; network: string; listVersion: number }
+  | { kind: 'echo' | 'welcome'; peer: string; network: string; listVersion: number; nonce: string };
+
+/**
+ * Turns datagrams into what the agent acts on, and answers. A PROBE or HELLO with a valid MAC that is meant for us is
+ * answered to where it came from, once, with the same size: by a known peer, or by the monitor, which is on no list.
+ * An ECHO or WELCOME is never answered, so no two daemons can keep each other busy.
+ */
+export class Datagrams {
+  private readonly id: bigint;
+  private peers = new Map<bigint, string>();
+  private strangers = { second: 0, answers: 0 };
+
+  constructor(
+    private readonly self: WireSelf,
+    private readonly networks: string[],
+    private readonly keys: DatagramKeys,
+    private readonly counters: DropCounters,
+  ) {
+    this.id = peerId(self.name);
+  }
+
+  know(names: Iterable<string>): void {
+    this.peers = new Map([...names].map((name) => [peerId(name), name]));
+  }
+
+  /** A fresh question, and the nonce that must come back. */
+  question(type: DatagramType, peer: string, network: string): { bytes: Buffer; nonce: string } {
+    const nonce = randomBytes(16);
+    return { bytes: this.encode(type, peerId(peer), network, nonce), nonce: nonce.toString('hex') };
+  }
+
+  receive(bytes: Buffer, network: string, now: number, answer: (bytes: Buffer) => void): Heard | undefined {
+    this.counters.received++;
+    const d = decodeDatagram(bytes, this.keys);
+    if (typeof d === 'string') return this.drop(d);
+    if (d.from === this.id) return this.drop('own');
+    if (d.to !== this.id) return this.drop('not-for-us');
+    const peer = this.peers.get(d.from);
+    const { listVersion } = d;
+    if (d.type === DatagramTypes.ECHO || d.type === DatagramTypes.WELCOME) {
+      if (peer === undefined) return this.drop('stranger');
+      if (d.network !== this.networks.indexOf(network)) return this.drop('network');
+      const kind = d.type === DatagramTypes.ECHO ? 'echo' : 'welcome';
+      return { kind, peer, network, listVersion, nonce: d.nonce.toString('hex') };
+    }
+    if (peer === undefined && this.crowded(now)) return this.drop('crowd');
+    answer(this.reply(d));
+    if (peer === undefined) return undefined;
+    return { kind: d.type === DatagramTypes.PROBE ? 'probe' : 'hello', peer, network, listVersion };
+  }
+
+  /** The asker's network index and nonce go back as they came: it compares them with its own. */
+  private reply(d: Datagram): Buffer {
+    const type = d.type === DatagramTypes.PROBE ? DatagramTypes.ECHO : DatagramTypes.WELCOME;
+    return encodeDatagram(
+      { ...d, type, from: this.id, to: d.from, epoch: BigInt(this.self.epoch), listVersion: this.self.listVersion() },
+      this.keys,
+    );
+  }
+
+  private encode(type: DatagramType, to: bigint, network: string, nonce: Buffer): Buffer {
+    return encodeDatagram(
+      {
+        type,
+        from: this.id,
+        to,
+        epoch: BigInt(this.self.epoch),
+        network: this.networks.indexOf(network),
+        listVersion: this.self.listVersion(),
+        nonce,
+      },
+      this.keys,
+    );
+  }
+
+  private crowded(now: number): boolean {
+    const second = Math.floor(now / 1000);
+    if (this.strangers.second !== second) this.strangers = { second, answers: 0 };
+    return ++this.strangers.answers > STRANGER_RATE;
+  }
+
+  private drop(reason: DropReason): undefined {
+    this.counters.drop(reason);
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import type { RunningWorkload } from '#contracts/report.js';
+import { runCommand, runningUnits } from './systemctl.js';
+import { allWorkloads } from './workload-files.js';
+
+/** Workloads whose unit runs here, with the generation that they were last started under. */
+export async function listRunning(): Promise<RunningWorkload[]> {
+  const known = await allWorkloads();
+  const running = await runningUnits(known.map((w) => w.unit));
+  return known.filter((w) => running.has(w.unit)).map(({ name, generation }) => ({ name, generation }));
+}
+
+/** ms. */
+const LISTER_LIMIT = 5_000;
+
+/** The same from a configured command. Throws where it fails or prints anything else. */
+export async function listByCommand([command, ...args]: string[]): Promise<RunningWorkload[]> {
+  const { code, stdout, stderr } = await runCommand(command as string, args, LISTER_LIMIT);
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr.trim()}`);
+  const found = JSON.parse(stdout) as unknown;
+  const good = (w: unknown): w is RunningWorkload =>
+    typeof w === 'object' &&
+    w !== null &&
+    typeof (w as RunningWorkload).name === 'string' &&
+    Number.isSafeInteger((w as RunningWorkload).generation);
+  if (!Array.isArray(found) || !found.every(good)) throw new Error(`${command} printed no list of {name, generation}`);
+  return found.map(({ name, generation }) => ({ name, generation }));
+}

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+
+export interface CommandResult {
+  /** -1: it could not be started, or was killed (by its deadline too). */
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** ms; a start may wait for its ExecStartPre, a stop for the service's own time to end. */
+export const SYSTEMCTL_LIMIT = { look: 5_000, act: 100_000 };
+
+/** Runs a command to its end or its deadline; the output is cut at 1 MiB. */
+export function runCommand(command: string, args: string[], limitMs: number): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    const timer = setTimeout(() => {
+      stderr += `${command} did not end within ${limitMs} ms`;
+      child.kill('SIGKILL');
+    }, limitMs);
+    const end = (code: number): void => {
+      clearTimeout(timer);
+      resolve({ code, stdout, stderr });
+    };
+    child.stdout.on('data', (b: Buffer) => (stdout = (stdout + b.toString('utf8')).slice(0, 1 << 20)));
+    child.stderr.on('data', (b: Buffer) => (stderr = (stderr + b.toString('utf8')).slice(0, 1 << 20)));
+    child.on('error', (e) => {
+      stderr += e.message;
+      end(-1);
+    });
+    child.on('close', (code) => end(code ?? -1));
+  });
+}
+
+export const systemctl = (args: string[], limitMs: number): Promise<CommandResult> =>
+  runCommand('systemctl', args, limitMs);
+
+/** Only of these is it certain that no process of the unit is left. */
+const GONE: ReadonlySet<string> = new Set(['inactive', 'failed', 'unknown']);
+
+/**
+ * Which of the units run, or may still run: starting and stopping ones count. Throws where systemd gave no answer for
+ * each: nobody may take that for "nothing runs".
+ */
+export async function runningUnits(units: string[]): Promise<Set<string>> {
+  if (units.length === 0) return new Set();
+  const { stdout, stderr } = await systemctl(['is-active', ...units], SYSTEMCTL_LIMIT.look);
+  const states = stdout.split('\n').filter((l) => l !== '');
+  if (states.length !== units.length) throw new Error(`systemctl is-active: ${stderr.trim() || 'no answer'}`);
+  return new Set(units.filter((_, i) => !GONE.has(states[i] as string)));
+}
