@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { MusterError, type IncidentRecord, type JobRecord, type NodeView, type WorkloadRecord } from '#contracts';
-import type { Violation } from '../audit/checks.js';
+import type { AuditAnswer } from '../audit/run-audit.js';
 import { historyOf, parseBeat, type Beat, type WorkloadHistory } from '../audit/ledger.js';
 import { parseBmcLine, type BmcEntry } from '../audit/bmc-log.js';
 import { Api } from './api.js';
@@ -16,12 +16,6 @@ export interface FleetOptions {
   port?: number;
   /** Hears each line of progress that the lab prints. */
   onProgress?: (line: string) => void;
-}
-
-export interface AuditAnswer {
-  ok: boolean;
-  violations: Violation[];
-  workloads: WorkloadHistory[];
 }
 
 /** What `lab info --json` tells, as far as it is needed here. */

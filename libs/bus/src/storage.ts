@@ -1,5 +1,5 @@
 import type { StreamConfig } from '@nats-io/jetstream';
-import { Buckets, MusterError, Streams } from '#contracts';
+import { Buckets, MusterError, Streams, type BucketName } from '#contracts';
 import { api, ApiErrors, ApiFailure, apiError } from './jetstream-api.js';
 import { bucketStream } from './kv-bucket.js';
 import type { Link } from './link.js';
@@ -19,6 +19,12 @@ type Wanted = Pick<
   | 'deny_delete'
 >;
 
+/**
+ * An incident's earlier revisions are what an audit rests on: which command was intended when, and by which epoch,
+ * also of incidents that a later one of the same node has replaced. 64 is the most that a KV bucket keeps.
+ */
+const revisionsKept = (bucket: BucketName): number => (bucket === 'incidents' ? 64 : 1);
+
 /** Streams and buckets as they must be. */
 export function wantedStreams(replicas: number): Wanted[] {
   const log = (name: string, subjects: readonly string[], maxAge: number): Wanted => ({
@@ -37,7 +43,7 @@ export function wantedStreams(replicas: number): Wanted[] {
     ...Buckets.map((bucket): Wanted => ({
       name: bucketStream(bucket),
       subjects: [`$KV.${bucket}.>`],
-      max_msgs_per_subject: 1,
+      max_msgs_per_subject: revisionsKept(bucket),
       max_bytes: -1,
       max_age: 0,
       // Direct get answers from any replica: 50 of 3,000 reads of one's own write were stale.
@@ -61,7 +67,7 @@ export async function createStorage(link: Link, replicas: number): Promise<void>
       ...wanted,
       storage: 'file',
       retention: 'limits',
-      discard: wanted.max_msgs_per_subject === 1 ? 'new' : 'old',
+      discard: wanted.name.startsWith('KV_') ? 'new' : 'old',
       duplicate_window: 120 * 1_000_000_000,
     };
     const found = (await existing(link, wanted.name)) ?? (await create(link, full));

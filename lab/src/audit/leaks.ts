@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+interface Seen {
+  pid: string;
+  argv: string;
+  environ: string;
+}
+
+/** Every process of the machine whose environment says that it belongs to the lab in this folder. */
+function processesOf(folder: string): Seen[] {
+  return readdirSync('/proc')
+    .filter((p) => /^\d+$/.test(p))
+    .flatMap((pid) => {
+      try {
+        const read = (f: string): string => readFileSync(`/proc/${pid}/${f}`, 'utf8').replaceAll('\0', ' ');
+        return [{ pid, argv: read('cmdline'), environ: read('environ') }];
+      } catch {
+        return []; // it ended while we looked, or is not ours to look at: no process of the lab
+      }
+    })
+    .filter((p) => p.environ.includes(`MUSTER_LAB_DIR=${folder} `) || p.argv.includes(folder));
+}
+
+const TOOLS = /(^|\/)(ipmitool|ipmipower|ansible-playbook|ansible)\b/;
+
+/** ipmitool and ansible processes of this lab that run although nothing is to be done. */
+export const leakedTools = (folder: string): string[] =>
+  processesOf(folder)
+    .filter((p) =>
+      p.argv
+        .split(' ')
+        .slice(0, 3)
+        .some((word) => TOOLS.test(word)),
+    )
+    .map((p) => `${p.pid} ${p.argv.trim()}`);
+
+/** Command lines in which a secret stands, by what the secret is called. */
+export const secretsInArgv = (folder: string, secrets: Record<string, string>): string[] =>
+  processesOf(folder).flatMap((p) =>
+    Object.entries(secrets).flatMap(([name, value]) => (p.argv.includes(value) ? [`argv of ${p.pid} (${name})`] : [])),
+  );
