@@ -1,10 +1,15 @@
 import type { RunningService, ServiceContext } from '#service';
 import { createHttpApplication } from './http/http-application.js';
-import { listenText, parseListen } from './http/listen-address.js';
+import { type ListenAddress, listenText, parseListen } from './http/listen-address.js';
 import { Listeners } from './http/listeners.js';
 
+export interface RunningGateway extends RunningService {
+  /** As bound: with the port that was given where 0 was asked for. */
+  addresses: ListenAddress[];
+}
+
 /** The gateway with every configured address open. @throws MusterError CONFIG_INVALID, with nothing left open. */
-export async function startGateway(context: ServiceContext): Promise<RunningService> {
+export async function startGateway(context: ServiceContext): Promise<RunningGateway> {
   const { listen, tokens } = context.config.http;
   const addresses = parseListen(listen, tokens !== undefined);
   const application = await createHttpApplication(context);
@@ -13,14 +18,16 @@ export async function startGateway(context: ServiceContext): Promise<RunningServ
     await listeners.close();
     await application.close();
   };
+  const bound: ListenAddress[] = [];
   try {
     for (const address of addresses) {
-      const bound = await listeners.open(address);
-      context.log.info({ listen: listenText(bound) }, 'HTTP is open');
+      const open = await listeners.open(address);
+      bound.push(open);
+      context.log.info({ listen: listenText(open) }, 'HTTP is open');
     }
   } catch (error) {
     await close();
     throw error;
   }
-  return { close };
+  return { close, addresses: bound };
 }

@@ -16,7 +16,8 @@ export class CheckedPipe implements PipeTransform<unknown, unknown> {
     if (meta.type === 'param') return checkName(value, meta.data);
     if (meta.metatype === undefined || meta.metatype === Object) return value;
     const target = meta.metatype as Class;
-    if (meta.type === 'body') return checked(target, Buffer.isBuffer(value) ? parseJsonText(value.toString()) : {});
+    if (meta.type === 'body')
+      return checked(target, Buffer.isBuffer(value) && value.length > 0 ? parseJsonText(value.toString()) : {});
     if (meta.type === 'query') return checked(target, value);
     return value;
   }

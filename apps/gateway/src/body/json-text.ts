@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { MusterError } from '#contracts';
 
 /** Bytes of a request body, at most. */
@@ -8,6 +9,13 @@ export const DEPTH_LIMIT = 32;
 /** `application/json`, `application/merge-patch+json`, … with or without parameters. */
 export const isJsonType = (contentType: string | undefined): boolean =>
   /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i.test(contentType?.trim() ?? '');
+
+/** @throws MusterError UNSUPPORTED_MEDIA_TYPE: there is a body, and it does not say that it is JSON. */
+export function requireJson(headers: IncomingHttpHeaders): void {
+  const bodyless = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+  if (!bodyless && !isJsonType(headers['content-type']))
+    throw new MusterError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json');
+}
 
 /**
  * @throws MusterError BAD_REQUEST: not JSON, nested too deep, or with a key that would reach an object's prototype.

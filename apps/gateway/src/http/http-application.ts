@@ -4,9 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceContext } from '#service';
 import { markUnixSocket, Tokens } from '../auth/bearer.guard.js';
 import { TokenFile } from '../auth/token-file.js';
-import { BODY_LIMIT } from '../body/json-text.js';
-import { serveDocument } from '../openapi/document.js';
+import { BODY_LIMIT, requireJson } from '../body/json-text.js';
+import { ApiDocument, describeApi } from '../openapi/document.js';
 import { refuseForeignPage } from './foreign-page.js';
+import { isOwnSurface } from './surface.js';
 import { HttpModule } from './http.module.js';
 
 /** Requests in, answers out; it listens nowhere itself. */
@@ -28,7 +29,7 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
   const fastify = adapter.getInstance();
   const unixRequests = new WeakSet<IncomingMessage>();
   // Old clients send the list of nodes in the body of a GET.
-  fastify.addHttpMethod('GET', { hasBody: true });
+  fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   fastify.removeAllContentTypeParsers();
   // Each surface reads bodies by its own rules; here they are only bounded.
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -36,10 +37,11 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
     const unix = unixRequests.has(request.raw);
     if (unix) markUnixSocket(request.raw);
     refuseForeignPage(request.headers, tokens !== undefined, unix);
+    if (isOwnSurface(request.url)) requireJson(request.headers);
     done();
   });
-  serveDocument(app);
   await app.init();
+  app.get(ApiDocument).value = describeApi(app);
   await fastify.ready();
   return {
     handle(req, res, unix) {

@@ -9,6 +9,8 @@ import { EventHistory } from '../events/event-history.js';
 import { EventsController } from '../events/events.controller.js';
 import { HealthController } from '../health/health.controller.js';
 import { Metrics } from '../health/metrics.js';
+import { DocsController } from '../openapi/docs.controller.js';
+import { ApiDocument } from '../openapi/document.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AlarmsController } from '../v1/alarms.controller.js';
@@ -42,6 +44,7 @@ export class HttpModule {
         InfoController,
         ClustermOperationsController,
         HealthController,
+        DocsController,
       ],
       providers: [
         { provide: ServiceContext, useValue: context },
@@ -55,6 +58,7 @@ export class HttpModule {
         EventHistory,
         NodeEvidence,
         Metrics,
+        ApiDocument,
       ],
     };
   }

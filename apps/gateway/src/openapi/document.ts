@@ -88,8 +88,12 @@ interface Operation {
   responses: Record<string, unknown>;
 }
 
-/** The API's reference: `/docs` to read, `/openapi.json` for programs. */
-export function serveDocument(app: INestApplication): void {
+/** The API's reference: `/docs` to read, `/openapi.json` for programs. Made once, after all routes are known. */
+export class ApiDocument {
+  value: OpenAPIObject | undefined;
+}
+
+export function describeApi(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Muster')
     .setDescription('Muster’s own API is below `/v1`; the other paths are those of the contiv cluster manager.')
@@ -98,10 +102,7 @@ export function serveDocument(app: INestApplication): void {
     .addBearerAuth()
     .addSecurityRequirements('bearer')
     .build();
-  SwaggerModule.setup('docs', app, completed(SwaggerModule.createDocument(app, config)), {
-    jsonDocumentUrl: 'openapi.json',
-    customSiteTitle: 'Muster API',
-  });
+  return completed(SwaggerModule.createDocument(app, config));
 }
 
 /** What Nest cannot know by itself: bodies and queries from the rules that check them, and the shape of errors. */

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type Bus, connectBus, rpcSubject } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
+import { buildConfig, ServiceContext } from '#service';
+import { startGateway, type RunningGateway } from '../gateway.js';
+
+interface Envelope {
+  data: unknown;
+  id: string;
+}
+
+export interface Asked {
+  verb: RpcVerb;
+  request: unknown;
+}
+
+/** A gateway with a real NATS server, and an inventory of the spec's own making that answers on the RPC subjects. */
+export class GatewayUnderTest {
+  /** What the gateway asked, in order. */
+  readonly asked: Asked[] = [];
+  private readonly dir = mkdtempSync(join(tmpdir(), 'muster-gateway-'));
+
+  private constructor(
+    readonly nats: TestNats,
+    /** Another connection than the gateway's. */
+    readonly bus: Bus,
+    private readonly own: Bus,
+  ) {}
+
+  gateway!: RunningGateway;
+  url = '';
+  socket = '';
+
+  static async start(o: { tokens?: unknown } = {}): Promise<GatewayUnderTest> {
+    const nats = await startTestNats();
+    const bus = await connectBus({ name: 'spec', servers: [nats.url] });
+    await bus.createBuckets();
+    const own = await connectBus({ name: 'gateway-1', servers: [nats.url] });
+    const sut = new GatewayUnderTest(nats, bus, own);
+    sut.socket = join(sut.dir, 'api.sock');
+    const tokens = join(sut.dir, 'tokens.json');
+    if (o.tokens !== undefined) writeFileSync(tokens, JSON.stringify(o.tokens));
+    const http = { listen: `127.0.0.1:0,unix:${sut.socket}`, ...(o.tokens !== undefined && { tokens }) };
+    const config = buildConfig({ instance: 'gateway-1', dataDir: sut.dir, http }, undefined, 'spec');
+    sut.gateway = await startGateway(new ServiceContext(config, own, pino({ level: 'silent' }), 'gateway'));
+    const tcp = sut.gateway.addresses.find((a) => a.kind === 'tcp');
+    sut.url = `http://127.0.0.1:${tcp?.port}`;
+    return sut;
+  }
+
+  /** Inventory's side of one verb, until the next call for the same verb on another server. */
+  answer<V extends RpcVerb>(verb: V, fn: (request: RpcRequest<V>) => RpcAnswer<V>): void {
+    this.bus.nc.subscribe(rpcSubject(verb), {
+      queue: 'inventory',
+      callback: (_error, msg) => {
+        const { data, id } = msg.json<Envelope>();
+        this.asked.push({ verb, request: data });
+        msg.respond(JSON.stringify({ id, isDisposed: true, ...outcome(() => fn(data as RpcRequest<V>)) }));
+      },
+    });
+  }
+
+  /** The newest request for a verb. */
+  last<V extends RpcVerb>(verb: V): RpcRequest<V> | undefined {
+    return this.asked.filter((a) => a.verb === verb).at(-1)?.request as RpcRequest<V> | undefined;
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(this.url + path, { headers });
+  }
+
+  /** `body` as text goes out as it is; anything else as JSON. */
+  send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    return fetch(this.url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(text !== undefined && { body: text }),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.gateway.close();
+    await this.own.close();
+    await this.bus.close();
+    await this.nats.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+function outcome(fn: () => unknown): { response: unknown } | { err: unknown } {
+  try {
+    return { response: fn() };
+  } catch (error) {
+    return { err: MusterError.from(error).toJSON() };
+  }
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request as httpRequest } from 'node:http';
+import { MusterError } from '#contracts';
+import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+import { job, node, status } from '../testing/records.js';
+
+describe('/v1', () => {
+  let sut: GatewayUnderTest;
+
+  beforeAll(async () => {
+    sut = await GatewayUnderTest.start();
+    sut.answer('inventory.nodes.list', () => ({ items: [node('host1', 'SN1'), node('host2', 'SN2')], next: 'x' }));
+    sut.answer('inventory.nodes.get', ({ name }) => {
+      if (name === 'host1-SN1') return node('host1', 'SN1');
+      throw new MusterError('NODE_UNKNOWN', `no node "${name}"`, { node: name });
+    });
+    sut.answer('inventory.nodes.create', ({ node: n }) => {
+      if (n.provisionDriver === 'odd')
+        throw new MusterError('DRIVER_UNAVAILABLE', 'nobody offers "odd"; on offer: ansible', { offered: ['ansible'] });
+      return node(n.label, n.serial);
+    });
+    sut.answer('inventory.nodes.delete', () => ({}));
+    sut.answer('inventory.operations.submit', () => ({ job: 'j1' }));
+    sut.answer('inventory.jobs.get', ({ id }) => job(id === 'last' ? 'j1' : id));
+    sut.answer('inventory.status', () => status());
+    sut.answer('inventory.alarms.list', () => ({ items: status().alarms }));
+    sut.answer('inventory.alarms.ack', () => ({ ...status().alarms[0]!, acknowledged: { by: 'local', at: 2 } }));
+  });
+  afterAll(() => sut.stop());
+
+  it('lists with filters, pages and only the fields that were asked for', async () => {
+    const answer = await sut.get('/v1/nodes?status=Allocated&inService=false&limit=2&fields=name,status');
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      items: [
+        { name: 'host1-SN1', status: 'Unallocated' },
+        { name: 'host2-SN2', status: 'Unallocated' },
+      ],
+      next: 'x',
+    });
+    expect(sut.last('inventory.nodes.list')).toEqual({ status: 'Allocated', inService: false, limit: 2 });
+  });
+
+  it('answers a record with its revision as ETag, and takes it back in If-Match', async () => {
+    const answer = await sut.get('/v1/nodes/host1-SN1');
+    expect(answer.headers.get('etag')).toBe('"7"');
+    const gone = await sut.send('DELETE', '/v1/nodes/host1-SN1', undefined, { 'if-match': '"7"' });
+    expect(gone.status).toBe(204);
+    expect(sut.last('inventory.nodes.delete')).toMatchObject({ name: 'host1-SN1', revision: 7, by: 'local' });
+  });
+
+  it('answers an error as problem+json with its code and facts', async () => {
+    const answer = await sut.get('/v1/nodes/nope');
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(await answer.json()).toEqual({
+      type: 'urn:muster:error:NODE_UNKNOWN',
+      title: 'node unknown',
+      status: 404,
+      code: 'NODE_UNKNOWN',
+      detail: 'no node "nope"',
+      node: 'nope',
+    });
+    expect((await sut.get('/v1/nothing')).status).toBe(404);
+  });
+
+  it('sends Retry-After with a 503', async () => {
+    const body = { label: 'a', serial: 'b', networks: { management: { address: '10.0.0.1' } }, provisionDriver: 'odd' };
+    const answer = await sut.send('POST', '/v1/nodes', body);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(await answer.json()).toMatchObject({ code: 'DRIVER_UNAVAILABLE', offered: ['ansible'] });
+  });
+
+  it('starts an operation, answers 202 with the job, and names who asked', async () => {
+    const body = { kind: 'commission', nodes: ['host1-SN1'], hostGroup: 'service-master', extraVars: { a: { b: 1 } } };
+    const answer = await sut.send('POST', '/v1/operations', body, { 'x-muster-user': 'ann' });
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toEqual({ job: 'j1' });
+    expect(sut.last('inventory.operations.submit')).toEqual({ ...body, by: 'local:ann' });
+  });
+
+  it.each([
+    ['a member that nobody knows', { kind: 'check', nodes: ['a-b'], extra: 1 }, 'extra'],
+    ['a kind that is the system’s own', { kind: 'recover', nodes: ['a-b'] }, 'kind'],
+    ['a node name with a newline', { kind: 'check', nodes: ['a\nb'] }, 'nodes'],
+    ['a list instead of an object', [], 'object'],
+    ['no object at all', '"x"', 'object'],
+    ['text that is not JSON', '{"kind":', 'JSON'],
+    [
+      'a key that reaches the prototype',
+      '{"kind":"check","nodes":["a-b"],"extraVars":{"__proto__":{"x":1}}}',
+      '__proto__',
+    ],
+    ['nesting without end', `{"kind":"check","extraVars":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`, 'deep'],
+  ])('refuses %s, whole, before anybody is asked', async (_, body, word) => {
+    const before = sut.asked.length;
+    const answer = await sut.send('POST', '/v1/operations', body);
+    expect(answer.status).toBe(400);
+    const problem = (await answer.json()) as { code: string; detail: string };
+    expect(problem.code).toBe('BAD_REQUEST');
+    expect(problem.detail).toContain(word);
+    expect(sut.asked.length).toBe(before);
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  it('refuses a body over 1 MB, another media type, and an odd query', async () => {
+    const big = JSON.stringify({ kind: 'check', extraVars: { a: 'x'.repeat(1_100_000) } });
+    expect((await sut.send('POST', '/v1/operations', big)).status).toBe(413);
+    const text = await sut.send('POST', '/v1/operations', '{}', { 'content-type': 'text/plain' });
+    expect(text.status).toBe(415);
+    expect((await sut.get('/v1/nodes?limit=0')).status).toBe(400);
+    expect((await sut.get('/v1/nodes?odd=1')).status).toBe(400);
+  });
+
+  it('shows drivers on offer and missing, and alarms with an id that can be acknowledged', async () => {
+    expect(await (await sut.get('/v1/drivers')).json()).toEqual({
+      items: [{ driver: 'ipmitool', service: 'fencer', workers: ['fencer-1'] }],
+      missing: [{ driver: 'exec', nodes: ['host2-SN2'] }],
+    });
+    const { items } = (await (await sut.get('/v1/alarms')).json()) as { items: { id: string }[] };
+    expect(items[0]?.id).toBe('brake=fleet');
+    expect((await sut.send('POST', `/v1/alarms/${items[0]?.id}/ack`)).status).toBe(200);
+    expect(sut.last('inventory.alarms.ack')).toMatchObject({ id: 'brake=fleet' });
+  });
+
+  it('streams the log of a job until its end', async () => {
+    await sut.bus.appendLog('j1', 'PLAY [all]\n');
+    const answer = await sut.get('/v1/jobs/last/log?follow=true');
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toBe('PLAY [all]\n');
+    await sut.bus.appendLog('j1', 'ok: [host1-SN1]\n');
+    expect((await reader.read()).value).toBe('ok: [host1-SN1]\n');
+    await sut.bus.endLog('j1');
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it('serves a unix socket too', async () => {
+    const answer = await new Promise<number | undefined>((resolve, reject) => {
+      httpRequest({ socketPath: sut.socket, path: '/v1/status' }, (res) => resolve(res.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+    expect(answer).toBe(200);
+  });
+
+  it('refuses a page of a stranger in the operator’s browser', async () => {
+    const foreign = await sut.send('POST', '/v1/jobs/j1/cancel', undefined, { origin: 'http://evil.example' });
+    expect(foreign.status).toBe(403);
+    const own = await sut.get('/v1/status', { origin: sut.url });
+    expect(own.status).toBe(200);
+    const rebound = await new Promise<number | undefined>((resolve, reject) => {
+      httpRequest(`${sut.url}/v1/status`, { headers: { host: 'evil.example' } }, (res) =>
+        resolve(res.resume().statusCode),
+      )
+        .on('error', reject)
+        .end();
+    });
+    expect(rebound).toBe(403);
+  });
+
+  it('is alive, ready and measured', async () => {
+    expect((await sut.get('/healthz')).status).toBe(200);
+    expect((await sut.get('/readyz')).status).toBe(503);
+    sut.answer('inventory.settings.get', () => ({ globals: {}, revision: 1 }) as never);
+    expect((await sut.get('/readyz')).status).toBe(200);
+    const text = await (await sut.get('/metrics')).text();
+    expect(text).toContain('muster_nodes_in_service 1');
+    expect(text).toContain('muster_alarm_active{code="brake"} 1');
+    expect(text).toContain('muster_lease_held{name="conductor"} 1');
+    expect(text).toContain('muster_lease_age_seconds{name="conductor"} 0.25');
+  });
+
+  it('describes itself: every body by the rules that check it, and a page to read', async () => {
+    const document = (await (await sut.get('/openapi.json')).json()) as {
+      openapi: string;
+      paths: Record<string, Record<string, { parameters?: { name: string }[] }>>;
+      components: { schemas: Record<string, { properties: Record<string, unknown>; required?: string[] }> };
+    };
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.components.schemas['OperationRequest']).toMatchObject({
+      required: ['kind'],
+      properties: { nodes: { type: 'array', items: { type: 'string' }, maxItems: 5000 }, force: { type: 'boolean' } },
+    });
+    expect(document.components.schemas['WorkloadRequest']?.properties['recovery']).toEqual({
+      $ref: '#/components/schemas/RecoveryRequest',
+    });
+    expect(document.paths['/v1/nodes']?.['get']?.parameters?.map((p) => p.name)).toContain('hostGroup');
+    // Every reference leads somewhere.
+    for (const [, name] of JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g))
+      expect(Object.keys(document.components.schemas)).toContain(name);
+    const page = await sut.get('/docs');
+    expect(page.headers.get('content-type')).toContain('text/html');
+  });
+});
+
+describe('/v1 while the bus is down', () => {
+  it('answers 503 with Retry-After within a second, and comes back by itself', async () => {
+    const sut = await GatewayUnderTest.start();
+    try {
+      sut.answer('inventory.status', () => status());
+      expect((await sut.get('/v1/status')).status).toBe(200);
+      await sut.nats.kill();
+      const started = performance.now();
+      const down = await sut.get('/v1/status');
+      expect(down.status).toBe(503);
+      expect(performance.now() - started).toBeLessThan(1000);
+      expect(down.headers.get('retry-after')).toBe('1');
+      expect(await down.json()).toMatchObject({ code: 'BUS_UNAVAILABLE' });
+      expect(await (await sut.get('/metrics')).text()).toContain('muster_up 0');
+      const back = new Promise<void>((resolve) => {
+        sut.bus.onStatus((s) => s === 'connected' && resolve());
+      });
+      await sut.nats.restart();
+      await back;
+      let answer = await sut.get('/v1/status');
+      while (answer.status === 503) answer = await sut.get('/v1/status');
+      expect(answer.status).toBe(200);
+    } finally {
+      await sut.stop();
+    }
+  }, 20_000);
+});
