@@ -18,6 +18,7 @@ export const AlarmCodes = [
   'resetup-failed',
   'flapping',
   'conflict',
+  'conflict-power',
   'no-workers',
   'peer-list',
   'bmc-unreachable',

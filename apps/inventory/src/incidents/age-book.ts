@@ -26,6 +26,11 @@ export class AgeBook {
     this.first.delete(key);
   }
 
+  /** Forgets every key that is not wanted. */
+  retain(wanted: (key: string) => boolean): void {
+    for (const key of this.first.keys()) if (!wanted(key)) this.first.delete(key);
+  }
+
   /** Sees all of these, and forgets every other. */
   keep(keys: Iterable<string>): void {
     const wanted = new Set(keys);

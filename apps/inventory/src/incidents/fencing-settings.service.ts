@@ -39,14 +39,6 @@ export class FencingSettingsService {
     const fencing = done.value?.fencing;
     if (fencing === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
     if (fencing.paused !== undefined || fencing.mode === 'observe') await this.stopRunning(fencing, q.by);
-    const detail = `mode ${fencing.mode}${fencing.paused === undefined ? '' : `, paused: ${fencing.paused.reason}`}`;
-    await this.store.bus.emit('audit', 'fencing', {
-      by: q.by,
-      action: 'fencing',
-      subject: 'fencing',
-      detail,
-      outcome: 'accepted',
-    });
     return fencing;
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AlarmService, isActive } from '../alarms/alarm.service.js';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -23,15 +24,6 @@ export class IncidentAlarmsReconciler implements Reconciler {
       this.store.incidents.view.entries().map((e) => e.value),
       (node) => this.store.nodes.view.get(node)?.value.failureDomain ?? 'default',
     );
-    for (const a of wanted) {
-      c.check();
-      await this.alarms.raise(a.code, a.subject, a.severity, a.message);
-    }
-    const kept = new Set(wanted.map((a) => `${a.code}=${a.subject}`));
-    for (const { value: a } of this.store.alarms.view.entries())
-      if (isActive(a) && incidentAlarmCodes.includes(a.code) && !kept.has(`${a.code}=${a.subject}`)) {
-        c.check();
-        await this.alarms.clear(a.code, a.subject);
-      }
+    await keepAlarms(this.alarms, incidentAlarmCodes, wanted, () => void c.check());
   }
 }

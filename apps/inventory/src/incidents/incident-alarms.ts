@@ -1,11 +1,5 @@
-import { isOpenIncident, type AlarmCode, type AlarmRecord, type GateCode, type IncidentRecord } from '#contracts';
-
-export interface WantedAlarm {
-  code: AlarmCode;
-  subject: string;
-  severity: AlarmRecord['severity'];
-  message: string;
-}
+import { isOpenIncident, type AlarmCode, type GateCode, type IncidentRecord } from '#contracts';
+import type { WantedAlarm } from '../alarms/keep-alarms.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [

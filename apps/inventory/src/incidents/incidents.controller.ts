@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { Rpc } from '#service';
 import type { RpcAnswer, RpcRequest } from '#contracts';
+import { AuditService } from '../store/audit.service.js';
 import { page } from '../store/page.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { IncidentService } from './incident.service.js';
@@ -14,6 +15,7 @@ export class IncidentsController {
     private readonly orders: OperatorOrders,
     private readonly rechecks: RecheckService,
     private readonly fencing: FencingSettingsService,
+    private readonly audit: AuditService,
   ) {}
 
   @Rpc('inventory.incidents.list')
@@ -28,12 +30,12 @@ export class IncidentsController {
 
   @Rpc('inventory.incidents.release')
   release(q: RpcRequest<'inventory.incidents.release'>): Promise<RpcAnswer<'inventory.incidents.release'>> {
-    return this.orders.release(q);
+    return this.audit.of(q.by, 'release', q.node, q.reason, () => this.orders.release(q));
   }
 
   @Rpc('inventory.incidents.confirm')
   confirm(q: RpcRequest<'inventory.incidents.confirm'>): Promise<RpcAnswer<'inventory.incidents.confirm'>> {
-    return this.orders.confirm(q);
+    return this.audit.of(q.by, 'confirm', q.node, q.reason, () => this.orders.confirm(q));
   }
 
   @Rpc('inventory.incidents.recheck')
@@ -43,11 +45,13 @@ export class IncidentsController {
 
   @Rpc('inventory.nodes.fence')
   fence(q: RpcRequest<'inventory.nodes.fence'>): Promise<RpcAnswer<'inventory.nodes.fence'>> {
-    return this.orders.fence(q);
+    if (q.dryRun === true) return this.orders.fence(q);
+    return this.audit.of(q.by, 'fence', q.name, q.reason, () => this.orders.fence(q));
   }
 
   @Rpc('inventory.fencing.put')
   putFencing(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
-    return this.fencing.put(q);
+    const detail = `mode ${q.mode}${q.paused === undefined ? '' : ', paused'}`;
+    return this.audit.of(q.by, 'fencing', 'fencing', detail, () => this.fencing.put(q));
   }
 }

@@ -66,7 +66,6 @@ export class OperatorOrders {
     await this.incidents.change(node.name, incident.id, (now) =>
       isOpenIncident(now) ? note(now, `${q.by} ordered it too: ${q.reason}`, Date.now()) : undefined,
     );
-    await this.audit(q.by, 'fence', node.name, `joined ${incident.id}: ${q.reason}`);
     return { incident: await this.incidents.get(node.name), gates };
   }
 
@@ -91,7 +90,6 @@ export class OperatorOrders {
       const next = go(now, 'investigating', `${q.by} released it past ${gate}: ${q.reason}`, at);
       return { ...next, released: { by: q.by, reason: q.reason, at, gates, force } };
     });
-    await this.audit(q.by, 'release', q.node, q.reason);
     return done ?? this.incidents.get(q.node);
   }
 
@@ -117,7 +115,6 @@ export class OperatorOrders {
       const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
       return { ...go(now, 'fenced', `${q.by} confirmed that it is down: ${q.reason}`, at), proof };
     });
-    await this.audit(q.by, 'confirm', q.node, q.reason);
     const incident = done ?? (await this.incidents.get(q.node));
     const before = doNotPowerOnBefore(incident);
     return { ...incident, ...(before !== undefined && { doNotPowerOnBefore: before }) };
@@ -150,10 +147,6 @@ export class OperatorOrders {
       if (MusterError.from(e).code === unknownIncident(node).code) return undefined;
       throw e;
     }
-  }
-
-  private async audit(by: string, action: string, subject: string, detail: string): Promise<void> {
-    await this.store.bus.emit('audit', subject, { by, action, subject, detail, outcome: 'accepted' });
   }
 }
 

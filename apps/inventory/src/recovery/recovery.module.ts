@@ -1,4 +1,26 @@
 import { Module } from '@nestjs/common';
+import { IncidentsModule } from '../incidents/incidents.module.js';
+import { GateResponder } from './gate.responder.js';
+import { HostsView } from './hosts.js';
+import { MayStartService } from './may-start.service.js';
+import { RecoveryReconciler } from './recovery.reconciler.js';
+import { ReportsModule } from './reports.module.js';
+import { StartFactsService } from './start-facts.js';
+import { WorkloadReconciler } from './workload.reconciler.js';
+import { WorkloadService } from './workload.service.js';
+import { WorkloadsController } from './workloads.controller.js';
 
-@Module({})
+@Module({
+  controllers: [WorkloadsController],
+  providers: [
+    GateResponder,
+    HostsView,
+    MayStartService,
+    RecoveryReconciler,
+    StartFactsService,
+    WorkloadReconciler,
+    WorkloadService,
+  ],
+  exports: [WorkloadService],
+})
 export class RecoveryModule {}

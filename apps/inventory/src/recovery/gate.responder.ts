@@ -1,0 +1,52 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Subjects, fromToken, type GateAnswer, type GateRequest } from '#contracts';
+import type { Closable } from '#bus';
+import { ServiceContext } from '#service';
+import { InventoryStore } from '../store/inventory-store.js';
+import { ReportsView } from './reports-view.js';
+import { askStartGate } from './start-gate.js';
+
+/** Answers the start gates of the nodes, from live reads: a view that is a moment old could let an old generation start. */
+@Injectable()
+export class GateResponder implements OnApplicationBootstrap, OnApplicationShutdown {
+  private answers: Closable | undefined;
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly reports: ReportsView,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.answers = this.context.bus.answer<GateRequest, GateAnswer>(
+      Subjects.gate('*'),
+      (q, subject) => this.ask(q, fromToken(subject.slice(Subjects.gate('').length))),
+      { queue: 'inventory' },
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.answers?.close();
+  }
+
+  private async ask(q: GateRequest, node: string): Promise<GateAnswer> {
+    if (typeof q?.workload !== 'string' || q.workload.length === 0)
+      return { allowed: false, reason: 'The request names no workload.' };
+    // The incident last: one that was opened while the others were read is then seen.
+    const [workload, record] = await Promise.all([
+      this.store.workloads.bucket.get(q.workload),
+      this.store.nodes.bucket.get(node),
+    ]);
+    const incident = await this.store.incidents.bucket.get(node);
+    const answer = askStartGate({
+      node,
+      workload: workload?.value,
+      record: record?.value,
+      incident: incident?.value,
+      heardBoot: this.reports.of(node)?.report.bootId,
+    });
+    if (!answer.allowed)
+      this.context.log.info({ node, workload: q.workload, reason: answer.reason }, 'a start was refused at the gate');
+    return answer;
+  }
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { ServiceView } from '../nodes/service-view.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { capacityOf, isReserve, type Host } from './placement.js';
+
+/** The nodes as placement sees them, as of now. */
+@Injectable()
+export class HostsView {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly service: ServiceView,
+  ) {}
+
+  hosts(): Host[] {
+    const used = new Map<string, number>();
+    for (const { value: w } of this.store.workloads.view.entries())
+      if (w.assignment !== undefined && w.desired === 'running')
+        used.set(w.assignment.node, (used.get(w.assignment.node) ?? 0) + w.weight);
+    return this.store.nodes.view
+      .entries()
+      .map(({ value: n }) => ({
+        name: n.name,
+        hostGroup: n.hostGroup,
+        capacity: capacityOf(n.vars),
+        used: used.get(n.name) ?? 0,
+        reserve: isReserve(n.vars),
+        out: this.whyOut(n.name),
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Why nothing may be started there; undefined: in service. */
+  whyOut(node: string): string | undefined {
+    const record = this.store.nodes.view.get(node)?.value;
+    if (record === undefined) return 'is not known';
+    if (!record.enrolled) return 'runs no agent: its start gate could not be asked';
+    return this.service.reasons(record)[0]?.detail;
+  }
+}

@@ -1,0 +1,78 @@
+/** A workload that runs nowhere and shall run. */
+export interface Waiting {
+  name: string;
+  priority: number;
+  /** Only nodes of this host group; absent: any. */
+  hostGroup?: string | undefined;
+  weight: number;
+}
+
+/** A node as placement sees it. */
+export interface Host {
+  name: string;
+  hostGroup?: string | undefined;
+  /** In units of weight; Infinity: unlimited. */
+  capacity: number;
+  /** Weight of what is assigned to it. */
+  used: number;
+  /** Kept free for recoveries: taken first. */
+  reserve: boolean;
+  /** Why nothing may be placed on it; undefined: it is in service. Unknown is out of service. */
+  out?: string | undefined;
+}
+
+export interface Placement {
+  workload: string;
+  to?: string;
+  /** One sentence: why there, or why nowhere, with what stands against each node. */
+  why: string;
+}
+
+/** Highest priority first; equal ones by name, so that two rounds decide alike. */
+const inOrder = (a: Waiting, b: Waiting): number => b.priority - a.priority || (a.name < b.name ? -1 : 1);
+
+const against = (w: Waiting, h: Host): string | undefined => {
+  if (h.out !== undefined) return h.out;
+  if (w.hostGroup !== undefined && h.hostGroup !== w.hostGroup) return `is not in ${w.hostGroup}`;
+  if (h.used + w.weight > h.capacity) return `has ${h.capacity - h.used} of ${h.capacity} left, ${w.weight} needed`;
+  return undefined;
+};
+
+/** Nodes named in an explanation; a fleet of a thousand is summed up. */
+const MOST_NAMED = 10;
+
+const explain = (w: Waiting, hosts: readonly Host[]): string => {
+  if (hosts.length === 0) return 'There are no nodes.';
+  const named = hosts.slice(0, MOST_NAMED).map((h) => `${h.name} ${against(w, h) ?? 'fits'}`);
+  const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : '';
+  return `No room: ${named.join('; ')}${more}.`;
+};
+
+/**
+ * Where each goes, as if all were placed now: reserve hosts first, then the one with the least weight, so that the
+ * work of a dead node spreads. A later one sees what the earlier ones have taken.
+ */
+export function place(waiting: readonly Waiting[], hosts: readonly Host[]): Placement[] {
+  const state = hosts.map((h) => ({ ...h }));
+  return [...waiting].sort(inOrder).map((w) => {
+    const fitting = state.filter((h) => against(w, h) === undefined);
+    const best = fitting.reduce<Host | undefined>((a, b) => (a === undefined || better(b, a) ? b : a), undefined);
+    if (best === undefined) return { workload: w.name, why: explain(w, state) };
+    const why = `${best.name}: ${best.reserve ? 'kept for recoveries, ' : ''}least loaded (${best.used}) of ${fitting.length} that fit.`;
+    best.used += w.weight;
+    return { workload: w.name, to: best.name, why };
+  });
+}
+
+const better = (a: Host, b: Host): boolean =>
+  a.reserve !== b.reserve ? a.reserve : a.used !== b.used ? a.used < b.used : a.name < b.name;
+
+/** `vars.capacity` of a node, in units of weight. @default unlimited */
+export function capacityOf(vars: Record<string, unknown>): number {
+  const c = vars['capacity'];
+  const n = typeof c === 'string' && c.trim() !== '' ? Number(c) : c;
+  return typeof n === 'number' && Number.isFinite(n) && n >= 0 ? n : Infinity;
+}
+
+/** `vars.recovery_reserve` of a node: kept free for recoveries. @default false */
+export const isReserve = (vars: Record<string, unknown>): boolean => vars['recovery_reserve'] === true;

@@ -1,0 +1,31 @@
+import type { FencingSettings, IncidentRecord } from '#contracts';
+
+/** The system powers a node on by itself once in this time, ms; one that dies again stays off. */
+export const POWER_ON_EVERY_MS = 24 * 3_600_000;
+
+/**
+ * What becomes of a fenced node whose workloads run elsewhere.
+ * @param now wall clock: a day is a day for people, and outlives every process
+ */
+export function decidePowerOn(
+  i: Pick<IncidentRecord, 'cause' | 'by' | 'proof'>,
+  policy: FencingSettings['afterRecovery'],
+  poweredOnAt: readonly number[],
+  now: number,
+): { wanted: boolean; detail: string } {
+  if (i.proof?.kind === 'manual')
+    return {
+      wanted: false,
+      detail: `${i.proof.by ?? 'An operator'} confirmed it down by hand, and may stand before it: power it on by hand.`,
+    };
+  if (i.cause === 'manual')
+    return { wanted: false, detail: `${i.by ?? 'An operator'} ordered it off: power it on by hand.` };
+  if (policy === 'stay-off') return { wanted: false, detail: 'The policy is to stay off.' };
+  const last = poweredOnAt.filter((t) => now - t < POWER_ON_EVERY_MS).at(-1);
+  if (last !== undefined)
+    return {
+      wanted: false,
+      detail: `It was powered on at ${new Date(last).toISOString()} already, and once in 24 h is the most: it stays off.`,
+    };
+  return { wanted: true, detail: 'Powered on once the quarantine after the last command has passed.' };
+}

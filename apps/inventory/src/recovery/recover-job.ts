@@ -1,0 +1,74 @@
+import type { JobRecord, WorkloadRecord } from '#contracts';
+
+/** Workloads of one node that one job starts. A first try takes them together; after a failure each has its own. */
+export interface StartGroup {
+  node: string;
+  cause: string;
+  workloads: WorkloadRecord[];
+}
+
+export function groupStarts(due: readonly WorkloadRecord[]): StartGroup[] {
+  const groups = new Map<string, StartGroup>();
+  const ordered = [...due].sort((a, b) => b.priority - a.priority || (a.name < b.name ? -1 : 1));
+  for (const w of ordered) {
+    if (w.assignment === undefined || w.start === undefined) continue;
+    const node = w.assignment.node;
+    const alone = w.start.attempt > 0 ? w.name : '';
+    const key = `${node}/${w.start.cause}/${alone}`;
+    const group = groups.get(key) ?? { node, cause: w.start.cause, workloads: [] };
+    group.workloads.push(w);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** The job that starts these workloads on their node. It reserves nothing: it must not wait for what runs there. */
+export function recoverJob(id: string, g: StartGroup, conductor: number, at: number): JobRecord {
+  const names = g.workloads.map((w) => w.name);
+  return {
+    id,
+    kind: 'recover',
+    nodes: [g.node],
+    status: 'Queued',
+    desc: `recoverEvent: nodes:[${g.node}] workloads:[${names.join(' ')}]`,
+    extraVars: {},
+    recover: g.workloads.flatMap((w) =>
+      w.assignment === undefined
+        ? []
+        : [
+            {
+              workload: w.name,
+              generation: w.assignment.generation,
+              driver: w.recovery.driver,
+              spec: w.recovery.spec,
+            },
+          ],
+    ),
+    task: '',
+    error: '',
+    createdAt: at,
+    by: 'muster',
+    cause: g.cause,
+    conductor,
+    generation: 0,
+    results: {},
+    settled: false,
+  };
+}
+
+/** What the job says of one workload. Undefined: the job has not ended. */
+export function startOutcome(
+  job: JobRecord,
+  node: string,
+  workload: string,
+): { started: boolean; why: string } | undefined {
+  if (job.status !== 'Complete' && job.status !== 'Errored') return undefined;
+  const result = job.results[node];
+  const own = result?.workloads?.[workload];
+  if (own !== undefined) return { started: own.started, why: own.reason };
+  if (result === undefined) return { started: false, why: job.error || 'The job ended without a word about it.' };
+  return { started: result.ok, why: result.message ?? job.error };
+}
+
+/** Before the next try of a failed start, ms: 1 s, doubled with each failure, at most 30 s. */
+export const retryAfterMs = (attempt: number): number => Math.min(30_000, 1000 * 2 ** Math.max(0, attempt - 1));

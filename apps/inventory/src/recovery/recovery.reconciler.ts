@@ -1,0 +1,238 @@
+import { Injectable } from '@nestjs/common';
+import { MusterError, isEndedJob, type IncidentRecord, type NodeRecord, type RecoveryAssignment } from '#contracts';
+import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { go } from '../incidents/incident-machine.js';
+import { IncidentService } from '../incidents/incident.service.js';
+import { NodeService } from '../nodes/node.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { decidePowerOn } from './power-on.js';
+import { ReportsView } from './reports-view.js';
+import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
+import { WorkloadReconciler } from './workload.reconciler.js';
+import { WorkloadService } from './workload.service.js';
+
+/** Reports that were on their way when the power went off are no sign of life, ms. */
+const ON_THE_WAY_MS = 1_000;
+
+/**
+ * From `fenced` to `closed`: takes the workloads from the node whose power is proven off, sees them running elsewhere,
+ * and wants the node powered on. Placing and starting is the workloads' own reconciler's.
+ */
+@Injectable()
+export class RecoveryReconciler implements Reconciler {
+  readonly name = 'recovery';
+  private readonly fencedSince = new AgeBook();
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly nodes: NodeService,
+    private readonly alarms: AlarmService,
+    private readonly incidents: IncidentService,
+    private readonly workloads: WorkloadService,
+    private readonly placing: WorkloadReconciler,
+    private readonly reports: ReportsView,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const after = this.store.incidents.view
+      .entries()
+      .map((e) => e.value)
+      .filter(isAfterOff);
+    this.fencedSince.keep(after.map((i) => i.id));
+    const contradicted = after.filter((i) => this.isHeard(i));
+    await keepAlarms(this.alarms, ['conflict-power'], contradicted.map(wiredWrong), () => void c.check());
+    await Promise.all(
+      after.map(async (i) => {
+        if (contradicted.includes(i) && i.phase !== 'recovered') return;
+        try {
+          await this.step(c, i);
+        } catch (cause) {
+          const e = MusterError.from(cause);
+          if (e.code !== 'LEASE_LOST')
+            this.context.log.error(
+              { node: i.node, code: e.code, cause: e.cause },
+              `recovery round failed: ${e.message}`,
+            );
+        }
+      }),
+    );
+  }
+
+  /** The very boot that was proven off speaks: the power device belongs to another machine. Nothing may be started. */
+  private isHeard(i: IncidentRecord): boolean {
+    const heard = this.reports.of(i.node);
+    if (i.proof?.kind === 'manual' || heard === undefined || i.bootId === undefined) return false;
+    const since = performance.now() - this.fencedSince.ageMs(i.id);
+    return heard.report.bootId === i.bootId && heard.heardAt > since + ON_THE_WAY_MS;
+  }
+
+  private async step(c: ConductorView, i: IncidentRecord): Promise<void> {
+    if (i.phase === 'fenced') await this.begin(c, i);
+    else if (i.phase === 'recovering') await this.follow(c, i);
+    else await this.finish(c, i);
+  }
+
+  /** Maintenance and the proof go into the node's record first: from then on nothing is placed there. */
+  private async begin(c: ConductorView, i: IncidentRecord): Promise<void> {
+    await this.markOff(c, i);
+    // A full read, not the view: a workload that was assigned a moment before the fence must not be missed.
+    const all = (await this.store.workloads.bucket.list()).map((e) => e.value);
+    const recovery = all
+      .filter((w) => w.assignment?.node === i.node)
+      .map((w): RecoveryAssignment => {
+        return { workload: w.name, from: i.node, state: 'waiting' };
+      });
+    const recovering = await this.incidents.change(i.node, i.id, (now) => {
+      const conductor = c.check();
+      if (now.phase !== 'fenced' || now.conductor > conductor) return undefined;
+      const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
+      return { ...go(now, 'recovering', text, Date.now()), conductor, recovery };
+    });
+    if (recovering !== undefined) await this.follow(c, recovering);
+  }
+
+  private async markOff(c: ConductorView, i: IncidentRecord): Promise<void> {
+    try {
+      await this.nodes.change(
+        i.node,
+        (n) => {
+          c.check();
+          return n.confirmedOff?.incident === i.id ? undefined : switchedOff(n, i);
+        },
+        'fenced',
+      );
+    } catch (e) {
+      // Deleted meanwhile: its workloads are recovered all the same.
+      if (MusterError.from(e).code !== 'NODE_UNKNOWN') throw e;
+    }
+  }
+
+  private async follow(c: ConductorView, i: IncidentRecord): Promise<void> {
+    const view = this.store.workloads.view;
+    const known = new Set(i.recovery.map((r) => r.workload));
+    const late = view
+      .entries()
+      .map((e) => e.value)
+      .filter((w) => w.assignment?.node === i.node && !known.has(w.name));
+    const items = [
+      ...i.recovery,
+      ...late.map((w): RecoveryAssignment => ({ workload: w.name, from: i.node, state: 'waiting' })),
+    ];
+    await Promise.all(items.map((r) => this.take(c, i, r.workload)));
+    const recovery = items.map((r) => recoveryOf(r, view.get(r.workload)?.value, this.placing.hasNoRoom(r.workload)));
+    const done = view.live && recovery.every(isSettledRecovery);
+    if (!done && JSON.stringify(recovery) === JSON.stringify(i.recovery)) return;
+    const policy = this.store.clusterSettings.fencing.afterRecovery;
+    const node = (await this.store.nodes.bucket.get(i.node))?.value;
+    await this.incidents.change(i.node, i.id, (now) => {
+      const conductor = c.check();
+      if (now.phase !== 'recovering' || now.conductor > conductor) return undefined;
+      if (!done) return { ...now, updatedAt: Date.now(), conductor, recovery };
+      const at = Date.now();
+      const power = decidePowerOn(now, policy, node?.poweredOnAt ?? [], at);
+      return {
+        ...go(now, 'recovered', outcome(recovery), at),
+        conductor,
+        recovery,
+        powerOn: { ...power, requestedAt: at },
+      };
+    });
+  }
+
+  /** Clears the assignment, and calls back a start that was on its way to the dead node. */
+  private async take(c: ConductorView, i: IncidentRecord, workload: string): Promise<void> {
+    const seen = this.store.workloads.view.get(workload)?.value;
+    if (seen !== undefined && seen.assignment?.node !== i.node) return;
+    let job: string | undefined;
+    await this.workloads.change(workload, 'cleared', (w) => {
+      c.check();
+      job = w.assignment?.node === i.node ? w.start?.job : undefined;
+      return cleared(w, i.node);
+    });
+    if (job === undefined) return;
+    await this.store.jobs.bucket.mutate(job, (current) => {
+      c.check();
+      if (current === undefined || isEndedJob(current.value) || current.value.cancel !== undefined) return undefined;
+      return { ...current.value, cancel: { by: 'muster', at: Date.now() } };
+    });
+  }
+
+  /** Recovered: counts the power-on, takes what was assigned there late, and closes when the node is back. */
+  private async finish(c: ConductorView, i: IncidentRecord): Promise<void> {
+    const entry = await this.store.nodes.bucket.get(i.node);
+    const node = entry?.value;
+    if (node === undefined) return this.close(c, i, 'The node was deleted.');
+    const power = i.powerOn;
+    if (power?.wanted === true && !(node.poweredOnAt ?? []).includes(power.requestedAt))
+      await this.nodes.change(i.node, (n) => {
+        c.check();
+        const before = n.poweredOnAt ?? [];
+        return before.includes(power.requestedAt)
+          ? undefined
+          : { ...n, poweredOnAt: [...before, power.requestedAt].slice(-10) };
+      });
+    if (node.confirmedOff?.incident === i.id) {
+      const late = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === i.node);
+      await Promise.all(late.map((e) => this.take(c, i, e.key)));
+      return;
+    }
+    if (node.status === 'Decommissioned' || node.status === 'Unallocated')
+      return this.close(c, i, `The node is ${node.status}.`);
+    if (node.maintenance === undefined && node.pendingReturn === undefined && node.state === 'Discovered')
+      await this.close(c, i, 'The node is back in service.');
+  }
+
+  private async close(c: ConductorView, i: IncidentRecord, detail: string): Promise<void> {
+    await this.incidents.change(i.node, i.id, (now) => {
+      const conductor = c.check();
+      return now.phase === 'recovered' ? { ...go(now, 'closed', detail, Date.now()), conductor } : undefined;
+    });
+  }
+}
+
+const isAfterOff = (i: IncidentRecord): boolean =>
+  i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered';
+
+function switchedOff(n: NodeRecord, i: IncidentRecord): NodeRecord {
+  const at = Date.now();
+  const bootId = i.bootId ?? n.bootId;
+  return {
+    ...n,
+    state: 'Disappeared',
+    prevState: n.state === 'Disappeared' ? n.prevState : n.state,
+    maintenance: { reason: 'fenced', at, incident: i.id },
+    confirmedOff: { at, incident: i.id, ...(bootId !== undefined && { bootId }) },
+  };
+}
+
+const names = (recovery: readonly RecoveryAssignment[]): string =>
+  recovery.length === 0
+    ? ''
+    : `: ${recovery
+        .map((r) => r.workload)
+        .slice(0, 20)
+        .join(', ')}`;
+
+function outcome(recovery: readonly RecoveryAssignment[]): string {
+  if (recovery.length === 0) return 'Nothing ran there.';
+  const say = (r: RecoveryAssignment): string =>
+    r.state === 'running' ? `${r.workload} on ${r.to ?? '?'}` : `${r.workload} ${r.state}`;
+  const shown = recovery.slice(0, 20).map(say).join(', ');
+  return recovery.length > 20 ? `${shown} and ${recovery.length - 20} more.` : `${shown}.`;
+}
+
+const wiredWrong = (i: IncidentRecord): WantedAlarm => ({
+  code: 'conflict-power',
+  subject: i.node,
+  severity: 'critical',
+  message: `${i.node} reports in the boot that its power device calls off: is the device another machine's? Nothing of it is recovered.`,
+});

@@ -1,0 +1,31 @@
+import type { Report } from '#contracts';
+
+/** What must be known of every node before a workload may be started on one of them. */
+export interface StartFacts {
+  workload: string;
+  target: string;
+  /** Every node whose agent must have answered: enrolled and in service. */
+  mustAnswer: readonly string[];
+  /** Reports that are fresh on the asker's clock, of any node whatever its standing: a fenced node that speaks counts. */
+  fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
+}
+
+export type StartCheck =
+  | { kind: 'clear' }
+  /** It runs on the target already. */
+  | { kind: 'there' }
+  /** It runs on another node: the registry is wrong, not the world. */
+  | { kind: 'elsewhere'; node: string }
+  /** These did not say what they run: it may be there. */
+  | { kind: 'unknown'; nodes: string[] };
+
+/** Seen elsewhere is stronger than everything else; a node without an answer holds the start. */
+export function checkStart(f: StartFacts): StartCheck {
+  const running = f.fresh.filter((r) => r.workloads?.some((w) => w.name === f.workload) === true).map((r) => r.node);
+  const elsewhere = running.filter((n) => n !== f.target).sort()[0];
+  if (elsewhere !== undefined) return { kind: 'elsewhere', node: elsewhere };
+  if (running.includes(f.target)) return { kind: 'there' };
+  const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
+  const silent = f.mustAnswer.filter((n) => !answered.has(n)).sort();
+  return silent.length > 0 ? { kind: 'unknown', nodes: silent } : { kind: 'clear' };
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { isOpenIncident, type NodeRecord, type Report } from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+import { ReportsView } from './reports-view.js';
+import { checkStart, type StartCheck } from './start-check.js';
+
+/** What every node says of itself, for the question whether a workload may be started. */
+@Injectable()
+export class StartFactsService {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly reports: ReportsView,
+  ) {}
+
+  check(workload: string, target: string): StartCheck {
+    return checkStart({ workload, target, mustAnswer: this.mustAnswer(), fresh: this.fresh() });
+  }
+
+  fresh(): Report[] {
+    return this.reports.fresh(this.store.clusterSettings.detection.freshness);
+  }
+
+  /** The node's own fresh report. */
+  of(node: string): Report | undefined {
+    const age = this.reports.ageMs(node);
+    return age !== undefined && age <= this.store.clusterSettings.detection.freshness
+      ? this.reports.of(node)?.report
+      : undefined;
+  }
+
+  /** In service by its records, whatever workers and detector are doing: where a workload may be running unknown to us. */
+  private mustAnswer(): string[] {
+    return this.store.nodes.view
+      .entries()
+      .map((e) => e.value)
+      .filter((n) => n.enrolled && n.status === 'Allocated' && n.state === 'Discovered' && !this.isBeingFenced(n))
+      .map((n) => n.name);
+  }
+
+  private isBeingFenced(n: NodeRecord): boolean {
+    const incident = this.store.incidents.view.get(n.name)?.value;
+    return n.confirmedOff !== undefined || (incident !== undefined && isOpenIncident(incident));
+  }
+}

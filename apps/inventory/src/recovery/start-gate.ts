@@ -1,0 +1,51 @@
+import { isOpenIncident, type GateAnswer, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+
+/** Cause of a start that is owed since an operator registered the workload where it already runs. */
+export const PUT = 'put';
+
+/** All read live for this one question. */
+export interface StartGateFacts {
+  node: string;
+  workload: WorkloadRecord | undefined;
+  record: NodeRecord | undefined;
+  incident: IncidentRecord | undefined;
+  /** Boot that the node's agent last reported to this process; undefined: none heard yet. */
+  heardBoot?: string | undefined;
+}
+
+/** May this workload start on this node, now? Everything unknown is a no: a node that nobody vouches for starts nothing. */
+export function askStartGate(f: StartGateFacts): GateAnswer {
+  const no = (reason: string): GateAnswer => ({ allowed: false, reason });
+  const w = f.workload;
+  if (w === undefined) return no('There is no such workload.');
+  if (w.desired !== 'running') return no('It shall not run.');
+  if (w.assignment === undefined) return no('It is assigned to no node.');
+  if (w.assignment.node !== f.node)
+    return no(`It is assigned to ${w.assignment.node}, generation ${w.assignment.generation}.`);
+  if (w.held !== undefined) return no(`It is held: ${w.held}`);
+  if (w.start !== undefined && w.start.job === undefined && w.start.cause !== PUT)
+    return no('Its start here is not yet due: the other nodes are looked at first.');
+  const n = f.record;
+  if (n === undefined) return no('The node is not known.');
+  const i = f.incident;
+  // A node that is about to be, or was, powered off starts nothing: not between the off and the clearing either.
+  if (
+    i !== undefined &&
+    isOpenIncident(i) &&
+    i.phase !== 'open' &&
+    i.phase !== 'investigating' &&
+    i.phase !== 'suppressed'
+  )
+    return no(`The node's incident is ${i.phase}.`);
+  if (n.confirmedOff !== undefined) return no('The node counts as powered off.');
+  if (n.maintenance !== undefined) return no(`The node is in maintenance: ${n.maintenance.reason}.`);
+  if (n.pendingReturn !== undefined)
+    return no(`The node has returned (${n.pendingReturn.reason}) and waits for its check.`);
+  if (f.heardBoot !== undefined && n.bootId !== undefined && f.heardBoot !== n.bootId)
+    return no('The node has rebooted and waits for its check.');
+  return {
+    allowed: true,
+    generation: w.assignment.generation,
+    reason: `Assigned here, generation ${w.assignment.generation}.`,
+  };
+}

@@ -1,0 +1,93 @@
+import type { RecoveryAssignment, StartOwed, WorkloadRecord } from '#contracts';
+
+/** The lawful changes of a workload's record. Each takes the record as it is now, or refuses by undefined. */
+
+const without = <K extends keyof WorkloadRecord>(w: WorkloadRecord, ...keys: K[]): WorkloadRecord => {
+  const copy = { ...w };
+  for (const key of keys) delete copy[key];
+  return copy;
+};
+
+/** Takes it away from a node whose power is proven off. Older generations can no longer start it anywhere. */
+export const cleared = (w: WorkloadRecord, from: string): WorkloadRecord | undefined =>
+  w.assignment?.node !== from
+    ? undefined
+    : { ...without(w, 'assignment', 'start', 'boot', 'held'), generation: w.generation + 1 };
+
+/** Gives it to a node, with the start that it owes. Only what is assigned nowhere, at the generation that was decided on. */
+export function assigned(w: WorkloadRecord, to: string, cause: string, generation: number): WorkloadRecord | undefined {
+  if (w.assignment !== undefined || w.generation !== generation || w.desired !== 'running') return undefined;
+  return {
+    ...without(w, 'held', 'boot'),
+    assignment: { node: to, generation: generation + 1 },
+    generation: generation + 1,
+    start: { cause, attempt: 0 },
+  };
+}
+
+/** From one node that certainly does not run it (its gate refuses, its report says so) to another. */
+export function moved(w: WorkloadRecord, from: string, to: string, generation: number): WorkloadRecord | undefined {
+  if (w.assignment?.node !== from || w.held === undefined || w.start === undefined) return undefined;
+  const free = cleared(w, from);
+  return free && w.generation === generation ? assigned(free, to, w.start.cause, generation + 1) : undefined;
+}
+
+/** It was seen running on another node than the registry says: the registry follows the world, and nothing is started. */
+export const corrected = (w: WorkloadRecord, seenOn: string, generation: number): WorkloadRecord | undefined =>
+  w.generation !== generation || w.assignment?.node === seenOn
+    ? undefined
+    : {
+        ...without(w, 'start', 'boot', 'held'),
+        assignment: { node: seenOn, generation: generation + 1 },
+        generation: generation + 1,
+      };
+
+/** Hands the owed start to a job; the start gates open with it. */
+export const handedTo = (w: WorkloadRecord, job: string, generation: number): WorkloadRecord | undefined =>
+  w.start === undefined || w.start.job !== undefined || w.assignment?.generation !== generation
+    ? undefined
+    : { ...without(w, 'held'), start: { ...w.start, job } };
+
+/** The start is done: by its job's word, or seen in the report of its node. */
+export const started = (w: WorkloadRecord, generation: number, boot: string | undefined): WorkloadRecord | undefined =>
+  w.assignment?.generation !== generation
+    ? undefined
+    : { ...without(w, 'start', 'held'), ...(boot !== undefined && { boot }) };
+
+/** The job did not start it: it is owed still, on the same node. */
+export const startFailed = (w: WorkloadRecord, job: string, held: string): WorkloadRecord | undefined => {
+  if (w.start?.job !== job) return undefined;
+  const start: StartOwed = { cause: w.start.cause, attempt: w.start.attempt + 1 };
+  return { ...w, start, held };
+};
+
+export const heldBecause = (w: WorkloadRecord, held: string): WorkloadRecord | undefined =>
+  w.held === held || w.start?.job !== undefined ? undefined : { ...w, held };
+
+/** Its node runs another boot than the one it was started under, and does not report it. */
+export const lost = (w: WorkloadRecord, bootId: string): WorkloadRecord | undefined =>
+  w.start !== undefined || w.assignment === undefined || w.desired !== 'running'
+    ? undefined
+    : {
+        ...w,
+        start: { cause: `reboot:${bootId}`, attempt: 0 },
+        held: 'Its node rebooted: it starts there once the node has passed its check.',
+      };
+
+/** One line of the incident's recovery, as the workload's own record has it now. */
+export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined, noRoom: boolean): RecoveryAssignment {
+  const base: RecoveryAssignment = { workload: r.workload, from: r.from, state: 'waiting' };
+  if (w === undefined) return { ...base, state: 'skipped', detail: 'It was deleted.' };
+  if (w.assignment?.node === r.from) return base;
+  if (w.desired !== 'running') return { ...base, state: 'skipped', detail: 'It shall not run.' };
+  const held = w.held === undefined ? {} : { detail: w.held };
+  if (w.assignment === undefined) return { ...base, ...held, state: noRoom ? 'no-room' : 'waiting' };
+  const to = { ...base, ...held, to: w.assignment.node, generation: w.assignment.generation };
+  if (w.start === undefined) return { ...to, state: 'running' };
+  if (w.start.job !== undefined) return { ...to, job: w.start.job, state: 'starting' };
+  return { ...to, state: w.held === undefined ? 'waiting' : 'held' };
+}
+
+/** Nothing more is to be done for it here: it runs, shall not run, or waits for room with an alarm of its own. */
+export const isSettledRecovery = (r: RecoveryAssignment): boolean =>
+  r.state === 'running' || r.state === 'skipped' || r.state === 'no-room';

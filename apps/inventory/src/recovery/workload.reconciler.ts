@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { MusterError, type JobRecord, type WorkloadRecord } from '#contracts';
+import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { HostsView } from './hosts.js';
+import { place, type Placement } from './placement.js';
+import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
+import { StartFactsService } from './start-facts.js';
+import { assigned, corrected, handedTo, heldBecause, lost, moved, startFailed, started } from './workload-machine.js';
+import { WorkloadService } from './workload.service.js';
+
+/** A lost workload whose node is not in service again after this is started elsewhere, ms. */
+const MOVE_AFTER_MS = 10_000;
+/** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
+const ALARM_AFTER_MS = 3_000;
+
+/**
+ * Every workload that shall run: assigned to one node, and started there exactly once. Each round takes every record as
+ * it is and does the next step that it calls for; nothing is remembered between rounds but since when.
+ */
+@Injectable()
+export class WorkloadReconciler implements Reconciler {
+  readonly name = 'workloads';
+  private readonly since = new AgeBook();
+  private readonly roomless = new Map<string, string>();
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly alarms: AlarmService,
+    private readonly workloads: WorkloadService,
+    private readonly facts: StartFactsService,
+    private readonly hosts: HostsView,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  /** There was no room for it in the last round. */
+  hasNoRoom(workload: string): boolean {
+    return this.roomless.has(workload);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const wanted = new Map<string, WantedAlarm>();
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const running = all.filter((w) => w.desired === 'running');
+    await this.each(running, (w) => this.note(c, w));
+    await this.placeAll(
+      c,
+      running.filter((w) => w.assignment === undefined),
+      wanted,
+    );
+    await this.startAll(
+      c,
+      running.filter((w) => w.start !== undefined && w.start.job === undefined),
+      wanted,
+    );
+    await this.each(
+      running.filter((w) => w.start?.job !== undefined),
+      (w) => this.followJob(c, w),
+    );
+    for (const w of running)
+      if ((w.start?.attempt ?? 0) > 0)
+        wanted.set(
+          w.name,
+          held(w, `Its start on ${w.assignment?.node ?? '?'} failed ${w.start?.attempt} time(s). ${w.held ?? ''}`),
+        );
+    await keepAlarms(this.alarms, ['no-room', 'workload-held'], [...wanted.values()], () => void c.check());
+    this.forget(all);
+  }
+
+  /** Looks at the node's own report: seen running there, or lost with a boot. */
+  private async note(c: ConductorView, w: WorkloadRecord): Promise<void> {
+    const at = w.assignment;
+    const report = at && this.facts.of(at.node);
+    if (at === undefined || report?.workloads === undefined) return;
+    const there = report.workloads.some((r) => r.name === w.name);
+    if (there && (w.start !== undefined || w.boot !== report.bootId)) {
+      // A report of the boot that was just lost is no proof of a start in the new one.
+      if (w.start?.cause.startsWith('reboot:') === true && w.start.cause !== `reboot:${report.bootId}`) return;
+      await this.workloads.change(w.name, w.start === undefined ? undefined : 'running', (now) => {
+        c.check();
+        return started(now, at.generation, report.bootId);
+      });
+    } else if (!there && w.start === undefined && w.boot !== undefined && w.boot !== report.bootId) {
+      await this.workloads.change(w.name, 'held', (now) => {
+        c.check();
+        return now.boot === w.boot && now.generation === w.generation ? lost(now, report.bootId) : undefined;
+      });
+    }
+  }
+
+  private async placeAll(
+    c: ConductorView,
+    unassigned: WorkloadRecord[],
+    wanted: Map<string, WantedAlarm>,
+  ): Promise<void> {
+    this.roomless.clear();
+    if (unassigned.length === 0) return;
+    const places = new Map(place(unassigned, this.hosts.hosts()).map((p) => [p.workload, p]));
+    await this.each(unassigned, async (w) => {
+      const p = places.get(w.name);
+      if (p !== undefined) await this.placeOne(c, w, p, wanted);
+    });
+  }
+
+  private async placeOne(
+    c: ConductorView,
+    w: WorkloadRecord,
+    p: Placement,
+    wanted: Map<string, WantedAlarm>,
+  ): Promise<void> {
+    const check = this.facts.check(w.name, p.to ?? '');
+    if (check.kind === 'elsewhere') return this.correct(c, w, check.node, wanted);
+    if (p.to === undefined) {
+      this.roomless.set(w.name, p.why);
+      wanted.set(w.name, { code: 'no-room', subject: w.name, severity: 'critical', message: p.why });
+      await this.hold(c, w, p.why);
+      return;
+    }
+    const to = p.to;
+    const done = await this.workloads.change(w.name, 'assigned', (now) => {
+      c.check();
+      return assigned(now, to, this.causeOf(w), w.generation);
+    });
+    if (done !== undefined) this.context.log.info({ workload: w.name, node: to, why: p.why }, 'workload placed');
+  }
+
+  private async startAll(c: ConductorView, owed: WorkloadRecord[], wanted: Map<string, WantedAlarm>): Promise<void> {
+    const due: WorkloadRecord[] = [];
+    await this.each(owed, async (w) => {
+      if (await this.isDue(c, w, wanted)) due.push(w);
+    });
+    await this.each(groupStarts(due), (g) => this.give(c, g));
+  }
+
+  /** Looks at every node before the start; deals with what is found. */
+  private async isDue(c: ConductorView, w: WorkloadRecord, wanted: Map<string, WantedAlarm>): Promise<boolean> {
+    const at = w.assignment;
+    if (at === undefined || w.start === undefined) return false;
+    const check = this.facts.check(w.name, at.node);
+    if (check.kind === 'elsewhere') {
+      await this.correct(c, w, check.node, wanted);
+      return false;
+    }
+    // On its own node is no case for a start: the next look at the report notes it.
+    if (check.kind === 'there' && !w.start.cause.startsWith('reboot:')) return false;
+    const out = this.hosts.whyOut(at.node);
+    if (out !== undefined) {
+      await this.waitForNode(c, w, at.node, out, wanted);
+      return false;
+    }
+    this.since.forget(`node/${w.name}/${w.generation}`);
+    if (check.kind === 'unknown') {
+      const text = `Before it starts, ${check.nodes.join(', ')} must say what they run, and do not.`;
+      if (this.since.see(`unknown/${w.name}/${at.generation}`) > ALARM_AFTER_MS) {
+        wanted.set(w.name, held(w, text));
+        await this.hold(c, w, text);
+      }
+      return false;
+    }
+    this.since.forget(`unknown/${w.name}/${at.generation}`);
+    const { attempt } = w.start;
+    return attempt === 0 || this.since.see(`retry/${w.name}/${at.generation}/${attempt}`) >= retryAfterMs(attempt);
+  }
+
+  /** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
+  private async waitForNode(
+    c: ConductorView,
+    w: WorkloadRecord,
+    node: string,
+    why: string,
+    wanted: Map<string, WantedAlarm>,
+  ): Promise<void> {
+    const waited = this.since.see(`node/${w.name}/${w.generation}`);
+    if (waited < MOVE_AFTER_MS) return;
+    const text = `${node} is out of service: ${why}.`;
+    wanted.set(w.name, held(w, text));
+    // Its own report must be younger than the hold that closed the gate; the hold is at least MOVE_AFTER_MS old.
+    const report = this.facts.of(node);
+    const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
+    if (!w.start?.cause.startsWith('reboot:') || w.held === undefined || !isAbsent) return this.hold(c, w, text);
+    const [p] = place([w], this.hosts.hosts());
+    const to = p?.to;
+    if (to === undefined || this.facts.check(w.name, to).kind !== 'clear') return;
+    await this.workloads.change(w.name, 'assigned', (now) => {
+      c.check();
+      return moved(now, node, to, w.generation);
+    });
+  }
+
+  /** Hands the starts to a new job: first the workloads name it, then it is written, so that it is never written twice. */
+  private async give(c: ConductorView, g: StartGroup): Promise<void> {
+    const id = randomUUID();
+    const handed: WorkloadRecord[] = [];
+    for (const w of g.workloads) {
+      const generation = w.assignment?.generation ?? -1;
+      const now = await this.workloads.change(w.name, undefined, (x) => {
+        c.check();
+        return handedTo(x, id, generation);
+      });
+      if (now !== undefined) handed.push(now);
+    }
+    if (handed.length > 0) await this.writeJob(c, recoverJob(id, { ...g, workloads: handed }, c.token, Date.now()));
+  }
+
+  private async writeJob(c: ConductorView, job: JobRecord): Promise<void> {
+    c.check();
+    try {
+      await this.store.jobs.bucket.create(job.id, job);
+    } catch (e) {
+      if (MusterError.from(e).code === 'REVISION_CONFLICT') return;
+      throw e;
+    }
+    await this.store.bus.emit(
+      'job',
+      job.id,
+      { job: job.id, kind: job.kind, status: job.status, nodes: job.nodes, task: job.task, error: job.error },
+      { id: `job.${job.id}.Queued` },
+    );
+  }
+
+  private async followJob(c: ConductorView, w: WorkloadRecord): Promise<void> {
+    const id = w.start?.job;
+    const at = w.assignment;
+    if (id === undefined || at === undefined) return;
+    const job = this.store.jobs.view.get(id)?.value ?? (await this.store.jobs.bucket.get(id))?.value;
+    if (job === undefined) return this.rewriteJob(c, id, w);
+    const outcome = startOutcome(job, at.node, w.name);
+    if (outcome === undefined) return;
+    if (outcome.started)
+      await this.workloads.change(w.name, 'running', (now) => {
+        c.check();
+        return started(now, at.generation, this.facts.of(at.node)?.bootId);
+      });
+    else
+      await this.workloads.change(w.name, 'held', (now) => {
+        c.check();
+        return startFailed(now, id, outcome.why);
+      });
+  }
+
+  /** The conductor before this one named the job and went down before it wrote it. */
+  private async rewriteJob(c: ConductorView, id: string, w: WorkloadRecord): Promise<void> {
+    const same = this.store.workloads.view
+      .entries()
+      .map((e) => e.value)
+      .filter((x) => x.start?.job === id && x.assignment?.node === w.assignment?.node);
+    const node = w.assignment?.node;
+    if (node === undefined || w.start === undefined || same.length === 0) return;
+    await this.writeJob(c, recoverJob(id, { node, cause: w.start.cause, workloads: same }, c.token, Date.now()));
+  }
+
+  /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
+  private async correct(
+    c: ConductorView,
+    w: WorkloadRecord,
+    seenOn: string,
+    wanted: Map<string, WantedAlarm>,
+  ): Promise<void> {
+    const node = this.store.nodes.view.get(seenOn)?.value;
+    if (node === undefined || node.confirmedOff !== undefined || !this.store.incidents.view.live) {
+      const text = `It is reported running on ${seenOn}, which counts as powered off: it is started nowhere until that is settled.`;
+      wanted.set(w.name, held(w, text));
+      return this.hold(c, w, text);
+    }
+    const done = await this.workloads.change(w.name, 'assigned', (now) => {
+      c.check();
+      return corrected(now, seenOn, w.generation);
+    });
+    if (done !== undefined)
+      this.context.log.warn(
+        { workload: w.name, node: seenOn },
+        'workload was seen running elsewhere: registry corrected',
+      );
+  }
+
+  private async hold(c: ConductorView, w: WorkloadRecord, text: string): Promise<void> {
+    if (w.held === text) return;
+    // The words of a hold change with figures: one that is held already is no news.
+    await this.workloads.change(w.name, w.held === undefined ? 'held' : undefined, (now) => {
+      c.check();
+      return now.generation === w.generation ? heldBecause(now, text) : undefined;
+    });
+  }
+
+  /** Why it is to be started: the incident that took it from its node, or nobody's in particular. */
+  private causeOf(w: WorkloadRecord): string {
+    const incident = this.store.incidents.view
+      .entries()
+      .map((e) => e.value)
+      .filter((i) => i.phase === 'recovering' || i.phase === 'recovered')
+      .find((i) => i.recovery.some((r) => r.workload === w.name && r.state !== 'running'));
+    return incident === undefined ? 'unassigned' : `incident:${incident.id}`;
+  }
+
+  private async each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    await Promise.all(
+      items.map(async (item) => {
+        try {
+          await work(item);
+        } catch (cause) {
+          const e = MusterError.from(cause);
+          if (e.code !== 'LEASE_LOST')
+            this.context.log.error({ code: e.code, cause: e.cause }, `workload round: ${e.message}`);
+        }
+      }),
+    );
+  }
+
+  private forget(all: readonly WorkloadRecord[]): void {
+    const live = new Set(all.map((w) => w.name));
+    this.since.retain((key) => live.has(key.split('/')[1] ?? ''));
+  }
+}
+
+const held = (w: WorkloadRecord, message: string): WantedAlarm => ({
+  code: 'workload-held',
+  subject: w.name,
+  severity: 'critical',
+  message,
+});

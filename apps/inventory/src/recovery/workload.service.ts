@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import {
+  MusterError,
+  isOpenIncident,
+  type EventMap,
+  type RpcRequest,
+  type WithRevision,
+  type WorkloadRecord,
+} from '#contracts';
+import { unknownNode } from '../nodes/node.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { PUT } from './start-gate.js';
+
+type Change = EventMap['workload']['change'];
+
+/** The one way in which a workload's record changes: compare-and-set, then the event that tells it. */
+@Injectable()
+export class WorkloadService {
+  constructor(private readonly store: InventoryStore) {}
+
+  /** A live read. @throws MusterError WORKLOAD_UNKNOWN */
+  async get(name: string): Promise<WithRevision<WorkloadRecord>> {
+    const entry = await this.store.workloads.bucket.get(name);
+    if (entry === undefined) throw unknownWorkload(name);
+    return { ...entry.value, revision: entry.revision };
+  }
+
+  /** As last seen by this process, by name. */
+  list(): WithRevision<WorkloadRecord>[] {
+    return this.store.workloads.view
+      .entries()
+      .map((e) => ({ ...e.value, revision: e.revision }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /**
+   * `fn` gets the record as it is now; undefined leaves it alone.
+   * @param change told where the record changed; undefined: no news (a boot id was noted)
+   * @returns the new record; undefined: gone, or left alone
+   */
+  async change(
+    name: string,
+    change: Change | undefined,
+    fn: (w: WorkloadRecord) => WorkloadRecord | undefined,
+  ): Promise<WorkloadRecord | undefined> {
+    const done = await this.store.workloads.bucket.mutate(name, (current) => current && fn(current.value));
+    if (!done.changed || done.value === undefined) return undefined;
+    if (change !== undefined) await this.tell(done.value, done.revision, change);
+    return done.value;
+  }
+
+  async put(q: RpcRequest<'inventory.workloads.put'>): Promise<WithRevision<WorkloadRecord>> {
+    const r = q.workload;
+    if (r.node !== undefined) await this.refuseNode(r.node);
+    const done = await this.store.workloads.bucket.mutate(q.name, (current) => {
+      const was = current?.value;
+      const next: WorkloadRecord = {
+        name: q.name,
+        desired: r.desired ?? was?.desired ?? 'running',
+        priority: r.priority ?? was?.priority ?? 0,
+        weight: r.weight ?? was?.weight ?? 1,
+        recovery: r.recovery ?? was?.recovery ?? { driver: 'ansible', spec: {} },
+        generation: was?.generation ?? 0,
+      };
+      const hostGroup = r.hostGroup ?? was?.hostGroup;
+      if (hostGroup !== undefined) next.hostGroup = hostGroup;
+      return withAssignment(next, was, r.node);
+    });
+    const record = done.value;
+    if (record === undefined) throw unknownWorkload(q.name);
+    if (done.changed && record.assignment !== undefined && record.start !== undefined)
+      await this.tell(record, done.revision, 'assigned');
+    return { ...record, revision: done.revision };
+  }
+
+  async delete(q: RpcRequest<'inventory.workloads.delete'>): Promise<Record<string, never>> {
+    const { revision } = await this.get(q.name);
+    await this.store.workloads.bucket.delete(q.name, revision);
+    return {};
+  }
+
+  /** A first assignment says "it runs there": on a node that is being fenced, or was, that would be undone at once. */
+  private async refuseNode(name: string): Promise<void> {
+    const node = (await this.store.nodes.bucket.get(name))?.value;
+    if (node === undefined) throw unknownNode(name);
+    const incident = (await this.store.incidents.bucket.get(name))?.value;
+    if (node.confirmedOff !== undefined || (incident !== undefined && isOpenIncident(incident)))
+      throw new MusterError(
+        'INCIDENT_STATE',
+        `${name} is powered off or has an open incident: leave "node" out, and Muster places it.`,
+        { node: name },
+      );
+  }
+
+  private tell(w: WorkloadRecord, revision: number, change: Change): Promise<void> {
+    const data: EventMap['workload'] = { workload: w.name, generation: w.generation, change };
+    if (w.assignment !== undefined) data.node = w.assignment.node;
+    return this.store.bus.emit('workload', w.name, data, { id: `workload.${w.name}.${revision}` });
+  }
+}
+
+/** The first assignment is the operator's; every later one is Muster's. */
+function withAssignment(
+  next: WorkloadRecord,
+  was: WorkloadRecord | undefined,
+  node: string | undefined,
+): WorkloadRecord {
+  const at = was?.assignment;
+  if (at === undefined) {
+    if (node === undefined) return next;
+    const generation = next.generation + 1;
+    const first: WorkloadRecord = { ...next, generation, assignment: { node, generation } };
+    return next.desired === 'running' ? { ...first, start: { cause: PUT, attempt: 0 } } : first;
+  }
+  if (node !== undefined && node !== at.node)
+    throw new MusterError(
+      'ILLEGAL_TRANSITION',
+      `${next.name} is assigned to ${at.node}: where it runs is now decided by Muster.`,
+      {
+        workload: next.name,
+        node: at.node,
+      },
+    );
+  const kept: WorkloadRecord = { ...next, assignment: at };
+  if (was?.boot !== undefined) kept.boot = was.boot;
+  if (next.desired !== 'running') return kept;
+  if (was?.held !== undefined) kept.held = was.held;
+  if (was?.start !== undefined) kept.start = was.start;
+  else if (was?.desired !== 'running') kept.start = { cause: PUT, attempt: 0 };
+  return kept;
+}
+
+export const unknownWorkload = (name: string): MusterError =>
+  new MusterError('WORKLOAD_UNKNOWN', `there is no workload "${name}"`, { workload: name });
