@@ -59,7 +59,7 @@ export function alarmsOf(incidents: readonly IncidentRecord[], domainOf: (node: 
         severity: 'critical',
         message: `Its power could not be proven off; its workloads are started nowhere. ${i.steps.at(-1)?.detail ?? ''}`,
       });
-    if (i.phase === 'recovered' && i.powerOn?.wanted === false)
+    if (i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false))
       want({
         code: 'power-on-withheld',
         subject: i.node,

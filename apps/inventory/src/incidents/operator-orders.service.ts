@@ -59,10 +59,7 @@ export class OperatorOrders {
       at: Date.now(),
     });
     const { incident, joined } = await this.incidents.openOrJoin(record);
-    if (!joined) {
-      await this.audit(q.by, 'fence', node.name, q.reason);
-      return { incident, gates };
-    }
+    if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) =>
       isOpenIncident(now) ? note(now, `${q.by} ordered it too: ${q.reason}`, Date.now()) : undefined,
     );

@@ -11,6 +11,7 @@ import { WorkloadService } from './workload.service.js';
 import { WorkloadsController } from './workloads.controller.js';
 
 @Module({
+  imports: [ReportsModule, IncidentsModule],
   controllers: [WorkloadsController],
   providers: [
     GateResponder,
