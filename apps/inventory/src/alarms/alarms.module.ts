@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AlarmsController } from './alarms.controller.js';
 
-@Module({})
+@Module({ controllers: [AlarmsController] })
 export class AlarmsModule {}

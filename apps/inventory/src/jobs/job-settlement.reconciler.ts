@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { isEndedJob, MusterError, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
-import { AlarmService } from '../alarms/alarm.service.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { NodeService } from '../nodes/node.service.js';
@@ -20,7 +19,6 @@ export class JobSettlementReconciler implements Reconciler {
     conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
-    private readonly alarms: AlarmService,
   ) {
     conductor.add(this);
   }
@@ -65,10 +63,6 @@ export class JobSettlementReconciler implements Reconciler {
   }
 
   private async tell(name: string, job: JobRecord, s: Settlement): Promise<void> {
-    for (const a of s.alarms)
-      await (a.raise
-        ? this.alarms.raise(a.code, name, a.raise.severity, a.raise.message)
-        : this.alarms.clear(a.code, name));
     for (const e of s.events) await this.store.bus.emit(e.kind, name, e.data, { id: `${job.id}.${name}.${e.kind}` });
   }
 

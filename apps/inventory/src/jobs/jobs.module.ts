@@ -1,4 +1,11 @@
 import { Module } from '@nestjs/common';
+import { JobRetentionReconciler } from './job-retention.reconciler.js';
+import { JobSettlementReconciler } from './job-settlement.reconciler.js';
+import { JobsController } from './jobs.controller.js';
+import { JobsService } from './jobs.service.js';
 
-@Module({})
+@Module({
+  controllers: [JobsController],
+  providers: [JobsService, JobSettlementReconciler, JobRetentionReconciler],
+})
 export class JobsModule {}

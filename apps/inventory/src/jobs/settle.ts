@@ -1,13 +1,4 @@
-import type {
-  AlarmCode,
-  EventKind,
-  EventMap,
-  HostGroup,
-  JobRecord,
-  Maintenance,
-  NodeRecord,
-  NodeResult,
-} from '#contracts';
+import type { EventMap, HostGroup, JobRecord, Maintenance, NodeRecord, NodeResult } from '#contracts';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
 import { checkVerdict } from './check-verdict.js';
 
@@ -23,17 +14,10 @@ export interface SettleFacts {
 export type SettleEvent = { [K in 'check' | 'resetup' | 'in-service']: { kind: K; data: EventMap[K] } }[
   'check' | 'resetup' | 'in-service'];
 
-export interface AlarmChange {
-  code: AlarmCode;
-  /** Absent: the alarm is over. */
-  raise?: { severity: 'warning' | 'critical'; message: string };
-}
-
 /** What an ended job makes of one of its nodes. */
 export interface Settlement {
   node: NodeRecord;
   events: SettleEvent[];
-  alarms: AlarmChange[];
 }
 
 /** Checks that could not be carried out, one after the other, before an operator is asked. */
@@ -49,12 +33,12 @@ export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settle
     case 'maintenance':
       return settleStatus(done, job, result, f);
     case 'check':
-      return settleCheck(done, job, result, f);
+      return settleCheck(node, done, job, result, f);
     case 'resetup':
       return settleResetup(done, job, result, f);
     case 'recover':
     case 'discover':
-      return { node: done, events: [], alarms: [] };
+      return { node: done, events: [] };
   }
 }
 
@@ -64,28 +48,27 @@ function cleared(node: NodeRecord, job: JobRecord, checksum: string | undefined,
   return checksum === undefined ? rest : { ...rest, provisioned: { checksum, at, job: job.id } };
 }
 
-const over = (...codes: AlarmCode[]): AlarmChange[] => codes.map((code) => ({ code }));
-
 function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
   const status = statusAfter(node, job);
-  if (status === undefined) return { node, events: [], alarms: [] };
+  if (status === undefined) return { node, events: [] };
   // Cancelled before it began: the node is as it was, also in what waits for it.
-  if (job.status === 'Errored' && job.startedAt === undefined)
-    return { node: withStatus(node, status), events: [], alarms: [] };
+  if (job.status === 'Errored' && job.startedAt === undefined) return { node: withStatus(node, status), events: [] };
   if (status === 'Allocated') {
     const ready = withStatus(cleared(node, job, result.checksum, f.at), status);
-    return {
-      node: ready,
-      events: [{ kind: 'in-service', data: { node: node.name } }],
-      alarms: over('drift', 'resetup-failed', 'flapping'),
-    };
+    return { node: ready, events: [inService(node)] };
   }
   // Cleaned up: what was installed is no longer there.
   const { provisioned: _gone, ...rest } = cleared(node, job, undefined, f.at);
-  return { node: withStatus(rest, status), events: [], alarms: over('drift', 'resetup-failed', 'flapping') };
+  return { node: withStatus(rest, status), events: [] };
 }
 
-function settleCheck(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
+function settleCheck(
+  before: NodeRecord,
+  node: NodeRecord,
+  job: JobRecord,
+  result: NodeResult,
+  f: SettleFacts,
+): Settlement {
   const verdict = checkVerdict(node, result);
   const answersReturn = node.pendingReturn?.job === job.id;
   const events: SettleEvent[] = [];
@@ -94,59 +77,59 @@ function settleCheck(node: NodeRecord, job: JobRecord, result: NodeResult, f: Se
       kind: 'check',
       data: { node: node.name, job: job.id, pass: verdict.outcome === 'pass', result: result.check },
     });
-  // A newer return has come while this check ran: what it found may be about the boot before.
-  const newerWaits = node.pendingReturn !== undefined && !answersReturn && node.pendingReturn.held === undefined;
-  if (newerWaits) return { node, events, alarms: [] };
+  if (newerReturn(node, job)) return { node, events };
 
   if (verdict.outcome === 'pass') {
-    events.push({ kind: 'in-service', data: { node: node.name } });
-    return {
-      node: cleared(node, job, undefined, f.at),
-      events,
-      alarms: over('drift', 'resetup-failed', 'flapping'),
-    };
+    if (before.lastJob === job.id || node.pendingReturn || node.maintenance) events.push(inService(node));
+    return { node: cleared(node, job, undefined, f.at), events };
   }
+  // An operator's check of a node in service: the finding is told, the node stays.
   const hold = (why: string): Settlement => ({
     node: node.pendingReturn ? { ...node, pendingReturn: held(node.pendingReturn, why) } : node,
     events,
-    alarms: [{ code: 'drift', raise: { severity: 'warning', message: `${node.name}: ${why}` } }],
   });
   if (verdict.outcome === 'unknown') {
     const pending = answersReturn ? node.pendingReturn : undefined;
-    if (!pending) return { node, events, alarms: [] };
+    if (!pending) return { node, events };
     const tries = (pending.failedTries ?? 0) + 1;
     if (tries >= MOST_FAILED_TRIES) return hold(`its check could not be carried out ${tries} times: ${verdict.why}`);
     const { job: _ended, ...waiting } = pending;
-    return { node: { ...node, pendingReturn: { ...waiting, failedTries: tries } }, events, alarms: [] };
+    return { node: { ...node, pendingReturn: { ...waiting, failedTries: tries } }, events };
   }
   if (!answersReturn) return hold(`drift: ${verdict.why}`);
   if (f.onReturn === 'ask') return hold(`drift, needs operator (onReturn: ask): ${verdict.why}`);
   if (f.onReturn === 'check-only') return hold(`drift, needs operator (onReturn: check-only): ${verdict.why}`);
   if (f.workloads.length > 0) return hold(`drift, needs operator (it runs ${f.workloads.join(', ')}): ${verdict.why}`);
   const { job: _ended, failedTries: _tries, ...waiting } = node.pendingReturn ?? { reason: 'rebooted', at: f.at };
-  return { node: { ...node, pendingReturn: { ...waiting, next: 'resetup' } }, events, alarms: [] };
+  return { node: { ...node, pendingReturn: { ...waiting, next: 'resetup' } }, events };
 }
 
 function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
   const ok = job.status === 'Complete' && result.ok;
   const events: SettleEvent[] = [{ kind: 'resetup', data: { node: node.name, job: job.id, ok } }];
-  if (ok) {
-    events.push({ kind: 'in-service', data: { node: node.name } });
-    return {
-      node: cleared(node, job, result.checksum, f.at),
-      events,
-      alarms: over('drift', 'resetup-failed', 'flapping'),
-    };
+  const newer = newerReturn(node, job);
+  if (ok && newer) {
+    // Installed, but the node has come back once more since: its check decides.
+    const { next: _next, ...unchecked } = newer;
+    return { node: { ...cleared(node, job, result.checksum, f.at), ...keep(node), pendingReturn: unchecked }, events };
   }
+  if (ok) return { node: cleared(node, job, result.checksum, f.at), events: [...events, inService(node)] };
   const why = `re-setup failed: ${failure(result, job)}`;
   const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
-  return {
-    node: { ...node, maintenance, pendingReturn: held(pending, why) },
-    events,
-    alarms: [{ code: 'resetup-failed', raise: { severity: 'critical', message: `${node.name}: ${why}` } }],
-  };
+  return { node: { ...node, maintenance, pendingReturn: held(pending, why) }, events };
 }
+
+/** A return that came while this job ran: what the job found or did may be about the boot before. */
+const newerReturn = (node: NodeRecord, job: JobRecord): NodeRecord['pendingReturn'] =>
+  node.pendingReturn && node.pendingReturn.job !== job.id && node.pendingReturn.held === undefined
+    ? node.pendingReturn
+    : undefined;
+
+const keep = (node: NodeRecord): Pick<NodeRecord, 'maintenance'> =>
+  node.maintenance === undefined ? {} : { maintenance: node.maintenance };
+
+const inService = (node: NodeRecord): SettleEvent => ({ kind: 'in-service', data: { node: node.name } });
 
 const held = (p: NonNullable<NodeRecord['pendingReturn']>, why: string): NonNullable<NodeRecord['pendingReturn']> => {
   const { job: _job, next: _next, failedTries: _tries, ...rest } = p;

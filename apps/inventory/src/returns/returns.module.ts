@@ -1,4 +1,11 @@
 import { Module } from '@nestjs/common';
+import { OperationsModule } from '../operations/operations.module.js';
+import { FlapWatch } from './flap-watch.js';
+import { ReturnAlarmsReconciler } from './return-alarms.reconciler.js';
+import { ReturnReconciler } from './return.reconciler.js';
 
-@Module({})
+@Module({
+  imports: [OperationsModule],
+  providers: [FlapWatch, ReturnReconciler, ReturnAlarmsReconciler],
+})
 export class ReturnsModule {}

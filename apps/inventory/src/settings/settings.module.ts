@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { SettingsController } from './settings.controller.js';
+import { SettingsService } from './settings.service.js';
 
-@Module({})
+@Module({ controllers: [SettingsController], providers: [SettingsService], exports: [SettingsService] })
 export class SettingsModule {}

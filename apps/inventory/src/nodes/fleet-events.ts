@@ -1,0 +1,35 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { InventoryStore } from '../store/inventory-store.js';
+
+/** Changes that come within this time of each other are one event, ms. */
+const BATCH_MS = 100;
+
+/** Tells of nodes that came or went, as lists: one event for a batch. */
+@Injectable()
+export class FleetEvents implements OnApplicationShutdown {
+  private readonly waiting = { discovered: new Set<string>(), disappeared: new Set<string>() };
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly store: InventoryStore) {}
+
+  note(change: 'discovered' | 'disappeared', node: string): void {
+    this.waiting[change].add(node);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.flush().catch((err: unknown) => this.store.bus.log.error({ err }, 'a list event was not stored'));
+    }, BATCH_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.timer);
+    await this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    for (const kind of ['discovered', 'disappeared'] as const) {
+      const nodes = [...this.waiting[kind]].sort();
+      this.waiting[kind].clear();
+      if (nodes.length > 0) await this.store.bus.emit(kind, 'fleet', { nodes });
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { isNewerVerdict, type NodeRecord, type NodeState, type Verdict, type VerdictKind } from '#contracts';
+import { withState } from './node-machine.js';
+import { returnOf, type ReturnFacts } from '../returns/return.js';
+
+/** What a verdict says of the second axis; undefined: it leaves it alone. */
+const stateOf: Record<VerdictKind, NodeState | undefined> = {
+  UP: 'Discovered',
+  DEGRADED: 'Discovered',
+  DOWN: 'Disappeared',
+  LEFT: 'Disappeared',
+  SUSPECT: undefined,
+  UNKNOWN: undefined,
+};
+
+/**
+ * The node after a verdict; undefined: it changes nothing. Verdicts arrive at least once and in any order: (epoch, seq)
+ * decides, and a late one is dropped. A life sign of another boot than the one that was ended says that the node was
+ * switched on; one of the same boot does not, since it was on its way before the power went.
+ */
+export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRecord | undefined {
+  if (!n.enrolled || !isNewerVerdict(v, n.verdict)) return undefined;
+  const alive = v.verdict === 'UP' || v.verdict === 'DEGRADED';
+  const off = n.confirmedOff;
+  if (alive && off !== undefined && (v.bootId === undefined || v.bootId === off.bootId)) return withVerdict(n, v);
+
+  let next = withVerdict(n, v);
+  const state = stateOf[v.verdict];
+  if (state !== undefined && state !== n.state) next = withState(next, state);
+  if (!alive) return next;
+  if (off !== undefined) {
+    const { confirmedOff: _on, ...rest } = next;
+    next = rest;
+  }
+  const back = returnOf(n, v, f);
+  if (v.bootId !== undefined && v.bootId !== n.bootId) next = { ...next, bootId: v.bootId };
+  return back === undefined ? next : { ...next, pendingReturn: back };
+}
+
+function withVerdict(n: NodeRecord, v: Verdict): NodeRecord {
+  const { verdict, networks, epoch, seq, at } = v;
+  const bootId = v.bootId ?? n.verdict?.bootId;
+  return { ...n, verdict: { verdict, networks, epoch, seq, at, ...(bootId === undefined ? {} : { bootId }) } };
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { AlarmRecord } from '#contracts';
+import { AlarmService, isActive } from '../alarms/alarm.service.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { ServiceView } from '../nodes/service-view.js';
+import { InventoryStore } from '../store/inventory-store.js';
+
+/** One event and one alarm for each driver that nodes need and nobody offers any more; the alarm ends when one does. */
+@Injectable()
+export class DriverReconciler implements Reconciler {
+  readonly name = 'drivers';
+  private readonly told = new Map<string, number>();
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+    private readonly service: ServiceView,
+    private readonly alarms: AlarmService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    // While the watch has a gap nobody knows who is alive: an alarm would be a guess.
+    if (this.store.workers.stale || !this.store.nodes.view.live) return;
+    const missing = this.service.missingDrivers();
+    for (const { driver, nodes } of missing) {
+      c.check();
+      const alarm = await this.alarms.raise(
+        'no-workers',
+        driver,
+        'critical',
+        `no live worker offers driver ${driver}: ${nodes.length} node(s) are out of service`,
+      );
+      // Raised `count` times so far: each time is one transition, and one event however often it is told.
+      if (this.told.get(driver) !== alarm.count) await this.tell(driver, false, nodes.length, alarm.count);
+      this.told.set(driver, alarm.count);
+    }
+    for (const alarm of this.active()) {
+      const driver = alarm.subject;
+      if (missing.some((m) => m.driver === driver)) continue;
+      c.check();
+      await this.alarms.clear('no-workers', driver);
+      await this.tell(driver, true, 0, alarm.count);
+    }
+  }
+
+  private active(): AlarmRecord[] {
+    return this.store.alarms.view
+      .entries()
+      .map((e) => e.value)
+      .filter((a) => a.code === 'no-workers' && isActive(a));
+  }
+
+  private tell(driver: string, offered: boolean, nodesAffected: number, count: number): Promise<void> {
+    const key = driver.replaceAll(':', '_');
+    const id = `driver.${key}.${count}.${offered ? 'on' : 'off'}`;
+    return this.store.bus.emit('driver', key, { driver, offered, nodesAffected }, { id });
+  }
+}
