@@ -1,0 +1,107 @@
+import type { Finding, NodeResult } from '#contracts';
+
+/** Playbook of a step. */
+export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover';
+
+/** How the run as a whole ended. */
+export interface RunEnd {
+  exitCode: number | null;
+  /** It was ended from here: why. */
+  ended?: 'cancelled' | 'time-limit' | 'lease-lost';
+  /** Last lines of the output: told where Ansible stopped before it got to a node. */
+  tail: string;
+}
+
+interface Seen {
+  failed?: { task: string; message: string };
+  recap?: { failures: number; unreachable: number; changed: number };
+  findings: Map<string, Finding>;
+  checksum?: string;
+  workloads?: NonNullable<NodeResult['workloads']>;
+}
+
+/**
+ * What the event lines of a run say of each node. A broken last line (the run was killed while writing) is passed
+ * over; a node that Ansible never finished with is not ok.
+ */
+export function nodeResults(
+  step: Step,
+  nodes: readonly string[],
+  lines: readonly string[],
+  end: RunEnd,
+): Record<string, NodeResult> {
+  const seen = new Map<string, Seen>(nodes.map((n) => [n, { findings: new Map() }]));
+  for (const line of lines) {
+    const event = parse(line);
+    const node = event === undefined ? undefined : seen.get(String(event['host']));
+    if (event !== undefined && node !== undefined) take(node, event);
+  }
+  return Object.fromEntries([...seen].map(([name, node]) => [name, resultOf(step, node, end)]));
+}
+
+function take(node: Seen, event: Record<string, unknown>): void {
+  if (event['event'] === 'task') {
+    const bad = event['status'] === 'failed' || event['status'] === 'unreachable';
+    if (bad && event['ignored'] !== true)
+      node.failed = { task: String(event['task']), message: String(event['message'] ?? '') };
+  } else if (event['event'] === 'recap') {
+    const count = (name: string): number => Number(event[name]) || 0;
+    node.recap = { failures: count('failures'), unreachable: count('unreachable'), changed: count('changed') };
+  } else if (event['event'] === 'data' && isObject(event['data'])) takeData(node, event['data']);
+}
+
+function takeData(node: Seen, data: Record<string, unknown>): void {
+  for (const finding of [data['finding'], ...(Array.isArray(data['findings']) ? (data['findings'] as unknown[]) : [])])
+    if (isFinding(finding))
+      // The last word on a service counts: a task may look several times until it answers.
+      node.findings.set(finding.service, { service: finding.service, result: finding.result, why: finding.why });
+  if (typeof data['checksum'] === 'string' && data['checksum'] !== '') node.checksum = data['checksum'];
+  if (isObject(data['workloads']))
+    for (const [name, said] of Object.entries(data['workloads']))
+      if (isObject(said))
+        (node.workloads ??= {})[name] = { started: said['started'] === true, reason: String(said['reason'] ?? '') };
+}
+
+function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
+  const base = {
+    step,
+    ...(node.recap === undefined ? {} : { changed: node.recap.changed }),
+    ...(node.workloads === undefined ? {} : { workloads: node.workloads }),
+  };
+  const recapOk = node.recap !== undefined && node.recap.failures === 0 && node.recap.unreachable === 0;
+  if (!recapOk || end.ended !== undefined) return { ok: false, ...base, ...whyNot(node, end) };
+  if (step === 'check') {
+    if (node.checksum === undefined)
+      return { ok: false, ...base, message: 'the check told no checksum of the effective configuration' };
+    return { ok: true, ...base, check: { findings: [...node.findings.values()], checksum: node.checksum } };
+  }
+  return { ok: true, ...base, ...(node.checksum === undefined ? {} : { checksum: node.checksum }) };
+}
+
+function whyNot(node: Seen, end: RunEnd): { failedTask?: string; message: string } {
+  if (end.ended === 'cancelled') return { message: 'cancelled' };
+  if (node.failed !== undefined) return { failedTask: node.failed.task, message: node.failed.message };
+  if (end.ended === 'time-limit') return { message: 'ended at its time limit' };
+  if (end.ended === 'lease-lost') return { message: 'ended with its worker’s lease' };
+  const code = end.exitCode === null ? 'a signal' : `exit code ${end.exitCode}`;
+  return { message: `Ansible did not finish with this node (${code})${end.tail === '' ? '' : `: ${end.tail}`}` };
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (line === '') return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // Half a line: the writer was killed. What it would have said is missing, and so counts as not done.
+    return undefined;
+  }
+}
+
+const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
+
+const isFinding = (x: unknown): x is Finding =>
+  isObject(x) &&
+  typeof x['service'] === 'string' &&
+  (x['result'] === 'ok' || x['result'] === 'drift' || x['result'] === 'broken') &&
+  typeof x['why'] === 'string';

@@ -1,0 +1,149 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { runGuarded } from '#bus';
+import type { NodeResult } from '#contracts';
+import { AnsibleConfig } from '#service';
+import { nodeResults, type RunEnd, type Step } from './ansible-events.js';
+import { RunFolder } from './run-folder.js';
+
+export interface AnsibleRunOptions {
+  step: Step;
+  config: AnsibleConfig;
+  /** Folder of files that outlive a run: known_hosts, where the configuration names none. */
+  dataDir: string;
+  /** Names as in the inventory. */
+  nodes: readonly string[];
+  inventory: string;
+  extraVars: string;
+  /** CLOCK_MONOTONIC, ns: until when the lease of the job stands, as of now. Asked again and again while it runs. */
+  leaseUntil: () => bigint;
+  /** Longest time of the step, ms. */
+  limitMs: number;
+  onLine: (line: string) => void;
+  /** A cancel. */
+  signal: AbortSignal;
+}
+
+export interface AnsibleOutcome {
+  results: Record<string, NodeResult>;
+  end: RunEnd;
+  tookMs: number;
+}
+
+/** Nothing of the service's environment that leads Ansible elsewhere; a pyenv's shims are not in it either. */
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** How often the guard is told the lease's new end, ms: less than the fifth of a lease. */
+const EXTEND_MS = 500;
+const TAIL_LINES = 5;
+
+/** The plugin that tells results as JSON lines; it comes with Muster, also for other people's playbooks. */
+const ownPlugins = join(new AnsibleConfig().playbooks, 'callback_plugins');
+
+export const playbookOf = (step: Step, config: AnsibleConfig): string =>
+  ({
+    site: config.sitePlaybook,
+    cleanup: config.cleanupPlaybook,
+    check: config.checkPlaybook,
+    recover: config.recoverPlaybook,
+    discover: 'discover.yml',
+  })[step];
+
+/**
+ * One playbook on the nodes of a job, under the guard: it dies with the lease, also when this process is stopped.
+ * @throws COMMAND_FAILED where Ansible cannot be started at all
+ */
+export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> {
+  const folder = await RunFolder.create();
+  try {
+    const inventory = await folder.write('inventory.yml', o.inventory);
+    const vars = await folder.write('vars.yml', o.extraVars);
+    const limit = await folder.write('limit', `${o.nodes.join('\n')}\n`);
+    const events = await folder.write('events', '');
+    const env = await environment(o, folder, events);
+    const hardEnd = process.hrtime.bigint() + BigInt(o.limitMs) * 1_000_000n;
+    const deadline = (): bigint => {
+      const lease = o.leaseUntil();
+      return lease < hardEnd ? lease : hardEnd;
+    };
+    const tail: string[] = [];
+    const run = runGuarded({
+      command: 'ansible-playbook',
+      args: ['-i', inventory, '--limit', `@${limit}`, '-e', `@${vars}`, playbookOf(o.step, o.config)],
+      cwd: o.config.playbooks,
+      env,
+      deadlineNs: deadline(),
+      maxOutput: 1,
+      signal: o.signal,
+      onLine: (line) => {
+        o.onLine(line);
+        if (line.trim() === '') return;
+        tail.push(line.slice(0, 1000));
+        if (tail.length > TAIL_LINES) tail.shift();
+      },
+    });
+    const extending = setInterval(() => run.extend(deadline()), EXTEND_MS);
+    const done = await run.done.finally(() => clearInterval(extending));
+    const end: RunEnd = { exitCode: done.exitCode, tail: done.exitCode === 0 ? '' : tail.join(' ') };
+    if (o.signal.aborted && done.killed) end.ended = 'cancelled';
+    else if (done.timedOut || done.refused || done.killed)
+      end.ended = process.hrtime.bigint() >= hardEnd ? 'time-limit' : 'lease-lost';
+    return { results: nodeResults(o.step, o.nodes, await linesOf(events), end), end, tookMs: done.tookMs };
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function environment(o: AnsibleRunOptions, folder: RunFolder, events: string): Promise<Record<string, string>> {
+  const { config } = o;
+  const knownHosts = config.knownHosts ?? join(o.dataDir, 'known_hosts');
+  await mkdir(dirname(knownHosts), { recursive: true });
+  const settings = join(config.playbooks, 'ansible.cfg');
+  const ssh = [
+    `UserKnownHostsFile=${quoteForSsh(knownHosts)}`,
+    'StrictHostKeyChecking=accept-new',
+    'BatchMode=yes',
+    'ConnectTimeout=5',
+    'ServerAliveInterval=2',
+    'ServerAliveCountMax=3',
+    // A recovery is one task: a connection that stands by for a next one would only cost its set-up.
+    ...(o.step === 'recover' ? ['ControlMaster=no'] : ['ControlMaster=auto', 'ControlPersist=15s']),
+  ];
+  return {
+    PATH,
+    LANG: 'C.UTF-8',
+    LC_ALL: 'C.UTF-8',
+    MUSTER_EVENTS_FILE: events,
+    ...(existsSync(settings) ? { ANSIBLE_CONFIG: settings } : {}),
+    ANSIBLE_CALLBACK_PLUGINS: ownPlugins,
+    ANSIBLE_CALLBACKS_ENABLED: 'muster_events',
+    ANSIBLE_FORCE_COLOR: '0',
+    ANSIBLE_NOCOLOR: '1',
+    ANSIBLE_NOCOWS: '1',
+    ANSIBLE_RETRY_FILES_ENABLED: '0',
+    ANSIBLE_TRANSFORM_INVALID_GROUP_CHARS: 'ignore',
+    ANSIBLE_INVENTORY_ENABLED: 'yaml',
+    ANSIBLE_HOST_KEY_CHECKING: 'True',
+    ANSIBLE_LOCAL_TEMP: folder.file('tmp'),
+    ANSIBLE_HOME: folder.file('tmp'),
+    ANSIBLE_FORKS: String(Math.min(20, Math.max(1, o.nodes.length))),
+    ANSIBLE_TIMEOUT: '5',
+    ANSIBLE_SSH_RETRIES: '0',
+    ANSIBLE_SSH_ARGS: ssh.flatMap((option) => ['-o', option]).join(' '),
+    ANSIBLE_SSH_CONTROL_PATH_DIR: folder.file('cp'),
+    ANSIBLE_PIPELINING: 'True',
+    ...(config.privateKey === undefined ? {} : { ANSIBLE_PRIVATE_KEY_FILE: config.privateKey }),
+    ...(config.python === undefined ? {} : { ANSIBLE_PYTHON_INTERPRETER: config.python }),
+  };
+}
+
+/** Ansible splits its ssh arguments like a shell, and ssh takes a blank in a file name for the next one. */
+const quoteForSsh = (path: string): string => (/^[A-Za-z0-9_./:@%+-]+$/.test(path) ? path : `'"${path}"'`);
+
+async function linesOf(path: string): Promise<string[]> {
+  const lines: string[] = [];
+  const reader = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+  for await (const line of reader) lines.push(line);
+  return lines;
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** In the system's temporary folder, not in the data folder: the path of an ssh control socket holds 107 characters. */
+const PREFIX = 'muster-run-';
+
+/** Inventory, variables and sockets of one run: mode 700, files 600, gone when the run is over. */
+export class RunFolder {
+  private constructor(readonly path: string) {}
+
+  static async create(): Promise<RunFolder> {
+    const folder = new RunFolder(await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`)));
+    await mkdir(folder.file('cp'), { mode: 0o700 });
+    await mkdir(folder.file('tmp'), { mode: 0o700 });
+    return folder;
+  }
+
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  async write(name: string, text: string): Promise<string> {
+    await writeFile(this.file(name), text, { mode: 0o600, flag: 'wx' });
+    return this.file(name);
+  }
+
+  /** Ends the ssh connections that stand by for the next task, which Ansible leaves behind, and removes everything. */
+  async remove(): Promise<void> {
+    const sockets = (await readdir(this.file('cp'))).map((name) => this.file(join('cp', name)));
+    await Promise.all(sockets.map(endMaster));
+    await rm(this.path, { recursive: true, force: true });
+  }
+
+  /** Folders of processes that were killed: their variables must not lie about. */
+  static async removeAbandoned(): Promise<void> {
+    for (const name of await readdir(tmpdir())) {
+      const pid = /^muster-run-(\d+)-/.exec(name)?.[1];
+      if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+      const path = join(tmpdir(), name);
+      const isOwn = (await lstat(path).catch(() => undefined))?.uid === process.getuid?.();
+      if (isOwn) await rm(path, { recursive: true, force: true });
+    }
+  }
+}
+
+/** A master that is gone already makes ssh complain: that is as good. */
+const endMaster = (socket: string): Promise<void> =>
+  new Promise((resolve) => {
+    execFile('ssh', ['-O', 'exit', '-o', `ControlPath=${socket}`, 'any'], { timeout: 1_000 }, () => resolve());
+  });

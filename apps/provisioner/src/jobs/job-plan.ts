@@ -1,0 +1,100 @@
+import { MusterError, type ClusterSettings, type JobRecord, type NodeRecord } from '#contracts';
+import type { AnsibleConfig } from '#service';
+import { inventoryFile } from '../content/inventory-file.js';
+import { masker, secretsOf } from '../content/masking.js';
+import { extraVarsFile } from '../content/variables.js';
+import type { Step } from '../ansible/ansible-events.js';
+
+export interface PlanInput {
+  job: JobRecord;
+  nodes: NodeRecord[];
+  settings: Pick<ClusterSettings, 'hostGroups' | 'globals'>;
+  ansible: AnsibleConfig;
+}
+
+/** What Ansible is given for one step of a job. */
+export interface StepFiles {
+  inventory: string;
+  extraVars: string;
+  /** Job's node (or address) → its name in the inventory. */
+  hosts: Map<string, string>;
+  left: { node: string; reason: string }[];
+  mask: (text: string) => string;
+}
+
+export interface StepInput {
+  step: Step;
+  /** Of the job's nodes, those that the step is for. */
+  nodes: readonly string[];
+  /** Distinguishes the processes of this step on the nodes from those of every other. */
+  run: string;
+  /** An earlier step or worker of this job may have left processes behind. */
+  takeover: boolean;
+  recover?: NonNullable<JobRecord['recover']>;
+}
+
+/** @throws BAD_REQUEST, NODE_UNKNOWN: the job cannot be carried out as it is */
+export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
+  const { job, ansible } = plan;
+  const discover = job.kind === 'discover';
+  const nodes = discover ? step.nodes.map(addressAsNode) : plan.nodes;
+  const hosts = new Map(step.nodes.map((n, i) => [n, discover ? addressName(i) : n]));
+  const inventory = inventoryFile({
+    nodes: discover ? nodes : withGroup(nodes, job),
+    hostGroups: plan.settings.hostGroups,
+    targets: [...hosts.values()],
+    user: ansible.user,
+  });
+  const extraVars = extraVarsFile({
+    configuration: ansible.extraVars,
+    globals: plan.settings.globals,
+    request: job.extraVars,
+    run: {
+      muster_job: job.id,
+      muster_run: step.run,
+      muster_takeover: step.takeover,
+      ...(step.recover === undefined ? {} : { muster_recover: step.recover }),
+    },
+  });
+  const secrets = [ansible.extraVars, plan.settings.globals, job.extraVars, ...nodes.map((n) => n.vars)];
+  return {
+    inventory: inventory.text,
+    extraVars,
+    hosts,
+    left: inventory.left,
+    mask: masker(secrets.flatMap((vars) => secretsOf(vars))),
+  };
+}
+
+/** All nodes of the job get its host group, also those that the step at hand is not for. */
+function withGroup(nodes: NodeRecord[], job: JobRecord): NodeRecord[] {
+  const { hostGroup } = job;
+  if (hostGroup === undefined) return nodes;
+  const own = new Set(job.nodes);
+  return nodes.map((n) => (own.has(n.name) ? { ...n, hostGroup } : n));
+}
+
+/** An address may hold what a host's name may not (colons): it gets a name of its own. */
+const addressName = (i: number): string => `address-${i}`;
+
+function addressAsNode(address: string, i: number): NodeRecord {
+  if (!/^[0-9A-Fa-f.:]+$/.test(address))
+    throw new MusterError('BAD_REQUEST', `${JSON.stringify(address)} is not an IP address`, { address });
+  return {
+    name: addressName(i),
+    label: 'address',
+    serial: String(i),
+    failureDomain: 'default',
+    networks: { management: { address } },
+    powerLevels: [],
+    provisionDriver: 'ansible',
+    vars: {},
+    fencing: 'manual',
+    enrolled: false,
+    status: 'Unallocated',
+    prevStatus: 'Incomplete',
+    state: 'Unknown',
+    prevState: 'Unknown',
+    createdAt: 0,
+  };
+}

@@ -1,0 +1,227 @@
+import type { Bus, Lease } from '#bus';
+import {
+  MusterError,
+  SETTINGS_KEY,
+  type ClusterSettings,
+  type JobRecord,
+  type NodeRecord,
+  type NodeResult,
+  type RecoverTask,
+} from '#contracts';
+import type { ServiceConfig } from '#service';
+import { LogWriter } from '../ansible/log-writer.js';
+import { runAnsible } from '../ansible/ansible-run.js';
+import type { Step } from '../ansible/ansible-events.js';
+import { stepFiles, type PlanInput } from './job-plan.js';
+import type { JobClaim } from './job-store.js';
+import { nextStep, STEP_LIMIT_MS, type StepDone } from './pipeline.js';
+import { askStarts, type StartAnswers } from './start-permission.js';
+
+export interface JobRunOptions {
+  bus: Bus;
+  config: ServiceConfig;
+  claim: JobClaim;
+  /** As claimed. */
+  job: JobRecord;
+  /** Held; commands die with it. */
+  lease: Lease;
+  /** Nodes as last seen, without a gap; undefined: read them anew. */
+  nodes: () => NodeRecord[] | undefined;
+}
+
+/** Carries one claimed job out, step by step, and writes what came of it. */
+export class JobRun {
+  private readonly stopping = new AbortController();
+  private cancelledBy: string | undefined;
+  /** Ends the step that runs now, where a cancel may. */
+  private readonly cancelling = new AbortController();
+
+  constructor(private readonly o: JobRunOptions) {}
+
+  /** An operator's word in the record. The step that runs is ended, what must follow a failure still runs. */
+  cancel(by: string): void {
+    this.cancelledBy ??= by;
+    this.cancelling.abort();
+  }
+
+  /** Lets go without a word: the lease is lost or this worker ends, another will carry on. */
+  abandon(): void {
+    this.stopping.abort();
+  }
+
+  /** @throws STALE_TOKEN, LEASE_LOST where the job is no longer this worker's; it then belongs to another */
+  async run(): Promise<void> {
+    const { job } = this.o;
+    if (job.cancel !== undefined) this.cancel(job.cancel.by);
+    const subjects = job.kind === 'discover' ? (job.addresses ?? []) : job.nodes;
+    const done: StepDone[] = [];
+    for (;;) {
+      const by = this.cancelledBy;
+      const next = nextStep({
+        kind: job.kind,
+        nodes: subjects,
+        done,
+        resumed: this.o.claim.generation > 1,
+        ...(by === undefined ? {} : { cancelledBy: by }),
+      });
+      if ('end' in next) {
+        await this.finish(next.end, next.error, next.results, done.length > 0);
+        return;
+      }
+      try {
+        done.push(await this.step(next.run, next.nodes, next.cancellable, done.length));
+      } catch (error) {
+        const failure = MusterError.from(error);
+        if (!isOfTheJob(failure)) throw failure;
+        // Nothing ran in this step: the job cannot be carried out as it was asked for.
+        const results = Object.fromEntries(
+          subjects.map((n): [string, NodeResult] => [n, { ok: false, step: next.run, message: failure.message }]),
+        );
+        done.push({ step: next.run, cancelled: false, results });
+        if (done.length === 1) {
+          await this.finish('Errored', failure.message, results, false);
+          return;
+        }
+      }
+    }
+  }
+
+  private async step(step: Step, nodes: string[], cancellable: boolean, index: number): Promise<StepDone> {
+    const { bus, config, claim, job, lease } = this.o;
+    const { signal: stop } = this.stopping;
+    const recover = step === 'recover' ? await this.permitted(job.recover ?? [], nodes[0] ?? '') : undefined;
+    if (recover !== undefined && recover.allowed.length === 0)
+      return { step, cancelled: false, results: withRefused({}, nodes, recover) };
+
+    const plan = await this.plan(nodes);
+    const files = stepFiles(plan, {
+      step,
+      nodes,
+      run: `${job.id}.${claim.generation}.${index}`,
+      takeover: claim.generation > 1 || index > 0,
+      ...(recover === undefined ? {} : { recover: recover.allowed }),
+    });
+    const log = new LogWriter(
+      (text) => bus.appendLog(job.id, text),
+      files.mask,
+      (error) => bus.log.warn({ job: job.id, reason: MusterError.from(error).message }, 'lines of a job log are lost'),
+    );
+    for (const { reason } of files.left) log.line(`[muster] left out of the inventory: ${reason}`);
+    log.line(`[muster] ${step} on ${nodes.join(', ')} by ${claim.worker}`);
+    // A recovery is started first and told then: its record says Running already, and each write is a round trip.
+    const told = this.tellStep(step);
+    told.catch(() => this.abandon());
+    if (step !== 'recover') await told;
+    try {
+      const outcome = await runAnsible({
+        step,
+        config: config.ansible,
+        dataDir: config.dataDir,
+        nodes: [...files.hosts.values()],
+        inventory: files.inventory,
+        extraVars: files.extraVars,
+        leaseUntil: () => lease.validUntil,
+        limitMs: STEP_LIMIT_MS[step],
+        onLine: (line) => log.line(line),
+        signal: cancellable ? AbortSignal.any([stop, this.cancelling.signal]) : stop,
+      });
+      await told;
+      if (stop.aborted || outcome.end.ended === 'lease-lost')
+        throw new MusterError('LEASE_LOST', `job ${job.id}: ${step} was ended with this worker's lease`, {
+          job: job.id,
+        });
+      const results = Object.fromEntries(
+        [...files.hosts].map(([node, host]): [string, NodeResult] => [
+          node,
+          masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, files.mask),
+        ]),
+      );
+      log.line(`[muster] ${step} took ${outcome.tookMs} ms`);
+      return {
+        step,
+        cancelled: outcome.end.ended === 'cancelled',
+        results: recover === undefined ? results : withRefused(results, nodes, recover),
+      };
+    } finally {
+      await told;
+      await log.flush();
+    }
+  }
+
+  private async tellStep(step: Step): Promise<void> {
+    await this.o.claim.write((job) => ({ ...job, task: step }));
+  }
+
+  private permitted(tasks: RecoverTask[], node: string): Promise<StartAnswers> {
+    return askStarts(tasks, node, (q) => this.o.bus.call('inventory.workloads.mayStart', q));
+  }
+
+  /** Targets are read anew, also where the view is good: an address may have changed with the very return at hand. */
+  private async plan(targets: readonly string[]): Promise<PlanInput> {
+    const { bus, config, job } = this.o;
+    const bucket = bus.bucket<NodeRecord>('nodes');
+    const seen = this.o.nodes() ?? (await bucket.list()).map((e) => e.value);
+    const byName = new Map(seen.map((n) => [n.name, n]));
+    const own = job.kind === 'discover' ? [] : [...new Set([...job.nodes, ...targets])];
+    const [settings, fresh] = await Promise.all([
+      bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY),
+      Promise.all(own.map(async (name) => [name, (await bucket.get(name))?.value] as const)),
+    ]);
+    for (const [name, node] of fresh) {
+      if (node === undefined) byName.delete(name);
+      else byName.set(name, node);
+    }
+    if (settings === undefined)
+      throw new MusterError('CONFIG_INVALID', 'the cluster has no settings yet: does inventory run?');
+    return { job, nodes: [...byName.values()], settings: settings.value, ansible: config.ansible };
+  }
+
+  private async finish(
+    status: 'Complete' | 'Errored',
+    error: string,
+    results: Record<string, NodeResult>,
+    worked: boolean,
+  ): Promise<void> {
+    const { bus, claim } = this.o;
+    const ended = await claim.write((job) => {
+      const next: JobRecord = { ...job, status, error, results, endedAt: Date.now() };
+      // Nothing was begun, by no worker: inventory puts the nodes back to where they were.
+      if (!worked && claim.generation === 1) delete next.startedAt;
+      return next;
+    });
+    for (const [node, result] of Object.entries(results))
+      await bus.emit('job-node', ended.id, { job: ended.id, node, result }, { id: `job.${ended.id}.node.${node}` });
+  }
+}
+
+/** Faults of the job itself, which another worker would meet just the same. */
+const isOfTheJob = (e: MusterError): boolean =>
+  e.code === 'BAD_REQUEST' || e.code === 'NODE_UNKNOWN' || e.code === 'CONFIG_INVALID' || e.code === 'COMMAND_FAILED';
+
+const masked = (r: NodeResult, mask: (text: string) => string): NodeResult => ({
+  ...r,
+  ...(r.message === undefined ? {} : { message: mask(r.message) }),
+});
+
+/** Starts that inventory did not allow stand beside those that were tried: the job is not ok, and says which and why. */
+function withRefused(
+  results: Record<string, NodeResult>,
+  nodes: readonly string[],
+  answers: StartAnswers,
+): Record<string, NodeResult> {
+  if (answers.refused.length === 0) return results;
+  const reasons = answers.refused.map((r) => `${r.workload}: ${r.reason}`).join('; ');
+  return Object.fromEntries(
+    nodes.map((node): [string, NodeResult] => {
+      const tried = results[node];
+      const workloads = Object.fromEntries(
+        answers.refused.map((r) => [r.workload, { started: false, reason: r.reason }]),
+      );
+      const message = tried?.message === undefined ? reasons : `${tried.message}; ${reasons}`;
+      return [
+        node,
+        { step: 'recover', ...tried, ok: false, message, workloads: { ...tried?.workloads, ...workloads } },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+import type { Bus, KvBucket } from '#bus';
+import { MusterError, isEndedJob, type JobRecord } from '#contracts';
+
+/** A worker's hold on one job: every write asks whether it still stands. */
+export class JobClaim {
+  constructor(
+    private readonly jobs: KvBucket<JobRecord>,
+    readonly id: string,
+    readonly worker: string,
+    readonly generation: number,
+  ) {}
+
+  /**
+   * Writes on top of what stands there. A worker that was overtaken (stopped, then continued) is refused.
+   * @throws STALE_TOKEN
+   */
+  async write(change: (job: JobRecord) => JobRecord): Promise<JobRecord> {
+    const { value } = await this.jobs.mutate(this.id, (current) => {
+      const job = current?.value;
+      if (job === undefined || isEndedJob(job) || job.worker !== this.worker || job.generation !== this.generation)
+        throw new MusterError('STALE_TOKEN', `job ${this.id} is no longer this worker's`, {
+          job: this.id,
+          generation: this.generation,
+          current: job?.generation,
+        });
+      return change(job);
+    });
+    if (value === undefined) throw new MusterError('JOB_UNKNOWN', `job ${this.id} is gone`, { job: this.id });
+    return value;
+  }
+}
+
+/**
+ * Takes the job as it was seen: Queued, or Running under another generation whose lease this process now holds.
+ * Undefined where somebody was faster.
+ */
+export async function claimJob(
+  bus: Bus,
+  seen: { id: string; status: JobRecord['status']; generation: number },
+  worker: string,
+): Promise<{ claim: JobClaim; job: JobRecord } | undefined> {
+  const jobs = bus.bucket<JobRecord>('jobs');
+  const entry = await jobs.get(seen.id);
+  if (entry === undefined || entry.value.status !== seen.status || entry.value.generation !== seen.generation)
+    return undefined;
+  const job: JobRecord = {
+    ...entry.value,
+    status: 'Running',
+    worker,
+    generation: entry.value.generation + 1,
+    startedAt: entry.value.startedAt ?? Date.now(),
+  };
+  try {
+    await jobs.update(seen.id, job, entry.revision);
+  } catch (error) {
+    if (MusterError.from(error).code === 'REVISION_CONFLICT') return undefined;
+    throw error;
+  }
+  return { claim: new JobClaim(jobs, seen.id, worker, job.generation), job };
+}
+
+/** Ends a Queued job that must not be carried out. Nothing happened on its nodes: `startedAt` stays unset. */
+export async function refuseJob(bus: Bus, id: string, error: string): Promise<JobRecord | undefined> {
+  const { value, changed } = await bus.bucket<JobRecord>('jobs').mutate(id, (current) => {
+    if (current?.value.status !== 'Queued') return undefined;
+    return {
+      ...current.value,
+      status: 'Errored',
+      error,
+      endedAt: Date.now(),
+      generation: current.value.generation + 1,
+    };
+  });
+  return changed ? value : undefined;
+}

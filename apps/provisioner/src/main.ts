@@ -1,0 +1,4 @@
+import { serviceMain } from '#service';
+import { ProvisionerModule } from './provisioner.module.js';
+
+serviceMain('provisioner', ProvisionerModule);
