@@ -130,7 +130,6 @@ export class IncidentReconciler implements Reconciler {
       if (this.store.nodes.view.live) await this.end(c, i, 'The node was deleted.');
       return;
     }
-    if (i.phase === 'failed' && !this.retryDue(i) && !wasCommanded(i)) return;
     const verdict = await this.verdictNow.of(i.node);
     const facts = await this.facts.gather(node, verdict, { cause: i.cause, incident: i });
     await this.decide(c, i, node, decideIncident(i, facts, this.permits.has(i.id)), verdict);

@@ -1,0 +1,212 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { GateCodes, type GateCode } from '#contracts';
+import { aDevice, aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
+import { askGates, stoppingGate, type GateFacts } from './gates.js';
+import { refuseRelease } from './operator-orders.service.js';
+import type { StormFacts } from './storm.js';
+
+const node = aNode('n-1');
+
+const calm = (o: Partial<StormFacts> = {}): StormFacts => ({
+  members: 5,
+  silent: [{ node: 'n-1', domain: 'default', forMs: 3000 }],
+  unrecovered: [],
+  grants: [],
+  domains: { default: { members: 5 } },
+  domainOf: () => 'default',
+  ...o,
+});
+
+/** A node that is dead beyond doubt, in a calm fleet with every input known. */
+const dead = (o: Partial<GateFacts> = {}): GateFacts => ({
+  cause: 'auto',
+  node,
+  detector: { fresh: true, sighted: true, members: 5, reporters: 4 },
+  verdict: aVerdict('n-1'),
+  settings: enforced(),
+  reservedBy: { known: true },
+  power: 'on',
+  storm: calm(),
+  broker: { servers: ['10.9.0.1'], onThisNode: [], doubtful: [] },
+  otherFencers: 2,
+  wallNow: 1_000_000,
+  ...o,
+});
+
+const stop = (o: Partial<GateFacts>): GateCode | undefined => stoppingGate(askGates(dead(o)))?.gate;
+const evidence = aVerdict('n-1').evidence;
+const seen = (own: NonNullable<typeof evidence.ownProbe>): Partial<GateFacts> => ({
+  verdict: aVerdict('n-1', { evidence: { ...evidence, ownProbe: own } }),
+});
+
+describe('the gates', () => {
+  it('let a node through that is dead beyond doubt', () => {
+    expect(stop({})).toBeUndefined();
+  });
+
+  it('are asked all, in order, each with a sentence', () => {
+    const results = askGates(dead({ detector: undefined, settings: undefined }));
+    expect(results.map((r) => r.gate)).toEqual([...GateCodes]);
+    expect(results.every((r) => r.detail.length > 10)).toBe(true);
+  });
+
+  const cases: [string, GateCode, Partial<GateFacts>][] = [
+    [
+      'a detector that has not been heard for 3 s',
+      'BLIND',
+      { detector: { fresh: false, sighted: true, members: 5, reporters: 4 } },
+    ],
+    ['a blind detector', 'BLIND', { detector: { fresh: true, sighted: false, members: 5, reporters: 2 } }],
+    ['a verdict that is only SUSPECT', 'BLIND', { verdict: aVerdict('n-1', { verdict: 'SUSPECT' }) }],
+    [
+      'two members and no answer of the power device',
+      'BLIND',
+      { detector: { fresh: true, sighted: true, members: 2, reporters: 1 }, power: 'unknown' },
+    ],
+    [
+      'one network and no answer of the power device',
+      'BLIND',
+      { node: aNode('n-1', { networks: { management: { address: '10.0.0.1' } } }), power: undefined },
+    ],
+    ['a node without a power device', 'NOT_FENCEABLE', { node: aNode('n-1', { powerLevels: [[]] }) }],
+    ['a cordoned node', 'NOT_FENCEABLE', { node: aNode('n-1', { cordon: { reason: 'disk', by: 'eve', at: 1 } }) }],
+    ['a node in maintenance by an operation', 'NOT_FENCEABLE', { node: aNode('n-1', { status: 'Maintenance' }) }],
+    ['a node whose fencing is manual', 'NOT_FENCEABLE', { node: aNode('n-1', { fencing: 'manual' }) }],
+    ['a node that only its own fencer could fence', 'NOT_FENCEABLE', { otherFencers: 0 }],
+    ['a claimed node', 'NOT_FENCEABLE', { reservedBy: { known: true, by: 'claim c1' } }],
+    ['another open incident', 'ALREADY_OPEN', { open: anIncident('n-1', { id: 'other', phase: 'fencing' }) }],
+    ['a report of its own', 'LIFE_SIGN', { ownReportAgeMs: 400 }],
+    ['an echo at the detector', 'LIFE_SIGN', seen({ echo: ['backend'], ssh: 'silent', ageMs: 1 })],
+    ['an ssh banner', 'LIFE_SIGN', seen({ echo: [], ssh: 'banner', ageMs: 1 })],
+    ['an ssh port that nobody tried', 'LIFE_SIGN', seen({ echo: [], ssh: 'not-tried', ageMs: 1 })],
+    [
+      'one observer that hears it',
+      'LIFE_SIGN',
+      {
+        verdict: aVerdict('n-1', {
+          evidence: {
+            ...evidence,
+            observers: [{ observer: 'n-2', network: 'backend', misses: 0, reportAgeMs: 100, stance: 'hears' }],
+          },
+        }),
+      },
+    ],
+    [
+      'a refused port for less than 10 s',
+      'LIFE_SIGN',
+      { ...seen({ echo: [], ssh: 'refused', ageMs: 1 }), refusedForMs: 9_000, settings: enforced({ hung: 'fence' }) },
+    ],
+    [
+      'a refused port for longer, where hung hosts are only told of',
+      'LIFE_SIGN',
+      { ...seen({ echo: [], ssh: 'refused', ageMs: 1 }), refusedForMs: 60_000 },
+    ],
+    [
+      'three nodes in trouble of five',
+      'BRAKE',
+      { storm: calm({ silent: ['n-1', 'n-2', 'n-3'].map((n) => ({ node: n, domain: n, forMs: 0 })) }) },
+    ],
+    [
+      'a third permit within 60 s',
+      'BRAKE',
+      {
+        storm: calm({
+          grants: ['n-2', 'n-3'].map((n) => ({ incident: n, node: n, ageMs: 30_000 })),
+          domainOf: () => 'x',
+        }),
+      },
+    ],
+    [
+      'most of a failure domain falling together',
+      'DOMAIN',
+      {
+        storm: calm({
+          members: 100,
+          silent: ['n-1', 'n-2', 'n-3'].map((n) => ({ node: n, domain: 'default', forMs: 4000 })),
+        }),
+      },
+    ],
+    [
+      'three permits in ten minutes',
+      'CAP',
+      {
+        storm: calm({
+          grants: ['a', 'b', 'c'].map((n) => ({ incident: n, node: n, ageMs: 400_000 })),
+          domainOf: () => 'x',
+        }),
+      },
+    ],
+    ['the only bus server on the node', 'QUORUM', { broker: { servers: ['a'], onThisNode: ['a'], doubtful: [] } }],
+    [
+      'a bus server on the node with another in doubt',
+      'QUORUM',
+      { broker: { servers: ['a', 'b', 'c'], onThisNode: ['a'], doubtful: ['b'] } },
+    ],
+    ['a pause', 'PAUSED', { settings: enforced({ paused: { until: 1_000_001, reason: 'move', by: 'eve' } }) }],
+    ['mode observe', 'OBSERVE', { settings: enforced({ mode: 'observe' }) }],
+    [
+      'a node that was fenced three times in ten minutes',
+      'FLAPPING',
+      {
+        storm: calm({
+          members: 100,
+          grants: ['a', 'b', 'c'].map((i) => ({ incident: i, node: 'n-1', ageMs: 300_000 })),
+        }),
+      },
+    ],
+  ];
+  it.each(cases)('stop at %s: %s', (_text, gate, facts) => {
+    expect(stop(facts)).toBe(gate);
+  });
+
+  it('stop where an input is missing, whichever it is', () => {
+    const inputs = ['detector', 'verdict', 'settings', 'reservedBy', 'storm', 'broker', 'otherFencers'] as const;
+    for (const input of inputs) expect([input, stop({ [input]: undefined })]).not.toContain(undefined);
+  });
+
+  it('wait for a job that holds the node, and go on when it has ended', () => {
+    const job = { id: 'j1', kind: 'check', status: 'Running' } as NonNullable<
+      NonNullable<GateFacts['reservedBy']>['job']
+    >;
+    expect(stop({ reservedBy: { known: true, job } })).toBe('NOT_FENCEABLE');
+    expect(stop({ reservedBy: { known: true, job: { ...job, status: 'Errored' } } })).toBeUndefined();
+  });
+
+  it('let a hung host through after 10 s where that is the policy', () => {
+    const facts = { ...seen({ echo: [], ssh: 'refused' as const, ageMs: 1 }), settings: enforced({ hung: 'fence' }) };
+    expect(stop({ ...facts, refusedForMs: 10_000 })).toBeUndefined();
+  });
+
+  it('keep a failure domain that fell together stopped, however long ago that was', () => {
+    const silent = ['n-1', 'n-2', 'n-3'].map((n) => ({ node: n, domain: 'default', forMs: 3_600_000 }));
+    expect(stop({ storm: calm({ members: 100, silent }) })).toBe('DOMAIN');
+  });
+
+  it('are passed by a release only where they were released, and never without a power device', () => {
+    const facts = dead({
+      storm: calm({ silent: ['n-1', 'n-2', 'n-3'].map((n) => ({ node: n, domain: n, forMs: 0 })) }),
+    });
+    expect(stoppingGate(askGates(facts), ['CAP'], facts)?.gate).toBe('BRAKE');
+    expect(stoppingGate(askGates(facts), ['BRAKE'], facts)).toBeUndefined();
+    const bare = dead({ node: aNode('n-1', { powerLevels: [] }) });
+    expect(stoppingGate(askGates(bare), ['NOT_FENCEABLE'], bare)?.gate).toBe('NOT_FENCEABLE');
+  });
+
+  it('are released past a sign of life only with force, and past a setting never', () => {
+    expect(() => refuseRelease('LIFE_SIGN', node, 1, false)).toThrow('may be alive');
+    expect(() => refuseRelease('LIFE_SIGN', node, 1, true)).not.toThrow();
+    expect(() => refuseRelease('OBSERVE', node, 1, true)).toThrow('observe');
+    expect(() => refuseRelease('CAP', node, 1, false)).not.toThrow();
+  });
+
+  it('never let anything through on less than is known: taking an input away never opens a gate', () => {
+    const inputs = ['detector', 'verdict', 'settings', 'reservedBy', 'storm', 'broker', 'otherFencers'] as const;
+    fc.assert(
+      fc.property(fc.subarray([...inputs]), fc.constantFrom('on', 'off', 'unknown', undefined), (missing, power) => {
+        const facts = dead({ power, ...Object.fromEntries(missing.map((m) => [m, undefined])) });
+        if (missing.length > 0) expect(stoppingGate(askGates(facts))).toBeDefined();
+      }),
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { IncidentPhases, VerdictKinds, closedPhases, type PowerCommand } from '#contracts';
+import { anIncident } from '../testing/records.js';
+import { go, mayCancel, mayGo, verdictEffect } from './incident-machine.js';
+
+const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
+const status: PowerCommand = { ...off, verb: 'status' };
+
+describe('an incident', () => {
+  it.each(['UP', 'DEGRADED', 'LEFT', 'UNKNOWN', 'SUSPECT'] as const)(
+    'that is to be fenced is cancelled by %s before the first command',
+    (verdict) => {
+      const i = anIncident('n-1', { phase: 'fencing', commands: [status] });
+      expect(verdictEffect(i, { verdict, reason: 'x' }).kind).toBe('cancel');
+    },
+  );
+
+  it('goes on with DOWN', () => {
+    expect(verdictEffect(anIncident('n-1', { phase: 'fencing' }), { verdict: 'DOWN', reason: 'x' }).kind).toBe(
+      'stands',
+    );
+  });
+
+  it('cannot be cancelled once an off was ordered, answered or not', () => {
+    for (const phase of ['fencing', 'failed'] as const) {
+      const i = anIncident('n-1', { phase, commands: [off] });
+      expect(mayCancel(i)).toBe(false);
+      expect(() => go(i, 'cancelled', 'x', 1)).toThrow('power-off was ordered');
+      expect(verdictEffect(i, { verdict: 'UP', reason: 'x' }).kind).toBe('survived-after-quarantine');
+      expect(verdictEffect(i, { verdict: 'UNKNOWN', reason: 'x' }).kind).toBe('stands');
+    }
+  });
+
+  it('is not taken back by life once an operator forced its release', () => {
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['LIFE_SIGN' as const], force: true };
+    const i = anIncident('n-1', { phase: 'fencing', cause: 'manual', released });
+    expect(verdictEffect(i, { verdict: 'UP', reason: 'x' }).kind).toBe('stands');
+  });
+
+  it('waits at its gate through a detector that changes its leader', () => {
+    const i = anIncident('n-1', { phase: 'suppressed', gate: 'CAP' });
+    expect(verdictEffect(i, { verdict: 'UNKNOWN', reason: 'x' }).kind).toBe('stands');
+    expect(verdictEffect(i, { verdict: 'UP', reason: 'x' }).kind).toBe('cancel');
+  });
+
+  it('after the off is no longer a matter of verdicts', () => {
+    for (const phase of ['fenced', 'recovering', 'recovered', ...closedPhases] as const)
+      for (const verdict of VerdictKinds)
+        expect(verdictEffect(anIncident('n-1', { phase }), { verdict, reason: 'x' }).kind).toBe('irrelevant');
+  });
+
+  it('reaches recovery through fenced and by no other way, whatever is tried', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ to: fc.constantFrom(...IncidentPhases), command: fc.boolean() }), { maxLength: 40 }),
+        (tries) => {
+          let i = anIncident('n-1', { phase: 'open' });
+          const way = ['open' as (typeof IncidentPhases)[number]];
+          let commanded = false;
+          for (const t of tries) {
+            if (t.command && i.phase === 'fencing') {
+              i = { ...i, commands: [...i.commands, off] };
+              commanded = true;
+            }
+            if (!mayGo(i, t.to)) continue;
+            if (commanded) expect(['cancelled', 'suppressed']).not.toContain(t.to);
+            i = go(i, t.to, 'x', 1);
+            way.push(t.to);
+          }
+          if (way.includes('recovering')) expect(way[way.indexOf('recovering') - 1]).toBe('fenced');
+          if (way.includes('recovered')) expect(way).toContain('fenced');
+        },
+      ),
+    );
+  });
+
+  it('keeps its story within bounds', () => {
+    let i = anIncident('n-1', { phase: 'fencing', commands: [off] });
+    for (let n = 0; n < 400; n++) i = go(go(i, 'failed', 'x', n), 'fencing', 'x', n);
+    expect(i.steps.length).toBeLessThanOrEqual(200);
+  });
+});

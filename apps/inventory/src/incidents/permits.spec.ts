@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Permits } from '#contracts';
+import { aNode } from '../testing/records.js';
+import { decidePermit, type PermitRequest } from './permits.js';
+import { brakeLimit, capLimit } from './storm.js';
+
+const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({
+  incident: `i${n}`,
+  node: aNode(`n-${n}`, { failureDomain: `d${n}` }),
+  storm: { members, silent: [], unrecovered: [], domains: {}, domainOf: (x) => x },
+  released: [],
+  open: new Set(),
+  ageMs: () => 0,
+  at: 1,
+  ...o,
+});
+
+describe('permits', () => {
+  it('are given once per incident, however often it asks', () => {
+    const first = decidePermit(undefined, request(1, 5));
+    if (!first.granted) throw new Error('refused');
+    const again = decidePermit(first.permits, request(1, 5));
+    expect(again.granted && again.permits === undefined).toBe(true);
+  });
+
+  it('never exceed brake and cap, whoever asks in whatever order, each knowing nothing but the permits', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 60 }),
+        fc.array(fc.integer({ min: 0, max: 80 }), { maxLength: 80 }),
+        (members, askers) => {
+          let permits: Permits | undefined;
+          for (const n of askers) {
+            const d = decidePermit(permits, request(n, members));
+            if (d.granted && d.permits !== undefined) permits = d.permits;
+          }
+          const granted = permits?.granted ?? [];
+          expect(granted.length).toBeLessThanOrEqual(Math.min(brakeLimit(members), capLimit(members)));
+          expect(new Set(granted.map((g) => g.incident)).size).toBe(granted.length);
+        },
+      ),
+    );
+  });
+
+  it('stop one death every 70 s at the cap of ten minutes', () => {
+    let permits: Permits | undefined;
+    const born = new Map<string, number>();
+    const given: number[] = [];
+    for (let n = 0; n < 12; n++) {
+      const now = n * 70_000;
+      const d = decidePermit(permits, request(n, 20, { ageMs: (i) => now - (born.get(i) ?? now) }));
+      if (!d.granted || d.permits === undefined) {
+        if (!d.granted) expect(d.gate.gate).toBe('CAP');
+        continue;
+      }
+      permits = d.permits;
+      born.set(`i${n}`, now);
+      given.push(n);
+    }
+    expect(given.slice(0, 4)).toEqual([0, 1, 2, 9]);
+  });
+
+  it('take a permit of unknown age for a recent one', () => {
+    const permits: Permits = { granted: [1, 2, 3].map((n) => ({ incident: `x${n}`, node: `y${n}`, at: 0 })) };
+    const d = decidePermit(permits, request(9, 5));
+    expect(d.granted).toBe(false);
+  });
+
+  it('are given past a gate that an operator released, and only past that one', () => {
+    const permits: Permits = { granted: [1, 2, 3].map((n) => ({ incident: `x${n}`, node: `y${n}`, at: 0 })) };
+    const both = decidePermit(permits, request(9, 5, { released: ['BRAKE', 'CAP'] }));
+    const one = decidePermit(permits, request(9, 5, { released: ['BRAKE'] }));
+    expect([both.granted, one.granted]).toEqual([true, false]);
+  });
+
+  it('are dropped when they are old and their incident is over, kept while it is open', () => {
+    const permits: Permits = { granted: [1, 2].map((n) => ({ incident: `x${n}`, node: `y${n}`, at: 0 })) };
+    const d = decidePermit(permits, request(9, 5, { ageMs: () => 700_000, open: new Set(['x2']) }));
+    if (!d.granted) throw new Error('refused');
+    expect(d.permits?.granted.map((g) => g.incident)).toEqual(['x2', 'i9']);
+  });
+});

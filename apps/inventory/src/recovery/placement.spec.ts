@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { capacityOf, place, type Host, type Waiting } from './placement.js';
+
+const host = (name: string, o: Partial<Host> = {}): Host => ({
+  name,
+  capacity: Infinity,
+  used: 0,
+  reserve: false,
+  ...o,
+});
+const work = (name: string, o: Partial<Waiting> = {}): Waiting => ({ name, priority: 0, weight: 1, ...o });
+
+describe('placement', () => {
+  it('spreads the work of a dead node', () => {
+    const to = place(
+      ['a', 'b', 'c', 'd'].map((n) => work(n)),
+      [host('n1'), host('n2')],
+    ).map((p) => p.to);
+    expect(to).toEqual(['n1', 'n2', 'n1', 'n2']);
+  });
+
+  it('takes the hosts that are kept for recoveries first', () => {
+    expect(place([work('a')], [host('n1'), host('n2', { reserve: true, used: 5 })])[0]?.to).toBe('n2');
+  });
+
+  it('gives the last room to the higher priority, and says what stands against each node', () => {
+    const hosts = [host('n1', { capacity: 1 }), host('n2', { out: 'it is cordoned' }), host('n3', { hostGroup: 'db' })];
+    const [first, second] = place(
+      [work('low', { hostGroup: 'web' }), work('high', { priority: 9, hostGroup: 'web' })],
+      hosts.map((h) => ({ ...h, hostGroup: h.hostGroup ?? 'web' })),
+    );
+    expect(first).toMatchObject({ workload: 'high', to: 'n1' });
+    expect(second?.to).toBeUndefined();
+    expect(second?.why).toMatch(/n1 has 0 of 1 left.*n2 it is cordoned.*n3 is not in web/);
+  });
+
+  it('reads a capacity, and takes nonsense for none given', () => {
+    expect([{ capacity: 4 }, { capacity: '4' }, {}, { capacity: 'x' }, { capacity: -1 }].map(capacityOf)).toEqual([
+      4,
+      4,
+      Infinity,
+      Infinity,
+      Infinity,
+    ]);
+  });
+
+  it('never uses a node out of service, of another group or over its capacity; leaves nothing that fits; is repeatable', () => {
+    const groups = fc.constantFrom('web', 'db', undefined);
+    const hosts = fc.uniqueArray(
+      fc.record({
+        name: fc.string({ minLength: 1, maxLength: 3 }),
+        hostGroup: groups,
+        capacity: fc.constantFrom(0, 1, 3, 10, Infinity),
+        used: fc.integer({ min: 0, max: 5 }),
+        reserve: fc.boolean(),
+        out: fc.constantFrom(undefined, undefined, 'out'),
+      }),
+      { selector: (h) => h.name, maxLength: 8 },
+    );
+    const waiting = fc.uniqueArray(
+      fc.record({
+        name: fc.string({ minLength: 1, maxLength: 3 }),
+        priority: fc.integer({ min: 0, max: 3 }),
+        hostGroup: groups,
+        weight: fc.integer({ min: 0, max: 4 }),
+      }),
+      { selector: (w) => w.name, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(hosts, waiting, (hs, ws) => {
+        const placed = place(ws, hs);
+        expect(placed).toHaveLength(ws.length);
+        expect(place([...ws].reverse(), hs)).toEqual(placed);
+        const used = new Map(hs.map((h) => [h.name, h.used]));
+        for (const p of placed) {
+          const w = ws.find((x) => x.name === p.workload);
+          if (w === undefined) throw new Error('placed what nobody asked for');
+          const fits = hs.filter(
+            (h) =>
+              h.out === undefined &&
+              (w.hostGroup === undefined || h.hostGroup === w.hostGroup) &&
+              (used.get(h.name) ?? 0) + w.weight <= h.capacity,
+          );
+          expect(p.to === undefined).toBe(fits.length === 0);
+          if (p.to === undefined) continue;
+          expect(fits.map((h) => h.name)).toContain(p.to);
+          used.set(p.to, (used.get(p.to) ?? 0) + w.weight);
+        }
+      }),
+    );
+  });
+});

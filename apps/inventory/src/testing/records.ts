@@ -1,0 +1,88 @@
+import {
+  defaultSettings,
+  type ClusterSettings,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type Verdict,
+  type WorkloadRecord,
+} from '#contracts';
+
+/** Records for specs: a healthy fleet, from which each spec takes away what it is about. */
+
+export const aDevice = (id = 'bmc'): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1', port: 9001 });
+
+export const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord => ({
+  name,
+  label: name.split('-')[0] ?? name,
+  serial: name.split('-')[1] ?? '1',
+  failureDomain: 'default',
+  networks: { management: { address: `10.0.0.${name.length}` }, backend: { address: `10.0.1.${name.length}` } },
+  powerLevels: [[aDevice()]],
+  provisionDriver: 'ansible',
+  vars: {},
+  fencing: 'auto',
+  enrolled: true,
+  status: 'Allocated',
+  prevStatus: 'Provisioning',
+  state: 'Discovered',
+  prevState: 'Unknown',
+  bootId: `boot-${name}`,
+  createdAt: 1,
+  ...o,
+});
+
+export const aVerdict = (node: string, o: Partial<Verdict> = {}): Verdict => ({
+  node,
+  verdict: 'DOWN',
+  networks: [],
+  epoch: 1,
+  seq: 1,
+  at: 1,
+  bootId: `boot-${node}`,
+  reason: 'all observers accuse',
+  evidence: {
+    observers: [],
+    assigned: 4,
+    accusers: 4,
+    members: 5,
+    sightedReporters: 4,
+    ownReportAgeMs: 3500,
+    ownProbe: { echo: [], ssh: 'silent', ageMs: 10 },
+  },
+  ...o,
+});
+
+export const anIncident = (node: string, o: Partial<IncidentRecord> = {}): IncidentRecord => ({
+  id: `i-${node}`,
+  node,
+  phase: 'investigating',
+  cause: 'auto',
+  reason: 'all observers accuse',
+  openedAt: 1,
+  updatedAt: 1,
+  bootId: `boot-${node}`,
+  gates: [],
+  conductor: 1,
+  level: 0,
+  attempt: 0,
+  commands: [],
+  recovery: [],
+  steps: [],
+  ...o,
+});
+
+export const enforced = (o: Partial<ClusterSettings['fencing']> = {}): ClusterSettings => {
+  const s = defaultSettings('lab');
+  return { ...s, fencing: { ...s.fencing, mode: 'enforce', ...o } };
+};
+
+export const aWorkload = (name: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
+  name,
+  desired: 'running',
+  priority: 0,
+  weight: 1,
+  recovery: { driver: 'ansible', spec: {} },
+  generation: 0,
+  ...o,
+});
