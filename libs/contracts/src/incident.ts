@@ -45,14 +45,17 @@ export interface GateResult {
 export type PowerVerb = 'off' | 'on' | 'status';
 
 /**
- * One BMC command. It is written, by compare-and-set on the revision that was decided on, *before* it is given:
- * an entry without `endedAt` may have been carried out, or may yet be (see POWER_QUARANTINE_MS).
+ * One BMC command. `off` and `on` are written, by compare-and-set on the revision that was decided on, *before* they
+ * are given: such an entry without `endedAt` may have been carried out, or may yet be (see POWER_QUARANTINE_MS).
+ * Reads change nothing and are written with their result, together with what follows from them.
  */
 export interface PowerCommand {
   n: number;
   /** Fencing token of the leader (or of the fencer it handed the command to). */
   epoch: number;
   fencer: string;
+  /** The incident's attempt that it belongs to: offs of an earlier one do not count against the next. */
+  attempt?: number;
   level: number;
   device: string;
   verb: PowerVerb;
@@ -121,7 +124,15 @@ export interface IncidentRecord {
   proof?: OffProof;
   recovery: RecoveryAssignment[];
   /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
-  powerOn?: { wanted: boolean; requestedAt: number; done?: boolean; detail?: string };
+  powerOn?: {
+    wanted: boolean;
+    requestedAt: number;
+    /** The fencing leader has dealt with it. */
+    done?: boolean;
+    /** With `done`: the power was read back as on; false: given up, `detail` says why. */
+    ok?: boolean;
+    detail?: string;
+  };
   /**
    * An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still
    * shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.

@@ -1,0 +1,40 @@
+import type { ErrorCode, PowerDevice, PowerVerb } from '#contracts';
+
+export type Power = 'on' | 'off' | 'unknown';
+
+/** What one command came to. The return code of `off` and `on` is a hint; success is the power that is read. */
+export interface PowerOutcome {
+  /** The device took the command (`status`: gave a definite answer). */
+  ok: boolean;
+  /** `status` only. Unknown is never off. */
+  power?: Power;
+  /** BMC_AUTH, BMC_CIPHER, BMC_TIMEOUT, BMC_REFUSED, DEADLINE_PASSED, COMMAND_FAILED. */
+  code?: ErrorCode;
+  /** For people; never holds a secret. */
+  detail?: string;
+}
+
+/** Until when a command may run. It is asked while the command runs: a lease that is renewed moves it. */
+export interface PowerDeadline {
+  /** CLOCK_MONOTONIC, ns. */
+  atNs(): bigint;
+}
+
+export interface PowerRequest {
+  device: PowerDevice;
+  verb: PowerVerb;
+  /** Goes to the command by its environment only. */
+  password?: string;
+  deadline: PowerDeadline;
+  /** Kills a running command. */
+  signal?: AbortSignal;
+}
+
+/** One way to reach a power device. */
+export interface PowerDriver {
+  /** As in `PowerDevice.driver`. */
+  readonly name: string;
+  /** Why it cannot work on this host (its tool is missing), or undefined. */
+  selfTest(): Promise<string | undefined>;
+  run(request: PowerRequest): Promise<PowerOutcome>;
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { DriverRegistry } from './drivers/driver-registry.js';
+import { IpmitoolDriver } from './drivers/ipmitool.driver.js';
+import { FencerWorker } from './fencer-worker.service.js';
+import { FencingLeader } from './fencing/fencing-leader.service.js';
+import { BmcQueue } from './power/bmc-queue.js';
+import { PowerCommander } from './power/power-commander.js';
+import { PowerReader } from './power/power-reader.js';
+import { PowerController } from './power/power.controller.js';
+
+/** Powers nodes off and on: one leader by lease, every command with its intent, success only by what is read back. */
+@Module({
+  controllers: [PowerController],
+  providers: [BmcQueue, DriverRegistry, FencerWorker, FencingLeader, IpmitoolDriver, PowerCommander, PowerReader],
+})
+export class FencerModule {}

@@ -1,0 +1,354 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { FencingNumbers, type ErrorCode, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
+import { decideFence, type FenceMemory, type FenceStep, type PowerRead } from './fence-step.js';
+
+type Power = 'on' | 'off' | 'unknown';
+const device = (id: string): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1' });
+
+/** What a device does with what it is asked; `true*` is its real power. */
+interface Behaviour {
+  /** Answer to the nth read, given the real power. */
+  read: (n: number, real: 'on' | 'off') => { power: Power; code?: ErrorCode; takesMs: number };
+  /** Answer to the nth off, and how long after it ended the power is really off; undefined: it stays as it is. */
+  off: (n: number) => { ok: boolean; code?: ErrorCode; takesMs: number; offAfterMs?: number };
+  /** At the beginning. */
+  real?: 'on' | 'off';
+}
+
+interface Outcome {
+  end: Exclude<FenceStep['do'], 'command' | 'wait' | 'recheck' | 'next-level'> | 'endless';
+  step?: FenceStep;
+  atMs: number;
+  offs: Record<string, number>;
+  levels: number;
+  reallyOff: boolean;
+  commands: PowerCommand[];
+  reads: PowerRead[];
+  offEndedMs: Record<string, number>;
+  code: string;
+}
+
+/** Plays an incident in virtual time, with commands that take time, as the leader does. */
+function play(
+  levels: PowerDevice[][],
+  world: Record<string, Behaviour>,
+  o: { commands?: PowerCommand[]; recheck?: (n: number) => boolean; drivers?: string[] } = {},
+): Outcome {
+  let now = 0;
+  let rechecks = 0;
+  const incident: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'> = {
+    level: 0,
+    attempt: 0,
+    commands: [...(o.commands ?? [])],
+  };
+  const m: FenceMemory = { sinceMs: 0, reads: [], offEndedMs: {}, busy: [], drivers: o.drivers ?? ['ipmitool'] };
+  const real: Record<string, 'on' | 'off'> = {};
+  const asked: Record<string, { reads: number; offs: number }> = {};
+  for (const d of levels.flat()) {
+    real[d.id] = world[d.id]?.real ?? 'on';
+    asked[d.id] = { reads: 0, offs: 0 };
+  }
+  let pending: { at: number; run: () => void }[] = [];
+  const outcome = (end: Outcome['end'], step?: FenceStep): Outcome => ({
+    end,
+    ...(step === undefined ? {} : { step }),
+    atMs: now,
+    offs: Object.fromEntries(Object.entries(asked).map(([id, a]) => [id, a.offs])),
+    levels: incident.level + 1,
+    reallyOff: (levels[incident.level] ?? []).every((d) => real[d.id] === 'off'),
+    commands: incident.commands,
+    reads: m.reads,
+    offEndedMs: m.offEndedMs,
+    code: step !== undefined && 'detail' in step ? step.detail : '',
+  });
+  const advance = (to: number): void => {
+    now = to;
+    const due = pending.filter((p) => p.at <= now).sort((a, b) => a.at - b.at);
+    pending = pending.filter((p) => p.at > now);
+    for (const p of due) p.run();
+  };
+  for (let steps = 0; steps < 2000; steps++) {
+    const step = decideFence(incident, levels, m, now);
+    if (step.do === 'fenced' || step.do === 'failed') return outcome(step.do, step);
+    if (step.do === 'next-level') incident.level = step.level;
+    else if (step.do === 'recheck') {
+      advance(now + 10);
+      m.recheck = { atMs: now, go: o.recheck?.(rechecks++) ?? true, reason: 'spec' };
+    } else if (step.do === 'wait') {
+      const next = Math.min(step.untilMs, ...pending.map((p) => p.at));
+      advance(Math.max(next, now + 0.001));
+    } else
+      for (const c of step.commands) {
+        const id = c.device.id;
+        const behaviour = world[id];
+        const count = asked[id];
+        if (behaviour === undefined || count === undefined || m.busy.includes(id))
+          throw new Error(`bad command to ${id}`);
+        m.busy = [...m.busy, id];
+        const startedMs = now;
+        const done = (takesMs: number, run: () => void): void => {
+          const endedMs = now + Math.min(takesMs, c.limitMs);
+          pending.push({
+            at: endedMs,
+            run: () => {
+              m.busy = m.busy.filter((b) => b !== id);
+              run();
+            },
+          });
+        };
+        if (c.verb === 'status') {
+          const a = behaviour.read(count.reads++, real[id] ?? 'on');
+          const late = a.takesMs > c.limitMs;
+          done(a.takesMs, () => {
+            const code = late ? 'BMC_TIMEOUT' : a.code;
+            m.reads.push({
+              device: id,
+              level: incident.level,
+              power: late ? 'unknown' : a.power,
+              ...(code === undefined ? {} : { code }),
+              startedMs,
+              endedMs: now,
+              at: now,
+            });
+          });
+        } else {
+          const a = behaviour.off(count.offs++);
+          const late = a.takesMs > c.limitMs;
+          const n = incident.commands.length + 1;
+          const command: PowerCommand = {
+            n,
+            epoch: 1,
+            fencer: 'f',
+            attempt: 0,
+            level: incident.level,
+            device: id,
+            verb: 'off',
+            at: now,
+          };
+          incident.commands = [...incident.commands, command];
+          done(a.takesMs, () => {
+            m.offEndedMs[id] = now;
+            const code = late ? 'BMC_TIMEOUT' : a.code;
+            const result = { ok: a.ok && !late, ...(code === undefined ? {} : { code }) };
+            incident.commands = incident.commands.map((x) => (x.n === n ? { ...x, endedAt: now, result } : x));
+            if (a.offAfterMs === 0) real[id] = 'off';
+            else if (a.offAfterMs !== undefined)
+              pending.push({ at: now + a.offAfterMs, run: () => (real[id] = 'off') });
+          });
+        }
+      }
+  }
+  return outcome('endless');
+}
+
+const honest = (n: number, real: 'on' | 'off') => ({ power: real, takesMs: 50, n });
+const obedient: Behaviour = { read: honest, off: () => ({ ok: true, takesMs: 80, offAfterMs: 0 }) };
+const refusing = (code: ErrorCode, takesMs = 30): Behaviour => ({
+  read: () => ({ power: 'unknown', code, takesMs }),
+  off: () => ({ ok: false, code, takesMs }),
+});
+
+describe('fencing, decided', () => {
+  it('a node that is on: one off, two off-reads, fenced within a second', () => {
+    const o = play([[device('bmc')]], { bmc: obedient });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 1 }, step: { proof: { kind: 'read-back', level: 0 } } });
+    expect(o.atMs).toBeLessThan(1000);
+    expect(o.reads.map((r) => r.power)).toEqual(['on', 'off', 'off']);
+  });
+
+  it('a node that is off already: no off, two reads 2 s apart', () => {
+    const o = play([[device('bmc')]], { bmc: { ...obedient, real: 'off' } });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 0 }, step: { proof: { kind: 'already-off' } } });
+    expect(o.atMs).toBeGreaterThanOrEqual(2000);
+  });
+
+  it('reads off, then on: what seemed off already is ordered off', () => {
+    const answers: Power[] = ['off', 'on'];
+    const o = play([[device('bmc')]], {
+      bmc: { ...obedient, read: (n, real) => ({ power: answers[n] ?? real, takesMs: 50 }) },
+    });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 1 } });
+  });
+
+  it('accepts off and stays on: failed, one off, never fenced', () => {
+    const o = play([[device('bmc')]], { bmc: { ...obedient, off: () => ({ ok: true, takesMs: 80 }) } });
+    expect(o).toMatchObject({ end: 'failed', offs: { bmc: 1 } });
+    expect(o.atMs).toBe(FencingNumbers.allLevels);
+    expect(o.code).toContain('power on');
+  });
+
+  it('a power that cannot be read is not off', () => {
+    const o = play([[device('bmc')]], {
+      bmc: { ...obedient, read: () => ({ power: 'unknown', code: 'BMC_REFUSED', takesMs: 50 }) },
+    });
+    expect(o.end).toBe('failed');
+  });
+
+  it('off errors but the power is off: fenced', () => {
+    const o = play([[device('bmc')]], {
+      bmc: { ...obedient, off: () => ({ ok: false, code: 'BMC_REFUSED', takesMs: 80, offAfterMs: 0 }) },
+    });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 1 } });
+  });
+
+  it('an off that takes 8 s: fenced after 8 s, not before, with one off', () => {
+    const o = play([[device('bmc')]], {
+      bmc: { ...obedient, off: () => ({ ok: true, takesMs: 80, offAfterMs: 8000 }) },
+    });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 1 } });
+    expect(o.atMs).toBeGreaterThan(8000);
+    expect(o.atMs).toBeLessThan(9000);
+  });
+
+  it('reads off, on, off, off after the order: fenced at the last', () => {
+    const answers: Power[] = ['on', 'off', 'on', 'off', 'off'];
+    const o = play([[device('bmc')]], {
+      bmc: { ...obedient, read: (n) => ({ power: answers[n] ?? 'off', takesMs: 50 }) },
+    });
+    expect(o.end).toBe('fenced');
+    expect(o.reads.map((r) => r.power)).toEqual(answers);
+  });
+
+  it('a silent BMC: the first level ends within 12 s, the second is used', () => {
+    const o = play([[device('bmc')], [device('pdu')]], { bmc: refusing('BMC_TIMEOUT', 60_000), pdu: obedient });
+    expect(o).toMatchObject({ end: 'fenced', levels: 2, step: { proof: { level: 1 } } });
+    expect(o.atMs).toBeLessThan(13_000);
+  });
+
+  it('no level works: failed within 20 s', () => {
+    const silent = refusing('BMC_TIMEOUT', 60_000);
+    const o = play([[device('bmc')], [device('pdu')]], { bmc: silent, pdu: silent });
+    expect(o.end).toBe('failed');
+    expect(o.atMs).toBeLessThanOrEqual(20_000);
+  });
+
+  it('a wrong password is named, and given up at once', () => {
+    const o = play([[device('bmc')]], { bmc: refusing('BMC_AUTH') });
+    expect(o.end).toBe('failed');
+    expect(o.code).toContain('BMC_AUTH');
+    expect(o.atMs).toBeLessThan(1500);
+  });
+
+  it('a BMC that needs 3 s for an answer is fenced within its level', () => {
+    const slow = { ...obedient, read: (_: number, real: 'on' | 'off') => ({ power: real, takesMs: 3000 }) };
+    const o = play([[device('bmc')]], { bmc: { ...slow, off: () => ({ ok: true, takesMs: 3000, offAfterMs: 0 }) } });
+    expect(o.end).toBe('fenced');
+    expect(o.atMs).toBeLessThan(13_000);
+  });
+
+  it('two devices in a level: both must be off', () => {
+    const two = [[device('psu1'), device('psu2')]];
+    expect(play(two, { psu1: obedient, psu2: obedient })).toMatchObject({ end: 'fenced', offs: { psu1: 1, psu2: 1 } });
+    const stuck = { ...obedient, off: () => ({ ok: true, takesMs: 80 }) };
+    expect(play(two, { psu1: obedient, psu2: stuck }).end).toBe('failed');
+    expect(play(two, { psu1: stuck, psu2: { ...obedient, real: 'off' } }).end).toBe('failed');
+  });
+
+  it('a driver that is not offered here is named', () => {
+    const o = play([[device('bmc')]], { bmc: obedient }, { drivers: [] });
+    expect(o.end).toBe('failed');
+    expect(o.code).toContain('DRIVER_UNAVAILABLE');
+  });
+
+  it('gives no off while inventory says no, and asks again', () => {
+    const never = play([[device('bmc')]], { bmc: obedient }, { recheck: () => false });
+    expect(never).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
+    expect(play([[device('bmc')]], { bmc: obedient }, { recheck: (n) => n > 2 })).toMatchObject({ end: 'fenced' });
+  });
+
+  it('takes over an order whose owner was lost: reads first, orders again only where the power is on', () => {
+    const lost: PowerCommand = { n: 1, epoch: 1, fencer: 'x', attempt: 0, level: 0, device: 'bmc', verb: 'off', at: 0 };
+    const done = play([[device('bmc')]], { bmc: { ...obedient, real: 'off' } }, { commands: [lost] });
+    expect(done).toMatchObject({ end: 'fenced', offs: { bmc: 0 }, step: { proof: { kind: 'read-back' } } });
+    expect(done.atMs).toBeLessThan(1000);
+    expect(play([[device('bmc')]], { bmc: obedient }, { commands: [lost] })).toMatchObject({
+      end: 'fenced',
+      offs: { bmc: 1 },
+    });
+    // One that was accepted is not repeated.
+    const accepted = { ...lost, endedAt: 1, result: { ok: true } };
+    const late = {
+      ...obedient,
+      read: (n: number) => ({ power: n < 5 ? ('on' as const) : ('off' as const), takesMs: 50 }),
+    };
+    expect(play([[device('bmc')]], { bmc: late }, { commands: [accepted] })).toMatchObject({
+      end: 'fenced',
+      offs: { bmc: 0 },
+    });
+  });
+
+  const answer = fc.record({
+    lies: fc.constantFrom<'truth' | 'unknown' | 'late'>('truth', 'truth', 'truth', 'unknown', 'late'),
+    code: fc.constantFrom<ErrorCode>('BMC_TIMEOUT', 'BMC_AUTH', 'BMC_REFUSED', 'BMC_CIPHER'),
+    takesMs: fc.integer({ min: 1, max: 7000 }),
+    ok: fc.boolean(),
+    offAfterMs: fc.option(fc.integer({ min: 0, max: 9000 }), { nil: undefined }),
+  });
+  const behaviour = fc.record({
+    real: fc.constantFrom<'on' | 'off'>('on', 'on', 'on', 'off'),
+    answers: fc.array(answer, { minLength: 1, maxLength: 12 }),
+  });
+
+  it('is never fenced without its proof, nor while a device is on; ends in time; orders off at most three times', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(behaviour, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+        fc.array(fc.boolean(), { maxLength: 4 }),
+        (shape, rechecks) => {
+          const world: Record<string, Behaviour> = {};
+          const levels = shape.map((level, l) =>
+            level.map((b, n) => {
+              const id = `d${l}${n}`;
+              const at = (k: number) => b.answers[k % b.answers.length] ?? b.answers[0];
+              world[id] = {
+                real: b.real,
+                read: (k, real) => {
+                  const a = at(k);
+                  if (a === undefined || a.lies === 'late')
+                    return { power: 'unknown', code: 'BMC_TIMEOUT', takesMs: 60_000 };
+                  const truth = a.lies === 'truth';
+                  return { power: truth ? real : 'unknown', ...(truth ? {} : { code: a.code }), takesMs: a.takesMs };
+                },
+                off: (k) => {
+                  const a = at(k);
+                  if (a === undefined) return { ok: false, takesMs: 1 };
+                  return {
+                    ok: a.ok,
+                    takesMs: a.takesMs,
+                    ...(a.ok ? {} : { code: a.code }),
+                    ...(a.offAfterMs === undefined ? {} : { offAfterMs: a.offAfterMs }),
+                  };
+                },
+              };
+              return device(id);
+            }),
+          );
+          const o = play(levels, world, { recheck: (n) => rechecks[n] ?? true });
+          expect(['fenced', 'failed']).toContain(o.end);
+          expect(o.atMs).toBeLessThanOrEqual(FencingNumbers.allLevels + 1);
+          for (const level of [0, 1, 2])
+            for (const d of levels[level] ?? [])
+              expect(o.commands.filter((c) => c.device === d.id).length).toBeLessThanOrEqual(3);
+          if (o.end !== 'fenced') return;
+          // A read may take long: what it says was so when it was asked; devices that are off stay off here.
+          expect(o.reallyOff).toBe(true);
+          const last = levels[o.levels - 1] ?? [];
+          const offsEnded = Math.max(-Infinity, ...last.map((d) => o.offEndedMs[d.id] ?? -Infinity));
+          for (const d of last) {
+            const reads = o.reads.filter((r) => r.device === d.id).slice(-2);
+            const gap = o.commands.some((c) => c.device === d.id)
+              ? FencingNumbers.readGap
+              : FencingNumbers.readGapAlreadyOff;
+            expect(reads.map((r) => r.power)).toEqual(['off', 'off']);
+            expect(Math.min(...reads.map((r) => r.startedMs))).toBeGreaterThanOrEqual(offsEnded);
+            const run = o.reads.filter((r) => r.device === d.id && r.startedMs >= offsEnded);
+            const row = run.slice(run.findLastIndex((r) => r.power !== 'off') + 1);
+            expect((row.at(-1)?.startedMs ?? 0) - (row[0]?.endedMs ?? 0)).toBeGreaterThanOrEqual(gap);
+          }
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});

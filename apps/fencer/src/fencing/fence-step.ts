@@ -1,0 +1,200 @@
+import { ErrorCodes, FencingNumbers, type IncidentRecord, type OffProof, type PowerDevice } from '#contracts';
+import { latestOff, levelEnd } from './levels.js';
+
+/** One read of a device's power by this process; times on its own monotonic clock, ms. */
+export interface PowerRead {
+  device: string;
+  level: number;
+  power: 'on' | 'off' | 'unknown';
+  code?: string;
+  detail?: string;
+  startedMs: number;
+  endedMs: number;
+  /** Wall clock at its start, for the record. */
+  at: number;
+}
+
+/** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
+export interface FenceMemory {
+  /** When level 0 of this attempt began; a leader that comes to a later level counts as if it had been there. */
+  sinceMs: number;
+  /** In the order of their ends. */
+  reads: PowerRead[];
+  /** Device → when the last `off` that this process gave it ended. */
+  offEndedMs: Record<string, number>;
+  /** Devices with a command of this process under way. */
+  busy: readonly string[];
+  /** Drivers on offer here. */
+  drivers: readonly string[];
+  /** Last answer of inventory: does the incident still stand? */
+  recheck?: { atMs: number; go: boolean; reason: string };
+}
+
+export interface FenceCommand {
+  device: PowerDevice;
+  verb: 'off' | 'status';
+  /** It may run for so long, ms. */
+  limitMs: number;
+}
+
+export type FenceStep =
+  | { do: 'recheck' }
+  | { do: 'command'; commands: FenceCommand[] }
+  | { do: 'fenced'; proof: Pick<OffProof, 'kind' | 'level'>; detail: string }
+  | { do: 'next-level'; level: number; detail: string }
+  | { do: 'failed'; detail: string; retryInMs: number }
+  /** At the latest until then; a command that ends or a changed record wakes earlier. */
+  | { do: 'wait'; untilMs: number };
+
+/** Between two reads while the power is on or unknown, ms. */
+const POLL_MS = 300;
+/** An answer of inventory counts for an `off` for so long, ms. */
+const RECHECK_FRESH_MS = 2_000;
+/** After a no, inventory is asked again, ms. */
+const RECHECK_AGAIN_MS = 1_000;
+/** An `off` that was not taken is repeated at most so often in one level of one attempt, and not sooner than this. */
+const MOST_OFFS = 3;
+const OFF_AGAIN_MS = 1_000;
+/** Several devices: a device that was proven off this long ago is read again, so that all proofs stand together, ms. */
+const PROOF_FRESH_MS = 5_000;
+/** With less time than this left in a level no command is begun, ms. */
+const WORTH_MS = 250;
+/** Backoff after `failed`, ms: doubled with each attempt. */
+const BACKOFF_MS = 10_000;
+const MOST_BACKOFF_MS = 300_000;
+
+/**
+ * The leader's next step for an incident in phase `fencing`. Pure.
+ *
+ * Proof of off: per device two consecutive off-reads, both begun after the last `off` of the level ended, at least
+ * `readGap` apart (`readGapAlreadyOff` where this incident never ordered that device off). Unknown is never off, and
+ * the outcome of `off` itself proves nothing.
+ *
+ * @param now own monotonic clock, ms
+ */
+export function decideFence(
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'>,
+  levels: readonly (readonly PowerDevice[])[],
+  m: FenceMemory,
+  now: number,
+): FenceStep {
+  const devices = levels[i.level] ?? [];
+  if (devices.length === 0) return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(i) };
+  const plans = devices.map((device) => planDevice(i, device, m, now));
+  if (plans.every((p) => p.do === 'proven')) return fenced(i, devices);
+
+  const end = m.sinceMs + levelEnd(i.level, levels.length);
+  const hopeless = plans.find((p) => p.do === 'hopeless');
+  const over = now >= end;
+  if (hopeless !== undefined || over) {
+    // What is under way ends by its own limit: a level is not left while a command of it may still act.
+    if (m.busy.length > 0) return { do: 'wait', untilMs: now + POLL_MS };
+    return leave(i, levels.length, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m));
+  }
+
+  if (m.recheck === undefined) return { do: 'recheck' };
+  if (!m.recheck.go) {
+    const again = m.recheck.atMs + RECHECK_AGAIN_MS;
+    return now >= again ? { do: 'recheck' } : { do: 'wait', untilMs: Math.min(again, end) };
+  }
+  const commands = plans.flatMap((p) => (p.do === 'command' ? [p] : []));
+  const limitMs = Math.min(FencingNumbers.commandLimit, end - now);
+  if (commands.length > 0 && limitMs >= WORTH_MS) {
+    const powersOff = commands.some((c) => c.verb === 'off');
+    if (powersOff && now - m.recheck.atMs > RECHECK_FRESH_MS) return { do: 'recheck' };
+    return { do: 'command', commands: commands.map(({ device, verb }) => ({ device, verb, limitMs })) };
+  }
+  const times = plans.flatMap((p) => (p.do === 'wait' ? [p.untilMs] : []));
+  return { do: 'wait', untilMs: Math.min(end, ...times) };
+}
+
+type DevicePlan =
+  | { do: 'busy' }
+  | { do: 'proven' }
+  | { do: 'command'; device: PowerDevice; verb: 'off' | 'status' }
+  | { do: 'wait'; untilMs: number }
+  | { do: 'hopeless'; detail: string };
+
+function planDevice(
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'>,
+  device: PowerDevice,
+  m: FenceMemory,
+  now: number,
+): DevicePlan {
+  if (m.busy.includes(device.id)) return { do: 'busy' };
+  if (!m.drivers.includes(device.driver))
+    return { do: 'hopeless', detail: `DRIVER_UNAVAILABLE: this fencer does not offer driver ${device.driver}.` };
+  const reads = countingReads(i.level, device.id, m);
+  const last = reads.at(-1);
+  const off = latestOff(i, device.id, { attempt: i.attempt, level: i.level });
+  const command = (verb: 'off' | 'status'): DevicePlan => ({ do: 'command', device, verb });
+  const read = (notBefore: number): DevicePlan =>
+    now >= notBefore ? command('status') : { do: 'wait', untilMs: notBefore };
+  if (last === undefined) return command('status');
+
+  if (last.power === 'off') {
+    const gap = latestOff(i, device.id) === undefined ? FencingNumbers.readGapAlreadyOff : FencingNumbers.readGap;
+    const first = trailingOffs(reads)[0] ?? last;
+    if (first === last || last.startedMs - first.endedMs < gap) return read(first.endedMs + gap);
+    return now - last.endedMs <= PROOF_FRESH_MS ? { do: 'proven' } : command('status');
+  }
+
+  if (off === undefined) return command('off');
+  const mayRepeat = off.command.result?.ok !== true && off.count < MOST_OFFS;
+  const offEnded = m.offEndedMs[device.id] ?? -Infinity;
+  if (off.command.result?.ok === false && isFinal(off.command.result.code) && isFinal(last.code))
+    return { do: 'hopeless', detail: `${off.command.result.code}: ${off.command.result.detail ?? 'no detail'}` };
+  if (mayRepeat && now >= offEnded + OFF_AGAIN_MS) return command('off');
+  return read(last.endedMs + POLL_MS);
+}
+
+/** Reads that may prove something: begun when the last `off` of any device of the level had ended. */
+export function countingReads(level: number, device: string, m: FenceMemory): PowerRead[] {
+  const from = Math.max(-Infinity, ...Object.values(m.offEndedMs));
+  return m.reads.filter((r) => r.level === level && r.device === device && r.startedMs >= from);
+}
+
+/** The unbroken row of off-reads at the end. */
+function trailingOffs(reads: readonly PowerRead[]): PowerRead[] {
+  const broken = reads.findLastIndex((r) => r.power !== 'off');
+  return reads.slice(broken + 1);
+}
+
+/** Trying again cannot help. */
+const isFinal = (code: string | undefined): boolean =>
+  code !== undefined && code in ErrorCodes && !ErrorCodes[code as keyof typeof ErrorCodes].retry;
+
+function fenced(i: Pick<IncidentRecord, 'level' | 'commands'>, devices: readonly PowerDevice[]): FenceStep {
+  const ordered = devices.some((d) => latestOff(i, d.id) !== undefined);
+  const names = devices.map((d) => d.id).join(' and ');
+  return {
+    do: 'fenced',
+    proof: { kind: ordered ? 'read-back' : 'already-off', level: i.level },
+    detail: ordered ? `Power read back as off, twice: ${names}.` : `The power was off already, read twice: ${names}.`,
+  };
+}
+
+function leave(i: Pick<IncidentRecord, 'level' | 'attempt'>, levels: number, why: string): FenceStep {
+  const next = i.level + 1;
+  if (next < levels) return { do: 'next-level', level: next, detail: `Level ${i.level + 1} did not work: ${why}` };
+  return { do: 'failed', detail: `No level is left: ${why}`, retryInMs: backoff(i) };
+}
+
+function summary(
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'>,
+  devices: readonly PowerDevice[],
+  m: FenceMemory,
+): string {
+  if (m.recheck?.go === false) return `Inventory held it: ${m.recheck.reason}`;
+  const parts = devices.map((d) => {
+    const last = countingReads(i.level, d.id, m).at(-1);
+    const off = latestOff(i, d.id, { attempt: i.attempt, level: i.level })?.command.result;
+    const read = last === undefined ? 'not read' : [last.power, last.code].filter(Boolean).join(' ');
+    const order = off === undefined ? 'no off was given' : off.ok ? 'off was accepted' : `off: ${off.code ?? 'failed'}`;
+    return `${d.id}: power ${read}, ${order}`;
+  });
+  return `${parts.join('; ')}.`;
+}
+
+const backoff = (i: { attempt: number }): number =>
+  Math.min(MOST_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(i.attempt, 10));

@@ -1,0 +1,139 @@
+import { MusterError, type IncidentPhase, type IncidentRecord, type OffProof, type PowerCommand } from '#contracts';
+import type { TimedOutcome } from '../power/power-commander.js';
+import type { PowerRead } from './fence-step.js';
+
+/*
+ * How the fencing leader changes an incident. Each function refuses a record in which a leader with a higher token has
+ * written: the old one has been replaced, whatever it believes.
+ */
+
+/** Commands kept: the first ones tell how it began, the reads in between go first. */
+const MOST_COMMANDS = 400;
+
+/** @throws STALE_TOKEN */
+export function owned(i: IncidentRecord, token: number): IncidentRecord {
+  if ((i.epoch ?? 0) > token)
+    throw new MusterError('STALE_TOKEN', `a later fencing leader (${i.epoch}) has taken over ${i.node}`, {
+      node: i.node,
+      token,
+    });
+  return { ...i, epoch: token };
+}
+
+export interface Author {
+  token: number;
+  fencer: string;
+  /** Wall clock, for people. */
+  at: number;
+}
+
+/** The intent of a command, written before it is given. */
+export function withIntent(
+  i: IncidentRecord,
+  c: Pick<PowerCommand, 'device' | 'verb' | 'level'>,
+  reads: readonly PowerRead[],
+  by: Author,
+): { record: IncidentRecord; n: number } {
+  const record = withReads(owned(i, by.token), reads, by);
+  const n = nextNumber(record.commands);
+  const command: PowerCommand = { n, epoch: by.token, fencer: by.fencer, attempt: i.attempt, ...c, at: by.at };
+  return { record: { ...record, updatedAt: by.at, commands: trimmed([...record.commands, command]) }, n };
+}
+
+/** How a command ended: told by whoever gave it, also after its lease; undefined where the entry is gone. */
+export function withEnd(
+  i: IncidentRecord,
+  id: { incident: string; n: number; epoch: number },
+  outcome: TimedOutcome,
+  at: number,
+): IncidentRecord | undefined {
+  if (i.id !== id.incident) return undefined;
+  const mine = (c: PowerCommand): boolean => c.n === id.n && c.epoch === id.epoch;
+  if (!i.commands.some(mine)) return undefined;
+  const ended = (c: PowerCommand): PowerCommand => ({
+    ...c,
+    endedAt: at,
+    tookMs: outcome.tookMs,
+    result: resultOf(outcome),
+  });
+  return { ...i, updatedAt: at, commands: i.commands.map((c) => (mine(c) ? ended(c) : c)) };
+}
+
+/** The reads of this process, with what follows from them. */
+export function withReads(i: IncidentRecord, reads: readonly PowerRead[], by: Author): IncidentRecord {
+  let commands = i.commands;
+  for (const r of telling(reads)) {
+    const { power, code, detail } = r;
+    commands = [
+      ...commands,
+      {
+        n: nextNumber(commands),
+        epoch: by.token,
+        fencer: by.fencer,
+        attempt: i.attempt,
+        level: r.level,
+        device: r.device,
+        verb: 'status',
+        at: r.at,
+        endedAt: r.at + Math.round(r.endedMs - r.startedMs),
+        tookMs: Math.round(r.endedMs - r.startedMs),
+        result: resultOf({
+          ok: power !== 'unknown',
+          power,
+          ...(code === undefined ? {} : { code }),
+          ...(detail === undefined ? {} : { detail }),
+        }),
+      },
+    ];
+  }
+  return { ...i, commands: trimmed(commands) };
+}
+
+export function toPhase(
+  i: IncidentRecord,
+  phase: Extract<IncidentPhase, 'fenced' | 'failed'>,
+  detail: string,
+  by: Author,
+): IncidentRecord {
+  return { ...owned(i, by.token), phase, updatedAt: by.at, steps: [...i.steps, { phase, at: by.at, detail }] };
+}
+
+export const withProof = (i: IncidentRecord, proof: Pick<OffProof, 'kind' | 'level'>, at: number): IncidentRecord => ({
+  ...i,
+  proof: { ...proof, at },
+});
+
+export function toLevel(i: IncidentRecord, level: number, detail: string, by: Author): IncidentRecord {
+  const steps = [...i.steps, { phase: i.phase, at: by.at, detail }];
+  return { ...owned(i, by.token), level, updatedAt: by.at, steps };
+}
+
+/** Of a row of equal answers of one device the first and the last two: a slow off would fill the record otherwise. */
+function telling(reads: readonly PowerRead[]): PowerRead[] {
+  return reads.filter((r, at) => {
+    const same = reads.filter((x) => x.device === r.device && x.level === r.level);
+    const place = same.indexOf(r);
+    const before = same[place - 1];
+    return place >= same.length - 2 || before?.power !== r.power || before.code !== r.code || at === 0;
+  });
+}
+
+const nextNumber = (commands: readonly PowerCommand[]): number =>
+  commands.reduce((most, c) => Math.max(most, c.n), 0) + 1;
+
+function trimmed(commands: PowerCommand[]): PowerCommand[] {
+  if (commands.length <= MOST_COMMANDS) return commands;
+  const surplus = commands.length - MOST_COMMANDS;
+  const early = commands.slice(0, -50);
+  const reads = early.filter((c) => c.verb === 'status').slice(0, surplus);
+  return commands.filter((c) => !reads.includes(c));
+}
+
+function resultOf(o: Omit<TimedOutcome, 'tookMs' | 'code'> & { code?: string }): NonNullable<PowerCommand['result']> {
+  return {
+    ok: o.ok,
+    ...(o.power === undefined ? {} : { power: o.power }),
+    ...(o.code === undefined ? {} : { code: o.code }),
+    ...(o.detail === undefined ? {} : { detail: o.detail }),
+  };
+}

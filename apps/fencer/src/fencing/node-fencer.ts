@@ -1,0 +1,316 @@
+import type { Bus, Lease } from '#bus';
+import { MusterError, type IncidentRecord, type NodeRecord, type PowerDevice, type PowerVerb } from '#contracts';
+import type { PowerDeadline } from '../drivers/power-driver.js';
+import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
+import type { PowerCommander, TimedOutcome } from '../power/power-commander.js';
+import { decideFence, type PowerRead } from './fence-step.js';
+import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
+import { levelStart } from './levels.js';
+import { decidePowerOn, wantsPowerOn } from './power-on-step.js';
+
+export interface NodeFencerParts {
+  bus: Bus;
+  lease: Lease;
+  /** Token of the term in which this one acts; a later term has its own. */
+  token: number;
+  commander: PowerCommander;
+  queue: BmcQueue;
+  drivers: () => string[];
+  fencer: string;
+  /** When this process first saw the incident's last `off` as it stands, own monotonic clock, ms. */
+  quietSince: (i: IncidentRecord) => number;
+  /** Aborted when the lease is lost or the service stops. */
+  signal: AbortSignal;
+}
+
+interface Given {
+  device: PowerDevice;
+  verb: PowerVerb;
+  limitMs: number;
+}
+
+/** After a failure of the bus the next look is this much later, ms. */
+const RETRY_MS = 250;
+/** What was seen of one attempt is forgotten with it. */
+interface Attempt {
+  key: string;
+  sinceMs: number;
+  reads: PowerRead[];
+  /** Reads that are in the record. */
+  told: number;
+  endedMs: Record<string, number>;
+  recheck?: { atMs: number; go: boolean; reason: string };
+}
+
+export const concernsFencer = (i: IncidentRecord): boolean => i.phase === 'fencing' || wantsPowerOn(i);
+
+/**
+ * Carries one node's incident as far as it can, for one term of the lease: looks, lets {@link decideFence} or
+ * {@link decidePowerOn} decide, does that, looks again. It trusts nothing but the record as read just now, its own
+ * reads and its own clock.
+ */
+export class NodeFencer {
+  private attempt: Attempt = { key: '', sinceMs: 0, reads: [], told: 0, endedMs: {} };
+  private readonly busy = new Set<string>();
+  private readonly running = new Set<Promise<void>>();
+  private wakeUp: (() => void) | undefined;
+  private woken = false;
+
+  constructor(
+    readonly node: string,
+    private readonly parts: NodeFencerParts,
+  ) {}
+
+  /** The record has changed. */
+  wake(): void {
+    this.woken = true;
+    this.wakeUp?.();
+  }
+
+  /** Ends when the incident no longer concerns the fencer, or the right to act is over. */
+  async run(): Promise<void> {
+    while (!this.parts.signal.aborted) {
+      this.woken = false;
+      try {
+        if (!(await this.step())) break;
+      } catch (error) {
+        const failure = MusterError.from(error);
+        if (failure.code === 'LEASE_LOST' || failure.code === 'STALE_TOKEN') {
+          this.parts.bus.log.warn({ node: this.node, reason: failure.message }, 'fencing is left to another leader');
+          break;
+        }
+        // Somebody wrote first: what was decided on is no longer so.
+        if (failure.code === 'REVISION_CONFLICT') continue;
+        this.parts.bus.log.warn({ node: this.node, code: failure.code, reason: failure.message }, 'fencing is delayed');
+        await this.rest(performance.now() + RETRY_MS);
+      }
+    }
+    await Promise.all(this.running);
+  }
+
+  /** False: nothing is left to do here. */
+  private async step(): Promise<boolean> {
+    const { bus } = this.parts;
+    const entry = await bus.bucket<IncidentRecord>('incidents').get(this.node);
+    if (entry === undefined || !concernsFencer(entry.value)) return false;
+    const i = entry.value;
+    const levels = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value.powerLevels ?? [];
+    this.remember(i, levels.length);
+    const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: Date.now() });
+    const write = (record: IncidentRecord): Promise<number> =>
+      bus.bucket<IncidentRecord>('incidents').update(this.node, record, entry.revision);
+    const told = (by: Author): IncidentRecord => withReads(i, this.untold(), by);
+
+    const now = performance.now();
+    const step =
+      i.phase === 'fencing'
+        ? decideFence(i, levels, { ...this.memory(), drivers: this.parts.drivers() }, now)
+        : decidePowerOn(i, levels, { ...this.memory(), quietSinceMs: this.parts.quietSince(i) }, now);
+    switch (step.do) {
+      case 'idle':
+        return false;
+      case 'wait':
+        await this.rest(step.untilMs);
+        break;
+      case 'recheck':
+        await this.recheck(i);
+        break;
+      case 'command':
+        for (const c of step.commands) this.give(c, i, entry.revision);
+        await this.rest(now + 60_000);
+        break;
+      case 'fenced': {
+        const by = author();
+        await write(withProof(toPhase(told(by), 'fenced', step.detail, by), step.proof, by.at));
+        bus.log.info({ node: this.node, incident: i.id, token: by.token, proof: step.proof.kind }, 'fenced');
+        return false;
+      }
+      case 'failed': {
+        const by = author();
+        await write({ ...toPhase(told(by), 'failed', step.detail, by), retryAt: by.at + step.retryInMs });
+        bus.log.error({ node: this.node, incident: i.id, detail: step.detail }, 'fencing failed');
+        return false;
+      }
+      case 'next-level': {
+        const by = author();
+        await write(toLevel(told(by), step.level, step.detail, by));
+        this.attempt.told = this.attempt.reads.length;
+        bus.log.warn({ node: this.node, incident: i.id, detail: step.detail }, 'next fencing level');
+        break;
+      }
+      case 'done': {
+        const by = author();
+        const powerOn = {
+          wanted: true,
+          requestedAt: by.at,
+          ...i.powerOn,
+          done: true,
+          ok: step.ok,
+          detail: step.detail,
+        };
+        await write({ ...told(by), epoch: by.token, powerOn, updatedAt: by.at });
+        bus.log.info({ node: this.node, incident: i.id, ok: step.ok }, step.detail);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private remember(i: IncidentRecord, levels: number): void {
+    const key = `${i.id}/${i.attempt}/${i.phase === 'fencing' ? 'off' : 'on'}`;
+    if (this.attempt.key === key) return;
+    const sinceMs = performance.now() - levelStart(i.level, levels);
+    this.attempt = { key, sinceMs, reads: [], told: 0, endedMs: {} };
+  }
+
+  private memory() {
+    const { sinceMs, reads, endedMs, recheck } = this.attempt;
+    return {
+      sinceMs,
+      reads,
+      offEndedMs: endedMs,
+      onEndedMs: endedMs,
+      busy: [...this.busy],
+      ...(recheck === undefined ? {} : { recheck }),
+    };
+  }
+
+  private untold(): PowerRead[] {
+    return this.attempt.reads.slice(this.attempt.told);
+  }
+
+  /** The token, where the term in which this one was started still holds. */
+  private check(): number {
+    const token = this.parts.lease.check();
+    if (token !== this.parts.token) throw new MusterError('LEASE_LOST', 'this term of the fencing lease is over');
+    return token;
+  }
+
+  /** Does the incident still stand, on the verdict as of now? No answer is a no. */
+  private async recheck(i: IncidentRecord): Promise<void> {
+    const attempt = this.attempt;
+    const startMs = performance.now();
+    let answer: { go: boolean; reason: string };
+    try {
+      const request = { node: this.node, incident: i.id, epoch: this.check() };
+      answer = await this.parts.bus.call('inventory.incidents.recheck', request);
+    } catch (error) {
+      const failure = MusterError.from(error);
+      if (failure.code === 'LEASE_LOST') throw failure;
+      answer = { go: false, reason: `inventory cannot be asked: ${failure.message}` };
+    }
+    // Counted from the asking: the verdict may be as old as that.
+    attempt.recheck = { atMs: startMs, go: answer.go, reason: answer.reason };
+    if (!answer.go) this.parts.bus.log.info({ node: this.node, reason: answer.reason }, 'fencing is not to go on now');
+  }
+
+  /** Starts a command beside the loop, which goes on when it has ended. */
+  private give(c: Given, i: IncidentRecord, revision: number): void {
+    this.busy.add(c.device.id);
+    const task: Promise<void> = this.carryOut(c, i, revision)
+      .catch((error: unknown) => {
+        const failure = MusterError.from(error);
+        if (failure.code !== 'REVISION_CONFLICT' && failure.code !== 'LEASE_LOST' && failure.code !== 'STALE_TOKEN')
+          this.parts.bus.log.warn(
+            { node: this.node, device: c.device.id, reason: failure.message },
+            'command not given',
+          );
+      })
+      .finally(() => {
+        this.busy.delete(c.device.id);
+        this.running.delete(task);
+        this.wake();
+      });
+    this.running.add(task);
+  }
+
+  private async carryOut(c: Given, i: IncidentRecord, revision: number): Promise<void> {
+    const urgency = c.verb === 'off' ? Urgency.off : Urgency.proof;
+    const turn = await this.parts.queue.turn(bmcOf(c.device), urgency, this.parts.signal);
+    if (turn === undefined) return;
+    try {
+      // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
+      const limitNs = process.hrtime.bigint() + BigInt(Math.round(c.limitMs * 1e6));
+      if (c.verb === 'status') await this.read(c, i.level, limitNs);
+      else await this.order({ ...c, verb: c.verb }, i, revision, limitNs);
+    } finally {
+      turn.end();
+    }
+  }
+
+  private async read(c: Given, level: number, limitNs: bigint): Promise<void> {
+    const attempt = this.attempt;
+    this.check();
+    const at = Date.now();
+    const startedMs = performance.now();
+    const outcome = await this.parts.commander.run(c.device, 'status', this.deadline(limitNs), this.parts.signal);
+    attempt.reads.push({
+      device: c.device.id,
+      level,
+      power: outcome.power ?? 'unknown',
+      ...(outcome.code === undefined ? {} : { code: outcome.code }),
+      ...(outcome.detail === undefined ? {} : { detail: outcome.detail }),
+      startedMs,
+      endedMs: performance.now(),
+      at,
+    });
+  }
+
+  private async order(
+    c: Given & { verb: 'off' | 'on' },
+    i: IncidentRecord,
+    revision: number,
+    limitNs: bigint,
+  ): Promise<void> {
+    const attempt = this.attempt;
+    const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
+    const by: Author = { token: this.check(), fencer: this.parts.fencer, at: Date.now() };
+    const reads = attempt.reads.length;
+    const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.untold(), by);
+    await incidents.update(this.node, intent.record, revision);
+    attempt.told = reads;
+    this.check();
+    const facts = { node: this.node, incident: i.id, token: by.token, device: c.device.id, n: intent.n };
+    this.parts.bus.log.info(facts, `power ${c.verb} is given`);
+    let outcome: TimedOutcome;
+    try {
+      outcome = await this.parts.commander.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
+    } finally {
+      attempt.endedMs[c.device.id] = performance.now();
+    }
+    this.parts.bus.log.info(
+      { ...facts, ok: outcome.ok, code: outcome.code, tookMs: outcome.tookMs },
+      `power ${c.verb} ended`,
+    );
+    const id = { incident: i.id, n: intent.n, epoch: by.token };
+    await incidents.mutate(this.node, (now) =>
+      now === undefined ? undefined : withEnd(now.value, id, outcome, Date.now()),
+    );
+  }
+
+  /** Never later than the lease of this term, which may be renewed while the command runs. */
+  private deadline(limitNs: bigint): PowerDeadline {
+    return {
+      atNs: () => {
+        const { lease, token } = this.parts;
+        const until = lease.held && lease.token === token ? lease.validUntil : 0n;
+        return until < limitNs ? until : limitNs;
+      },
+    };
+  }
+
+  private rest(untilMs: number): Promise<void> {
+    if (this.woken || this.parts.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const go = (): void => {
+        clearTimeout(timer);
+        this.wakeUp = undefined;
+        this.parts.signal.removeEventListener('abort', go);
+        resolve();
+      };
+      const timer = setTimeout(go, Math.max(1, untilMs - performance.now()));
+      this.wakeUp = go;
+      this.parts.signal.addEventListener('abort', go);
+    });
+  }
+}

@@ -1,0 +1,4 @@
+import { serviceMain } from '#service';
+import { FencerModule } from './fencer.module.js';
+
+serviceMain('fencer', FencerModule);

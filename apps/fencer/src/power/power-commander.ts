@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { openSecret, readSecretsKey, type SealedSecret } from '#bus';
+import { MusterError, type PowerDevice, type PowerVerb } from '#contracts';
+import { ServiceContext } from '#service';
+import { DriverRegistry } from '../drivers/driver-registry.js';
+import type { PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
+
+export interface TimedOutcome extends PowerOutcome {
+  /** ms, monotonic, from the call to the command's end. */
+  tookMs: number;
+}
+
+/** Gives one command to one device by its driver. Never throws: what went wrong is the outcome. */
+@Injectable()
+export class PowerCommander {
+  private key: Buffer | undefined;
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly drivers: DriverRegistry,
+  ) {}
+
+  async run(
+    device: PowerDevice,
+    verb: PowerVerb,
+    deadline: PowerDeadline,
+    signal?: AbortSignal,
+  ): Promise<TimedOutcome> {
+    const start = performance.now();
+    let outcome: PowerOutcome;
+    try {
+      const driver = this.drivers.get(device.driver);
+      if (driver === undefined)
+        throw new MusterError('DRIVER_UNAVAILABLE', `driver ${device.driver} is not offered on this host`);
+      const password = await this.password(device);
+      outcome = await driver.run({
+        device,
+        verb,
+        deadline,
+        ...(password === undefined ? {} : { password }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      const failure = MusterError.from(error);
+      outcome = { ok: false, power: 'unknown', code: failure.code, detail: failure.message };
+    }
+    return { ...outcome, tookMs: Math.round(performance.now() - start) };
+  }
+
+  private async password(device: PowerDevice): Promise<string | undefined> {
+    if (device.secret === undefined) return undefined;
+    const sealed = await this.context.bus.bucket<SealedSecret>('secrets').get(device.secret);
+    if (sealed === undefined)
+      throw new MusterError('BMC_AUTH', `the password of device ${device.id} is not in bucket secrets`);
+    const file = this.context.config.keys.secrets;
+    if (file === undefined)
+      throw new MusterError('CONFIG_INVALID', 'keys.secrets is not configured: passwords cannot be opened');
+    this.key ??= readSecretsKey(file);
+    return openSecret(this.key, sealed.value);
+  }
+}
