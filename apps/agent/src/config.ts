@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { parseDatagramKeys } from '#contracts/datagram.js';
 import { MusterError } from '#contracts/errors.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/names.js';
 
@@ -110,23 +111,13 @@ export function checkConfig(raw: unknown): AgentConfig {
   };
 }
 
-/** One or two keys, hex, at least 16 bytes each. */
+/** CONFIG_INVALID: the key file cannot be read or holds no keys. */
 export function loadKeys(file: string): Buffer[] {
-  let lines: string[];
   try {
-    lines = readFileSync(file, 'utf8').split('\n');
+    return parseDatagramKeys(readFileSync(file, 'utf8'));
   } catch (e) {
-    throw new MusterError(
-      'CONFIG_INVALID',
-      `key file ${file} cannot be read (${(e as Error).message})`,
-      {},
-      { cause: e },
-    );
+    throw new MusterError('CONFIG_INVALID', `key file ${file}: ${(e as Error).message}`, {}, { cause: e });
   }
-  const keys = lines.map((l) => l.trim()).filter((l) => l !== '' && !l.startsWith('#'));
-  if (keys.length < 1 || keys.length > 2 || !keys.every((k) => /^([0-9a-f]{2}){16,64}$/i.test(k)))
-    throw new MusterError('CONFIG_INVALID', `key file ${file} must hold one or two lines of 32 to 128 hex digits`);
-  return keys.map((k) => Buffer.from(k, 'hex'));
 }
 
 /** `{user, seed}` of this agent's NATS user. */

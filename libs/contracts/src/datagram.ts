@@ -34,6 +34,18 @@ export interface DatagramKeys {
   keys: readonly Buffer[];
 }
 
+/**
+ * The text of a key file: one or two keys, 16 to 64 bytes each, hex, one a line; lines with `#` are remarks.
+ * @throws RangeError that says what is expected
+ */
+export function parseDatagramKeys(text: string): Buffer[] {
+  const lines = text.split('\n').map((l) => l.trim());
+  const keys = lines.filter((l) => l !== '' && !l.startsWith('#'));
+  if (keys.length < 1 || keys.length > 2 || !keys.every((k) => /^([0-9a-f]{2}){16,64}$/i.test(k)))
+    throw new RangeError('one or two lines of 32 to 128 hex digits are expected');
+  return keys.map((k) => Buffer.from(k, 'hex'));
+}
+
 const mac = (body: Buffer, cluster: string, key: Buffer): Buffer =>
   createHmac('sha256', key).update(body).update(cluster).digest().subarray(0, 16);
 

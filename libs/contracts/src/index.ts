@@ -11,6 +11,7 @@ export * from './node.js';
 export * from './peers.js';
 export * from './report.js';
 export * from './requests.js';
+export * from './rings.js';
 export * from './rpc.js';
 export * from './settings.js';
 export * from './subjects.js';

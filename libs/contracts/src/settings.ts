@@ -115,6 +115,11 @@ export interface ClusterSettings {
   leaveGrace: number;
   /** DEGRADED(management) longer than this counts as a return when it ends, ms. */
   holdDown: number;
+  /**
+   * `host:port` of something that is no node, e.g. the router: with two members the monitor must reach it before it
+   * calls the other one's silence a death. @default '' (none: with two members an operator decides)
+   */
+  witness?: string;
 }
 
 export const SETTINGS_KEY = 'cluster';
@@ -128,4 +133,5 @@ export const defaultSettings = (cluster: string): ClusterSettings => ({
   globals: {},
   leaveGrace: 600_000,
   holdDown: 5_000,
+  witness: '',
 });

@@ -18,7 +18,8 @@ export interface UdpHandlers {
 }
 
 /** Addresses are literals: no resolver is asked, so none can block. */
-const literal: NonNullable<SocketOptions['lookup']> = (address, _options, done) => done(null, address, isIPv6(address) ? 6 : 4);
+const literal: NonNullable<SocketOptions['lookup']> = (address, _options, done) =>
+  done(null, address, isIPv6(address) ? 6 : 4);
 
 /** One network's socket, bound to the node's own address there, so that nothing leaves over another network. */
 export class UdpSocket {

@@ -1,0 +1,102 @@
+import {
+  defaultSettings,
+  MANAGEMENT,
+  SETTINGS_KEY,
+  WatchPlan,
+  type ClusterSettings,
+  type NodeRecord,
+} from '#contracts';
+import type { ProbeTarget } from '../probe/own-probe.js';
+
+/** A node that is judged. */
+export interface WatchedTarget {
+  record: NodeRecord;
+  /** Counts in M, and votes. */
+  member: boolean;
+  networks: readonly string[];
+}
+
+/** What the fleet view reads: a bucket's values at hand. */
+export interface Records<T> {
+  readonly live: boolean;
+  get(key: string): { value: T } | undefined;
+  entries(): { key: string; value: T; revision: number }[];
+  onChange(fn: (key: string, value: T | undefined) => void): () => void;
+}
+
+/** Never a function of who is reachable, of workers or of incidents. */
+const isMember = (n: NodeRecord): boolean => n.cordon === undefined && n.confirmedOff === undefined;
+
+const sshPort = (vars: Record<string, unknown>): number => {
+  const port = Number(vars['ansible_port'] ?? 22);
+  return Number.isInteger(port) && port > 0 && port < 65536 ? port : 22;
+};
+
+/** Whom we judge, who votes on whom, and by which numbers: follows the registry. */
+export class FleetView {
+  private built: { targets: Map<string, WatchedTarget>; members: string[]; plan: WatchPlan } | undefined;
+
+  constructor(
+    private readonly nodes: Records<NodeRecord>,
+    private readonly stored: Records<ClusterSettings>,
+    private readonly cluster: string,
+  ) {
+    nodes.onChange(() => (this.built = undefined));
+  }
+
+  /** The registry has been read whole, and is being followed. */
+  get live(): boolean {
+    return this.nodes.live && this.stored.live;
+  }
+
+  get settings(): ClusterSettings {
+    return this.stored.get(SETTINGS_KEY)?.value ?? defaultSettings(this.cluster);
+  }
+
+  get targets(): ReadonlyMap<string, WatchedTarget> {
+    return this.state().targets;
+  }
+
+  /** M by name. */
+  get members(): readonly string[] {
+    return this.state().members;
+  }
+
+  observersOf(node: string): readonly string[] {
+    return this.state().plan.observersOf(node);
+  }
+
+  /** Nodes that this one observes. */
+  observedBy(node: string): readonly string[] {
+    return this.state().plan.peersOf(node);
+  }
+
+  probeTarget(t: WatchedTarget): ProbeTarget {
+    const networks = Object.fromEntries(Object.entries(t.record.networks).map(([n, { address }]) => [n, address]));
+    const host = networks[MANAGEMENT] ?? Object.values(networks)[0];
+    return {
+      node: t.record.name,
+      networks,
+      port: this.settings.agentPort,
+      ...(host !== undefined && { ssh: { host, port: sshPort(t.record.vars) } }),
+    };
+  }
+
+  private state(): NonNullable<FleetView['built']> {
+    if (this.built) return this.built;
+    const enrolled = this.nodes
+      .entries()
+      .map((e) => e.value)
+      .filter((n) => n.enrolled);
+    const targets = new Map(
+      enrolled.map((record): [string, WatchedTarget] => [
+        record.name,
+        { record, member: isMember(record), networks: Object.keys(record.networks) },
+      ]),
+    );
+    const watched = [...targets.values()].map((t) => ({ name: t.record.name, member: t.member }));
+    const members = watched.filter((w) => w.member).map((w) => w.name);
+    this.built = { targets, members, plan: new WatchPlan(watched) };
+    return this.built;
+  }
+}

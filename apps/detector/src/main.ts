@@ -1,0 +1,4 @@
+import { serviceMain } from '#service';
+import { DetectorModule } from './detector.module.js';
+
+serviceMain('detector', DetectorModule);

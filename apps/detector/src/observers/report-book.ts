@@ -1,0 +1,112 @@
+import { type DetectionSettings, type Report } from '#contracts';
+
+/** After this long without a report, one with a lower number is a new system rather than a late message, ms. */
+const NEW_SYSTEM_MS = 10_000;
+/** An older process that goes on reporting beside a newer one: two machines under one name. Forgotten after this, ms. */
+const CONFLICT_MS = 10_000;
+/** So many growing reports of an older process are no late messages. */
+const CONFLICT_REPORTS = 3;
+
+export type LinkState = 'unknown' | 'heard' | 'missing' | 'silent';
+
+/** What an observer last said of one target on one network. */
+export interface LinkView {
+  misses: number;
+  rttUs: number;
+}
+
+/** The last word of one observer. */
+export interface Heard {
+  report: Report;
+  /** When it was received, monotonic ms of this process. */
+  at: number;
+  /** Target → its links, in the order of the report's networks. */
+  links: Map<string, LinkView[]>;
+  /** When this process (epoch) of the agent said that it leaves. */
+  leftAt?: number;
+  /** Two machines report under this name; until when, monotonic ms. */
+  conflictUntil: number;
+}
+
+interface Observer extends Heard {
+  older?: { epoch: number; seq: number; grown: number; at: number };
+}
+
+export const linkState = (l: LinkView, n: Pick<DetectionSettings, 'misses' | 'suspectMisses'>): LinkState => {
+  if (l.misses >= n.misses) return 'silent';
+  if (l.misses >= n.suspectMisses) return 'missing';
+  return l.rttUs >= 0 ? 'heard' : 'unknown';
+};
+
+/**
+ * The last report of every observer. The same report comes over each network: the first counts. One identity has one
+ * vote, whatever it sends; the caller has checked that the subject belongs to the name in it.
+ */
+export class ReportBook {
+  private readonly observers = new Map<string, Observer>();
+
+  of(node: string): Heard | undefined {
+    return this.observers.get(node);
+  }
+
+  forget(node: string): void {
+    this.observers.delete(node);
+  }
+
+  /** Whom the report brings news about. Undefined: it is a copy, or an older one. */
+  hear(report: Report, now: number, n: DetectionSettings): string[] | undefined {
+    const was = this.observers.get(report.node);
+    if (was && this.isOlder(was, report, now)) return undefined;
+    const links = new Map(
+      report.peers.map(([peer, l]) => [peer, l.map(([misses, rttUs]): LinkView => ({ misses, rttUs }))]),
+    );
+    const sameProcess = was?.report.epoch === report.epoch;
+    const next: Observer = {
+      report,
+      at: now,
+      links,
+      conflictUntil: was?.conflictUntil ?? -Infinity,
+      ...(was?.older && { older: was.older }),
+      ...(report.leaving && { leftAt: (sameProcess ? was?.leftAt : undefined) ?? now }),
+    };
+    this.observers.set(report.node, next);
+    return newsIn(was, next, now, n);
+  }
+
+  /** Older than what we have; counts how many such come, for they may be another machine's. */
+  private isOlder(was: Observer, report: Report, now: number): boolean {
+    const { epoch, seq } = was.report;
+    if (report.epoch > epoch || (report.epoch === epoch && report.seq > seq)) {
+      this.judgeNewer(was, report, now);
+      return false;
+    }
+    if (now - was.at >= NEW_SYSTEM_MS) return false;
+    if (report.epoch === epoch) return true;
+    const o = was.older;
+    if (!o || o.epoch !== report.epoch || now - o.at > CONFLICT_MS)
+      was.older = { epoch: report.epoch, seq: report.seq, grown: 0, at: now };
+    else if (report.seq > o.seq) was.older = { ...o, seq: report.seq, grown: o.grown + 1, at: now };
+    if ((was.older?.grown ?? 0) >= CONFLICT_REPORTS) was.conflictUntil = now + CONFLICT_MS;
+    return true;
+  }
+
+  private judgeNewer(was: Observer, report: Report, now: number): void {
+    // A new process while the old one's reports are not yet old: what still comes of the old one is watched.
+    if (report.epoch > was.report.epoch)
+      was.older = { epoch: was.report.epoch, seq: was.report.seq, grown: 0, at: now };
+  }
+}
+
+function newsIn(was: Observer | undefined, next: Observer, now: number, n: DetectionSettings): string[] {
+  const { report } = next;
+  const self = report.node;
+  const voice = (o: Observer): string =>
+    JSON.stringify([o.report.epoch, o.report.health.abstain, o.report.networks, o.report.health.sendErrors]);
+  if (!was || voice(was) !== voice(next) || now - was.at > n.freshness) return [self, ...next.links.keys()];
+  const changed = [...next.links].filter(([peer, links]) => {
+    const before = was.links.get(peer);
+    return !before || links.some((l, i) => !before[i] || linkState(before[i], n) !== linkState(l, n));
+  });
+  const own = was.report.bootId !== report.bootId || was.leftAt !== next.leftAt;
+  return [...(own ? [self] : []), ...changed.map(([peer]) => peer)];
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import { DatagramTypes, decodeDatagram, encodeDatagram, peerId, type DatagramKeys } from '#contracts';
+
+/** ms an echo may take. */
+export const ECHO_LIMIT = 1000;
+
+export interface EchoAnswer {
+  node: string;
+  network: string;
+  echoed: boolean;
+}
+
+/**
+ * The monitor's own datagrams to a node's agent. The monitor is on no peer list: it signs as `detector:<instance>`,
+ * and agents answer any valid probe that is meant for them.
+ */
+export class EchoProbe {
+  private readonly sockets = new Map<'udp4' | 'udp6', Socket>();
+  private readonly waiting = new Map<string, { node: string; network: string; timer: NodeJS.Timeout }>();
+  private readonly id: bigint;
+
+  constructor(
+    instance: string,
+    private readonly keys: DatagramKeys,
+    private readonly done: (a: EchoAnswer) => void,
+    private readonly failed: (reason: string) => void,
+  ) {
+    this.id = peerId(`detector:${instance}`);
+  }
+
+  /** Calls `done` once, with the echo or at its limit. A probe that cannot be sent is not answered either. */
+  ask(node: string, network: string, index: number, address: string, port: number): void {
+    const nonce = randomBytes(16);
+    const key = nonce.toString('hex');
+    const bytes = encodeDatagram(
+      {
+        type: DatagramTypes.PROBE,
+        from: this.id,
+        to: peerId(node),
+        epoch: 0n,
+        network: index,
+        listVersion: 0,
+        nonce,
+      },
+      this.keys,
+    );
+    const timer = setTimeout(() => {
+      this.waiting.delete(key);
+      this.done({ node, network, echoed: false });
+    }, ECHO_LIMIT);
+    this.waiting.set(key, { node, network, timer });
+    this.socket(isIPv6(address) ? 'udp6' : 'udp4').send(bytes, port, address, (e) => {
+      if (e) this.failed(`cannot send to ${address}:${port}: ${e.message}`);
+    });
+  }
+
+  close(): void {
+    for (const { timer } of this.waiting.values()) clearTimeout(timer);
+    this.waiting.clear();
+    for (const socket of this.sockets.values()) socket.close();
+    this.sockets.clear();
+  }
+
+  private socket(type: 'udp4' | 'udp6'): Socket {
+    const known = this.sockets.get(type);
+    if (known) return known;
+    const socket = createSocket(type);
+    socket.on('message', (bytes) => this.receive(bytes));
+    socket.on('error', (e) => {
+      this.failed(e.message);
+      if (this.sockets.get(type) === socket) this.sockets.delete(type);
+      socket.close();
+    });
+    this.sockets.set(type, socket);
+    return socket;
+  }
+
+  private receive(bytes: Buffer): void {
+    const d = decodeDatagram(bytes, this.keys);
+    if (typeof d === 'string' || d.type !== DatagramTypes.ECHO || d.to !== this.id) return;
+    const key = d.nonce.toString('hex');
+    const asked = this.waiting.get(key);
+    if (!asked || d.from !== peerId(asked.node)) return;
+    this.waiting.delete(key);
+    clearTimeout(asked.timer);
+    this.done({ node: asked.node, network: asked.network, echoed: true });
+  }
+}

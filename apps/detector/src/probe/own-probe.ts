@@ -1,0 +1,126 @@
+import type { DatagramKeys, OwnProbe, SshSign } from '#contracts';
+import { EchoProbe, type EchoAnswer } from './echo-probe.js';
+import { sshSign } from './tcp-sign.js';
+
+/** ms between two rounds on one node. */
+export const ROUND = 500;
+/** ms until ssh is tried again where it has just answered: a living host's log is not to be filled. */
+const SSH_PAUSE = 2000;
+
+/** Where a node is looked for. */
+export interface ProbeTarget {
+  node: string;
+  /** Network → address. */
+  networks: Record<string, string>;
+  port: number;
+  ssh?: { host: string; port: number };
+}
+
+interface Look {
+  target: ProbeTarget;
+  timer: NodeJS.Timeout;
+  /** Network → when it last echoed, monotonic ms. */
+  echoedAt: Map<string, number>;
+  /** When a datagram was last given up, monotonic ms. */
+  unansweredAt?: number;
+  ssh: SshSign;
+  sshAt?: number;
+  sshBusy: boolean;
+}
+
+/** The monitor's own look at nodes that are suspect: over every network by the agents' wire, and at their ssh. */
+export class OwnProbes {
+  private readonly looks = new Map<string, Look>();
+  private readonly echoes: EchoProbe;
+
+  constructor(
+    instance: string,
+    keys: DatagramKeys,
+    /** Something was learnt of this node. */
+    private readonly changed: (node: string) => void,
+    failed: (reason: string) => void,
+  ) {
+    this.echoes = new EchoProbe(instance, keys, (a) => this.onEcho(a), failed);
+  }
+
+  /** Looks at exactly these nodes from now on; who is looked at already goes on with what is known. */
+  watch(targets: readonly ProbeTarget[]): void {
+    const wanted = new Set(targets.map((t) => t.node));
+    for (const [node, look] of this.looks)
+      if (!wanted.has(node)) {
+        clearInterval(look.timer);
+        this.looks.delete(node);
+      }
+    for (const target of targets) {
+      const known = this.looks.get(target.node);
+      if (known) known.target = target;
+      else this.begin(target);
+    }
+  }
+
+  close(): void {
+    this.watch([]);
+    this.echoes.close();
+  }
+
+  /** `silent` only once a datagram was given up, ssh was tried, and no echo came within `freshness`. */
+  state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {
+    const look = this.looks.get(node);
+    if (!look) return 'unknown';
+    if (this.echoedWithin(look, now, freshness).length > 0) return 'echo';
+    return look.unansweredAt !== undefined && look.ssh !== 'not-tried' ? 'silent' : 'unknown';
+  }
+
+  evidence(node: string, now: number, freshness: number): OwnProbe | undefined {
+    const look = this.looks.get(node);
+    if (!look) return undefined;
+    const at = [...look.echoedAt.values(), look.unansweredAt, look.sshAt].filter((x) => x !== undefined);
+    return {
+      echo: this.echoedWithin(look, now, freshness),
+      ssh: look.ssh,
+      ageMs: at.length === 0 ? 0 : Math.max(0, Math.round(now - Math.max(...at))),
+    };
+  }
+
+  private echoedWithin(look: Look, now: number, freshness: number): string[] {
+    return [...look.echoedAt].filter(([, at]) => now - at < freshness).map(([network]) => network);
+  }
+
+  private begin(target: ProbeTarget): void {
+    const look: Look = {
+      target,
+      echoedAt: new Map(),
+      ssh: 'not-tried',
+      sshBusy: false,
+      timer: setInterval(() => this.round(look), ROUND),
+    };
+    this.looks.set(target.node, look);
+    this.round(look);
+  }
+
+  private round(look: Look): void {
+    const { node, networks, port } = look.target;
+    const names = Object.keys(networks).sort();
+    names.forEach((network, i) => this.echoes.ask(node, network, i, networks[network] as string, port));
+    void this.trySsh(look);
+  }
+
+  private async trySsh(look: Look): Promise<void> {
+    const { ssh, node } = look.target;
+    const rested = look.ssh !== 'banner' || performance.now() - (look.sshAt ?? 0) >= SSH_PAUSE;
+    if (!ssh || look.sshBusy || !rested) return;
+    look.sshBusy = true;
+    look.ssh = await sshSign(ssh.host, ssh.port);
+    look.sshAt = performance.now();
+    look.sshBusy = false;
+    if (this.looks.get(node) === look) this.changed(node);
+  }
+
+  private onEcho({ node, network, echoed }: EchoAnswer): void {
+    const look = this.looks.get(node);
+    if (!look) return;
+    if (echoed) look.echoedAt.set(network, performance.now());
+    else look.unansweredAt = performance.now();
+    this.changed(node);
+  }
+}

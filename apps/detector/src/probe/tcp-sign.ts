@@ -1,0 +1,48 @@
+import { connect } from 'node:net';
+import type { SshSign } from '#contracts';
+
+/** ms for connection and first words. */
+export const TCP_LIMIT = 1000;
+
+/**
+ * Looks for the banner of an ssh server. `refused`: something with this address answers that nothing listens.
+ * `silent`: no answer, or none that is ssh's, within the limit.
+ */
+export function sshSign(host: string, port: number): Promise<Exclude<SshSign, 'not-tried'>> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    let text = '';
+    const end = (sign: Exclude<SshSign, 'not-tried'>): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(sign);
+    };
+    const timer = setTimeout(() => end('silent'), TCP_LIMIT);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (/^SSH-/m.test(text)) end('banner');
+      else if (text.length > 4096) end('silent');
+    });
+    socket.on('error', (e: NodeJS.ErrnoException) =>
+      end(e.code === 'ECONNREFUSED' || e.code === 'ECONNRESET' ? 'refused' : 'silent'),
+    );
+    socket.on('close', () => end('silent'));
+  });
+}
+
+/** Whether anything at `host:port` answers, be it by refusing. */
+export function answersAt(hostPort: string): Promise<boolean> {
+  const at = hostPort.lastIndexOf(':');
+  const host = hostPort.slice(0, at).replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(hostPort.slice(at + 1)) });
+    const end = (yes: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(yes);
+    };
+    const timer = setTimeout(() => end(false), TCP_LIMIT);
+    socket.on('connect', () => end(true));
+    socket.on('error', (e: NodeJS.ErrnoException) => end(e.code === 'ECONNREFUSED'));
+  });
+}

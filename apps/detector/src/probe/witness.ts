@@ -1,0 +1,22 @@
+import { answersAt } from './tcp-sign.js';
+
+/** Something that is no node: where it answers, it is not us who are cut off. Asked only while that matters. */
+export class Witness {
+  private reached = false;
+  private busy = false;
+
+  get ok(): boolean {
+    return this.reached;
+  }
+
+  forget(): void {
+    this.reached = false;
+  }
+
+  async ask(hostPort: string): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    this.reached = await answersAt(hostPort);
+    this.busy = false;
+  }
+}

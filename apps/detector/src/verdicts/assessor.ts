@@ -1,0 +1,112 @@
+import { MusterError, type Verdict } from '#contracts';
+import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
+import type { OwnProbes } from '../probe/own-probe.js';
+import type { Examiner, Vantage } from './examiner.js';
+import { judge, type Judgement } from './verdict.js';
+import type { VerdictLog } from './verdict-log.js';
+
+/** Nodes that are plainly UP are looked at in this many turns once the fleet is large: news in a report does not wait. */
+const TURNS = 5;
+const LARGE = 100;
+
+export interface News {
+  node: string;
+  was: Judgement;
+  is: Judgement;
+}
+
+/** Goes from what is known to what is said: examines nodes, writes down what is news, and has suspects looked at. */
+export class Assessor {
+  private readonly suspects = new Set<string>();
+  private turn = 0;
+
+  constructor(
+    private readonly fleet: FleetView,
+    private readonly examiner: Examiner,
+    private readonly log: VerdictLog,
+    private readonly probes: Pick<OwnProbes, 'watch'>,
+  ) {}
+
+  /** Whose turn it is: everyone in a small fleet, and always who is not plainly UP. */
+  inTurn(): string[] {
+    const all = [...this.fleet.targets.keys()];
+    if (all.length <= LARGE) return all;
+    this.turn = (this.turn + 1) % TURNS;
+    return all.filter((node, i) => i % TURNS === this.turn || this.log.judgementOf(node).verdict !== 'UP');
+  }
+
+  /** @param quiet learn whom to look at, say nothing */
+  assess(nodes: readonly string[], v: Vantage, wall: number, quiet: boolean): News[] {
+    const reporters = this.examiner.reporters(v.now);
+    let moved = false;
+    const news: News[] = [];
+    for (const node of nodes) {
+      const target = this.fleet.targets.get(node);
+      if (!target) continue;
+      const was = this.log.judgementOf(node);
+      const { said, suspect } = this.assessOne(target, was, reporters, v, wall, quiet);
+      if (said) news.push({ node, was, is: this.log.judgementOf(node) });
+      if (suspect === this.suspects.has(node)) continue;
+      moved = true;
+      if (suspect) this.suspects.add(node);
+      else this.suspects.delete(node);
+    }
+    if (moved) this.lookAtSuspects();
+    return news;
+  }
+
+  /** As of now, with the evidence as of now. */
+  current(node: string, v: Vantage, wall: number, quiet: boolean): { verdict: Verdict; news: News[] } {
+    const target = this.fleet.targets.get(node);
+    if (!target) throw new MusterError('NODE_UNKNOWN', `${node} is not watched`, { node });
+    const news = this.assess([node], v, wall, quiet);
+    const found = this.examiner.examine(target, this.examiner.reporters(v.now), v);
+    const verdict = this.log.asVerdict(node, wall, this.examiner.evidence(target, found, v.now));
+    if (quiet)
+      Object.assign(verdict, { verdict: 'UNKNOWN', networks: [], reason: 'The detector has just begun to look.' });
+    return { verdict, news };
+  }
+
+  /** Nodes that are no longer enrolled leave no trace. */
+  forgetStrangers(): void {
+    for (const { node } of this.log.notUp()) if (!this.fleet.targets.has(node)) this.log.forget(node);
+    const gone = [...this.suspects].filter((node) => !this.fleet.targets.has(node));
+    for (const node of gone) this.suspects.delete(node);
+    if (gone.length > 0) this.lookAtSuspects();
+  }
+
+  get anySuspect(): boolean {
+    return this.suspects.size > 0;
+  }
+
+  /** No term, nobody to look at. */
+  rest(): void {
+    this.suspects.clear();
+    this.lookAtSuspects();
+  }
+
+  private assessOne(
+    target: WatchedTarget,
+    was: Judgement,
+    reporters: ReadonlySet<string>,
+    v: Vantage,
+    wall: number,
+    quiet: boolean,
+  ): { said: boolean; suspect: boolean } {
+    const { name, confirmedOff } = target.record;
+    const found = this.examiner.examine(target, reporters, v);
+    const off = confirmedOff !== undefined;
+    if (quiet) return { said: false, suspect: found.tally.suspect && !off };
+    const is = judge(was, found.facts, found.tally, this.fleet.settings.leaveGrace);
+    const said = this.log.say(name, is, this.examiner.bootIdOf(name), wall, () =>
+      this.examiner.evidence(target, found, v.now),
+    );
+    // One whose power is proven off is not asked whether it lives: its own reports will tell.
+    return { said, suspect: !off && (found.tally.suspect || is.verdict === 'DOWN') };
+  }
+
+  private lookAtSuspects(): void {
+    const targets = [...this.suspects].map((node) => this.fleet.targets.get(node)).filter((t) => t !== undefined);
+    this.probes.watch(targets.map((t) => this.fleet.probeTarget(t)));
+  }
+}

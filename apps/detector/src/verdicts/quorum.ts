@@ -1,0 +1,83 @@
+import type { Vote } from '../observers/stance.js';
+
+/** Everything that a judgement of one node rests on; gathered by the caller, without a clock. */
+export interface TargetFacts {
+  node: string;
+  /** Names of its networks. */
+  networks: readonly string[];
+  /** M: enrolled, not cordoned, not confirmed off. */
+  members: number;
+  /** Fresh healthy reporters among the members, and the same without the target. */
+  reporters: number;
+  otherReporters: number;
+  /** One vote per assigned observer, also of the absent. */
+  votes: readonly Vote[];
+  /** ms since its own last report; since we began to listen where there was none. */
+  ownSilenceMs: number;
+  /** Its last report is fresh, and speaks for it alone. */
+  ownFresh: boolean;
+  /** Two machines report under its name. */
+  conflict: boolean;
+  /** Where its last process said that it leaves: how long ago, ms. */
+  leftMs?: number;
+  /** The monitor's own datagrams: `echo` while one was answered lately, `silent` once one was not, else not known. */
+  ownProbe: 'echo' | 'silent' | 'unknown';
+  /** With two members: the monitor reaches its witness. */
+  witness: boolean;
+  freshness: number;
+}
+
+/** What the votes say. */
+export interface Tally {
+  /** Too few report at all: nobody is judged. */
+  blind: boolean;
+  /** Enough others report to call its silence a death. */
+  sighted: boolean;
+  suspect: boolean;
+  down: boolean;
+  accusers: number;
+  hears: number;
+  /** Networks on which most observers miss it, and those on which they do not any more. */
+  silentNetworks: string[];
+  restoredNetworks: string[];
+}
+
+const majority = (members: number): number => Math.floor(members / 2) + 1;
+
+/** Reporters without whom everything is UNKNOWN. With two members one is enough to be heard, not to call the other dead. */
+export const reportersNeeded = (members: number): number => (members === 0 ? 0 : members === 2 ? 1 : majority(members));
+
+/**
+ * Counts. Stale, abstaining and unheard-of observers are in the denominator and never among the accusers.
+ *
+ * Two members: the peer accuses and the monitor reaches its witness; the BMC's definite answer is asked for by the
+ * BLIND gate before anything is powered off, as it is where a fleet has one network only.
+ */
+export function tally(f: TargetFacts): Tally {
+  const assigned = f.votes.length;
+  const most = (count: number): boolean => count > assigned / 2;
+  const accusers = f.votes.filter((v) => v.stance === 'accuses').length;
+  const hears = f.votes.filter((v) => v.stance === 'hears').length;
+  const sighted =
+    (f.members > 0 && f.otherReporters >= majority(f.members)) ||
+    (f.members === 2 && f.otherReporters === 1 && f.witness);
+  const suspect = most(f.votes.filter((v) => v.suspects).length);
+  const on = (network: string, of: (v: Vote) => string[]): number =>
+    f.votes.filter((v) => of(v).includes(network)).length;
+  return {
+    blind: f.reporters < reportersNeeded(f.members),
+    sighted,
+    suspect,
+    accusers,
+    hears,
+    down:
+      sighted &&
+      most(accusers) &&
+      !f.ownFresh &&
+      f.ownSilenceMs >= f.freshness &&
+      f.ownProbe === 'silent' &&
+      !f.conflict,
+    silentNetworks: f.networks.filter((n) => most(on(n, (v) => v.silentOn))),
+    restoredNetworks: f.networks.filter((n) => !most(on(n, (v) => v.missingOn)) && on(n, (v) => v.heardOn) > 0),
+  };
+}

@@ -1,0 +1,97 @@
+import type { Verdict, VerdictEvidence } from '#contracts';
+import { isSame, unexamined, type Judgement } from './verdict.js';
+
+interface Told {
+  judgement: Judgement;
+  bootId: string | undefined;
+  epoch: number;
+  seq: number;
+}
+
+/**
+ * What has been said of each node in this term, numbered. Keeps what could not be published yet; of one node only the
+ * last word is kept, for a newer verdict makes the older one worthless.
+ */
+export class VerdictLog {
+  private readonly told = new Map<string, Told>();
+  private readonly unpublished = new Map<string, Verdict>();
+  private term = 0;
+  private count = 0;
+
+  get epoch(): number {
+    return this.term;
+  }
+
+  get seq(): number {
+    return this.count;
+  }
+
+  /** A new term: whatever was held before may have been judged otherwise meanwhile. */
+  begin(epoch: number): void {
+    this.told.clear();
+    this.unpublished.clear();
+    this.term = epoch;
+    this.count = 0;
+  }
+
+  /** Everything is to be said again, as it is found. */
+  sayAgain(): void {
+    for (const t of this.told.values()) t.epoch = 0;
+  }
+
+  judgementOf(node: string): Judgement {
+    return this.told.get(node)?.judgement ?? unexamined;
+  }
+
+  forget(node: string): void {
+    this.told.delete(node);
+    this.unpublished.delete(node);
+  }
+
+  /** True when it is news, which is then waiting to be published. */
+  say(
+    node: string,
+    judgement: Judgement,
+    bootId: string | undefined,
+    wall: number,
+    evidence: () => VerdictEvidence,
+  ): boolean {
+    const was = this.told.get(node);
+    const news = was?.epoch !== this.term || was.bootId !== bootId || !isSame(was.judgement, judgement);
+    const seq = news ? ++this.count : was.seq;
+    this.told.set(node, { judgement, bootId, epoch: this.term, seq });
+    if (news) this.unpublished.set(node, this.asVerdict(node, wall, evidence()));
+    return news;
+  }
+
+  asVerdict(node: string, wall: number, evidence: VerdictEvidence): Verdict {
+    const t = this.told.get(node);
+    const { verdict, networks, reason } = t?.judgement ?? unexamined;
+    return {
+      node,
+      verdict,
+      networks,
+      epoch: this.term,
+      seq: t?.seq ?? 0,
+      at: wall,
+      ...(t?.bootId !== undefined && { bootId: t.bootId }),
+      reason,
+      evidence,
+    };
+  }
+
+  waiting(): Verdict[] {
+    return [...this.unpublished.values()];
+  }
+
+  published(v: Verdict): void {
+    if (this.unpublished.get(v.node) === v) this.unpublished.delete(v.node);
+  }
+
+  /** Every node that is not plainly UP. */
+  notUp(): { node: string; judgement: Judgement; seq: number }[] {
+    return [...this.told]
+      .filter(([, t]) => t.judgement.verdict !== 'UP')
+      .map(([node, t]) => ({ node, judgement: t.judgement, seq: t.seq }));
+  }
+}

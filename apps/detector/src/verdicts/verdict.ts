@@ -1,0 +1,67 @@
+import type { VerdictKind } from '#contracts';
+import type { Tally, TargetFacts } from './quorum.js';
+
+/** What is held of a node from one look to the next. */
+export interface Judgement {
+  verdict: VerdictKind;
+  /** DEGRADED: the silent networks, sorted. */
+  networks: string[];
+  reason: string;
+}
+
+export const unexamined: Judgement = { verdict: 'UNKNOWN', networks: [], reason: 'It has not been examined yet.' };
+
+const judged = (verdict: VerdictKind, reason: string, networks: string[] = []): Judgement => ({
+  verdict,
+  networks,
+  reason,
+});
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/**
+ * The next judgement. With hysteresis: who was DOWN stays so until there is a sign of life, who was SUSPECT until
+ * someone hears it, a network that was silent until it is heard and most do not miss it any more.
+ */
+export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: number): Judgement {
+  const assigned = f.votes.length;
+  if (t.blind) return judged('UNKNOWN', `Blind: only ${f.reporters} of ${f.members} members report.`);
+  if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines report under this name.');
+  if (f.leftMs !== undefined && f.leftMs < leaveGrace)
+    return judged('LEFT', `It said ${seconds(f.leftMs)} ago that it leaves.`);
+  const life = f.ownFresh || f.ownProbe === 'echo' || t.hears > 0;
+  if (t.down)
+    return judged(
+      'DOWN',
+      `${t.accusers} of ${assigned} observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}.`,
+    );
+  if (was.verdict === 'DOWN' && !life) return was;
+  if (t.suspect)
+    return judged(
+      'SUSPECT',
+      `Most of ${assigned} observers miss it on every network (${t.accusers} accuse, ${t.hears} hear it)${whyNotDown(f, t)}.`,
+    );
+  if (!life)
+    return was.verdict === 'SUSPECT' ? was : judged('UNKNOWN', 'Nobody hears it, and too few say that it is silent.');
+  const held = was.verdict === 'DEGRADED' ? was.networks : [];
+  const silent = f.networks.filter(
+    (n) => t.silentNetworks.includes(n) || (held.includes(n) && !t.restoredNetworks.includes(n)),
+  );
+  const networks = [...silent].sort();
+  if (networks.length > 0) return judged('DEGRADED', `Silent on ${networks.join(', ')}.`, networks);
+  return judged('UP', f.ownFresh ? 'It reports.' : `${t.hears} of ${assigned} observers hear it.`);
+}
+
+/** What stands between SUSPECT and DOWN, for people. */
+function whyNotDown(f: TargetFacts, t: Tally): string {
+  if (!t.sighted)
+    return f.members === 2
+      ? '; with two members a witness must answer'
+      : `; only ${f.otherReporters} other members report`;
+  if (f.ownFresh) return '; its own reports still come';
+  if (f.ownProbe === 'echo') return '; it echoes to the monitor';
+  return '';
+}
+
+/** Whether the fleet must be told. */
+export const isSame = (a: Judgement, b: Judgement): boolean =>
+  a.verdict === b.verdict && a.networks.join() === b.networks.join();
