@@ -21,7 +21,8 @@ export interface FleetOptions {
 /** What `lab info --json` tells, as far as it is needed here. */
 export interface LabInfo {
   api: string;
-  hosts: { name: string; node: string }[];
+  /** `logs`: folder with the logs of the host's units. */
+  hosts: { name: string; node: string; logs: string }[];
 }
 
 const CLI = join(import.meta.dirname, '..', 'main.js');
@@ -119,6 +120,13 @@ export class Fleet {
     }
   }
 
+  /** What the units of a host have logged, as seen from outside it. */
+  async unitLogs(host: string): Promise<string> {
+    const dir = this.info.hosts.find((h) => h.name === host)?.logs ?? '';
+    const texts = await Promise.all((await readdir(dir)).map((f) => readFile(join(dir, f), 'utf8')));
+    return texts.join('\n');
+  }
+
   audit(): Promise<AuditAnswer> {
     return this.lab<AuditAnswer>('audit');
   }
@@ -158,7 +166,7 @@ export class Fleet {
 /** Runs the lab's own command line and answers its JSON. */
 function runLab(options: FleetOptions, args: string[]): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, ...args, '--dir', options.dir, '--json'], {
+    const child = spawn(process.execPath, [CLI, '--dir', options.dir, '--json', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';
