@@ -135,4 +135,5 @@ const queryParameters = (query: new () => object): { in: string }[] =>
     in: 'query',
     required: false,
     schema,
+    ...(schema['type'] === 'array' && { style: 'form', explode: false }),
   }));

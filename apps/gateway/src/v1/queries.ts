@@ -1,5 +1,18 @@
 import { Transform, Type } from 'class-transformer';
-import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { JobStatuses, NAME_PATTERN, NODE_NAME_PATTERN, NodeStatuses } from '#contracts';
 
 /** `?flag=true` and `?flag=false`; anything else is left for the validator to refuse. */
@@ -29,6 +42,14 @@ export class ListQuery {
 }
 
 export class NodeListQuery extends ListQuery {
+  /** Only these, separated by commas; unknown ones are left out. */
+  @IsOptional()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value))
+  @IsArray()
+  @ArrayMaxSize(1000)
+  @Matches(NODE_NAME_PATTERN, { each: true })
+  names?: string[];
+
   @IsOptional()
   @IsIn(NodeStatuses)
   status?: string;

@@ -29,7 +29,7 @@ describe('/v1', () => {
   afterAll(() => sut.stop());
 
   it('lists with filters, pages and only the fields that were asked for', async () => {
-    const answer = await sut.get('/v1/nodes?status=Allocated&inService=false&limit=2&fields=name,status');
+    const answer = await sut.get('/v1/nodes?names=a-1,b-2&status=Allocated&inService=false&limit=2&fields=name,status');
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({
       items: [
@@ -38,7 +38,12 @@ describe('/v1', () => {
       ],
       next: 'x',
     });
-    expect(sut.last('inventory.nodes.list')).toEqual({ status: 'Allocated', inService: false, limit: 2 });
+    expect(sut.last('inventory.nodes.list')).toEqual({
+      names: ['a-1', 'b-2'],
+      status: 'Allocated',
+      inService: false,
+      limit: 2,
+    });
   });
 
   it('answers a record with its revision as ETag, and takes it back in If-Match', async () => {

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { does, examples, type Run } from '../command.js';
+import { eventLine } from '../output/event-line.js';
+import { parseDuration } from '../output/times.js';
+import { eventsOf, type StreamedEvent } from '../server/event-stream.js';
+import { NoServer } from '../server/server.js';
+
+interface EventOptions {
+  follow?: boolean;
+  kind?: string;
+  node?: string;
+  since?: string;
+}
+
+const RECONNECT_MS = 1_000;
+
+export function eventCommands(program: Command): void {
+  examples(
+    does(
+      program
+        .command('events')
+        .description('what happened, oldest first')
+        .option('-f, --follow', 'go on as it happens, also over a restart of the server')
+        .option('--kind <kinds>', 'only these, separated by commas (verdict, incident, job, in-service, …)')
+        .option('--node <node>', 'only what is about this node')
+        .option('--since <duration>', 'the last 30s, 15m, 2h, 1d'),
+      events,
+    ),
+    'events --since 1h --node host1-SN1',
+    'events -f --kind verdict,incident',
+  );
+}
+
+async function events(run: Run, o: EventOptions): Promise<void> {
+  const query = new URLSearchParams({
+    ...(o.kind !== undefined && { kind: o.kind }),
+    ...(o.node !== undefined && { node: o.node }),
+    ...(o.since !== undefined && { since: String(Date.now() - parseDuration(o.since)) }),
+  });
+  if (o.follow === true) return follow(run, query);
+  query.set('limit', '1000');
+  const { items } = await run.server.get<{ items: StreamedEvent[] }>(`/v1/events?${query.toString()}`);
+  if (run.json) return run.terminal.json({ items: items.reverse() });
+  for (const event of items.reverse()) run.terminal.line(eventLine(event, run.terminal));
+}
+
+/** Never ends by itself: a server that goes away is waited for, and nothing is left out or shown twice. */
+async function follow(run: Run, query: URLSearchParams): Promise<void> {
+  let last: number | undefined;
+  let reached = false;
+  let told = false;
+  for (;;) {
+    try {
+      for await (const event of eventsOf(run.server, query.toString(), last)) {
+        last = event.seq;
+        reached = true;
+        told = false;
+        run.terminal.line(run.json ? JSON.stringify(event) : eventLine(event, run.terminal));
+      }
+    } catch (error) {
+      // A server that was never there is a mistake in the command line more often than an outage.
+      if (!(error instanceof NoServer) || !reached) throw error;
+    }
+    if (!told) run.terminal.note('muster: the stream ended; trying again');
+    told = true;
+    reached = true;
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+  }
+}

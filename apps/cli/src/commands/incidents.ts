@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import type { IncidentRecord } from '#contracts';
+import { does, examples, type Run } from '../command.js';
+import { printRows } from '../output/table.js';
+import { clock } from '../output/times.js';
+
+export function incidentCommands(program: Command): void {
+  const incident = program.command('incident').description('fencings: what was seen, decided and done');
+  examples(
+    does(incident.command('list').description('those that are not ended').option('--all', 'the ended ones too'), list),
+    'incident list --all',
+  );
+  examples(
+    does(incident.command('get <node>').description('the newest incident of a node, step by step'), get),
+    'incident get host1-SN1',
+  );
+  for (const [verb, description] of [
+    ['release', 'let a suppressed incident past its gate'],
+    ['confirm', 'state that you have seen the node to be down: its workloads start elsewhere'],
+  ] as const)
+    examples(
+      does(
+        incident
+          .command(`${verb} <node>`)
+          .description(description)
+          .requiredOption('--reason <text>', 'why; kept with the incident')
+          .option(
+            '--force',
+            verb === 'confirm' ? 'also while the node gives signs of life' : 'past a gate that holds without limit',
+          ),
+        (run: Run, node: string, o: { reason: string; force?: boolean }) => act(run, verb, node, o),
+      ),
+      `incident ${verb} host1-SN1 --reason "seen it dark in rack 4"`,
+    );
+}
+
+const incidentPath = (node: string): string => `/v1/incidents/${encodeURIComponent(node)}`;
+
+async function list(run: Run, o: { all?: boolean }): Promise<void> {
+  const incidents = await run.server.all<IncidentRecord>(o.all === true ? '/v1/incidents' : '/v1/incidents?open=true');
+  if (run.json) return run.terminal.json({ items: incidents });
+  const rows = incidents.map((i) => [i.node, i.phase, i.gate ?? '-', i.cause, clock(i.openedAt), i.reason]);
+  printRows(run.terminal, ['NODE', 'PHASE', 'GATE', 'CAUSE', 'OPENED', 'REASON'], rows, 'no incidents');
+}
+
+async function get(run: Run, node: string): Promise<void> {
+  const incident = await run.server.get<IncidentRecord>(incidentPath(node));
+  if (run.json) return run.terminal.json(incident);
+  for (const line of story(incident)) run.terminal.line(line);
+}
+
+/** The whole incident as lines that each begin with the node: readable, and greppable in a pipe. */
+export function story(i: IncidentRecord): string[] {
+  const since = (at: number): string => `+${((at - i.openedAt) / 1000).toFixed(2)} s`;
+  const lines = [
+    `incident: ${i.id}`,
+    `phase: ${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}`,
+    `cause: ${i.cause}${i.by === undefined ? '' : ` by ${i.by}`}: ${i.reason}`,
+    `opened: ${new Date(i.openedAt).toISOString()}`,
+    ...i.gates.map((g) => `gate: ${g.gate} ${g.pass ? 'pass' : 'stop'}: ${g.detail}`),
+    ...i.commands.map((c) => {
+      const outcome = c.result === undefined ? 'no result yet' : `${c.result.power ?? (c.result.ok ? 'ok' : 'failed')}`;
+      const detail = c.result?.detail === undefined ? '' : `: ${c.result.detail}`;
+      return `command: ${since(c.at)} ${c.verb} ${c.device} by ${c.fencer} (epoch ${c.epoch}): ${outcome}${detail}`;
+    }),
+    ...(i.proof === undefined ? [] : [`proof: ${since(i.proof.at)} ${i.proof.kind}${by(i.proof)}`]),
+    ...i.recovery.map((r) => `recovery: ${r.workload} → ${r.to ?? 'nowhere yet'}: ${r.state}${text(r.detail)}`),
+    ...i.steps.map((s) => `step: ${since(s.at)} ${s.phase}${text(s.detail)}`),
+  ];
+  return lines.map((line) => `${i.node}: ${line}`);
+}
+
+const text = (detail: string | undefined): string => (detail === undefined || detail === '' ? '' : `: ${detail}`);
+const by = (proof: { by?: string; reason?: string }): string =>
+  proof.by === undefined ? '' : ` by ${proof.by}${text(proof.reason)}`;
+
+async function act(run: Run, verb: string, node: string, o: { reason: string; force?: boolean }): Promise<void> {
+  const answer = await run.server.exchange<IncidentRecord & { doNotPowerOnBefore?: number }>(
+    'POST',
+    `${incidentPath(node)}/${verb}`,
+    { reason: o.reason, ...(o.force === true && { force: true }) },
+  );
+  if (run.json) return run.terminal.json(answer);
+  run.terminal.line(`${node}: phase: ${answer.phase}`);
+  if (answer.doNotPowerOnBefore !== undefined)
+    run.terminal.line(`${node}: do not power it on before ${new Date(answer.doNotPowerOnBefore).toISOString()}`);
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { StatusView } from '#contracts';
+import { does, examples, type Run } from '../command.js';
+import { judge } from '../output/judge.js';
+import { statusScreen } from '../output/status-screen.js';
+
+export function statusCommand(program: Command): void {
+  const command = program
+    .command('status')
+    .description('the whole on one screen')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all is well · 1 something needs attention, or no server can be asked · 2 fencing or detection does not work, or an incident is stuck',
+    );
+  examples(does(command, status), 'status', 'status --json | jq .nodes');
+}
+
+async function status(run: Run): Promise<void> {
+  const view = await run.server.get<StatusView>('/v1/status');
+  if (run.json) run.terminal.json(view);
+  else for (const line of statusScreen(view, run.terminal)) run.terminal.line(line);
+  process.exitCode = judge(view);
+}

@@ -1,0 +1,65 @@
+import type { StatusView } from '#contracts';
+import { criticalFindings, judge, NEEDED_LEASES } from './judge.js';
+import type { Terminal } from './terminal.js';
+import { shortAge } from './times.js';
+
+/** Rows of one kind on the screen; the rest is told as a number. */
+const ROWS = 8;
+
+const words = ['all is well', 'needs attention', 'serious'] as const;
+
+/** `muster status`: the same lines on a terminal and in a pipe, with colours on a terminal only. */
+export function statusScreen(s: StatusView, t: Terminal): string[] {
+  const verdict = judge(s);
+  const serious = criticalFindings(s);
+  return [
+    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', words[verdict])}${serious.length > 0 ? `: ${serious.join('; ')}` : ''}`,
+    `fencing    ${fencing(s, t)}`,
+    `detector   ${detector(s)}`,
+    `leaders    ${leaders(s, t)}`,
+    `brake      ${s.brake.candidates} candidates, at most ${s.brake.limit}`,
+    `nodes      ${s.nodes.inService} of ${s.nodes.total} in service`,
+    ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}`)),
+    ...some(
+      s.incidents.map((i) => {
+        const gate = i.gate === undefined ? '' : ` (${i.gate})`;
+        return `  ${t.paint('red', 'incident')} ${i.node}: ${i.phase}${gate}: ${i.reason}`;
+      }),
+    ),
+    ...some(
+      s.alarms
+        .filter((a) => a.cleared === undefined)
+        .map((a) => {
+          const severity = t.paint(a.severity === 'critical' ? 'red' : 'yellow', a.severity);
+          const known = a.acknowledged === undefined ? '' : `, acknowledged by ${a.acknowledged.by}`;
+          return `  alarm    ${a.code} ${a.subject} (${severity}${known}): ${a.message}`;
+        }),
+    ),
+    `workers    ${s.workers.map((w) => `${w.id} (${w.drivers.join(', ') || 'no drivers'})`).join(', ') || 'none'}`,
+    ...some(s.missingDrivers.map((d) => `  missing  driver ${d.driver}: needed by ${d.nodes.join(', ')}`)),
+  ];
+}
+
+function fencing({ fencing: f }: StatusView, t: Terminal): string {
+  const mode =
+    f.mode === 'enforce' ? t.paint('green', 'enforce') : t.paint('yellow', 'observe: nothing is powered off');
+  if (f.paused === undefined) return mode;
+  return `${mode}, ${t.paint('yellow', 'paused')} until ${new Date(f.paused.until).toISOString()} by ${f.paused.by}: ${f.paused.reason}`;
+}
+
+function detector({ detector: d }: StatusView): string {
+  if (d.beaconAgeMs === undefined) return 'not heard';
+  const sight = d.sighted ? 'sighted' : 'blind';
+  return `${sight}, ${d.reporters} of ${d.members} members report (${d.instance ?? 'unknown'}, beacon ${shortAge(d.beaconAgeMs)} ago)`;
+}
+
+function leaders({ leases }: StatusView, t: Terminal): string {
+  return NEEDED_LEASES.map((name) => {
+    const lease = leases.find((l) => l.name === name);
+    if (lease?.holder === undefined || lease.holder === '') return `${name}: ${t.paint('red', 'nobody')}`;
+    return `${name}: ${lease.holder} (${shortAge(lease.ageMs)})`;
+  }).join(', ');
+}
+
+const some = (rows: string[]): string[] =>
+  rows.length <= ROWS ? rows : [...rows.slice(0, ROWS), `           and ${rows.length - ROWS} more`];

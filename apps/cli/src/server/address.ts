@@ -1,0 +1,31 @@
+import { UsageFailure } from '../failure.js';
+
+export const DEFAULT_URL = '127.0.0.1:9007';
+
+/** Where requests go, as node:http takes it. */
+export interface Address {
+  protocol: 'http:' | 'https:';
+  /** As shown in messages. */
+  text: string;
+  host?: string;
+  port?: number;
+  socketPath?: string;
+}
+
+/** `host:port`, `http(s)://host[:port]`, `unix:/path`. @throws UsageFailure */
+export function parseAddress(text: string): Address {
+  if (text.startsWith('unix:')) {
+    const socketPath = text.slice('unix:'.length);
+    if (!socketPath.startsWith('/')) throw new UsageFailure(`--url ${text}: a unix socket needs an absolute path`);
+    return { protocol: 'http:', socketPath, text };
+  }
+  const full = /^https?:\/\//.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(full))
+    throw new UsageFailure(`--url ${text}: expected host:port, http(s)://host:port or unix:/path`);
+  const url = new URL(full);
+  const protocol = url.protocol as Address['protocol'];
+  if (url.pathname !== '/' || url.search !== '' || url.username !== '')
+    throw new UsageFailure(`--url ${text}: only host and port are taken`);
+  const port = url.port !== '' ? Number(url.port) : full === text ? (protocol === 'https:' ? 443 : 80) : 9007;
+  return { protocol, host: url.hostname.replace(/^\[|\]$/g, ''), port, text };
+}

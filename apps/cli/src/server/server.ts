@@ -1,0 +1,140 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { userInfo } from 'node:os';
+import { Failure } from '../failure.js';
+import type { Address } from './address.js';
+
+/** A server that takes longer for anything but a stream is taken for dead, ms. */
+const ANSWER_LIMIT_MS = 30_000;
+
+/** A refusal of the server, with its stable code where it gave one. */
+export class Refusal extends Failure {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code: string | undefined,
+  ) {
+    super(message);
+    this.name = 'Refusal';
+  }
+}
+
+/** No answer at all: the server is not there. */
+export class NoServer extends Failure {}
+
+/** Muster's HTTP API: all that this program knows of a cluster comes from here. */
+export class Server {
+  constructor(
+    private readonly address: Address,
+    private readonly token: string | undefined,
+  ) {}
+
+  get<T>(path: string): Promise<T> {
+    return this.exchange<T>('GET', path);
+  }
+
+  /** @throws Refusal, NoServer */
+  async exchange<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await this.open(method, path, body === undefined ? undefined : JSON.stringify(body));
+    const text = await textOf(answer);
+    if ((answer.statusCode ?? 0) >= 400) throw refusal(answer, text);
+    return (text === '' ? {} : JSON.parse(text)) as T;
+  }
+
+  /** All items of a list, page by page. */
+  async all<T>(path: string): Promise<T[]> {
+    const items: T[] = [];
+    let next: string | undefined;
+    do {
+      const cursor: string = next === undefined ? '' : `&cursor=${encodeURIComponent(next)}`;
+      const page: { items: T[]; next?: string } = await this.get(
+        `${path}${path.includes('?') ? '&' : '?'}limit=1000${cursor}`,
+      );
+      items.push(...page.items);
+      next = page.next;
+    } while (next !== undefined);
+    return items;
+  }
+
+  /** An answer that goes on: a log, events. @throws Refusal, NoServer; also in the middle, when it breaks off. */
+  async *stream(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): AsyncGenerator<string> {
+    const answer = await this.open('GET', path, undefined, headers, signal);
+    if ((answer.statusCode ?? 0) >= 400) throw refusal(answer, await textOf(answer));
+    answer.setEncoding('utf8');
+    try {
+      for await (const text of answer) yield text as string;
+    } catch (cause) {
+      if (signal?.aborted === true) return;
+      throw new NoServer(`the connection to ${this.address.text} broke: ${(cause as Error).message}`);
+    } finally {
+      answer.destroy();
+    }
+  }
+
+  private open(
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const { protocol, host, port, socketPath } = this.address;
+    const options = {
+      method,
+      path,
+      ...(socketPath !== undefined ? { socketPath } : { host, port }),
+      ...(signal !== undefined && { signal }),
+      agent: false as const,
+      headers: {
+        'x-muster-user': user(),
+        ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...headers,
+      },
+    };
+    return new Promise((resolve, reject) => {
+      const make = protocol === 'https:' ? httpsRequest : httpRequest;
+      const request = make(options, (answer) => {
+        request.setTimeout(0);
+        resolve(answer);
+      });
+      request.setTimeout(ANSWER_LIMIT_MS, () => request.destroy(new Error(`no answer in ${ANSWER_LIMIT_MS / 1000} s`)));
+      request.on('error', (cause) => reject(new NoServer(`no Muster at ${this.address.text}: ${explain(cause)}`)));
+      request.end(body);
+    });
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  answer.setEncoding('utf8');
+  let text = '';
+  for await (const more of answer) text += more as string;
+  return text;
+}
+
+function refusal(answer: IncomingMessage, text: string): Refusal {
+  const status = answer.statusCode ?? 0;
+  if (answer.headers['content-type']?.includes('json') === true) {
+    const { detail, code } = JSON.parse(text) as { detail?: string; code?: string };
+    return new Refusal(detail ?? `the server answered ${status}`, status, code);
+  }
+  return new Refusal(text.trim() || `the server answered ${status}`, status, undefined);
+}
+
+function explain(cause: Error): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'nothing listens there; is it running? (--url, MUSTER_URL)';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'this host name is not known';
+  if (code === 'EACCES') return 'permission denied';
+  return cause.message;
+}
+
+/** For the record of a server without tokens; it cannot check it. */
+function user(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user id without an entry in passwd has no name.
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+}
