@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PeerListService } from './peer-list.service.js';
 
-@Module({})
+@Module({ providers: [PeerListService] })
 export class AgentsModule {}

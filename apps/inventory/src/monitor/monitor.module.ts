@@ -1,4 +1,14 @@
 import { Module } from '@nestjs/common';
+import { IncidentsModule } from '../incidents/incidents.module.js';
+import { NodesModule } from '../nodes/nodes.module.js';
+import { OperationsModule } from '../operations/operations.module.js';
+import { CommandInlet } from './command.inlet.js';
+import { MonitorController } from './monitor.controller.js';
+import { MonitorService } from './monitor.service.js';
 
-@Module({})
+@Module({
+  imports: [NodesModule, OperationsModule, IncidentsModule],
+  controllers: [MonitorController],
+  providers: [MonitorService, CommandInlet],
+})
 export class MonitorModule {}

@@ -1,4 +1,24 @@
 import { Module } from '@nestjs/common';
+import { CordonEndReconciler } from './cordon-end.reconciler.js';
+import { DegradedClock } from './degraded-clock.js';
+import { FleetEvents } from './fleet-events.js';
+import { NodesController } from './nodes.controller.js';
+import { NodesService } from './nodes.service.js';
+import { VerdictCatchUpReconciler } from './verdict-catch-up.reconciler.js';
+import { VerdictConsumer } from './verdict.consumer.js';
+import { VerdictService } from './verdict.service.js';
 
-@Module({})
+@Module({
+  controllers: [NodesController],
+  providers: [
+    CordonEndReconciler,
+    DegradedClock,
+    FleetEvents,
+    NodesService,
+    VerdictCatchUpReconciler,
+    VerdictConsumer,
+    VerdictService,
+  ],
+  exports: [FleetEvents],
+})
 export class NodesModule {}

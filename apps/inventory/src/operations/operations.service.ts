@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import {
   isEndedJob,
   MusterError,
+  NODE_NAME_PATTERN,
   RESERVATIONS_KEY,
   type By,
   type JobRecord,
@@ -149,7 +150,7 @@ export class OperationsService {
   }
 
   private async readNode(name: string): Promise<NodeRecord | undefined> {
-    return (await this.store.nodes.bucket.get(name))?.value;
+    return NODE_NAME_PATTERN.test(name) ? (await this.store.nodes.bucket.get(name))?.value : undefined;
   }
 
   private queued(pending: readonly string[]): number {

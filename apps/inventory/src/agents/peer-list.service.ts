@@ -1,0 +1,94 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { fromToken, MusterError, Subjects, type PeerList } from '#contracts';
+import type { Closable } from '#bus';
+import { InventoryStore } from '../store/inventory-store.js';
+import { fleetContent, fleetHash, FleetLists } from './peer-list.js';
+
+/** Key of bucket `settings` that counts the lists' versions, the same for all replicas. */
+const VERSION_KEY = 'peer-list';
+interface ListVersion {
+  version: number;
+  hash: string;
+}
+/** Changes within this time of each other are one new version, ms. */
+const SETTLE_MS = 20;
+
+/** Answers the agents' requests for their peers, and tells them when to ask anew. */
+@Injectable()
+export class PeerListService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private current: { hash: string; lists: FleetLists } | undefined;
+  private dirty = true;
+  private refreshing: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private answers: Closable | undefined;
+  private readonly stops: (() => void)[] = [];
+
+  constructor(private readonly store: InventoryStore) {}
+
+  onApplicationBootstrap(): void {
+    const changed = (): void => this.noteChange();
+    this.stops.push(this.store.nodes.view.onChange(changed), this.store.settings.view.onChange(changed));
+    this.answers = this.store.bus.answer(
+      Subjects.peers('*'),
+      (_q, subject) => this.listOf(fromToken(subject.slice(Subjects.peers('').length))),
+      { queue: 'inventory' },
+    );
+    this.noteChange();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.timer);
+    this.stops.forEach((stop) => stop());
+    await this.answers?.close();
+    await this.refreshing;
+  }
+
+  /** @throws MusterError NODE_UNKNOWN where no agent is expected on that node */
+  async listOf(node: string): Promise<PeerList> {
+    await this.refresh();
+    const list = this.current?.lists.of(node);
+    if (!list) throw new MusterError('NODE_UNKNOWN', `no enrolled node is called ${node}: register it first`, { node });
+    return list;
+  }
+
+  private noteChange(): void {
+    this.dirty = true;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.refresh().catch((err: unknown) => {
+        this.store.bus.log.warn({ err }, 'the peer lists could not be renewed: agents keep the ones they have');
+        this.noteChange();
+      });
+    }, SETTLE_MS);
+  }
+
+  /** One at a time; those who come meanwhile share it. */
+  private async refresh(): Promise<void> {
+    while (this.dirty || !this.current) {
+      this.refreshing ??= this.renew().finally(() => (this.refreshing = undefined));
+      await this.refreshing;
+    }
+  }
+
+  private async renew(): Promise<void> {
+    this.dirty = false;
+    const nodes = this.store.nodes.view.entries().map((e) => e.value);
+    const content = fleetContent(nodes, this.store.clusterSettings);
+    const hash = fleetHash(content);
+    if (this.current?.hash === hash) return;
+    try {
+      const done = await this.store.bus.bucket<ListVersion>('settings').mutate(VERSION_KEY, (stored) => {
+        if (stored?.value.hash === hash) return undefined;
+        return { version: (stored?.value.version ?? 0) + 1, hash };
+      });
+      const lists = new FleetLists(content, done.value?.version ?? 0);
+      const told = new Set([...(this.current?.lists.names ?? []), ...lists.names]);
+      this.current = { hash, lists };
+      // The replica that wrote the new version tells; the others have the same list under the same number.
+      if (done.changed) for (const name of told) this.store.bus.publish(Subjects.peersChanged(name), {});
+    } catch (e) {
+      this.dirty = true;
+      throw e;
+    }
+  }
+}

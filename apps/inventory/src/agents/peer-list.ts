@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import {
+  WatchPlan,
+  type ClusterSettings,
+  type DetectionSettings,
+  type NodeRecord,
+  type Peer,
+  type PeerList,
+} from '#contracts';
+
+/** Everything that any agent's list is made of; two processes that see the same records make the same of them. */
+export interface FleetContent {
+  cluster: string;
+  port: number;
+  detection: DetectionSettings;
+  /** Enrolled nodes, by name. */
+  nodes: (Peer & { member: boolean })[];
+}
+
+export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSettings): FleetContent {
+  return {
+    cluster: settings.cluster,
+    port: settings.agentPort,
+    detection: settings.detection,
+    nodes: nodes
+      .filter((n) => n.enrolled)
+      .map((n) => ({
+        name: n.name,
+        networks: Object.fromEntries(
+          Object.entries(n.networks)
+            .map(([network, { address }]): [string, string] => [network, address])
+            .sort(([a], [b]) => (a < b ? -1 : 1)),
+        ),
+        member: n.cordon === undefined && n.confirmedOff === undefined,
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** Tells one content from another. */
+export const fleetHash = (c: FleetContent): string =>
+  createHash('sha256').update(JSON.stringify(c)).digest('hex').slice(0, 32);
+
+/** The lists of one content: the plan of who watches whom is drawn once. */
+export class FleetLists {
+  private readonly plan: WatchPlan;
+  private readonly peers: Map<string, Peer>;
+
+  constructor(
+    private readonly content: FleetContent,
+    readonly version: number,
+  ) {
+    this.plan = new WatchPlan(content.nodes);
+    this.peers = new Map(content.nodes.map(({ name, networks }) => [name, { name, networks }]));
+  }
+
+  get names(): string[] {
+    return [...this.peers.keys()];
+  }
+
+  /** Undefined: no agent is expected on that node. */
+  of(name: string): PeerList | undefined {
+    const self = this.peers.get(name);
+    if (!self) return undefined;
+    const { cluster, port, detection } = this.content;
+    const peers = this.plan.peersOf(name).flatMap((p) => this.peers.get(p) ?? []);
+    return { version: this.version, cluster, self, peers, port, detection };
+  }
+}

@@ -1,0 +1,45 @@
+import { Controller, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Subjects, type RpcAnswer, type RpcRequest } from '#contracts';
+import type { Closable } from '#bus';
+import { Rpc } from '#service';
+import { AuditService } from '../store/audit.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { MonitorService } from './monitor.service.js';
+
+/** Two ways in for the same word: the RPC of the HTTP surface, and plain NATS subjects for tools. */
+@Controller()
+export class MonitorController implements OnApplicationBootstrap, OnApplicationShutdown {
+  private inlets: Closable[] = [];
+
+  constructor(
+    private readonly monitor: MonitorService,
+    private readonly audit: AuditService,
+    private readonly store: InventoryStore,
+  ) {}
+
+  @Rpc('inventory.monitor.event')
+  event(q: RpcRequest<'inventory.monitor.event'>): Promise<RpcAnswer<'inventory.monitor.event'>> {
+    return this.take(q.by, q.event, q.nodes);
+  }
+
+  onApplicationBootstrap(): void {
+    this.inlets = (['discovered', 'disappeared'] as const).map((name) =>
+      this.store.bus.answer<{ nodes?: unknown }, { ok: true; nodes: string[] }>(
+        Subjects.monitor(name),
+        async (q) => ({ ok: true, ...(await this.take('nats', name, q?.nodes)) }),
+        { queue: 'inventory' },
+      ),
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.inlets.map((i) => i.close()));
+  }
+
+  private take(by: string, event: unknown, nodes: unknown): Promise<{ nodes: string[] }> {
+    const count = Array.isArray(nodes) ? nodes.length : 0;
+    return this.audit.of(by, 'monitor-event', 'monitor', `${String(event)}: ${count} node(s)`, () =>
+      this.monitor.event(event, nodes),
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import { Controller } from '@nestjs/common';
+import type { NodeView, RpcAnswer, RpcRequest } from '#contracts';
+import { Rpc } from '#service';
+import { AuditService } from '../store/audit.service.js';
+import { page } from '../store/page.js';
+import { NodesService } from './nodes.service.js';
+import { ServiceView } from './service-view.js';
+
+@Controller()
+export class NodesController {
+  constructor(
+    private readonly nodes: NodesService,
+    private readonly service: ServiceView,
+    private readonly audit: AuditService,
+  ) {}
+
+  @Rpc('inventory.nodes.list')
+  list(q: RpcRequest<'inventory.nodes.list'>): RpcAnswer<'inventory.nodes.list'> {
+    return page(this.service.list().filter(matching(q)), q, (n) => n.name);
+  }
+
+  @Rpc('inventory.nodes.get')
+  get(q: RpcRequest<'inventory.nodes.get'>): Promise<RpcAnswer<'inventory.nodes.get'>> {
+    return this.nodes.get(q.name);
+  }
+
+  @Rpc('inventory.nodes.create')
+  create(q: RpcRequest<'inventory.nodes.create'>): Promise<RpcAnswer<'inventory.nodes.create'>> {
+    const name = `${q.node.label}-${q.node.serial}`;
+    return this.audit.of(q.by, 'node-create', name, name, () => this.nodes.create(q.node));
+  }
+
+  @Rpc('inventory.nodes.delete')
+  delete(q: RpcRequest<'inventory.nodes.delete'>): Promise<RpcAnswer<'inventory.nodes.delete'>> {
+    return this.audit.of(q.by, 'node-delete', q.name, q.name, async () => {
+      await this.nodes.delete(q.name, q.revision);
+      return {};
+    });
+  }
+
+  @Rpc('inventory.nodes.cordon')
+  cordon(q: RpcRequest<'inventory.nodes.cordon'>): Promise<RpcAnswer<'inventory.nodes.cordon'>> {
+    return this.audit.of(q.by, 'cordon', q.name, q.reason, () => this.nodes.cordon(q.name, q.by, q.reason, q.until));
+  }
+
+  @Rpc('inventory.nodes.uncordon')
+  uncordon(q: RpcRequest<'inventory.nodes.uncordon'>): Promise<RpcAnswer<'inventory.nodes.uncordon'>> {
+    return this.audit.of(q.by, 'uncordon', q.name, q.name, () => this.nodes.uncordon(q.name));
+  }
+}
+
+/** An absent filter lets all through; `names` that nobody has are left out silently. */
+function matching(q: RpcRequest<'inventory.nodes.list'>): (n: NodeView) => boolean {
+  const names = q.names === undefined || q.names.length === 0 ? undefined : new Set(q.names);
+  return (n) =>
+    (names === undefined || names.has(n.name)) &&
+    (q.status === undefined || n.status === q.status) &&
+    (q.state === undefined || n.state === q.state) &&
+    (q.hostGroup === undefined || n.hostGroup === q.hostGroup) &&
+    (q.inService === undefined || n.inService === q.inService);
+}
