@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { nodeResults } from './ansible-events.js';
+
+const lines = (...events: object[]): string[] => events.map((e) => JSON.stringify(e));
+const recap = (host: string, more: object = {}) => ({
+  event: 'recap',
+  host,
+  ok: 1,
+  changed: 0,
+  failures: 0,
+  unreachable: 0,
+  ...more,
+});
+const failed = (host: string, task: string, message: string, more: object = {}) => ({
+  event: 'task',
+  host,
+  task,
+  message,
+  status: 'failed',
+  changed: false,
+  ignored: false,
+  ...more,
+});
+const clean = { exitCode: 0, tail: '' };
+
+describe('the results of a run', () => {
+  it('name per node the task that failed, and why', () => {
+    const r = nodeResults(
+      'site',
+      ['a', 'b'],
+      lines(
+        failed('b', 'Write it', 'disk full'),
+        failed('b', 'Tidy', 'm', { ignored: true }),
+        recap('a', { changed: 3 }),
+        recap('b', { failures: 1 }),
+      ),
+      { exitCode: 2, tail: '' },
+    );
+    expect(r).toEqual({
+      a: { ok: true, step: 'site', changed: 3 },
+      b: { ok: false, step: 'site', changed: 0, failedTask: 'Write it', message: 'disk full' },
+    });
+  });
+
+  it('do not hold a failure against a node that the playbook ignored or rescued', () => {
+    const r = nodeResults(
+      'site',
+      ['a'],
+      lines(failed('a', 'x', 'm', { ignored: true }), failed('a', 'y', 'm'), recap('a')),
+      clean,
+    );
+    expect(r['a']).toMatchObject({ ok: true });
+  });
+
+  it('carry findings and checksum of a check; the last word on a service counts', () => {
+    const data = (d: object) => ({ event: 'data', host: 'a', data: d });
+    const finding = { service: 'mirror', result: 'broken', why: 'not yet' };
+    const r = nodeResults(
+      'check',
+      ['a'],
+      lines(
+        data({ finding }),
+        data({ finding: { ...finding, result: 'ok', why: '' } }),
+        data({ checksum: 'c1' }),
+        recap('a'),
+      ),
+      clean,
+    );
+    expect(r['a']).toEqual({
+      ok: true,
+      step: 'check',
+      changed: 0,
+      check: { findings: [{ service: 'mirror', result: 'ok', why: '' }], checksum: 'c1' },
+    });
+  });
+
+  it('take a check without a checksum for no check', () => {
+    expect(nodeResults('check', ['a'], lines(recap('a')), clean)['a']).toMatchObject({ ok: false });
+  });
+
+  it('say of every workload whether it was started, also in a task that failed', () => {
+    const workloads = { db: { started: true, reason: '' }, web: { started: false, reason: 'GATE: no' } };
+    const r = nodeResults(
+      'recover',
+      ['a'],
+      lines(
+        failed('a', 'Start', 'web: no'),
+        { event: 'data', host: 'a', data: { workloads } },
+        recap('a', { failures: 1 }),
+      ),
+      { exitCode: 2, tail: '' },
+    );
+    expect(r['a']).toMatchObject({ ok: false, workloads });
+  });
+
+  it('never call a node good that Ansible did not finish with', () => {
+    const half = ['{"event": "task", "host": "a", "sta'];
+    expect(nodeResults('site', ['a'], half, { exitCode: 4, tail: 'ERROR! no such file' })['a']).toEqual({
+      ok: false,
+      step: 'site',
+      message: 'Ansible did not finish with this node (exit code 4): ERROR! no such file',
+    });
+    expect(nodeResults('site', ['a'], [], { exitCode: null, ended: 'cancelled', tail: '' })['a']).toMatchObject({
+      ok: false,
+      message: 'cancelled',
+    });
+    expect(nodeResults('site', ['a'], [], clean)['a']).toMatchObject({ ok: false });
+  });
+});

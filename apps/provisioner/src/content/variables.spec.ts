@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { masker, secretsOf } from './masking.js';
+import { extraVarsFile } from './variables.js';
+
+const none = { configuration: {}, globals: {}, request: {}, run: {} };
+
+describe('extra vars', () => {
+  it('go configuration < globals < request, whole values and no merging', () => {
+    const text = extraVarsFile({
+      configuration: { a: 1, b: { x: 1 }, c: 1 },
+      globals: { b: { y: 2 }, c: 2 },
+      request: { c: 3 },
+      run: { muster_job: 'j' },
+    });
+    expect(parse(text)).toEqual({ a: 1, b: { y: 2 }, c: 3, muster_job: 'j' });
+  });
+
+  it('may be templates in the configuration only', () => {
+    expect(extraVarsFile({ ...none, configuration: { a: '{{ b }}' } })).toContain('"a": "{{ b }}"');
+    expect(extraVarsFile({ ...none, globals: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
+    expect(extraVarsFile({ ...none, request: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
+  });
+
+  it('of a request cannot change what Muster says of the run, nor the machine it is for', () => {
+    expect(() => extraVarsFile({ ...none, request: { muster_role: 'master' } })).toThrow(/extra-vars.*set by Muster/);
+    expect(() => extraVarsFile({ ...none, globals: { ansible_connection: 'local' } })).toThrow(/globals/);
+    expect(() => extraVarsFile({ ...none, request: { x: { __ansible_vault: 'y' } } })).toThrow(/reserved/);
+  });
+});
+
+describe('masking', () => {
+  it('hides values of variables whose names say that they are secret, also inside others and across quoting', () => {
+    const secrets = secretsOf({ db: { password: 'hun"ter22', port: 5432 }, api_token: ['t0ken-a'], user: 'bob' });
+    expect(secrets.sort()).toEqual(['hun"ter22', 't0ken-a']);
+    const mask = masker(secrets);
+    expect(mask('bob hun"ter22 {"p": "hun\\"ter22"} t0ken-a 5432')).toBe(
+      'bob ******** {"p": "********"} ******** 5432',
+    );
+  });
+
+  it('leaves text alone where there is nothing to hide', () => {
+    expect(masker(secretsOf({ password: 'abc' }))('abc')).toBe('abc');
+  });
+});
