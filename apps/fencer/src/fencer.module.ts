@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CipherBook } from './drivers/cipher-book.js';
 import { DriverRegistry } from './drivers/driver-registry.js';
 import { IpmitoolDriver } from './drivers/ipmitool.driver.js';
 import { FencerWorker } from './fencer-worker.service.js';
@@ -11,6 +12,15 @@ import { PowerController } from './power/power.controller.js';
 /** Powers nodes off and on: one leader by lease, every command with its intent, success only by what is read back. */
 @Module({
   controllers: [PowerController],
-  providers: [BmcQueue, DriverRegistry, FencerWorker, FencingLeader, IpmitoolDriver, PowerCommander, PowerReader],
+  providers: [
+    BmcQueue,
+    CipherBook,
+    DriverRegistry,
+    FencerWorker,
+    FencingLeader,
+    IpmitoolDriver,
+    PowerCommander,
+    PowerReader,
+  ],
 })
 export class FencerModule {}

@@ -1,3 +1,5 @@
+import { Injectable } from '@nestjs/common';
+
 /** Cipher suites in the order in which they are tried: 17 is the strongest that is common, 3 every BMC has. */
 const SUITES = ['17', '3'] as const;
 
@@ -5,6 +7,7 @@ const SUITES = ['17', '3'] as const;
  * Which cipher suite each BMC takes. A wrong one is refused at once by most, and answered with silence by some: so a
  * suite that was not yet seen working goes to the end of the line after a silence.
  */
+@Injectable()
 export class CipherBook {
   private readonly known = new Map<string, string>();
   private readonly order = new Map<string, string[]>();

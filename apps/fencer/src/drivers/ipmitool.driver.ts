@@ -20,7 +20,8 @@ export const bmcAddress = (d: PowerDevice): string => `${d.address}:${d.port ?? 
 @Injectable()
 export class IpmitoolDriver implements PowerDriver {
   readonly name = 'ipmitool';
-  private readonly ciphers = new CipherBook();
+
+  constructor(private readonly ciphers: CipherBook) {}
 
   async selfTest(): Promise<string | undefined> {
     try {

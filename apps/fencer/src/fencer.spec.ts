@@ -1,0 +1,295 @@
+import 'reflect-metadata';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Controller, Module } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { connectBus, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import {
+  MusterError,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type RpcAnswer,
+  type WorkerRecord,
+} from '#contracts';
+import { buildConfig, Rpc, ServiceContext, startInContext, startService, type RunningService } from '#service';
+import { FencerModule } from './fencer.module.js';
+import { startBmc, type TestBmc } from './testing/bmc.js';
+
+/** Stands in for inventory: answers whether the incident still stands. */
+const answers = { recheck: { go: true, reason: 'the verdict is DOWN', revision: 1 }, asked: 0 };
+
+@Controller()
+class RecheckController {
+  @Rpc('inventory.incidents.recheck')
+  recheck(): RpcAnswer<'inventory.incidents.recheck'> {
+    answers.asked++;
+    return answers.recheck;
+  }
+}
+
+@Module({ controllers: [RecheckController] })
+class InventoryStandIn {}
+
+describe('fencer', () => {
+  let nats: TestNats;
+  let bus: Bus;
+  let bmc: TestBmc;
+  let keyFile: string;
+  let services: RunningService[];
+  let children: ChildProcess[];
+  const NODE = 'n1-s1';
+
+  beforeEach(async () => {
+    answers.recheck = { go: true, reason: 'the verdict is DOWN', revision: 1 };
+    answers.asked = 0;
+    services = [];
+    children = [];
+    nats = await startTestNats();
+    bus = await connectBus({ name: 'spec', servers: [nats.url] });
+    await bus.createBuckets();
+    bmc = await startBmc();
+    const key = randomBytes(32);
+    keyFile = join(nats.dir, 'secrets.key');
+    await writeFile(keyFile, key.toString('hex'));
+    await bus.bucket<SealedSecret>('secrets').create('spec=bmc', sealSecret(key, 's3cret'));
+    const config = buildConfig({ ...base('inventory-1') }, undefined, 'spec');
+    const context = new ServiceContext(config, bus, pino({ level: 'silent' }), 'inventory');
+    services.push(await startInContext(context, InventoryStandIn));
+    await putNode([[bmc.device]]);
+  });
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all(services.reverse().map((s) => s.close()));
+    await bus.close();
+    await bmc.stop();
+    await nats.stop();
+  });
+
+  const base = (instance: string) => ({
+    instance,
+    nats: { servers: [nats.url] },
+    keys: { secrets: keyFile },
+    dataDir: nats.dir,
+    logLevel: 'silent',
+  });
+  async function startFencer(instance = 'fencer-1'): Promise<RunningService> {
+    const running = await startService('fencer', FencerModule, {
+      config: buildConfig(base(instance), undefined, 'spec'),
+    });
+    services.push(running);
+    return running;
+  }
+  async function putNode(powerLevels: PowerDevice[][]): Promise<void> {
+    const node: NodeRecord = {
+      name: NODE,
+      label: 'n1',
+      serial: 's1',
+      failureDomain: 'default',
+      networks: { management: { address: '127.0.0.1' } },
+      powerLevels,
+      provisionDriver: 'ansible',
+      vars: {},
+      fencing: 'auto',
+      enrolled: true,
+      status: 'Allocated',
+      prevStatus: 'Provisioning',
+      state: 'Disappeared',
+      prevState: 'Discovered',
+      createdAt: Date.now(),
+    };
+    await bus.bucket<NodeRecord>('nodes').mutate(NODE, () => node);
+  }
+  const incidents = () => bus.bucket<IncidentRecord>('incidents');
+  async function openIncident(): Promise<void> {
+    const at = Date.now();
+    await incidents().create(NODE, {
+      id: 'i1',
+      node: NODE,
+      phase: 'fencing',
+      cause: 'auto',
+      reason: 'spec',
+      openedAt: at,
+      updatedAt: at,
+      gates: [],
+      conductor: 1,
+      level: 0,
+      attempt: 0,
+      commands: [],
+      recovery: [],
+      steps: [{ phase: 'fencing', at, detail: 'spec' }],
+    });
+  }
+  /** Resolves with the first state of the incident that fits. */
+  async function incidentWhere(what: (i: IncidentRecord) => boolean, limitMs = 10_000): Promise<IncidentRecord> {
+    const view = await incidents().view();
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        const look = (): void => {
+          const i = view.get(NODE)?.value;
+          if (i !== undefined && what(i)) resolve(i);
+        };
+        timer = setTimeout(
+          () => reject(new Error(`the incident stayed ${JSON.stringify(view.get(NODE)?.value, undefined, 1)}`)),
+          limitMs,
+        );
+        view.onChange(look);
+        look();
+      });
+    } finally {
+      clearTimeout(timer);
+      await view.close();
+    }
+  }
+  const writes = (): string[] => bmc.log().filter((l) => l.startsWith('set'));
+
+  it('powers a dead node off with one off and two reads, each step in the record', async () => {
+    await startFencer();
+    const start = performance.now();
+    await openIncident();
+    const i = await incidentWhere((x) => x.phase !== 'fencing');
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(i).toMatchObject({ phase: 'fenced', proof: { kind: 'read-back', level: 0 } });
+    expect(bmc.log()).toEqual(['get power', 'set power 0', 'get power', 'get power']);
+    expect(i.commands.map((c) => [c.verb, c.result?.power ?? c.result?.ok])).toEqual([
+      ['status', 'on'],
+      ['off', true],
+      ['status', 'off'],
+      ['status', 'off'],
+    ]);
+    expect(i.commands.map((c) => c.n)).toEqual([1, 2, 3, 4]);
+    expect(i.commands.every((c) => c.epoch === i.epoch && c.fencer === 'fencer-1')).toBe(true);
+    expect(answers.asked).toBeGreaterThan(0);
+    expect(JSON.stringify(i)).not.toContain('s3cret');
+  }, 20_000);
+
+  it('orders nothing while inventory says no, and nothing after a cancel', async () => {
+    answers.recheck = { go: false, reason: 'it is UP', revision: 1 };
+    await startFencer();
+    await openIncident();
+    await until(() => answers.asked >= 2);
+    await incidents().mutate(NODE, (e) => (e === undefined ? undefined : { ...e.value, phase: 'cancelled' }));
+    answers.recheck = { ...answers.recheck, go: true };
+    await passed(1500);
+    expect(writes()).toEqual([]);
+  }, 20_000);
+
+  it('refuses an incident in which a later leader has written', async () => {
+    await openIncident();
+    await incidents().mutate(NODE, (e) => (e === undefined ? undefined : { ...e.value, epoch: 1_000_000 }));
+    await startFencer();
+    await passed(2500);
+    expect(writes()).toEqual([]);
+    expect((await incidents().get(NODE))?.value.phase).toBe('fencing');
+  }, 20_000);
+
+  it('fails, and says when it is tried again, where the BMC stays on: never fenced', async () => {
+    bmc.fault('stuck_on');
+    await startFencer();
+    await openIncident();
+    const i = await incidentWhere((x) => x.phase !== 'fencing', 30_000);
+    expect(i.phase).toBe('failed');
+    expect(i.proof).toBeUndefined();
+    expect(i.retryAt).toBeGreaterThan(Date.now());
+    expect(writes()).toEqual(['set power 0']);
+    // Many equal reads are told by a few.
+    expect(i.commands.length).toBeLessThan(12);
+  }, 40_000);
+
+  it('goes to the next level where the first is silent', async () => {
+    const pdu = await startBmc('pdu');
+    try {
+      await bmc.kill();
+      await putNode([[bmc.device], [{ ...pdu.device, secret: 'spec=bmc' }]]);
+      await startFencer();
+      await openIncident();
+      const i = await incidentWhere((x) => x.phase !== 'fencing', 30_000);
+      expect(i).toMatchObject({ phase: 'fenced', level: 1, proof: { kind: 'read-back', level: 1 } });
+      expect(i.commands.find((c) => c.device === 'bmc')?.result?.code).toBe('BMC_TIMEOUT');
+    } finally {
+      await pdu.stop();
+    }
+  }, 40_000);
+
+  it('answers what a node’s power is, and announces the drivers that work here', async () => {
+    await startFencer();
+    expect(await bus.call('fencer.power.read', { node: NODE }, { timeoutMs: 7000 })).toEqual({
+      devices: [{ id: 'bmc', power: 'on' }],
+    });
+    const wrong = { ...bmc.device, secret: 'none' };
+    const read = await bus.call('fencer.power.read', { node: NODE, devices: [wrong] }, { timeoutMs: 7000 });
+    expect(read.devices[0]).toMatchObject({ power: 'unknown', code: 'BMC_AUTH' });
+    await expect(bus.call('fencer.power.read', { node: 'nobody' })).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    const view = await WorkerRegistry.watch(bus);
+    expect(view.live()).toMatchObject([
+      { service: 'fencer', id: 'fencer-1', drivers: ['ipmitool'] } as Partial<WorkerRecord>,
+    ]);
+    await view.close();
+  }, 20_000);
+
+  describe('with leaders in processes of their own', () => {
+    function startProcess(instance: string): ChildProcess {
+      const child = spawn(process.execPath, [join(process.cwd(), 'dist/apps/fencer/src/main.js')], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          MUSTER_CONFIG: join(nats.dir, 'muster.yaml'),
+          MUSTER_CREDENTIALS: 'none',
+          MUSTER_INSTANCE: instance,
+        },
+      });
+      children.push(child);
+      return child;
+    }
+    async function startLeaderAndAnother(): Promise<Record<string, ChildProcess>> {
+      const yaml = `nats: { servers: ['${nats.url}'] }\nkeys: { secrets: '${keyFile}' }\nlogLevel: silent\n`;
+      await writeFile(join(nats.dir, 'muster.yaml'), yaml);
+      const both = { 'fencer-1': startProcess('fencer-1'), 'fencer-2': startProcess('fencer-2') };
+      const view = await WorkerRegistry.watch(bus);
+      await until(() => view.live().length === 2);
+      await view.close();
+      return both;
+    }
+    const off = (i: IncidentRecord) => i.commands.find((c) => c.verb === 'off');
+
+    it.each(['SIGKILL', 'SIGSTOP'] as const)(
+      'another finishes once what a leader left after its intent (%s); the old one orders nothing more',
+      async (signal) => {
+        const both = await startLeaderAndAnother();
+        bmc.fault('slow', '2');
+        await openIncident();
+        const ordered = await incidentWhere((i) => off(i) !== undefined);
+        const first = off(ordered);
+        const leader = both[first?.fencer ?? ''];
+        if (first === undefined || leader === undefined) throw new Error('nobody ordered');
+        leader.kill(signal);
+        const i = await incidentWhere((x) => x.phase !== 'fencing', 30_000);
+        expect(i.phase).toBe('fenced');
+        expect(i.epoch).toBeGreaterThan(first.epoch);
+        expect(i.commands.at(-1)?.fencer).not.toBe(first.fencer);
+        const log = bmc.log();
+        leader.kill('SIGCONT');
+        await passed(3000);
+        expect(bmc.log()).toEqual(log);
+        const after = (await incidents().get(NODE))?.value;
+        expect(after?.phase).toBe('fenced');
+        expect(after?.commands.filter((c) => c.verb === 'off').length).toBeLessThanOrEqual(2);
+      },
+      60_000,
+    );
+  });
+});
+
+async function until(what: () => boolean, limitMs = 10_000): Promise<void> {
+  const start = performance.now();
+  while (!what()) {
+    if (performance.now() - start > limitMs) throw new MusterError('TIMEOUT', 'what was waited for did not happen');
+    await passed(20);
+  }
+}
+const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
