@@ -1,0 +1,45 @@
+import { bmcAlive, setFault, setPower, startBmc } from './bmc.js';
+import { startNats, startService } from './cluster.js';
+import type { LabFolder, LabRecord } from './folder.js';
+import { bootHost, hostState, thawHost } from './hosts.js';
+import { SERVICE_PROCESSES, type HostPlan, type LabPlan } from './plan.js';
+import type { Processes } from './processes.js';
+
+/** Ends every fault that the lab knows, in the order in which the parts need each other. Answers what it found and undid. */
+export async function healAll(
+  folder: LabFolder,
+  processes: Processes,
+  plan: LabPlan,
+  record: LabRecord,
+  hosts: readonly HostPlan[],
+): Promise<string[]> {
+  const undone: string[] = [];
+  if (processes.last('nats') !== undefined && processes.alive('nats') === undefined) {
+    await startNats(folder, processes, plan);
+    undone.push('nats started');
+  }
+  for (const name of SERVICE_PROCESSES) {
+    if (processes.last(name) === undefined) continue;
+    if (processes.alive(name) === undefined) {
+      startService(folder, processes, plan, record, name);
+      undone.push(`${name} started`);
+    } else processes.signal(name, 'SIGCONT');
+  }
+  await Promise.all(
+    hosts.map(async (h) => {
+      setFault(folder, h, 'ok');
+      if (!bmcAlive(processes, h)) {
+        await startBmc(folder, processes, plan, h);
+        undone.push(`BMC of ${h.name} started`);
+      }
+      if ((await hostState(folder, h)).running) {
+        await thawHost(folder, h);
+        return;
+      }
+      setPower(folder, h, 'on');
+      await bootHost(folder, h);
+      undone.push(`${h.name} booted`);
+    }),
+  );
+  return undone;
+}

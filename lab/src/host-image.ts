@@ -1,0 +1,180 @@
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PROJECT, type LabFolder } from './folder.js';
+import { natsUrls, type HostPlan, type LabPlan } from './plan.js';
+
+/** UDP port of the agents, the cluster's default. */
+export const AGENT_PORT = 7946;
+export const CLUSTER = 'lab';
+
+const UNITS = 'etc/systemd/system';
+
+/**
+ * What a host's disk holds before its first boot, as if by its installer: supervisor, `systemctl`, sshd with its own key,
+ * the agent with its credentials, the start gate. Also host.json, by which lab/host knows the host.
+ */
+export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan, tmpfs: boolean): void {
+  const seed = folder.host(host.name, 'seed');
+  // Where the host's own paths begin: at its root, or (loopback) in a folder of the machine.
+  const root = plan.mode === 'netns' ? '' : folder.host(host.name, 'root');
+  for (const d of ['log', 'root', 'seed']) mkdirSync(folder.host(host.name, d), { recursive: true });
+  const layers = tmpfs ? folder.at('layers', host.name) : folder.host(host.name, 'layers');
+  if (plan.mode === 'netns') for (const d of ['upper', 'work']) mkdirSync(join(layers, d), { recursive: true });
+
+  const put = (path: string, text: string, mode = 0o644): void => {
+    const file = join(seed, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+  };
+  const unit = (name: string, text: string): void => {
+    put(join(UNITS, name), text);
+    const wants = join(seed, UNITS, 'multi-user.target.wants');
+    mkdirSync(wants, { recursive: true });
+    symlinkSync(`${root}/${UNITS}/${name}`, join(wants, name));
+  };
+
+  put('etc/hostname', `${host.name}\n`);
+  put(
+    'etc/hosts',
+    ['127.0.0.1 localhost', ...plan.hosts.map((h) => `${h.networks.management} ${h.name}`), ''].join('\n'),
+  );
+
+  const lib = folder.at('lib');
+  put(
+    // By this name of process 1 Ansible knows the service manager.
+    'usr/local/sbin/systemd',
+    `#!/usr/bin/python3 -IS\nimport sys\nsys.path.insert(0, ${JSON.stringify(lib)})\nfrom supervisor import Supervisor\nSupervisor().run()\n`,
+    0o755,
+  );
+  const systemctl = `#!/bin/sh\nexec /usr/bin/python3 -I -S ${lib}/systemctl.py "$@"\n`;
+  put('usr/local/bin/systemctl', systemctl, 0o755);
+  // Some tools look in /usr/bin before anything else, and would find the machine's own there.
+  if (root === '') put('usr/bin/systemctl', systemctl, 0o755);
+  const agent = (program: string): string => `${process.execPath} ${PROJECT}/dist/apps/agent/src/${program}.js`;
+  put('usr/local/bin/muster-gate', `#!/bin/sh\nexec ${agent('gate')} "$@"\n`, 0o755);
+  put('usr/local/bin/muster-workload', `#!/bin/sh\nexec ${agent('workload')} "$@"\n`, 0o755);
+
+  const nats = natsUrls(plan);
+  put(
+    'etc/muster/agent.json',
+    `${JSON.stringify(
+      {
+        node: host.node,
+        cluster: CLUSTER,
+        networks: { management: { bind: host.networks.management }, backend: { bind: host.networks.backend } },
+        port: AGENT_PORT,
+        nats: { management: [nats.management], backend: [nats.backend] },
+        credentials: `${root}/etc/muster/nats.json`,
+        keys: `${root}/etc/muster/datagram.key`,
+        ...(root !== '' && { bootIdFile: folder.host(host.name, 'boot_id') }),
+      },
+      null,
+      2,
+    )}\n`,
+    0o600,
+  );
+  const secret = (from: string, to: string): void => {
+    copyFileSync(folder.at('etc', from), join(seed, to));
+    chmodSync(join(seed, to), 0o600);
+  };
+  secret(join('creds', `agent=${host.node}.json`), 'etc/muster/nats.json');
+  secret(join('keys', 'datagram.key'), 'etc/muster/datagram.key');
+  unit('muster-agent.service', agentUnit(agent('main')));
+
+  mkdirSync(join(seed, 'etc/ssh'), { recursive: true });
+  copyFileSync(folder.at('ssh', `${host.name}.key`), join(seed, 'etc/ssh/lab_host_key'));
+  chmodSync(join(seed, 'etc/ssh/lab_host_key'), 0o600);
+  copyFileSync(folder.at('ssh', 'id_ed25519.pub'), join(seed, 'etc/ssh/lab_authorized_keys'));
+  put('etc/ssh/lab_sshd_config', sshdConfig(host, root));
+  unit('ssh.service', sshUnit(root));
+
+  writeFileSync(
+    folder.host(host.name, 'host.json'),
+    `${JSON.stringify(
+      {
+        name: host.name,
+        node: host.node,
+        mode: plan.mode,
+        lab: folder.path,
+        ledger: folder.at('ledger'),
+        addresses: host.networks,
+        agentPort: AGENT_PORT,
+        sshPort: host.sshPort,
+        root: folder.host(host.name, 'root'),
+        netns: host.netns,
+        switch: plan.namespaces?.sw,
+        ports: host.ports,
+        layers,
+        // The host runs this very build: seen through the overlay, a rebuilt file might stay the old one.
+        binds: [PROJECT, lib],
+        bindsIfMounted: [process.execPath],
+      },
+      null,
+      2,
+    )}\n`,
+  );
+}
+
+const agentUnit = (command: string): string => `[Unit]
+Description=Muster uptime agent
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=${command}
+RuntimeDirectory=muster
+StateDirectory=muster
+Restart=always
+RestartSec=200ms
+
+[Install]
+WantedBy=multi-user.target
+`;
+
+/** sshd that is started by root insists on /run/sshd; in loopback mode that place is the machine's own, so it gets a private one. */
+const sshUnit = (root: string): string => {
+  const sshd = `/usr/sbin/sshd -D -e -f ${root}/etc/ssh/lab_sshd_config`;
+  const borrowed = root !== '' && process.getuid?.() === 0;
+  const start = borrowed
+    ? `/usr/bin/unshare --mount /bin/sh -c "mount -t tmpfs tmpfs /run && mkdir /run/sshd && exec ${sshd}"`
+    : sshd;
+  return `[Unit]
+Description=OpenBSD Secure Shell server
+
+[Service]
+ExecStart=${start}
+RuntimeDirectory=sshd
+Restart=always
+RestartSec=1
+
+[Install]
+WantedBy=multi-user.target
+`;
+};
+
+const sshdConfig = (host: HostPlan, root: string): string =>
+  [
+    `Port ${host.sshPort}`,
+    `ListenAddress ${host.networks.management}`,
+    `HostKey ${root}/etc/ssh/lab_host_key`,
+    `AuthorizedKeysFile ${root}/etc/ssh/lab_authorized_keys`,
+    `PidFile none`,
+    'PermitRootLogin prohibit-password',
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+    'UsePAM no',
+    'StrictModes no',
+    'UseDNS no',
+    'PrintMotd no',
+    'MaxStartups 100:30:200',
+    'MaxSessions 64',
+    'Subsystem sftp internal-sftp',
+    // A login finds the host's own tools first, and leaves its files in the host's folder.
+    ...(root === ''
+      ? []
+      : [
+          `SetEnv "PATH=${root}/usr/local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=${root}/home" "MUSTER_ROOT=${root}" "MUSTER_LAB_HOST=${dirname(root)}"`,
+        ]),
+    '',
+  ].join('\n');

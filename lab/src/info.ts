@@ -1,0 +1,78 @@
+import { bmcAlive, powerOf } from './bmc.js';
+import type { LabFolder } from './folder.js';
+import { hostState, type HostState } from './hosts.js';
+import { instanceOf, natsUrls, SERVICE_PROCESSES, type HostPlan, type LabMode } from './plan.js';
+import { Processes, type ProcessRecord } from './processes.js';
+
+export interface HostInfo extends HostState {
+  name: string;
+  node: string;
+  networks: HostPlan['networks'];
+  ssh: { address: string; port: number; key: string; knownHosts: string };
+  bmc: { address: string; port: number; alive: boolean; power: 'on' | 'off'; log: string };
+  netns?: string;
+  /** Logs of its units and of its first process. */
+  logs: string;
+}
+
+export interface LabInfo {
+  dir: string;
+  id: string;
+  mode: LabMode;
+  state: string;
+  api: string;
+  namespaces?: { sw: string; ctl: string; bmc: string };
+  nats: { urls: string[]; config: string };
+  /** muster.yaml, creds/ and keys/ of the cluster. */
+  cluster: string;
+  ledger: string;
+  /** The BMCs' password stands in this file. */
+  bmcPassword: string;
+  hosts: HostInfo[];
+  processes: (ProcessRecord & { alive: boolean; instance?: string })[];
+}
+
+/** All addresses, pids, ports and files of a lab. */
+export async function labInfo(folder: LabFolder): Promise<LabInfo> {
+  const record = folder.record();
+  const plan = folder.plan();
+  const processes = new Processes(folder);
+  const hosts = await Promise.all(
+    plan.hosts.map(async (h): Promise<HostInfo> => ({
+      name: h.name,
+      node: h.node,
+      networks: h.networks,
+      ...(await hostState(folder, h)),
+      ssh: {
+        address: h.networks.management,
+        port: h.sshPort,
+        key: folder.at('ssh', 'id_ed25519'),
+        knownHosts: folder.at('ssh', 'known_hosts'),
+      },
+      bmc: {
+        ...h.bmc,
+        alive: bmcAlive(processes, h),
+        power: powerOf(folder, h),
+        log: folder.at('bmc', h.name, 'log.jsonl'),
+      },
+      ...(h.netns !== undefined && { netns: h.netns }),
+      logs: folder.host(h.name, plan.mode === 'netns' ? 'log' : 'root/var/log/units'),
+    })),
+  );
+  return {
+    dir: folder.path,
+    id: plan.id,
+    mode: plan.mode,
+    state: record.state,
+    api: folder.api,
+    ...(plan.namespaces && { namespaces: plan.namespaces }),
+    nats: { urls: [...new Set(Object.values(natsUrls(plan)))], config: folder.at('etc', 'nats.conf') },
+    cluster: folder.at('etc'),
+    ledger: folder.at('ledger'),
+    bmcPassword: folder.at('run', 'bmc-password'),
+    hosts,
+    processes: processes
+      .all()
+      .map((p) => (SERVICE_PROCESSES.includes(p.name) ? { ...p, instance: instanceOf(p.name) } : p)),
+  };
+}

@@ -1,0 +1,299 @@
+#!/usr/bin/env node
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { MusterError } from '#contracts';
+import { runAudit, type AuditAnswer } from './audit/run-audit.js';
+import { selfTest } from './audit/self-test.js';
+import { bmcAlive, killBmc, powerOf, setFault, setPower, startBmc } from './bmc.js';
+import { killNats, startNats, startService } from './cluster.js';
+import { down } from './down.js';
+import { execInHost } from './exec.js';
+import { LabFolder } from './folder.js';
+import { bootHost, crashHost, cutHost, freezeHost, joinHost, shutDownHost, thawHost } from './hosts.js';
+import { healAll } from './heal.js';
+import { labInfo, type LabInfo } from './info.js';
+import { hostOf, servicesNamed, type HostPlan, type LabMode, type LabPlan } from './plan.js';
+import { Processes } from './processes.js';
+import { up, type UpOptions } from './up.js';
+import { addWorkload } from './workload.js';
+
+/** `npm run lab -- COMMAND`: a fleet on your desk, and faults on command. Exit 0 done, 1 failed, 2 wrong usage or no root. */
+const program = new Command('lab')
+  .description('a fleet on this machine: hosts with real agents, real BMCs, real ssh, and faults on command')
+  .option('--dir <folder>', 'everything that the lab writes is in it', '.lab')
+  .option('--json', 'one line of JSON on stdout')
+  .exitOverride()
+  .showHelpAfterError('(lab --help shows every command)');
+
+const folder = (): LabFolder => new LabFolder(program.opts<{ dir: string }>().dir);
+const json = (): boolean => program.opts<{ json?: boolean }>().json === true;
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const answer = (value: unknown, text?: string): void => {
+  if (json()) process.stdout.write(`${JSON.stringify(value)}\n`);
+  else if (text !== undefined) process.stdout.write(`${text}\n`);
+};
+
+/** A lab that runs, and the host that a command is about. */
+function at(name: string): { lab: LabFolder; plan: LabPlan; host: HostPlan; processes: Processes } {
+  const lab = folder();
+  lab.running();
+  const plan = lab.plan();
+  return { lab, plan, host: hostOf(plan, name), processes: new Processes(lab) };
+}
+
+const number =
+  (least: number) =>
+  (text: string): number => {
+    const n = Number(text);
+    if (!Number.isFinite(n) || n < least) throw new InvalidArgumentError(`a number from ${least} on is expected.`);
+    return n;
+  };
+const now = (): { ns: number; at: number } => ({ ns: Number(process.hrtime.bigint()), at: Date.now() });
+
+program
+  .command('up')
+  .description('start a lab; where it fails, nothing is left running')
+  .option('--nodes <n>', 'hosts', number(1), 5)
+  .addOption(new Option('--mode <mode>', 'default: netns for root, else loopback').choices(['netns', 'loopback']))
+  .option('--commission', 'commission host1 as service-master, the rest as service-worker')
+  .option('--restart <seconds>', 'services that die start again after so long; otherwise never', number(0))
+  .addOption(new Option('--fencing <mode>').choices(['observe', 'enforce']).default('enforce'))
+  .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', number(0), 9007)
+  .option('--hosts-only', 'machines, network and BMCs, without services')
+  .action(
+    async (
+      o: { nodes: number; mode?: LabMode; commission?: boolean; restart?: number; hostsOnly?: boolean } & Pick<
+        UpOptions,
+        'fencing' | 'port'
+      >,
+    ) => {
+      const done = await up(folder(), {
+        ...o,
+        mode: o.mode ?? (process.getuid?.() === 0 ? 'netns' : 'loopback'),
+        commission: o.commission === true,
+        hostsOnly: o.hostsOnly === true,
+        say,
+      });
+      answer({ ok: true, ...done }, `lab is up after ${done.seconds} s: ${done.api}`);
+    },
+  );
+
+program
+  .command('down')
+  .description('end the lab; its logs stay in its folder')
+  .option('--purge', 'remove the folder too')
+  .action(async (o: { purge?: boolean }) => {
+    const done = await down(folder(), { purge: o.purge === true });
+    answer({ ok: true, ...done }, `ended ${done.processes} processes, removed ${done.namespaces} namespaces`);
+  });
+
+program
+  .command('status')
+  .description('hosts, BMCs and services at a glance')
+  .action(async () => {
+    const info = await labInfo(folder());
+    answer(info, statusText(info));
+  });
+program
+  .command('info')
+  .description('all addresses, pids, ports and files')
+  .action(async () => {
+    const info = await labInfo(folder());
+    answer(info, JSON.stringify(info, null, 2));
+  });
+
+program
+  .command('kill <host>')
+  .description('as by a crash of its kernel: silent at once, its BMC still reads on')
+  .option('--with-bmc', 'its BMC dies with it')
+  .action(async (name: string, o: { withBmc?: boolean }) => {
+    const { lab, host, processes } = at(name);
+    const time = now();
+    await crashHost(lab, host);
+    if (o.withBmc === true && bmcAlive(processes, host)) await killBmc(processes, host);
+    answer({ ok: true, host: host.name, node: host.node, ...time }, `${host.name} is dead`);
+  });
+program
+  .command('boot <host>')
+  .description('somebody presses the power button')
+  .action(async (name: string) => {
+    const { lab, plan, host, processes } = at(name);
+    const time = now();
+    if (!bmcAlive(processes, host)) await startBmc(lab, processes, plan, host);
+    setPower(lab, host, 'on');
+    await bootHost(lab, host);
+    answer({ ok: true, host: host.name, node: host.node, ...time }, `${host.name} runs`);
+  });
+program
+  .command('reboot <host>')
+  .description('in good order: every unit is stopped, the agent says that it leaves')
+  .option('--for <seconds>', 'stays down so long', number(0), 0)
+  .action(async (name: string, o: { for: number }) => {
+    const { lab, host } = at(name);
+    const time = now();
+    await shutDownHost(lab, host, 'reboot');
+    await new Promise((r) => setTimeout(r, o.for * 1000));
+    await bootHost(lab, host);
+    answer({ ok: true, host: host.name, node: host.node, ...time }, `${host.name} has rebooted`);
+  });
+for (const [verb, act, done] of [
+  ['pause', freezeHost, 'stands still'],
+  ['resume', thawHost, 'goes on'],
+] as const)
+  program
+    .command(`${verb} <host>`)
+    .description(verb === 'pause' ? 'every process of the host is stopped' : 'and goes on')
+    .option('--only <unit>', 'one unit, e.g. agent')
+    .action(async (name: string, o: { only?: string }) => {
+      const { lab, host } = at(name);
+      const unit = o.only === 'agent' ? 'muster-agent' : o.only;
+      await act(lab, host, unit === undefined ? undefined : unit.includes('.') ? unit : `${unit}.service`);
+      answer({ ok: true, host: host.name, node: host.node, ...now() }, `${host.name} ${done}`);
+    });
+program
+  .command('cut <host>')
+  .description('pull its cables, at the switch')
+  .option('--network <name...>', 'management, backend; default: both')
+  .action(async (name: string, o: { network?: string[] }) => {
+    const { lab, plan, host } = at(name);
+    if (plan.mode === 'loopback')
+      throw new MusterError('FORBIDDEN', 'cut needs root and netns mode: the loopback has no cables');
+    const time = now();
+    const cut = await cutHost(lab, host, o.network ?? []);
+    answer({ ok: true, host: host.name, node: host.node, cut, ...time }, `${host.name} is cut from ${cut.join(', ')}`);
+  });
+program
+  .command('heal [host]')
+  .description('plug the cables in again; of every host where none is named')
+  .option('--all', 'end every fault: cables, BMCs, paused and dead hosts, dead services and NATS')
+  .action(async (name: string | undefined, o: { all?: boolean }) => {
+    const lab = folder();
+    const record = lab.running();
+    const plan = lab.plan();
+    const hosts = name === undefined ? plan.hosts : [hostOf(plan, name)];
+    const time = now();
+    await Promise.all(hosts.map((h) => joinHost(lab, h)));
+    const undone = o.all === true ? await healAll(lab, new Processes(lab), plan, record, hosts) : [];
+    answer({ ok: true, hosts: hosts.map((h) => h.name), undone, ...time }, ['healed', ...undone].join('\n'));
+  });
+program
+  .command('bmc <host> <fault>')
+  .description('stuck_on, hold=get|set, fail=get|set, delay=SECONDS, dead; release, ok, alive')
+  .action(async (name: string, word: string) => {
+    const { lab, plan, host, processes } = at(name);
+    const time = now();
+    if (word === 'dead') await killBmc(processes, host);
+    else if (word === 'alive') await startBmc(lab, processes, plan, host);
+    else setFault(lab, host, word);
+    answer({ ok: true, host: host.name, fault: word, power: powerOf(lab, host), ...time }, `${host.name}: BMC ${word}`);
+  });
+
+program
+  .command('service <name> <verb>')
+  .description(
+    'detector, inventory, provisioner, fencer, gateway, or one of them (fencer.2): kill, pause, resume, start',
+  )
+  .action(async (name: string, verb: string) => {
+    const lab = folder();
+    const record = lab.running();
+    const processes = new Processes(lab);
+    const names = servicesNamed(name);
+    const time = now();
+    const acts: Record<string, (p: string) => unknown> = {
+      kill: (p) => processes.kill(p),
+      pause: (p) => processes.signal(p, 'SIGSTOP'),
+      resume: (p) => processes.signal(p, 'SIGCONT'),
+      start: (p) => startService(lab, processes, lab.plan(), record, p),
+    };
+    const act = acts[verb];
+    if (act === undefined)
+      throw new MusterError('BAD_REQUEST', `service takes kill, pause, resume or start, not "${verb}"`);
+    // One that is already as wanted does not stop the others of its kind.
+    const wanted = names.filter((p) => (processes.alive(p) === undefined) === (verb === 'start'));
+    if (wanted.length === 0)
+      throw new MusterError('NOT_FOUND', `${names.join(', ')}: ${verb === 'start' ? 'runs already' : 'does not run'}`);
+    for (const p of wanted) await act(p);
+    answer({ ok: true, services: wanted, verb, ...time }, `${wanted.join(', ')}: ${verb}`);
+  });
+program
+  .command('nats <verb>')
+  .description('kill, start')
+  .action(async (verb: string) => {
+    const lab = folder();
+    lab.running();
+    const processes = new Processes(lab);
+    const time = now();
+    if (verb === 'kill') await killNats(processes);
+    else if (verb === 'start') await startNats(lab, processes, lab.plan());
+    else throw new MusterError('BAD_REQUEST', `nats takes kill or start, not "${verb}"`);
+    answer({ ok: true, verb, ...time }, `nats: ${verb}`);
+  });
+
+program
+  .command('workload <verb> <name>')
+  .description('add NAME --on HOST: a heartbeat that writes to the ledger every 50 ms, managed by Muster')
+  .requiredOption('--on <host>', 'where it starts')
+  .action(async (verb: string, name: string, o: { on: string }) => {
+    if (verb !== 'add') throw new MusterError('BAD_REQUEST', `workload takes add, not "${verb}"`);
+    const { lab } = at(o.on);
+    const workload = await addWorkload(lab, name, o.on);
+    answer({ ok: true, workload }, `${name} runs on ${o.on}`);
+  });
+program
+  .command('exec <host> <command...>')
+  .description('run a command in a host: exec host1 -- systemctl status')
+  .action(async (name: string, argv: string[]) => {
+    const { lab, plan, host } = at(name);
+    const done = await execInHost(lab, plan.mode, host, argv, json());
+    answer(done);
+    process.exitCode = done.exitCode;
+  });
+program
+  .command('audit')
+  .description('checks, from the ledger, the BMC logs and the API, that nothing forbidden happened')
+  .option('--self-test', 'plant one violation of each kind; each must be reported')
+  .action(async (o: { selfTest?: boolean }) => {
+    if (o.selfTest === true) {
+      const test = selfTest();
+      const line = (p: { kind: string; reported: boolean }): string =>
+        `${p.reported ? 'reported' : 'MISSED  '}  ${p.kind}`;
+      answer(test, [...test.planted.map(line), `a story without fault: ${test.clean.length} violations`].join('\n'));
+      process.exitCode = test.ok ? 0 : 1;
+      return;
+    }
+    const found = await runAudit(folder());
+    answer(found, auditText(found));
+    process.exitCode = found.ok ? 0 : 1;
+  });
+
+function auditText(a: AuditAnswer): string {
+  const ms = (n: number): string => `${n.toFixed(0)} ms`;
+  return [
+    ...a.workloads.map((w) => `${w.workload}: longest gap ${ms(w.longestGapMs)}, overlap ${ms(w.longestOverlapMs)}`),
+    ...a.violations.map((v) => `${v.kind} ${v.subject}: ${v.detail}`),
+    a.ok ? 'audit: ok' : `audit: ${a.violations.length} violations`,
+  ].join('\n');
+}
+
+function statusText(info: LabInfo): string {
+  const hosts = info.hosts.map(
+    (h) =>
+      `${h.name.padEnd(8)} ${h.node.padEnd(14)} ${h.networks.management.padEnd(14)} ${(h.running ? `runs, pid ${h.pid}` : 'dead').padEnd(18)} ` +
+      `power ${h.bmc.power}${h.bmc.alive ? '' : ', BMC dead'}${h.cut.length > 0 ? `, cut: ${h.cut.join(' ')}` : ''}`,
+  );
+  const processes = info.processes
+    .filter((p) => !p.name.startsWith('bmc-'))
+    .map((p) => `${p.name.padEnd(16)} ${p.alive ? `pid ${p.pid}` : 'dead'}`);
+  return [`${info.state}  ${info.mode}  ${info.api}  ${info.dir}`, '', ...hosts, '', ...processes].join('\n');
+}
+
+try {
+  await program.parseAsync();
+} catch (e) {
+  if (e instanceof CommanderError) process.exitCode = e.exitCode === 0 ? 0 : 2;
+  else {
+    const error = MusterError.from(e);
+    if (json()) process.stdout.write(`${JSON.stringify({ ok: false, code: error.code, message: error.message })}\n`);
+    say(`lab: ${error.message}`);
+    process.exitCode = ['BAD_REQUEST', 'FORBIDDEN', 'NODE_UNKNOWN'].includes(error.code) ? 2 : 1;
+  }
+}

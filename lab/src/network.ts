@@ -1,0 +1,59 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { run } from './run.js';
+import { NETWORKS, type LabPlan } from './plan.js';
+
+/**
+ * Bridges and cables. All of it lives in namespaces that the lab made: the bridges in `sw`, so that the machine's own
+ * namespace shows nothing. A host's own end of a cable never changes; cuts happen at the switch.
+ */
+export async function buildNetwork(plan: LabPlan): Promise<void> {
+  if (plan.namespaces === undefined) return;
+  const { sw, ctl, bmc } = plan.namespaces;
+  const hosts = plan.hosts.flatMap((h) =>
+    h.netns === undefined || h.ports === undefined ? [] : [{ ...h, netns: h.netns, ports: h.ports }],
+  );
+  await ipBatch(
+    undefined,
+    [sw, ctl, bmc, ...hosts.map((h) => h.netns)].map((ns) => `netns add ${ns}`),
+  );
+
+  const lines = NETWORKS.flatMap((b) => [`link add ${b} type bridge`, `link set ${b} up`]);
+  const cable = (port: string, bridge: string, netns: string, name: string): void => {
+    lines.push(`link add ${port} type veth peer name ${name} netns ${netns}`, `link set ${port} master ${bridge}`);
+  };
+  for (const network of NETWORKS) cable(`ctl-${network}`, network, ctl, network);
+  cable('bmc', 'oob', bmc, 'oob');
+  for (const h of hosts)
+    for (const network of ['management', 'backend'] as const) cable(h.ports[network], network, h.netns, network);
+  for (const port of [...NETWORKS.map((n) => `ctl-${n}`), 'bmc']) lines.push(`link set ${port} up`);
+  await ipBatch(sw, lines);
+
+  const ends = (addresses: Record<string, string>): string[] => [
+    'link set lo up',
+    ...Object.entries(addresses).flatMap(([name, address]) => [
+      `addr add ${address}/24 dev ${name}`,
+      `link set ${name} up`,
+    ]),
+  ];
+  await ipBatch(ctl, ends(plan.control));
+  await ipBatch(bmc, ends({ oob: plan.bmcAddress }));
+  await Promise.all(hosts.map((h) => ipBatch(h.netns, ends(h.networks))));
+}
+
+/** Every namespace whose name carries this lab's id, also of a start that broke off; with it go its cables and bridges. */
+export async function removeNetwork(id: string): Promise<void> {
+  const mine = labNamespaces(id);
+  if (mine.length > 0)
+    await ipBatch(
+      undefined,
+      mine.map((ns) => `netns del ${ns}`),
+    );
+}
+
+export const labNamespaces = (id: string): string[] =>
+  existsSync('/run/netns') ? readdirSync('/run/netns').filter((ns) => ns.startsWith(`muster-${id}-`)) : [];
+
+async function ipBatch(netns: string | undefined, lines: string[]): Promise<void> {
+  const where = netns === undefined ? [] : ['-n', netns];
+  await run('ip', [...where, '-batch', '-'], { input: `${lines.join('\n')}\n` });
+}

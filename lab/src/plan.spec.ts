@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { hostOf, planLab, servicesNamed, type LabMode } from './plan.js';
+
+const modes: LabMode[] = ['netns', 'loopback'];
+
+describe('the plan of a lab', () => {
+  it('gives every host addresses, a BMC and names that nothing else in the lab has', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...modes), fc.integer({ min: 1, max: 200 }), fc.string(), (mode, nodes, folder) => {
+        const plan = planLab(`/${folder}`, mode, nodes);
+        const addresses = [
+          ...Object.values(plan.control),
+          plan.bmcAddress,
+          ...plan.hosts.flatMap((h) => Object.values(h.networks)),
+        ];
+        expect(new Set(addresses).size).toBe(addresses.length);
+        expect(addresses.every((a) => a.split('.').every((part) => Number(part) < 255))).toBe(true);
+        expect(new Set(plan.hosts.map((h) => h.bmc.port)).size).toBe(nodes);
+        expect(new Set(plan.hosts.map((h) => h.node)).size).toBe(nodes);
+      }),
+    );
+  });
+
+  it('is the same each time, so that any command can derive it', () => {
+    expect(planLab('/a', 'netns', 3)).toEqual(planLab('/a', 'netns', 3));
+  });
+
+  it('shares no namespace with a lab in another folder', () => {
+    const names = (folder: string) => Object.values(planLab(folder, 'netns', 1).namespaces ?? {});
+    expect(names('/a').filter((n) => names('/b').includes(n))).toEqual([]);
+  });
+
+  it('fits the limits of the kernel: 15 characters for an interface', () => {
+    for (const h of planLab('/a', 'netns', 200).hosts)
+      for (const port of Object.values(h.ports ?? {})) expect(port.length).toBeLessThanOrEqual(15);
+  });
+
+  it.each([0, 1.5, 201, NaN])('refuses %p hosts', (n) => {
+    expect(() => planLab('/a', 'netns', n)).toThrow('--nodes takes a whole number from 1 to 200');
+  });
+
+  it('knows a host by its name and by its node, and names those that there are', () => {
+    const plan = planLab('/a', 'netns', 2);
+    expect(hostOf(plan, 'host2')).toBe(hostOf(plan, 'host2-L2'));
+    expect(() => hostOf(plan, 'host9')).toThrow('it has host1, host2');
+  });
+});
+
+describe('the name of a service', () => {
+  it('means both processes, or the one that is named, also as Muster names its instance', () => {
+    expect(servicesNamed('fencer')).toEqual(['fencer.1', 'fencer.2']);
+    expect(servicesNamed('fencer.2')).toEqual(['fencer.2']);
+    expect(servicesNamed('fencer-2')).toEqual(['fencer.2']);
+    expect(() => servicesNamed('fencer.3')).toThrow('there are detector.1');
+  });
+});

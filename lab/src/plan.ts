@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { MusterError, nodeName } from '#contracts';
+
+/** `netns`: every host has namespaces of its own (root). `loopback`: a host is a process group on 127.x addresses. */
+export type LabMode = 'netns' | 'loopback';
+
+export interface HostPlan {
+  /** `host1` …: the name in the lab, the hostname, the label. */
+  name: string;
+  /** Muster's name of it. */
+  node: string;
+  serial: string;
+  n: number;
+  networks: { management: string; backend: string };
+  bmc: { address: string; port: number };
+  sshPort: number;
+  /** netns: its network namespace, and the ports of the switch that its cables end in. */
+  netns?: string;
+  ports?: { management: string; backend: string };
+}
+
+/** Names and addresses of a whole lab: derived from its folder and size, so that any command can derive them again. */
+export interface LabPlan {
+  /** Short hash of the folder: labs in different folders share no name and, in loopback mode, no address. */
+  id: string;
+  mode: LabMode;
+  /** netns: the namespaces that are not a host's. `sw` holds the bridges, `ctl` NATS and the services, `bmc` the BMCs. */
+  namespaces?: { sw: string; ctl: string; bmc: string };
+  control: { management: string; backend: string; oob: string };
+  bmcAddress: string;
+  natsPort: number;
+  hosts: HostPlan[];
+}
+
+export const NETWORKS = ['management', 'backend', 'oob'] as const;
+
+const MAX_HOSTS = 200;
+const NATS_PORT = 4222;
+const FIRST_BMC_PORT = 9001;
+const LOOPBACK_SSH_PORT = 10_022;
+
+export const labId = (folder: string): string => createHash('sha256').update(folder).digest('hex').slice(0, 6);
+
+/** BAD_REQUEST where `nodes` is no number of hosts that a lab can have. */
+export function planLab(folder: string, mode: LabMode, nodes: number): LabPlan {
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > MAX_HOSTS)
+    throw new MusterError('BAD_REQUEST', `--nodes takes a whole number from 1 to ${MAX_HOSTS}, not "${nodes}"`);
+  const id = labId(folder);
+  const ns = (name: string): string => `muster-${id}-${name}`;
+  // 10.77.x.y exists inside namespaces only; 127.x is the machine's own, so each lab takes another second octet.
+  const octets = mode === 'netns' ? '10.77' : `127.${16 + (parseInt(id, 16) % 200)}`;
+  const address = (network: 1 | 2 | 3, n: number): string => `${octets}.${network}.${n}`;
+  const bmcAddress = address(3, 2);
+  const hosts = Array.from({ length: nodes }, (_, i): HostPlan => {
+    const n = i + 1;
+    const name = `host${n}`;
+    const serial = `L${n}`;
+    return {
+      name,
+      node: nodeName(name, serial),
+      serial,
+      n,
+      networks: { management: address(1, 10 + n), backend: address(2, 10 + n) },
+      bmc: { address: bmcAddress, port: FIRST_BMC_PORT + i },
+      sshPort: mode === 'netns' ? 22 : LOOPBACK_SSH_PORT,
+      ...(mode === 'netns' && { netns: ns(name), ports: { management: `m${n}`, backend: `b${n}` } }),
+    };
+  });
+  return {
+    id,
+    mode,
+    ...(mode === 'netns' && { namespaces: { sw: ns('sw'), ctl: ns('ctl'), bmc: ns('bmc') } }),
+    control: { management: address(1, 1), backend: address(2, 1), oob: address(3, 1) },
+    bmcAddress,
+    natsPort: NATS_PORT,
+    hosts,
+  };
+}
+
+/** By `host1` or by its node's name. NODE_UNKNOWN names those that there are. */
+export function hostOf(plan: LabPlan, name: string): HostPlan {
+  const found = plan.hosts.find((h) => h.name === name || h.node === name);
+  if (found === undefined)
+    throw new MusterError(
+      'NODE_UNKNOWN',
+      `the lab has no host "${name}"; it has ${plan.hosts.map((h) => h.name).join(', ')}`,
+    );
+  return found;
+}
+
+/** URL of NATS as reached over each network. One machine's loopback needs but one. */
+export const natsUrls = (plan: LabPlan): { management: string; backend: string } => {
+  const url = (address: string): string => `nats://${address}:${plan.natsPort}`;
+  return plan.mode === 'netns'
+    ? { management: url(plan.control.management), backend: url(plan.control.backend) }
+    : { management: url(plan.control.management), backend: url(plan.control.management) };
+};
+
+export const SERVICES = ['detector', 'inventory', 'provisioner', 'fencer', 'gateway'] as const;
+export type LabService = (typeof SERVICES)[number];
+
+/** Process names: two of each, one gateway. `fencer.1` is instance `fencer-1` to Muster. */
+export const SERVICE_PROCESSES: readonly string[] = SERVICES.flatMap((s) =>
+  s === 'gateway' ? [`${s}.1`] : [`${s}.1`, `${s}.2`],
+);
+export const instanceOf = (process: string): string => process.replace('.', '-');
+
+/** `fencer` is both of them, `fencer.2` (or `fencer-2`) one. BAD_REQUEST names what there is. */
+export function servicesNamed(name: string): string[] {
+  const wanted = name.replace(/-(\d+)$/, '.$1');
+  const found = SERVICE_PROCESSES.filter((p) => p === wanted || p.split('.')[0] === wanted);
+  if (found.length === 0)
+    throw new MusterError('BAD_REQUEST', `no service "${name}"; there are ${SERVICE_PROCESSES.join(', ')}`);
+  return found;
+}
