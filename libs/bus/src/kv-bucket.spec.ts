@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from './index.js';
 import { startTestNats, type TestNats } from './testing/nats.js';
+import { startProxy, type TestProxy } from './testing/proxy.js';
 
 interface Thing {
   n: number;
@@ -52,4 +53,88 @@ describe('a bucket', () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 ? bus : other)));
     expect((await bus.bucket<Thing>('settings').get('sum'))?.value).toEqual({ n: 20 });
   });
+});
+
+describe('a write whose acknowledgement is lost', () => {
+  let proxy: TestProxy;
+  let far: Bus;
+  beforeAll(async () => {
+    proxy = await startProxy(nats.url);
+    far = await connectBus({ name: 'far', servers: [proxy.url] });
+    await far.bucket('jobs').list();
+  });
+  afterAll(async () => {
+    await far?.close();
+    await proxy?.close();
+  });
+
+  /** Lets `write` reach the server, but not the server's answer; resolves when the server has carried it out. */
+  async function loseAnswer<R>(write: () => Promise<R>, meanwhile?: () => Promise<unknown>): Promise<R> {
+    const watched = new Promise<void>((resolve) => {
+      let live = false;
+      const watch = other.bucket('jobs').watch({
+        onChange: () => live && (void watch.close(), resolve()),
+        onLive: () => {
+          live = true;
+          proxy.mute();
+          written = write();
+          written.catch(() => undefined);
+        },
+      });
+    });
+    let written: Promise<R> | undefined;
+    await watched;
+    await meanwhile?.();
+    proxy.cut();
+    proxy.heal();
+    return written!;
+  }
+
+  it('is adopted: it was stored once, and its revision is returned', async () => {
+    const jobs = far.bucket<Thing>('jobs');
+    const first = await jobs.create('a', { n: 1 });
+    const second = await loseAnswer(() => jobs.update('a', { n: 2 }, first));
+    expect(await other.bucket<Thing>('jobs').get('a')).toEqual({ key: 'a', value: { n: 2 }, revision: second });
+  }, 15_000);
+
+  it('is adopted after the server was killed and has forgotten its answers', async () => {
+    const jobs = far.bucket<Thing>('jobs');
+    const created = await loseAnswer(
+      () => jobs.create('b', { n: 1 }),
+      () => nats.restart(),
+    );
+    expect(await jobs.get('b')).toEqual({ key: 'b', value: { n: 1 }, revision: created });
+  }, 15_000);
+
+  it('does not undo what another wrote after it', async () => {
+    const jobs = far.bucket<Thing>('jobs');
+    const first = await jobs.create('c', { n: 1 });
+    const mine = await loseAnswer(
+      () => jobs.update('c', { n: 2 }, first),
+      () => other.bucket<Thing>('jobs').mutate('c', (e) => ({ n: e!.value.n + 10 })),
+    );
+    const now = await jobs.get('c');
+    expect(now?.value).toEqual({ n: 12 });
+    expect(now?.revision).toBeGreaterThan(mine);
+  }, 15_000);
+});
+
+describe('a bucket that does not exist yet', () => {
+  it('is waited for', async () => {
+    const fresh = await startTestNats();
+    const [early, maker] = await Promise.all([
+      connectBus({ name: 'early', servers: [fresh.url] }),
+      connectBus({ name: 'maker', servers: [fresh.url] }),
+    ]);
+    const created = early.bucket<Thing>('nodes').create('a', { n: 1 });
+    const listed = early.bucket<Thing>('settings').list();
+    const live = early.bucket<Thing>('incidents').view();
+    await maker.createBuckets();
+    expect(await created).toBeGreaterThan(0);
+    expect(await listed).toEqual([]);
+    expect((await live).entries()).toEqual([]);
+    await early.close();
+    await maker.close();
+    await fresh.stop();
+  }, 15_000);
 });
