@@ -40,6 +40,6 @@ export function createProgram(): Command {
 
 /** Errors of the command line come back to us, for one line and our exit codes. */
 function quiet(command: Command): void {
-  command.exitOverride().showHelpAfterError(true);
+  command.exitOverride().showHelpAfterError(true).configureHelp({ showGlobalOptions: true });
   for (const inner of command.commands) quiet(inner);
 }

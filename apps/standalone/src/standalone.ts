@@ -1,0 +1,95 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { initCluster } from '#bus';
+import { MusterError, type ServiceName } from '#contracts';
+import { loadConfig, type RunningService, type ServiceConfig, startService, startWith } from '#service';
+import { DetectorModule } from '../../detector/src/detector.module.js';
+import { FencerModule } from '../../fencer/src/fencer.module.js';
+import { startGateway } from '../../gateway/src/gateway.js';
+import { InventoryModule } from '../../inventory/src/inventory.module.js';
+import { ProvisionerModule } from '../../provisioner/src/provisioner.module.js';
+import { EmbeddedNats, natsServerVersion } from './embedded-nats.js';
+import { lockFolder } from './folder-lock.js';
+import type { StandaloneOptions } from './options.js';
+
+const DEFAULT_NATS = '127.0.0.1:4222';
+
+export interface RunningStandalone extends RunningService {
+  listen: string;
+}
+
+/** Everything of a control machine, in order; what was started is ended again when a later part cannot start. */
+export async function startStandalone(
+  o: StandaloneOptions,
+  log: (sentence: string) => void,
+): Promise<RunningStandalone> {
+  const dir = resolve(o.data);
+  const ends: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    makeFolder(dir);
+    ends.push(await lockFolder(dir));
+    const natsListen = o.natsListen ?? configuredNats(dir) ?? DEFAULT_NATS;
+    initCluster(dir, {
+      cluster: o.cluster,
+      agents: [],
+      natsListen: [natsListen],
+      storeDir: join(dir, 'nats'),
+      natsVersion: natsServerVersion(),
+    });
+    const address = splitAddress(natsListen);
+    const nats = new EmbeddedNats(join(dir, 'nats.conf'), address, log);
+    ends.push(() => nats.stop());
+    await nats.start();
+
+    const configs = (service: ServiceName): ServiceConfig =>
+      loadConfig(service, {
+        MUSTER_CONFIG: join(dir, 'muster.yaml'),
+        MUSTER_INSTANCE: `${service}-1`,
+        MUSTER_NATS: `nats://${address.host}:${address.port}`,
+        MUSTER_LOG_LEVEL: o.logLevel,
+        ...(o.listen !== undefined && { MUSTER_LISTEN: o.listen }),
+      });
+    // The gateway first: an address that is taken is found before anything else is up.
+    const gateway = await startWith('gateway', startGateway, configs('gateway'));
+    ends.push(() => gateway.close());
+    for (const [service, module] of [
+      ['inventory', InventoryModule],
+      ['detector', DetectorModule],
+      ['fencer', FencerModule],
+      ['provisioner', ProvisionerModule],
+    ] as const) {
+      const running = await startService(service, module, { config: configs(service) });
+      ends.push(() => running.close());
+    }
+    return { close, listen: configs('gateway').http.listen };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new MusterError('CONFIG_INVALID', `--data ${dir}: ${(cause as Error).message}`, {}, { cause });
+  }
+}
+
+/** Where the folder's own configuration says that NATS is; a later start without the option goes there again. */
+function configuredNats(dir: string): string | undefined {
+  const file = join(dir, 'muster.yaml');
+  if (!existsSync(file)) return undefined;
+  const [first] = loadConfig('inventory', { MUSTER_CONFIG: file }).nats.servers;
+  return first?.replace(/^(nats|tls):\/\//, '');
+}
+
+/** Where this process itself reaches its server: an address for all is reached by loopback. */
+function splitAddress(text: string): { host: string; port: number } {
+  const at = text.lastIndexOf(':');
+  const host = text.slice(0, at).replace(/^\[|\]$/g, '');
+  return { host: host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, port: Number(text.slice(at + 1)) };
+}
