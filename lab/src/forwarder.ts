@@ -10,7 +10,7 @@ createServer((client) => {
   const gateway = connect(socket!);
   // A gateway that is not there, or a client that went away, ends this one connection: both sides see it closed.
   client.on('error', () => gateway.destroy());
-  gateway.on('error', () => client.destroy());
+  gateway.on('error', () => client.resetAndDestroy());
   client.pipe(gateway).pipe(client);
 })
   .on('error', (e) => {

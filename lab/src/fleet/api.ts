@@ -6,14 +6,20 @@ export class Api {
 
   async request<T>(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<T> {
     let res: Response;
+    // AbortSignal.timeout does not keep the process alive, and undici may hang on a connection that is closed before
+    // its answer: then nothing would be left to wake us, and the program would end in the middle.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
     try {
       res = await fetch(this.base + path, {
         method,
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: late.signal,
         ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
     } catch (e) {
       throw new MusterError('BUS_UNAVAILABLE', `${method} ${path}: no answer from ${this.base}`, {}, { cause: e });
+    } finally {
+      clearTimeout(timer);
     }
     const text = await res.text();
     if (!res.ok)
