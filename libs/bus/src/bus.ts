@@ -21,6 +21,9 @@ import { connectLink, type Link } from './link.js';
 import { createStorage } from './storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
+/** A key may be what a person typed; in a subject, blanks and wildcards would be something else. */
+const subjectKey = (key: string): string => key.replaceAll(/[\s*>]/g, '_') || '_';
+
 /** BUS_UNAVAILABLE when no server answers in time, UNAUTHORIZED when it refuses the user. */
 export async function connectBus(o: BusOptions): Promise<Bus> {
   return new Bus(await connectLink(o));
@@ -124,7 +127,7 @@ export class Bus {
   async emit<K extends EventKind>(kind: K, key: string, data: EventMap[K], o: { id?: string } = {}): Promise<void> {
     const id = o.id ?? randomUUID();
     const event: MusterEvent<K> = { id, kind, key, at: Date.now(), source: this.name, data };
-    await store(this.link, Subjects.event(kind, key), JSON.stringify(event), { id });
+    await store(this.link, Subjects.event(kind, subjectKey(key)), JSON.stringify(event), { id });
   }
 
   /** Durable; one per (epoch, seq). */

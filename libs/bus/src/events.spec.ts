@@ -63,6 +63,14 @@ describe('a durable consumer', () => {
     expect(values[1]).toEqual({ node: 'n.1', epoch: 3, seq: 1 });
   });
 
+  it('takes an event whose key is no subject', async () => {
+    const h = hearing();
+    open.push(bus.consume('c', [anyEvent], async (_, v) => Promise.resolve(h.hear((v as MusterEvent).key))));
+    await inService(bus, 'two words > *');
+    await inService(bus, '');
+    expect(await h.until(2)).toEqual(['two words > *', '']);
+  });
+
   it('takes one of two messages with the same id', async () => {
     const h = hearing();
     await inService(bus, 'n1', 'same');

@@ -99,10 +99,12 @@ describe('an RPC', () => {
     const answer = bus.call('inventory.workers.list', {});
     await entered;
     const closing = service.close();
+    await expect(bus.call('inventory.settings.get', {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+    // Longer than a connection takes to be closed.
+    await new Promise((resolve) => setTimeout(resolve, 200));
     gate.open();
     expect(await answer).toEqual({ items: [] });
     await closing;
-    await expect(bus.call('inventory.settings.get', {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
     service = await start();
   });
 

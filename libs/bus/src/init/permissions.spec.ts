@@ -136,7 +136,7 @@ describe("the services' NATS users", () => {
         writes: ['nodes', 'incidents', 'jobs', 'secrets', 'admission', 'alarms', 'settings', 'workloads'],
       },
       provisioner: {
-        reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases', 'secrets'],
+        reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases'],
         writes: ['jobs', 'workers', 'leases'],
       },
       fencer: {
@@ -208,6 +208,7 @@ describe("the services' NATS users", () => {
     await expect(fencer.ask(Subjects.currentVerdict(), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(gateway.bucket('secrets').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(detector.call('fencer.power.read', { node: 'n2' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(detector.call('inventory.nodes.list', {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
   it('are joined by the user of a new node, without a restart', async () => {

@@ -49,7 +49,6 @@ const needs: Record<UserKind, Needs> = {
     publishes: [Subjects.verdict('*'), Subjects.beacon()],
     listens: [Subjects.report('*'), Subjects.currentVerdict()],
     answers: true,
-    calls: ['inventory'],
   },
   inventory: {
     reads: Buckets,
@@ -66,7 +65,7 @@ const needs: Record<UserKind, Needs> = {
     creates: true,
   },
   provisioner: {
-    reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases', 'secrets'],
+    reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases'],
     writes: ['jobs', 'workers', 'leases'],
     writesLogs: true,
     emits: true,
