@@ -1,3 +1,4 @@
+import './small-heap.js';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Agent } from './agent.js';

@@ -13,7 +13,7 @@ export const SYSTEMCTL_LIMIT = { look: 5_000, act: 100_000 };
 /** Runs a command to its end or its deadline; the output is cut at 1 MiB. */
 export function runCommand(command: string, args: string[], limitMs: number): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: process.env });
     let stdout = '';
     let stderr = '';
     const timer = setTimeout(() => {

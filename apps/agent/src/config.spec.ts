@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkConfig } from './config.js';
+import { leavingKind } from './report/leaving.js';
+import { ReportTiming } from './report/report-timing.js';
+
+const good = {
+  node: 'n-1',
+  cluster: 'c',
+  networks: { management: { bind: '127.0.0.1' } },
+  port: 7946,
+  nats: { management: ['nats://127.0.0.1:4222'] },
+  keys: '/k',
+};
+
+describe('agent.json', () => {
+  it('is taken with its defaults', () => {
+    expect(checkConfig(good)).toMatchObject({ stateDir: '/var/lib/muster', socket: '/run/muster/agent.sock' });
+  });
+
+  it.each<[string, object]>([
+    ['node', { node: 'no spaces' }],
+    ['cluster', { cluster: '' }],
+    ['networks', { networks: {} }],
+    ['networks.management.bind', { networks: { management: { bind: 'localhost' } } }],
+    ['port', { port: '7946' }],
+    ['nats', { nats: {} }],
+    ['nats.management', { nats: { management: [] } }],
+    ['keys', { keys: undefined }],
+    ['lister', { lister: 'a b' }],
+  ])('is refused by the name of the field: %s', (field, over) => {
+    expect(() => checkConfig({ ...good, ...over })).toThrow(`"${field}"`);
+  });
+});
+
+describe('why an agent is stopped', () => {
+  const files =
+    (f: Record<string, string>) =>
+    (name: string): string | undefined =>
+      f[name];
+  it.each<[string, Record<string, string>, NodeJS.ProcessEnv, string]>([
+    ['only the agent', {}, {}, 'stop'],
+    ['a scheduled reboot', { '/run/systemd/shutdown/scheduled': 'USEC=1\nMODE=reboot\n' }, {}, 'reboot'],
+    ['a scheduled power-off', { '/run/systemd/shutdown/scheduled': 'MODE=poweroff\n' }, {}, 'poweroff'],
+    ['as was said before', { '/run/muster/leaving': 'reboot\n' }, {}, 'reboot'],
+    ['as the environment says', {}, { MUSTER_LEAVING: 'poweroff' }, 'poweroff'],
+    ['nonsense counts as a stop', { '/run/muster/leaving': 'holiday' }, {}, 'stop'],
+  ])('%s', (_what, f, env, kind) => {
+    expect(leavingKind(files(f), env)).toBe(kind);
+  });
+});
+
+describe('reports', () => {
+  it('go out each period, and at once on a change, with a least distance', () => {
+    const timing = new ReportTiming(() => 1000);
+    const sent: number[] = [];
+    const changes = (now: number): number => (now < 300 ? 0 : now < 320 ? 1 : now < 1500 ? 2 : 3);
+    for (let now = 0; now < 2600; now += 20) if (timing.due(now, changes(now))) sent.push(now);
+    expect(sent).toEqual([0, 300, 340, 1340, 1500, 2500]);
+  });
+});

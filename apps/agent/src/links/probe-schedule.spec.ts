@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ProbeSchedule } from './probe-schedule.js';
+
+const peers = (n: number): Map<string, string[]> =>
+  new Map(Array.from({ length: n }, (_, i) => [`peer-${i}`, ['management', 'backend']]));
+
+describe('the schedule of probes', () => {
+  it('probes every link once per interval, spread over it, for any number of peers and any phase', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.double({ min: 0, max: 1, noNaN: true }), (n, phase) => {
+        const schedule = new ProbeSchedule();
+        schedule.set(peers(n), 500, 0, phase);
+        const counts = new Map<string, number>();
+        let burst = 0;
+        for (let now = 0; now < 5000; now += 20) {
+          const due = schedule.due(now, () => true);
+          burst = Math.max(burst, due.length);
+          for (const d of due) counts.set(d.peer + d.network, (counts.get(d.peer + d.network) ?? 0) + 1);
+        }
+        expect(counts.size).toBe(2 * n);
+        for (const count of counts.values()) expect(Math.abs(count - 10)).toBeLessThanOrEqual(1);
+        expect(burst).toBeLessThanOrEqual(2 * (Math.ceil((n * 20) / 500) + 1));
+      }),
+    );
+  });
+
+  it('never makes up for what it missed: no burst after a pause', () => {
+    const schedule = new ProbeSchedule();
+    schedule.set(peers(30), 500, 0, 0.3);
+    for (let now = 0; now < 1000; now += 20) schedule.due(now, () => true);
+    schedule.skipTo(21_000);
+    expect(schedule.due(21_000, () => true).length).toBeLessThanOrEqual(4);
+    let sent = 0;
+    for (let now = 21_020; now <= 21_500; now += 20) sent += schedule.due(now, () => true).length;
+    expect(sent).toBeGreaterThanOrEqual(56);
+    expect(sent).toBeLessThanOrEqual(60);
+  });
+
+  it('waits for an outstanding probe and then takes the turn', () => {
+    const schedule = new ProbeSchedule();
+    schedule.set(new Map([['a', ['management']]]), 500, 0, 0);
+    expect(schedule.due(0, () => false)).toEqual([]);
+    expect(schedule.due(100, () => true)).toEqual([{ peer: 'a', network: 'management' }]);
+    expect(schedule.due(480, () => true)).toEqual([]);
+    expect(schedule.due(500, () => true)).toHaveLength(1);
+  });
+
+  it('leaves the phases of who stays when the list changes', () => {
+    const schedule = new ProbeSchedule();
+    schedule.set(peers(2), 500, 0, 0);
+    schedule.due(10, () => true);
+    schedule.set(peers(3), 500, 10, 0);
+    expect(schedule.due(490, () => true).map((t) => t.peer)).not.toContain('peer-0');
+    expect(schedule.due(505, () => true).map((t) => t.peer)).toContain('peer-0');
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Membership, membershipNumbers as n } from './membership.js';
+
+const half = (): number => 0.5;
+const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i}`);
+
+/** Runs in steps of 100 ms and returns who was greeted when. */
+const run = (m: Membership, from: number, to: number): { at: number; peer: string }[] => {
+  const greeted: { at: number; peer: string }[] = [];
+  for (let now = from; now <= to; now += 100) for (const peer of m.next(now)) greeted.push({ at: now, peer });
+  return greeted;
+};
+
+describe('membership', () => {
+  it('never greets a member', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(5), 0);
+    m.trigger(10);
+    m.greetSoon('p1');
+    expect(run(m, 0, 200_000)).toEqual([]);
+  });
+
+  it('greets a lost peer twice a minute at least, until it is welcome', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(3), 0);
+    m.lose('p1', 1000);
+    const greeted = run(m, 1000, 121_000);
+    expect(greeted.length).toBeGreaterThanOrEqual(4);
+    expect(greeted.every((g) => g.peer === 'p1')).toBe(true);
+    expect(m.welcome('p1')).toBe(true);
+    expect(m.welcome('p1')).toBe(false);
+    expect(run(m, 121_100, 300_000)).toEqual([]);
+  });
+
+  it('greets at once on a trigger, and makes one more run of the triggers during a run', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(3), 0);
+    m.lose('p1', 0);
+    m.trigger(100);
+    expect(m.next(100)).toEqual(['p1']);
+    for (let i = 0; i < 10; i++) m.trigger(200);
+    expect(m.next(200)).toEqual([]);
+    const after = run(m, 300, 20_000);
+    expect(after).toEqual([{ at: 2100, peer: 'p1' }]);
+  });
+
+  it('is back within seconds when everyone is lost', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(2), 0);
+    m.lose('p0', 0);
+    m.lose('p1', 0);
+    expect(m.isolated()).toBe(true);
+    const greeted = run(m, 0, 30_000).filter((g) => g.peer === 'p0');
+    expect(greeted.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('greets a lost peer that was heard without waiting for a run', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(3), 0);
+    m.lose('p2', 0);
+    expect(m.next(0)).toEqual([]);
+    m.greetSoon('p2');
+    expect(m.next(20)).toEqual(['p2']);
+  });
+
+  it('forgets who left the list', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(3), 0);
+    m.lose('p2', 0);
+    m.setPeers(names(2), 10);
+    expect(m.lostPeers()).toEqual([]);
+    expect(run(m, 10, 100_000)).toEqual([]);
+  });
+
+  it('has at most eight greetings in flight, and reaches every lost peer in each run, whatever happens', () => {
+    const event = fc.oneof(
+      fc.record({ kind: fc.constant('lose' as const), i: fc.integer({ min: 0, max: 39 }) }),
+      fc.record({ kind: fc.constant('welcome' as const), i: fc.integer({ min: 0, max: 39 }) }),
+      fc.record({ kind: fc.constant('heard' as const), i: fc.integer({ min: 0, max: 39 }) }),
+      fc.record({ kind: fc.constant('trigger' as const) }),
+      fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 40_000 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 120 }), fc.integer(), (events, seed) => {
+        let s = seed;
+        const random = (): number => (s = (s * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
+        const m = new Membership(n, random, 0);
+        m.setPeers(names(40), 0);
+        let now = 0;
+        const inFlight = new Map<string, number>();
+        const step = (): void => {
+          for (const [peer, until] of inFlight) if (until <= now) inFlight.delete(peer);
+          for (const peer of m.next(now)) {
+            expect(m.isLost(peer)).toBe(true);
+            expect(inFlight.has(peer)).toBe(false);
+            inFlight.set(peer, now + n.limit);
+          }
+          expect(inFlight.size).toBeLessThanOrEqual(n.parallel);
+        };
+        for (const e of events) {
+          if (e.kind === 'lose') m.lose(`p${e.i}`, now);
+          if (e.kind === 'heard') m.greetSoon(`p${e.i}`);
+          if (e.kind === 'trigger') m.trigger(now);
+          if (e.kind === 'wait') now += e.ms;
+          if (e.kind === 'welcome') {
+            m.welcome(`p${e.i}`);
+            inFlight.delete(`p${e.i}`);
+          }
+          step();
+        }
+        const lost = new Set(m.lostPeers());
+        for (const end = now + 66_000 + 15_000; now < end && lost.size > 0; now += 100) {
+          for (const [peer, until] of inFlight) if (until <= now) inFlight.delete(peer);
+          for (const peer of m.next(now)) lost.delete(peer);
+        }
+        expect([...lost]).toEqual([]);
+      }),
+    );
+  });
+});

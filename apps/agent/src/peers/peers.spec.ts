@@ -1,0 +1,140 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PeerList } from '#contracts/peers.js';
+import { DetectionProfiles } from '#contracts/settings.js';
+import type { AgentLog } from '../log.js';
+import { parsePeerList } from './parse-peer-list.js';
+import { PeerCache } from './peer-cache.js';
+import { Refresher } from './refresher.js';
+
+const SELF = { node: 'a', cluster: 'c' };
+const list = (version: number, peers = ['b', 'd']): PeerList => ({
+  version,
+  cluster: 'c',
+  self: { name: 'a', networks: { management: '127.0.0.1' } },
+  peers: peers.map((name, i) => ({ name, networks: { management: `127.0.0.${i + 2}` } })),
+  port: 7946,
+  detection: DetectionProfiles.lan,
+});
+const quiet: AgentLog = { info() {}, warn() {}, error() {} };
+
+describe('a peer list', () => {
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['an error of the control plane', { code: 'NODE_UNKNOWN', message: 'no such node' }],
+    ['of another cluster', { ...list(1), cluster: 'other' }],
+    ['of another node', { ...list(1), self: { name: 'z', networks: { management: '127.0.0.1' } } }],
+    ['without addresses', { ...list(1), peers: [{ name: 'b', networks: {} }] }],
+    ['with a host name for an address', { ...list(1), peers: [{ name: 'b', networks: { management: 'b.example' } }] }],
+    ['that names a peer twice', list(1, ['b', 'b'])],
+    ['that names ourselves', list(1, ['a'])],
+    ['without a version', { ...list(1), version: undefined }],
+    [
+      'with numbers that let a stale report accuse',
+      { ...list(1), detection: { ...DetectionProfiles.lan, freshness: 9000 } },
+    ],
+  ])('is refused: %s', (_what, raw) => {
+    expect(() => parsePeerList(JSON.stringify(raw), SELF)).toThrow();
+  });
+});
+
+describe('the cache and the refresher', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'muster-peers-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  it.each([
+    ['half-written', '{"version": 3, "clus'],
+    ['empty', ''],
+    ['of zeros', '\0\0\0\0'],
+  ])('uses the copy before when the newest is %s, and says so', async (_what, broken) => {
+    const cache = new PeerCache(dir, SELF);
+    await cache.save(list(1));
+    await cache.save(list(2));
+    await writeFile(join(dir, 'peers.json'), broken);
+    const loaded = await new PeerCache(dir, SELF).load();
+    expect(loaded.list?.version).toBe(1);
+    expect(loaded.warning).toContain('peers.json');
+    await cache.save(list(3));
+    expect(parsePeerList(await readFile(join(dir, 'peers.last.json'), 'utf8'), SELF).version).toBe(1);
+  });
+
+  it('starts with the list on disk before anybody has answered', async () => {
+    await new PeerCache(dir, SELF).save(list(4));
+    const accepted: number[] = [];
+    const never = new Promise<string>(() => undefined);
+    const sut = new Refresher({
+      self: SELF,
+      cache: new PeerCache(dir, SELF),
+      ask: () => never,
+      accept: (l) => accepted.push(l.version),
+      log: quiet,
+    });
+    await sut.start();
+    expect(accepted).toEqual([4]);
+    sut.stop();
+  });
+
+  /** Answers one after the other; resolves when the last has been taken. */
+  const refreshed = async (answers: (string | Error)[]): Promise<{ sut: Refresher; accepted: number[] }> => {
+    const accepted: number[] = [];
+    let done = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (done = resolve));
+    const left = [...answers];
+    const sut = new Refresher({
+      self: SELF,
+      cache: new PeerCache(dir, SELF),
+      ask: () => {
+        const next = left.shift();
+        if (next === undefined) {
+          done();
+          return new Promise<string>(() => undefined);
+        }
+        return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+      },
+      accept: (l) => accepted.push(l.version),
+      log: quiet,
+      numbers: { period: 1, firstRetry: 1, retry: 1, mostRetry: 1, deadline: 10 },
+    });
+    await sut.start();
+    await asked;
+    sut.stop();
+    return { sut, accepted };
+  };
+
+  it('keeps the last good list through errors, empty and broken ones, and takes the next good one', async () => {
+    const { accepted, sut } = await refreshed([
+      JSON.stringify(list(1)),
+      new Error('no server'),
+      JSON.stringify(list(2, [])),
+      'garbage',
+      JSON.stringify(list(3)),
+    ]);
+    expect(accepted).toEqual([1, 3]);
+    expect(sut.warning).toBeUndefined();
+  });
+
+  it('says why its list may be old', async () => {
+    const { accepted, sut } = await refreshed([JSON.stringify(list(1)), JSON.stringify(list(2, []))]);
+    expect(accepted).toEqual([1]);
+    expect(sut.warning).toContain('empty');
+  });
+
+  it('does not believe one older list, but believes a control plane that was set back', async () => {
+    const older = JSON.stringify(list(5));
+    const { accepted } = await refreshed([
+      JSON.stringify(list(9)),
+      older,
+      JSON.stringify(list(9)),
+      older,
+      older,
+      older,
+      older,
+    ]);
+    expect(accepted).toEqual([9, 5]);
+  });
+});

@@ -1,0 +1,118 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { GateAnswer } from '#contracts/peers.js';
+import { StatusSocket } from '../control/status-socket.js';
+import { withLock } from './lock.js';
+import { startWorkload, stopWorkload } from './orders.js';
+import { listRunning } from './running.js';
+
+/** Keeps the state of each unit in a file; a unit with a `.stuck` file survives its stop, one with `.bad` does not start. */
+const SYSTEMCTL = `#!/bin/sh
+verb=$1; shift; cd "$MUSTER_ROOT/units" || exit 1
+[ "$verb" = is-active ] || echo "$verb $*" >>../acts
+case $verb in
+  start) [ -e "$1.bad" ] && { echo "$1 failed" >&2; exit 1; }; echo active >"$1" ;;
+  stop) [ -e "$1" ] || exit 5; [ -e "$1.stuck" ] && exit 0; echo inactive >"$1" ;;
+  is-active) for u in "$@"; do cat "$u" 2>/dev/null || echo inactive; done ;;
+esac
+`;
+
+describe('orders about workloads', () => {
+  let root: string;
+  let agent: StatusSocket;
+  let gate: GateAnswer;
+  const before = { ...process.env };
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'muster-orders-'));
+    await mkdir(join(root, 'units'));
+    await mkdir(join(root, 'bin'));
+    await writeFile(join(root, 'bin/systemctl'), SYSTEMCTL);
+    await chmod(join(root, 'bin/systemctl'), 0o755);
+    process.env['MUSTER_ROOT'] = root;
+    process.env['PATH'] = `${join(root, 'bin')}:${before['PATH']}`;
+    gate = { allowed: true, generation: 3, reason: '' };
+    agent = new StatusSocket(
+      join(root, 'run/muster/agent.sock'),
+      (r) => Promise.resolve(r.op === 'gate' ? gate : { ok: true }),
+      { info() {}, warn() {}, error() {} },
+    );
+    await agent.open();
+  });
+
+  afterEach(async () => {
+    agent.close();
+    process.env = { ...before };
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const acts = (): Promise<string> => readFile(join(root, 'acts'), 'utf8').catch(() => '');
+
+  it('starts what the gate allows, keeps its generation, and shows it as running', async () => {
+    await startWorkload({ name: 'db', generation: 3 });
+    expect(await acts()).toBe('enable muster-workload-db.service\nstart muster-workload-db.service\n');
+    expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
+  });
+
+  it('starts nothing that the gate refuses, and leaves no trace of the order', async () => {
+    gate = { allowed: false, reason: 'it belongs to another node' };
+    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });
+    agent.close();
+    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });
+    expect(await acts()).toBe('');
+    expect(await listRunning()).toEqual([]);
+  });
+
+  it('refuses an older generation, to start and to stop', async () => {
+    await startWorkload({ name: 'db', generation: 3 });
+    const done = await acts();
+    await expect(startWorkload({ name: 'db', generation: 2 })).rejects.toMatchObject({ code: 'STALE' });
+    await expect(stopWorkload({ name: 'db', generation: 2 })).rejects.toMatchObject({ code: 'STALE' });
+    expect(await acts()).toBe(done);
+  });
+
+  it('refuses a start that comes after the stop of a newer generation', async () => {
+    await stopWorkload({ name: 'db', generation: 4 });
+    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
+    expect(await listRunning()).toEqual([]);
+  });
+
+  it('takes a stop for done only when nothing runs any more', async () => {
+    await startWorkload({ name: 'db', generation: 3 });
+    await writeFile(join(root, 'units/muster-workload-db.service.stuck'), '');
+    await expect(stopWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
+    expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
+    await rm(join(root, 'units/muster-workload-db.service.stuck'));
+    await stopWorkload({ name: 'db', generation: 3 });
+    expect(await listRunning()).toEqual([]);
+  });
+
+  it('says why a unit did not start', async () => {
+    await writeFile(join(root, 'units/x.service.bad'), '');
+    const order = startWorkload({ name: 'db', generation: 3, unit: 'x.service' });
+    await expect(order).rejects.toThrow('x.service failed');
+  });
+
+  it('carries out one order on a workload at a time', async () => {
+    const file = join(root, 'a.lock');
+    const seen: string[] = [];
+    const turn = (name: string): Promise<void> =>
+      withLock(file, 5, async () => {
+        seen.push(`${name} in`);
+        await new Promise(setImmediate);
+        seen.push(`${name} out`);
+      });
+    await Promise.all([turn('one'), turn('two'), turn('three')]);
+    for (let i = 0; i < seen.length; i += 2) expect(seen[i + 1]).toBe(seen[i]?.replace('in', 'out'));
+    await withLock(file, 5, () => expect(withLock(file, 0, () => Promise.resolve())).rejects.toThrow('held'));
+  });
+
+  it('does not take a broken file for "never started"', async () => {
+    await startWorkload({ name: 'db', generation: 3 });
+    await writeFile(join(root, 'var/lib/muster/workloads/db.json'), '{"na');
+    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toThrow();
+    await expect(listRunning()).rejects.toThrow();
+  });
+});

@@ -1,0 +1,163 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import {
+  defaultSettings,
+  fromToken,
+  SETTINGS_KEY,
+  Subjects,
+  type ClusterSettings,
+  type NodeRecord,
+  type Peer,
+  type PeerList,
+  type Verdict,
+} from '#contracts';
+
+const CLUSTER = 'spec';
+const agentMain = fileURLToPath(new URL('../../../../dist/apps/agent/src/main.js', import.meta.url));
+
+const record = (name: string, addresses: Record<string, string>): NodeRecord => ({
+  name,
+  label: name,
+  serial: '1',
+  failureDomain: 'default',
+  networks: Object.fromEntries(Object.entries(addresses).map(([n, address]) => [n, { address }])),
+  powerLevels: [],
+  provisionDriver: 'ansible',
+  // Nothing listens there: the own probe finds the port refused.
+  vars: { ansible_port: 9 },
+  fencing: 'auto',
+  enrolled: true,
+  status: 'Allocated',
+  prevStatus: 'Unallocated',
+  state: 'Unknown',
+  prevState: 'Unknown',
+  createdAt: 0,
+});
+
+/** Real agents on 127.x addresses, a real nats-server with users, and what inventory does for them. */
+export class SmallFleet {
+  readonly verdicts: Verdict[] = [];
+  readonly agents = new Map<string, ChildProcess>();
+  private readonly waiting = new Set<() => void>();
+
+  private constructor(
+    readonly nats: TestNats,
+    readonly inventory: Bus,
+    readonly names: readonly string[],
+    readonly settings: ClusterSettings,
+    private readonly subnet: number,
+  ) {}
+
+  static async start(names: readonly string[]): Promise<SmallFleet> {
+    const nats = await startTestNats({ users: true, agents: [...names] });
+    const credentials = readCredentials(credentialsFile(nats.dir, 'inventory'));
+    const inventory = await connectBus({ name: 'inventory-spec', servers: [nats.url], credentials });
+    await inventory.createBuckets();
+    const settings = { ...defaultSettings(CLUSTER), agentPort: 20_000 + (process.pid % 20_000) };
+    const fleet = new SmallFleet(nats, inventory, names, settings, 10 + (process.pid % 200));
+    await inventory.bucket<ClusterSettings>('settings').create(SETTINGS_KEY, settings);
+    for (const name of names)
+      await inventory.bucket<NodeRecord>('nodes').create(name, record(name, fleet.addresses(name)));
+    inventory.answer<unknown, PeerList>(Subjects.peers('*'), (_q, subject) =>
+      fleet.peersOf(fromToken(subject.split('.').at(-1) as string)),
+    );
+    inventory.follow(['muster.verdict.>'], {}, (_subject, value) => {
+      fleet.verdicts.push(value as Verdict);
+      for (const look of fleet.waiting) look();
+    });
+    return fleet;
+  }
+
+  /** Resolves as soon as the last verdict on each of these nodes is as wanted. */
+  async until(wanted: Record<string, Verdict['verdict']>, limitMs: number): Promise<void> {
+    const met = (): boolean =>
+      Object.entries(wanted).every(([node, v]) => this.verdicts.findLast((x) => x.node === node)?.verdict === v);
+    await new Promise<void>((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(look);
+      };
+      const look = (): void => {
+        if (!met()) return;
+        end();
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        end();
+        const said = this.verdicts.map((v) => `${v.node}:${v.verdict}`).join(' ');
+        reject(new Error(`wanted ${JSON.stringify(wanted)}; verdicts were ${said}`));
+      }, limitMs);
+      this.waiting.add(look);
+      look();
+    });
+  }
+
+  spawnAgent(name: string): ChildProcess {
+    const dir = join(this.nats.dir, 'hosts', name);
+    mkdirSync(dir, { recursive: true });
+    const config = {
+      node: name,
+      cluster: CLUSTER,
+      networks: Object.fromEntries(Object.entries(this.addresses(name)).map(([n, bind]) => [n, { bind }])),
+      port: this.settings.agentPort,
+      nats: { management: [this.nats.url], backend: [this.nats.url] },
+      credentials: credentialsFile(this.nats.dir, `agent=${name}`),
+      keys: this.keyFile,
+      stateDir: join(dir, 'state'),
+      socket: join(dir, 'agent.sock'),
+    };
+    writeFileSync(join(dir, 'agent.json'), JSON.stringify(config));
+    const agent = spawn(process.execPath, [agentMain, '--config', join(dir, 'agent.json')], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, MUSTER_ROOT: dir, NODE_OPTIONS: '' },
+    });
+    this.agents.set(name, agent);
+    return agent;
+  }
+
+  get keyFile(): string {
+    return join(this.nats.dir, 'keys', 'datagram.key');
+  }
+
+  /** Resident memory of an agent, bytes. */
+  rss(name: string): number {
+    const status = readFileSync(`/proc/${this.agents.get(name)?.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+  }
+
+  async kill(name: string, signal: NodeJS.Signals): Promise<void> {
+    const agent = this.agents.get(name);
+    if (!agent || agent.exitCode !== null || agent.signalCode !== null) return;
+    const gone = once(agent, 'exit');
+    agent.kill(signal);
+    await gone;
+  }
+
+  async stop(): Promise<void> {
+    for (const name of this.agents.keys()) await this.kill(name, 'SIGKILL');
+    await this.inventory.close();
+    await this.nats.stop();
+  }
+
+  private addresses(name: string): Record<string, string> {
+    const i = this.names.indexOf(name) + 1;
+    return { management: `127.${this.subnet}.1.${i}`, backend: `127.${this.subnet}.2.${i}` };
+  }
+
+  private peersOf(name: string): PeerList {
+    const peer = (n: string): Peer => ({ name: n, networks: this.addresses(n) });
+    return {
+      version: 1,
+      cluster: CLUSTER,
+      self: peer(name),
+      peers: this.names.filter((n) => n !== name).map(peer),
+      port: this.settings.agentPort,
+      detection: this.settings.detection,
+    };
+  }
+}
