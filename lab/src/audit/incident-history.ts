@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { DeliverPolicy, jetstream } from '@nats-io/jetstream';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
-import type { IncidentRecord, Reservations } from '#contracts';
+import { MusterError, type IncidentRecord, type Reservations } from '#contracts';
 
 /** What the API does not tell, since no client needs it: every revision of every incident, and the reservations. */
 export interface StoredHistory {
   incidents: IncidentRecord[];
   reservations: Reservations | undefined;
 }
+
+/** Answer of the server's message-get. `data` is absent on a delete marker. */
+interface StoredMessage {
+  message?: { seq: number; data?: string };
+  error?: { err_code: number; description: string };
+}
+const NO_MESSAGE = 10_037;
 
 /** Reads the buckets as user `inventory`. It runs where NATS is reached: in the lab's control namespace. */
 export async function readHistory(server: string, credentialsFile: string): Promise<StoredHistory> {
@@ -20,23 +26,26 @@ export async function readHistory(server: string, credentialsFile: string): Prom
     timeout: 5000,
   });
   try {
-    const js = jetstream(nc);
-    const all = async <T>(stream: string): Promise<T[]> => {
-      const consumer = await js.consumers.get(stream, { deliver_policy: DeliverPolicy.All });
+    /** Every revision that a bucket still holds, oldest first, one request each: user inventory may do just that. */
+    const all = async <T>(bucket: string): Promise<T[]> => {
       const values: T[] = [];
-      const { num_pending: count } = await consumer.info();
-      if (count === 0) return values;
-      const messages = await consumer.consume();
-      for await (const m of messages) {
-        if (m.data.length > 0) values.push(m.json<T>());
-        if (m.info.pending === 0) break;
+      for (let seq = 1; ;) {
+        const reply = await nc.request(
+          `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
+          JSON.stringify({ seq, next_by_subj: `$KV.${bucket}.>` }),
+          { timeout: 5000 },
+        );
+        const { message, error } = reply.json<StoredMessage>();
+        if (error?.err_code === NO_MESSAGE) return values;
+        if (message === undefined) throw new MusterError('BUS_UNAVAILABLE', `bucket ${bucket}: ${error?.description}`);
+        if (message.data !== undefined) values.push(JSON.parse(Buffer.from(message.data, 'base64').toString()) as T);
+        seq = message.seq + 1;
       }
-      return values;
     };
-    const reservations = (await all<Partial<Reservations>>('KV_admission')).filter(
+    const reservations = (await all<Partial<Reservations>>('admission')).filter(
       (v): v is Reservations => v.held !== undefined,
     );
-    return { incidents: await all<IncidentRecord>('KV_incidents'), reservations: reservations.at(-1) };
+    return { incidents: await all<IncidentRecord>('incidents'), reservations: reservations.at(-1) };
   } finally {
     await nc.close();
   }
