@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Closable } from '#bus';
+import {
+  RESERVATIONS_KEY,
+  Subjects,
+  type AlarmRecord,
+  type CommandAnswer,
+  type JobRecord,
+  type NodeResult,
+  type PeerList,
+  type Reservations,
+} from '#contracts';
+import { aJob } from './testing/fixtures.js';
+import { RunningInventory, seen } from './testing/running-inventory.js';
+
+let sut: RunningInventory;
+let ipmitool: Closable;
+
+beforeAll(async () => {
+  sut = await RunningInventory.start({ replicas: 2 });
+}, 60_000);
+
+afterAll(async () => {
+  await sut?.stop();
+}, 30_000);
+
+const by = { by: 'spec' };
+const node = (label: string, address: string, power = false) => ({
+  label,
+  serial: '1',
+  networks: { management: { address }, backend: { address: address.replace('10.0.0', '10.1.0') } },
+  ...(power && {
+    powerLevels: [[{ id: 'bmc', driver: 'ipmitool', address: '127.0.0.1', username: 'admin', password: 's3cret' }]],
+  }),
+});
+
+/** Speaks as a provisioner that has carried the job out. */
+async function finish(job: string, results: Record<string, NodeResult>, status: 'Complete' | 'Errored' = 'Complete') {
+  await sut.bus
+    .bucket<JobRecord>('jobs')
+    .mutate(job, (j) => (j ? { ...j.value, status, startedAt: 1, endedAt: 2, worker: 'p1', results } : undefined));
+}
+const ok: NodeResult = { ok: true, step: 'site', checksum: 'sum-1' };
+
+describe('inventory on a real server', () => {
+  it('registers no node while nobody offers its driver, and takes it at once when a worker starts', async () => {
+    const create = () => sut.bus.call('inventory.nodes.create', { ...by, node: node('a', '10.0.0.1', true) });
+    await expect(create()).rejects.toMatchObject({ code: 'NO_WORKERS', facts: { driver: 'ansible', offered: [] } });
+    await sut.work('provisioner', ['ansible']);
+    await sut.work('fencer', ['exec']);
+    await expect(create()).rejects.toMatchObject({ code: 'DRIVER_UNAVAILABLE', facts: { offered: ['exec'] } });
+    ipmitool = await sut.work('fencer', ['ipmitool']);
+    const view = await create();
+    expect(view).toMatchObject({
+      name: 'a-1',
+      status: 'Unallocated',
+      state: 'Unknown',
+      enrolled: true,
+      inService: false,
+    });
+    expect(JSON.stringify(view)).not.toContain('s3cret');
+    expect(view.powerLevels[0]?.[0]?.secret).toBe('power=a-1=bmc');
+    expect(JSON.stringify(await sut.bus.bucket('secrets').get('power=a-1=bmc'))).not.toContain('s3cret');
+  });
+
+  it('hands each agent its peers, with a version that grows', async () => {
+    const first = await sut.bus.ask<PeerList>(Subjects.peers('a-1'), {});
+    await sut.bus.call('inventory.nodes.create', { ...by, node: node('b', '10.0.0.2') });
+    const second = await sut.bus.ask<PeerList>(Subjects.peers('a-1'), {});
+    expect(second.peers.map((p) => p.name)).toContain('b-1');
+    expect(second.version).toBeGreaterThan(first.version);
+    await expect(sut.bus.ask(Subjects.peers('nobody-1'), {})).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+  });
+
+  it('takes a node from UP over a commission into service', async () => {
+    const submit = () =>
+      sut.bus.call('inventory.operations.submit', {
+        ...by,
+        kind: 'commission',
+        nodes: ['a-1'],
+        hostGroup: 'service-master',
+      });
+    await expect(submit()).rejects.toMatchObject({ code: 'NOT_DISCOVERED' });
+    await sut.verdict('a-1', 'UP');
+    await seen(sut.nodes, 'a-1', (n) => n.state === 'Discovered');
+    const before = sut.reservations.get(RESERVATIONS_KEY)?.revision;
+    const { job } = await submit();
+    expect(sut.nodes.get('a-1')?.value).toMatchObject({ status: 'Provisioning', hostGroup: 'service-master' });
+    await expect(submit()).rejects.toMatchObject({ code: 'NODE_RESERVED', facts: { job, nodes: ['a-1'] } });
+    expect(before).toBeUndefined();
+    await finish(job, { 'a-1': ok });
+    await seen(sut.jobs, job, (j) => j.settled);
+    const view = await sut.bus.call('inventory.nodes.get', { name: 'a-1' });
+    expect(view).toMatchObject({
+      status: 'Allocated',
+      inService: true,
+      provisioned: { checksum: 'sum-1', job },
+      lastJob: job,
+    });
+    expect(sut.reservations.get(RESERVATIONS_KEY)?.value).toMatchObject({ held: {}, pending: {} });
+  }, 20_000);
+
+  it('changes no revision and no job when it refuses', async () => {
+    const revisions = () => [
+      sut.reservations.get(RESERVATIONS_KEY)?.revision,
+      sut.nodes.get('a-1')?.revision,
+      sut.jobs.entries().length,
+    ];
+    const before = revisions();
+    await expect(
+      sut.bus.call('inventory.operations.submit', {
+        ...by,
+        kind: 'commission',
+        nodes: ['a-1'],
+        hostGroup: 'service-worker',
+      }),
+    ).rejects.toMatchObject({ code: 'ROLE_RULE' });
+    await sut.bus.nc.flush();
+    expect(revisions()).toEqual(before);
+    expect(await sut.bus.call('inventory.jobs.get', { id: 'last' })).toMatchObject({ status: 'Complete' });
+  });
+
+  it('rolls a reservation forward that its replica left without a job', async () => {
+    await sut.verdict('b-1', 'UP');
+    await seen(sut.nodes, 'b-1', (n) => n.state === 'Discovered');
+    const job = aJob({ id: 'job-left', nodes: ['b-1'], status: 'Queued', hostGroup: 'service-worker', results: {} });
+    delete job.startedAt;
+    delete job.endedAt;
+    await sut.bus.bucket<Reservations>('admission').mutate(RESERVATIONS_KEY, (r) => ({
+      generation: (r?.value.generation ?? 0) + 1,
+      held: { 'b-1': { job: job.id, kind: 'commission', hostGroup: 'service-worker', generation: 9, at: 1 } },
+      pending: { [job.id]: job },
+    }));
+    await seen(sut.jobs, 'job-left', (j) => j.status === 'Queued');
+    expect(sut.nodes.get('b-1')?.value).toMatchObject({ status: 'Provisioning', hostGroup: 'service-worker' });
+    await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.pending['job-left'] === undefined);
+    await finish('job-left', {}, 'Errored');
+    await seen(sut.nodes, 'b-1', (n) => n.status === 'Unallocated');
+    await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.held['b-1'] === undefined);
+  }, 20_000);
+
+  it('checks a node that was away, and leaves it alone when all is as it was', async () => {
+    await sut.verdict('a-1', 'DOWN');
+    await seen(sut.nodes, 'a-1', (n) => n.state === 'Disappeared');
+    await sut.verdict('a-1', 'UP');
+    const waiting = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn?.job !== undefined);
+    expect(waiting.pendingReturn?.reason).toBe('disappeared');
+    const job = waiting.pendingReturn?.job ?? '';
+    expect(sut.jobs.get(job)?.value ?? (await seen(sut.jobs, job, () => true))).toMatchObject({
+      kind: 'check',
+      cause: 'return',
+    });
+    await finish(job, { 'a-1': { ok: true, step: 'check', check: { findings: [], checksum: 'sum-1' } } });
+    const back = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn === undefined);
+    expect(back.status).toBe('Allocated');
+    await seen(sut.jobs, job, (j) => j.settled);
+    expect((await sut.bus.call('inventory.nodes.get', { name: 'a-1' })).reasons).toEqual([]);
+  }, 20_000);
+
+  it('sets a rebooted node up again when its check finds services gone', async () => {
+    await sut.verdict('a-1', 'UP', { bootId: 'boot-2' });
+    const check = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn?.job !== undefined);
+    expect(check.pendingReturn?.reason).toBe('rebooted');
+    const broken = [{ service: 'mirror', result: 'broken' as const, why: 'not running' }];
+    await finish(check.pendingReturn?.job ?? '', {
+      'a-1': { ok: true, step: 'check', check: { findings: broken, checksum: 'sum-1' } },
+    });
+    const next = await seen(
+      sut.nodes,
+      'a-1',
+      (n) =>
+        n.pendingReturn?.next === 'resetup' &&
+        n.pendingReturn.job !== check.pendingReturn?.job &&
+        n.pendingReturn.job !== undefined,
+    );
+    await finish(next.pendingReturn?.job ?? '', { 'a-1': { ok: true, step: 'site', checksum: 'sum-2' } });
+    const back = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn === undefined);
+    expect(back).toMatchObject({ status: 'Allocated', provisioned: { checksum: 'sum-2' }, bootId: 'boot-2' });
+  }, 20_000);
+
+  it('takes every node of an external event, and refuses an empty one', async () => {
+    const nodes = ['x', 'y'].map((label, i) => ({ label, serial: 'S', addr: `10.9.0.${i + 1}` }));
+    expect(await sut.bus.ask(Subjects.monitor('discovered'), { nodes })).toEqual({ ok: true, nodes: ['x-S', 'y-S'] });
+    expect(sut.nodes.get('y-S')?.value).toMatchObject({ status: 'Unallocated', state: 'Discovered', enrolled: false });
+    await expect(sut.bus.ask(Subjects.monitor('discovered'), { nodes: [] })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    });
+    await sut.bus.ask(Subjects.monitor('disappeared'), { nodes: [{ label: 'a', serial: '1', addr: '10.0.0.1' }] });
+    expect(sut.nodes.get('a-1')?.value).toMatchObject({ state: 'Discovered', external: { event: 'disappeared' } });
+  });
+
+  it('answers tools in plain JSON, refusals too', async () => {
+    const ask = async (q: unknown) =>
+      (await sut.bus.nc.request(Subjects.command('check'), JSON.stringify(q), { timeout: 2000 })).json<CommandAnswer>();
+    expect(await ask({ nodes: ['nope-1'] })).toMatchObject({ ok: false, code: 'NODE_UNKNOWN' });
+    expect(await ask({ nodes: 'a-1' })).toMatchObject({ ok: false, code: 'BAD_REQUEST' });
+    const accepted = await ask({ nodes: ['a-1'] });
+    const job = (accepted.ok && accepted.job) || '';
+    expect(accepted).toEqual({ ok: true, job: expect.stringMatching(/^job-/) });
+    const cancelled = await sut.bus.call('inventory.jobs.cancel', { ...by, id: job });
+    expect(cancelled).toMatchObject({ status: 'Errored', cancel: { by: 'spec' } });
+    await seen(sut.jobs, job, (j) => j.settled);
+  }, 20_000);
+
+  it('takes nodes of a driver that nobody offers out of service without a write, and back when a worker returns', async () => {
+    const alarms = await sut.bus.bucket<AlarmRecord>('alarms').view();
+    const before = await sut.bus.call('inventory.nodes.get', { name: 'a-1' });
+    expect(before.reasons).toEqual([]);
+    await ipmitool.close();
+    await seen(alarms, 'no-workers=ipmitool', (a) => a.cleared === undefined);
+    const out = await sut.bus.call('inventory.nodes.get', { name: 'a-1' });
+    expect(out.reasons.map((r) => r.code)).toEqual(['NO_POWER_WORKER']);
+    expect(out.revision).toBe(before.revision);
+    const status = await sut.bus.call('inventory.status', {});
+    expect(status.missingDrivers).toEqual([{ driver: 'ipmitool', nodes: ['a-1'] }]);
+    expect(status.detector).toMatchObject({ sighted: true, instance: 'spec' });
+    expect(status.leases.map((l) => l.name)).toContain('conductor');
+    await sut.work('fencer', ['ipmitool']);
+    await seen(alarms, 'no-workers=ipmitool', (a) => a.cleared !== undefined);
+    expect((await sut.bus.call('inventory.nodes.get', { name: 'a-1' })).reasons).toEqual([]);
+    await alarms.close();
+  }, 20_000);
+
+  it('cordons until the end that was given, and deletes only what serves nobody', async () => {
+    await sut.bus.call('inventory.nodes.cordon', { ...by, name: 'a-1', reason: 'disk', until: Date.now() + 300 });
+    expect((await sut.bus.call('inventory.nodes.get', { name: 'a-1' })).reasons.map((r) => r.code)).toEqual([
+      'CORDONED',
+    ]);
+    await seen(sut.nodes, 'a-1', (n) => n.cordon === undefined);
+    await expect(sut.bus.call('inventory.nodes.delete', { ...by, name: 'a-1' })).rejects.toMatchObject({
+      code: 'ILLEGAL_TRANSITION',
+    });
+    await sut.bus.call('inventory.nodes.delete', { ...by, name: 'x-S' });
+    await expect(sut.bus.call('inventory.nodes.get', { name: 'x-S' })).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+  }, 20_000);
+});

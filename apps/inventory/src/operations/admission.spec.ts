@@ -1,0 +1,242 @@
+import { describe, expect, it } from '@jest/globals';
+import { defaultHostGroups, MusterError, type NodeRecord } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { admit, MOST_QUEUED, type AdmissionFacts, type AdmissionRequest } from './admission.js';
+
+const facts = (nodes: NodeRecord[], o: Partial<AdmissionFacts> = {}): AdmissionFacts => ({
+  nodes,
+  held: {},
+  groups: defaultHostGroups,
+  job: () => undefined,
+  workloadsOn: () => [],
+  quarantined: () => undefined,
+  queuedJobs: 0,
+  provisionDrivers: ['ansible'],
+  ...o,
+});
+const request = (o: Partial<AdmissionRequest>): AdmissionRequest => ({
+  kind: 'commission',
+  nodes: [],
+  addresses: [],
+  ...o,
+});
+
+function refusal(r: Partial<AdmissionRequest>, f: AdmissionFacts): { code: string; message: string } {
+  try {
+    admit(request(r), f);
+  } catch (e) {
+    const { code, message } = MusterError.from(e);
+    return { code, message };
+  }
+  throw new Error('it was admitted');
+}
+
+const at = (name: string, address: string, o: Partial<NodeRecord> = {}): NodeRecord =>
+  aNode(name, { ...o, networks: { management: { address } } });
+const master = at('host1-SN1', '127.0.0.1', { status: 'Allocated', hostGroup: 'service-master' });
+const free = at('host2-SN2', '127.0.0.2');
+const worker = at('host3-SN3', '127.0.0.3', { status: 'Allocated', hostGroup: 'service-worker' });
+
+describe('admission, in the words of the operations contract', () => {
+  const cases: [string, Partial<AdmissionRequest>, AdmissionFacts, string, string][] = [
+    ['no nodes', {}, facts([master]), 'BAD_REQUEST', 'atleast one node should be specified'],
+    [
+      'an unknown node',
+      { nodes: ['host1-SN1', 'nope'] },
+      facts([master]),
+      'NODE_UNKNOWN',
+      `node with name or address "nope" doesn't exists`,
+    ],
+    [
+      'nodes that are not heard',
+      { nodes: ['a-1', 'b-1', 'host2-SN2'] },
+      facts([aNode('a-1', { state: 'Disappeared' }), aNode('b-1', { state: 'Unknown' }), free]),
+      'NOT_DISCOVERED',
+      'one or more nodes are not in discovered state, please check their network reachability. Non-discovered nodes: [a-1 b-1]',
+    ],
+    [
+      'no host group',
+      { nodes: ['host2-SN2'] },
+      facts([free]),
+      'HOST_GROUP_INVALID',
+      'invalid or empty host-group specified: ""',
+    ],
+    [
+      'a wrong host group',
+      { nodes: ['host2-SN2'], hostGroup: 'foo' },
+      facts([free]),
+      'HOST_GROUP_INVALID',
+      'invalid or empty host-group specified: "foo"',
+    ],
+    [
+      'an update to a wrong group',
+      { kind: 'maintenance', nodes: ['host1-SN1'], hostGroup: 'bar' },
+      facts([master]),
+      'HOST_GROUP_INVALID',
+      'invalid host-group specified: "bar"',
+    ],
+    [
+      'a worker without a master',
+      { nodes: ['host2-SN2'], hostGroup: 'service-worker' },
+      facts([free]),
+      'ROLE_RULE',
+      'Cannot commission a worker node without existence of a master node in the cluster, make sure atleast one master node is commissioned.',
+    ],
+    [
+      'an update that leaves no master',
+      { kind: 'maintenance', nodes: ['host1-SN1'], hostGroup: 'service-worker' },
+      facts([master, worker]),
+      'ROLE_RULE',
+      'Updating these nodes as worker will result in no master node in the cluster, make sure atleast one node is commissioned as master.',
+    ],
+    [
+      'a decommission that leaves workers only',
+      { kind: 'decommission', nodes: ['host1-SN1'] },
+      facts([master, worker]),
+      'ROLE_RULE',
+      'decommissioning the specified node(s) will leave only worker nodes in the cluster, make sure all worker nodes are decommissioned before last master node.',
+    ],
+    [
+      'a transition, from Unallocated to Cancelled',
+      { kind: 'decommission', nodes: ['host2-SN2'] },
+      facts([free]),
+      'ILLEGAL_TRANSITION',
+      `failed to update host2-SN2's state in inventory, Error: transition from "Unallocated" to "Cancelled" is not allowed`,
+    ],
+    [
+      'a transition, from Unallocated to Maintenance',
+      { kind: 'maintenance', nodes: ['host2-SN2'], hostGroup: 'service-master' },
+      facts([free]),
+      'ILLEGAL_TRANSITION',
+      `failed to update host2-SN2's state in inventory, Error: transition from "Unallocated" to "Maintenance" is not allowed`,
+    ],
+    [
+      'a transition, from Allocated to Provisioning',
+      { nodes: ['host1-SN1'], hostGroup: 'service-master' },
+      facts([master]),
+      'ILLEGAL_TRANSITION',
+      `failed to update host1-SN1's state in inventory, Error: transition from "Allocated" to "Provisioning" is not allowed`,
+    ],
+    [
+      'too many waiting jobs',
+      { nodes: ['host2-SN2'], hostGroup: 'service-master' },
+      facts([free], { queuedJobs: MOST_QUEUED + 1 }),
+      'TOO_MANY_JOBS',
+      'too many queued jobs',
+    ],
+    [
+      'a discover of a known address',
+      { kind: 'discover', addresses: ['127.0.0.1', '127.0.0.9'] },
+      facts([master]),
+      'ALREADY_EXISTS',
+      'one or more nodes already exist with the specified management addresses. Existing nodes: [host1-SN1:127.0.0.1]',
+    ],
+    [
+      'a driver that nobody offers',
+      { nodes: ['host2-SN2'], hostGroup: 'service-master' },
+      facts([free], { provisionDrivers: ['ssh', 'x'] }),
+      'DRIVER_UNAVAILABLE',
+      'no live provisioner offers driver "ansible" of host2-SN2; on offer: [ssh x]',
+    ],
+  ];
+  it.each(cases)('refuses %s', (_what, r, f, code, message) => {
+    expect(refusal(r, f)).toEqual({ code, message });
+  });
+
+  it('refuses a reserved node naming the job and the nodes, and says how the text begins', () => {
+    const held = { 'host2-SN2': { job: 'job-9', generation: 1, at: 1 } };
+    const f = facts([master, free], { held, job: () => ({ kind: 'commission', status: 'Running' }) });
+    const { code, message } = refusal({ nodes: ['host2-SN2'], hostGroup: 'service-master' }, f);
+    expect(code).toBe('NODE_RESERVED');
+    expect(message).toMatch(/^there is already an active job/);
+    expect(message).toContain('job-9');
+    expect(message).toContain('host2-SN2');
+  });
+
+  it('refuses a cleanup under workloads and names them', () => {
+    const f = facts([master], { workloadsOn: () => ['db', 'web'] });
+    for (const kind of ['decommission', 'maintenance', 'resetup'] as const)
+      expect(refusal({ kind, nodes: ['host1-SN1'] }, f)).toMatchObject({
+        code: 'WORKLOADS_PRESENT',
+        message: expect.stringContaining('host1-SN1: db web'),
+      });
+    expect(admit(request({ kind: 'check', nodes: ['host1-SN1'] }), f).nodes).toEqual(['host1-SN1']);
+  });
+
+  it('names the entries of a discover that are no addresses, and runs nothing', () => {
+    expect(refusal({ kind: 'discover', addresses: ['10.0.0.1', 'x y', '$(id)'] }, facts([]))).toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('[x y $(id)]'),
+    });
+    expect(refusal({ kind: 'discover' }, facts([])).code).toBe('BAD_REQUEST');
+  });
+
+  it('lets a Disappeared node be discovered again, and holds it meanwhile', () => {
+    const gone = at('host2-SN2', '127.0.0.2', { state: 'Disappeared' });
+    const r = request({ kind: 'discover', addresses: ['127.0.0.2', '127.0.0.8'] });
+    expect(admit(r, facts([gone]))).toEqual({ nodes: ['host2-SN2'] });
+  });
+
+  it('finds a node by its management address, and takes each once', () => {
+    const r = request({ nodes: ['host2-SN2', '127.0.0.2'], hostGroup: 'service-master' });
+    expect(admit(r, facts([free]))).toEqual({ nodes: ['host2-SN2'] });
+  });
+
+  it('asks in the order of the contract: each earlier check speaks before a later one', () => {
+    const broken = aNode('z-1', { state: 'Disappeared' });
+    const held = { 'host1-SN1': { job: 'job-9', generation: 1, at: 1 } };
+    const all = facts([master, worker, broken], { held, queuedJobs: 1000, provisionDrivers: [] });
+    const codes: string[] = [];
+    let f = all;
+    const r: Partial<AdmissionRequest> = { kind: 'maintenance', nodes: ['host1-SN1', 'z-1', 'nope'], hostGroup: 'bar' };
+    const ask = (): void => void codes.push(refusal(r, f).code);
+    ask();
+    r.nodes = ['host1-SN1', 'z-1'];
+    ask();
+    r.nodes = ['host1-SN1'];
+    ask();
+    r.hostGroup = 'service-worker';
+    ask();
+    r.hostGroup = 'service-master';
+    ask();
+    f = { ...f, held: {}, workloadsOn: () => ['w'] };
+    ask();
+    f = { ...f, workloadsOn: () => [], quarantined: () => 'power' };
+    ask();
+    f = { ...f, quarantined: () => undefined };
+    ask();
+    f = { ...f, queuedJobs: 0 };
+    ask();
+    expect(codes).toEqual([
+      'NODE_UNKNOWN',
+      'NOT_DISCOVERED',
+      'HOST_GROUP_INVALID',
+      'ROLE_RULE',
+      'NODE_RESERVED',
+      'WORKLOADS_PRESENT',
+      'NODE_BUSY',
+      'TOO_MANY_JOBS',
+      'NO_WORKERS',
+    ]);
+  });
+
+  it('sees what an admitted job will do before the records follow', () => {
+    const held = { 'host1-SN1': { job: 'job-1', kind: 'decommission' as const, generation: 1, at: 1 } };
+    const r = { nodes: ['host2-SN2'], hostGroup: 'service-worker' };
+    expect(admit(request(r), facts([master, free])).nodes).toEqual(['host2-SN2']);
+    expect(refusal(r, facts([master, free], { held })).code).toBe('ROLE_RULE');
+    const coming = {
+      'host2-SN2': { job: 'job-2', kind: 'commission' as const, hostGroup: 'service-worker', generation: 1, at: 1 },
+    };
+    const leave: Partial<AdmissionRequest> = { kind: 'decommission', nodes: ['host1-SN1'] };
+    expect(admit(request(leave), facts([master, free])).nodes).toEqual(['host1-SN1']);
+    expect(refusal(leave, facts([master, free], { held: coming })).code).toBe('ROLE_RULE');
+  });
+
+  it('lets workers go while their master is away', () => {
+    const away = { ...master, state: 'Disappeared' as const };
+    expect(admit(request({ kind: 'decommission', nodes: ['host3-SN3'] }), facts([away, worker])).nodes).toEqual([
+      'host3-SN3',
+    ]);
+  });
+});

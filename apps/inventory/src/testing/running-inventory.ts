@@ -1,0 +1,135 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectBus, WorkerRegistry, type Bus, type Closable, type KvView } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import {
+  Subjects,
+  type Beacon,
+  type ClusterSettings,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeRecord,
+  type Reservations,
+  type Verdict,
+} from '#contracts';
+import { buildConfig, startService, type RunningService } from '#service';
+import { InventoryModule } from '../inventory.module.js';
+
+/** The whole inventory on a real nats-server, with a detector and workers that are played by the spec. */
+export class RunningInventory {
+  private seq = 0;
+  private beacons: NodeJS.Timeout | undefined;
+  private readonly workers: Closable[] = [];
+
+  private constructor(
+    readonly nats: TestNats,
+    readonly bus: Bus,
+    private readonly dir: string,
+    private readonly services: RunningService[],
+    readonly nodes: KvView<NodeRecord>,
+    readonly jobs: KvView<JobRecord>,
+    readonly reservations: KvView<Reservations>,
+    readonly incidents: KvView<IncidentRecord>,
+  ) {}
+
+  static async start(o: { initial?: Partial<ClusterSettings>; replicas?: number } = {}): Promise<RunningInventory> {
+    const nats = await startTestNats();
+    const dir = await mkdtemp(join(tmpdir(), 'muster-inventory-'));
+    const secrets = join(dir, 'secrets.key');
+    await writeFile(secrets, '11'.repeat(32));
+    const services: RunningService[] = [];
+    for (let i = 1; i <= (o.replicas ?? 1); i++) {
+      const values = {
+        cluster: 'spec',
+        instance: `inventory-${i}`,
+        nats: { servers: [nats.url] },
+        keys: { secrets },
+        dataDir: dir,
+        logLevel: 'fatal',
+        ...(o.initial && { initial: o.initial }),
+      };
+      services.push(
+        await startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') }),
+      );
+    }
+    const bus = await connectBus({ name: 'spec', servers: [nats.url] });
+    const running = new RunningInventory(
+      nats,
+      bus,
+      dir,
+      services,
+      await bus.bucket<NodeRecord>('nodes').view(),
+      await bus.bucket<JobRecord>('jobs').view(),
+      await bus.bucket<Reservations>('admission').view(),
+      await bus.bucket<IncidentRecord>('incidents').view(),
+    );
+    running.beat();
+    running.beacons = setInterval(() => running.beat(), 500);
+    return running;
+  }
+
+  async work(service: 'provisioner' | 'fencer', drivers: string[]): Promise<Closable> {
+    const worker = await WorkerRegistry.announce(this.bus, {
+      service,
+      id: `${service}-${this.workers.length}`,
+      drivers,
+    });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  /** Speaks as the detector. */
+  async verdict(node: string, verdict: Verdict['verdict'], o: Partial<Verdict> = {}): Promise<void> {
+    const evidence = { observers: [], assigned: 0, accusers: 0, members: 3, sightedReporters: 3 };
+    this.seq += 1;
+    await this.bus.publishVerdict({
+      node,
+      verdict,
+      networks: [],
+      epoch: 1,
+      seq: this.seq,
+      at: Date.now(),
+      bootId: 'boot-1',
+      reason: 'spec',
+      evidence,
+      ...o,
+    });
+  }
+
+  private beat(): void {
+    const beacon: Beacon = {
+      epoch: 1,
+      seq: this.seq,
+      instance: 'spec',
+      sighted: true,
+      members: 3,
+      sightedReporters: 3,
+      notUp: {},
+    };
+    this.bus.publish(Subjects.beacon(), beacon);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.beacons);
+    await Promise.all(this.workers.map((w) => w.close()));
+    await Promise.all([this.nodes, this.jobs, this.reservations, this.incidents].map((v) => v.close()));
+    for (const s of this.services) await s.close();
+    await this.bus.close();
+    await this.nats.stop();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Resolves with the first value of the key that fits, as soon as the view shows it. */
+export function seen<T>(view: KvView<T>, key: string, fits: (value: T) => boolean): Promise<T> {
+  const now = view.get(key);
+  if (now && fits(now.value)) return Promise.resolve(now.value);
+  return new Promise((resolve) => {
+    const stop = view.onChange((k, value) => {
+      if (k !== key || value === undefined || !fits(value)) return;
+      stop();
+      resolve(value);
+    });
+  });
+}
