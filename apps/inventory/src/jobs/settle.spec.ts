@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JobRecord, NodeRecord, NodeResult } from '#contracts';
+import { aJob, aNode } from '../testing/fixtures.js';
+import { MOST_FAILED_TRIES, settle, type SettleFacts } from './settle.js';
+
+const facts: SettleFacts = { onReturn: 'resetup', workloads: [], at: 7 };
+const site: NodeResult = { ok: true, step: 'site', checksum: 'new' };
+const check = (result: 'ok' | 'drift' | 'broken', checksum = 'sum'): NodeResult => ({
+  ok: true,
+  step: 'check',
+  check: { findings: [{ service: 'mirror', result, why: result === 'ok' ? '' : 'gone' }], checksum },
+});
+const job = (kind: JobRecord['kind'], result?: NodeResult, o: Partial<JobRecord> = {}): JobRecord =>
+  aJob({ kind, results: result ? { 'a-1': result } : {}, ...o });
+const failed: Partial<JobRecord> = { status: 'Errored', error: 'site failed' };
+const back = (o: Partial<NodeRecord> = {}): NodeRecord =>
+  aNode('a-1', {
+    status: 'Allocated',
+    provisioned: { checksum: 'sum', at: 1, job: 'job-0' },
+    maintenance: { reason: 'fenced', at: 1 },
+    pendingReturn: { reason: 'rebooted', at: 1, job: 'job-1' },
+    ...o,
+  });
+const kinds = (s: { events: { kind: string }[] }): string[] => s.events.map((e) => e.kind);
+
+describe('a commission that ended', () => {
+  const node = aNode('a-1', { status: 'Provisioning', prevStatus: 'Decommissioned' });
+
+  it('makes its node Allocated, with what was installed on record', () => {
+    const s = settle(node, job('commission', site), facts);
+    expect(s.node).toMatchObject({ status: 'Allocated', prevStatus: 'Provisioning', lastJob: 'job-1' });
+    expect(s.node.provisioned).toEqual({ checksum: 'new', at: 7, job: 'job-1' });
+    expect(kinds(s)).toEqual(['in-service']);
+  });
+  it('makes every node Unallocated where it failed, also those that went well', () => {
+    const s = settle(node, job('commission', site, failed), facts);
+    expect(s.node.status).toBe('Unallocated');
+    expect(s.node.provisioned).toBeUndefined();
+    expect(kinds(s)).toEqual([]);
+  });
+  it('puts a node back where it was when it was cancelled before it began', () => {
+    const waiting = job('commission', undefined, failed);
+    delete waiting.startedAt;
+    expect(settle(node, waiting, facts).node.status).toBe('Decommissioned');
+  });
+});
+
+describe('a decommission and an update that ended', () => {
+  it('decommissions also where the cleanup failed', () => {
+    const node = aNode('a-1', { status: 'Cancelled', provisioned: { checksum: 'sum', at: 1, job: 'job-0' } });
+    const s = settle(node, job('decommission', { ok: false, step: 'cleanup', cleanupFailed: true }, failed), facts);
+    expect(s.node.status).toBe('Decommissioned');
+    expect(s.node.provisioned).toBeUndefined();
+  });
+  it('keeps the node Allocated when the decommission was cancelled before it began', () => {
+    const waiting = job('decommission', undefined, failed);
+    delete waiting.startedAt;
+    expect(settle(aNode('a-1', { status: 'Cancelled' }), waiting, facts).node.status).toBe('Allocated');
+  });
+  it('brings an updated node back, and drops it where anything failed', () => {
+    const node = aNode('a-1', { status: 'Maintenance' });
+    expect(settle(node, job('maintenance', site), facts).node.status).toBe('Allocated');
+    expect(settle(node, job('maintenance', site, failed), facts).node.status).toBe('Unallocated');
+  });
+});
+
+describe('a check of a returned node', () => {
+  it('that passes takes it back: nothing pending, no maintenance, what is installed unchanged', () => {
+    const s = settle(back(), job('check', check('ok')), facts);
+    expect(s.node.pendingReturn).toBeUndefined();
+    expect(s.node.maintenance).toBeUndefined();
+    expect(s.node.provisioned?.job).toBe('job-0');
+    expect(kinds(s)).toEqual(['check', 'in-service']);
+  });
+  it.each([
+    ['drift', check('drift')],
+    ['broken', check('broken')],
+    ['another effective configuration', check('ok', 'other')],
+  ])('that finds %s asks for the re-setup', (_what, result) => {
+    const s = settle(back(), job('check', result), facts);
+    expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, next: 'resetup' });
+    expect(s.node.maintenance).toBeDefined();
+    expect(kinds(s)).toEqual(['check']);
+  });
+  it.each(['ask', 'check-only'] as const)(
+    'that finds drift waits for an operator where the group says %s',
+    (onReturn) => {
+      const s = settle(back(), job('check', check('drift')), { ...facts, onReturn });
+      expect(s.node.pendingReturn?.held).toContain('drift, needs operator');
+      expect(s.node.pendingReturn?.job).toBeUndefined();
+    },
+  );
+  it('that finds drift under a workload is held, and names the workload', () => {
+    const s = settle(back(), job('check', check('drift')), { ...facts, workloads: ['db'] });
+    expect(s.node.pendingReturn?.held).toMatch(/needs operator.*db/);
+  });
+  it('that could not be carried out is tried again, and after enough tries held', () => {
+    const nothing: NodeResult = { ok: false, step: 'check', message: 'unreachable' };
+    const once = settle(back(), job('check', nothing, failed), facts).node;
+    expect(once.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: 1 });
+    const last = back({
+      pendingReturn: { reason: 'rebooted', at: 1, job: 'job-1', failedTries: MOST_FAILED_TRIES - 1 },
+    });
+    expect(settle(last, job('check', nothing, failed), facts).node.pendingReturn?.held).toContain('unreachable');
+  });
+  it('does not answer for a return that came after it', () => {
+    const newer = back({ pendingReturn: { reason: 'rebooted', at: 2 } });
+    const s = settle(newer, job('check', check('ok')), facts);
+    expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 2 });
+    expect(s.node.maintenance).toBeDefined();
+    expect(kinds(s)).toEqual(['check']);
+  });
+  it('by an operator frees a held node when it passes, and leaves a serving one alone when it does not', () => {
+    const held = back({ pendingReturn: { reason: 'rebooted', at: 1, held: 'drift' } });
+    expect(settle(held, job('check', check('ok')), facts).node.pendingReturn).toBeUndefined();
+    const { pendingReturn: _p, maintenance: _m, ...serving } = back();
+    const s = settle(serving, job('check', check('drift')), facts);
+    expect(s.node).toEqual({ ...serving, lastJob: 'job-1' });
+    expect(kinds(settle(serving, job('check', check('ok')), facts))).toEqual(['check']);
+  });
+});
+
+describe('a re-setup', () => {
+  const due = back({ pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup', job: 'job-1' } });
+
+  it('that worked takes the node back with its new checksum', () => {
+    const s = settle(due, job('resetup', site), facts);
+    expect(s.node.pendingReturn).toBeUndefined();
+    expect(s.node.maintenance).toBeUndefined();
+    expect(s.node.provisioned?.checksum).toBe('new');
+    expect(kinds(s)).toEqual(['resetup', 'in-service']);
+  });
+  it('that failed leaves maintenance with the reason, for an operator', () => {
+    const bad: NodeResult = { ok: false, step: 'site', failedTask: 'install mirror', message: 'disk full' };
+    const s = settle(due, job('resetup', bad, failed), facts);
+    expect(s.node.maintenance?.reason).toBe('re-setup failed: install mirror: disk full');
+    expect(s.node.pendingReturn).toEqual({
+      reason: 'rebooted',
+      at: 1,
+      held: 're-setup failed: install mirror: disk full',
+    });
+    expect(s.node.status).toBe('Allocated');
+  });
+  it('that worked under one more return still waits for the check of that return', () => {
+    const newer = back({ pendingReturn: { reason: 'rebooted', at: 2 } });
+    const s = settle(newer, job('resetup', site), facts);
+    expect(s.node).toMatchObject({ pendingReturn: { reason: 'rebooted', at: 2 }, provisioned: { checksum: 'new' } });
+    expect(s.node.maintenance).toBeDefined();
+    expect(kinds(s)).toEqual(['resetup']);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeRecord } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { outReasons, type ServiceFacts } from './in-service.js';
+
+const good: ServiceFacts = { missingPowerDrivers: [], provisionable: true, viewsLive: true, detectorSighted: true };
+const up = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
+const serving = (o: Partial<NodeRecord> = {}): NodeRecord => aNode('a-1', { status: 'Allocated', verdict: up, ...o });
+const codes = (n: NodeRecord, f: Partial<ServiceFacts> = {}): string[] =>
+  outReasons(n, { ...good, ...f }).map((r) => r.code);
+
+describe('a node', () => {
+  it('is in service when nothing speaks against it', () => {
+    expect(codes(serving())).toEqual([]);
+  });
+  it.each([
+    ['STATUS', { status: 'Unallocated' as const }, {}],
+    ['STATE', { state: 'Disappeared' as const }, {}],
+    ['CORDONED', { cordon: { reason: 'r', by: 'b', at: 1 } }, {}],
+    ['MAINTENANCE', { maintenance: { reason: 'r', at: 1 } }, {}],
+    ['INCIDENT', {}, { incident: { id: 'i', phase: 'suppressed' as const } }],
+    ['PENDING_RETURN', { pendingReturn: { reason: 'rebooted' as const, at: 1 } }, {}],
+    ['RESERVED', {}, { hold: { job: 'j', generation: 1, at: 1 } }],
+    ['NO_PROVISION_WORKER', {}, { provisionable: false }],
+    ['NO_POWER_WORKER', {}, { missingPowerDrivers: ['exec'] }],
+    ['VIEW_STALE', {}, { viewsLive: false }],
+    ['VIEW_STALE', {}, { detectorSighted: false }],
+    ['VIEW_STALE', { verdict: { ...up, verdict: 'SUSPECT' as const } }, {}],
+  ])('is out of service by %s', (code, node, f) => {
+    expect(codes(serving(node), f)).toEqual([code]);
+  });
+  it('without an agent needs no detector', () => {
+    expect(codes(serving({ enrolled: false }), { detectorSighted: false })).toEqual([]);
+  });
+  it('names every reason, not only the first', () => {
+    expect(codes(serving({ status: 'Cancelled', state: 'Unknown' }), { provisionable: false })).toEqual([
+      'STATUS',
+      'STATE',
+      'NO_PROVISION_WORKER',
+    ]);
+  });
+});

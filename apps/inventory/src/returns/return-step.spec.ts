@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeRecord } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { FLAPS } from './flap-watch.js';
+import { isUnseenReturn, returnStep, type ReturnView } from './return-step.js';
+
+const calm: ReturnView = { incident: undefined, reserved: false, quarantined: false, returns: 1, waitMs: 0 };
+const up = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
+const back = (o: Partial<NodeRecord> = {}): NodeRecord =>
+  aNode('a-1', { status: 'Allocated', verdict: up, pendingReturn: { reason: 'rebooted', at: 1 }, ...o });
+
+describe('a node that came back', () => {
+  it('is checked first, and set up again only where the check asked for it', () => {
+    expect(returnStep(back(), calm)).toEqual({ do: 'check' });
+    const due = back({ pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup' } });
+    expect(returnStep(due, calm)).toEqual({ do: 'resetup' });
+  });
+  it.each([
+    ['a job holds it', {}, { reserved: true }],
+    ['a power command may still take effect', {}, { quarantined: true }],
+    ['its incident is being recovered', {}, { incident: 'recovering' as const }],
+    ['it is about to be fenced', {}, { incident: 'fencing' as const }],
+    ['its last check failed just now', {}, { waitMs: 10 }],
+    ['it is not heard', { state: 'Disappeared' as const }, {}],
+    ['it is suspect', { verdict: { ...up, verdict: 'SUSPECT' as const } }, {}],
+    [
+      'its management network is cut',
+      { verdict: { ...up, verdict: 'DEGRADED' as const, networks: ['management'] } },
+      {},
+    ],
+    ['it waits for an operator', { pendingReturn: { reason: 'rebooted' as const, at: 1, held: 'drift' } }, {}],
+    ['it is being decommissioned', { status: 'Cancelled' as const }, {}],
+    ['it is off', { confirmedOff: { at: 1, incident: 'i' } }, {}],
+  ])('waits while %s', (_why, node, view) => {
+    expect(returnStep(back(node), { ...calm, ...view })).toEqual({ do: 'wait' });
+  });
+  it('is checked while only its backend is cut, and after its incident is over', () => {
+    expect(returnStep(back({ verdict: { ...up, verdict: 'DEGRADED', networks: ['backend'] } }), calm).do).toBe('check');
+    for (const incident of ['recovered', 'closed', 'survived', 'cancelled'] as const)
+      expect(returnStep(back(), { ...calm, incident }).do).toBe('check');
+  });
+  it('that comes back again and again is held', () => {
+    expect(returnStep(back(), { ...calm, returns: FLAPS + 1 })).toMatchObject({ do: 'hold' });
+  });
+  it('without an agent is known by what external monitors say', () => {
+    const { verdict: _none, ...plain } = back({ enrolled: false });
+    expect(returnStep(plain, calm)).toEqual({ do: 'check' });
+  });
+});
+
+describe('a return that nobody saw', () => {
+  const fenced = (o: Partial<NodeRecord> = {}): NodeRecord => {
+    const { pendingReturn: _none, ...rest } = back({ maintenance: { reason: 'fenced', at: 1 }, ...o });
+    return rest;
+  };
+  it('is found by the maintenance that is still set on a node that is up', () => {
+    expect(isUnseenReturn(fenced(), calm)).toBe(true);
+  });
+  it('is none while the node is off, held by a job, or in an incident', () => {
+    expect(isUnseenReturn(fenced({ confirmedOff: { at: 1, incident: 'i' } }), calm)).toBe(false);
+    expect(isUnseenReturn(fenced(), { ...calm, reserved: true })).toBe(false);
+    expect(isUnseenReturn(fenced(), { ...calm, incident: 'recovering' })).toBe(false);
+  });
+});
