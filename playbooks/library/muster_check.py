@@ -14,7 +14,7 @@ options:
   files:
     type: list
     elements: dict
-    description: files with exactly this content, as path and sha256 of the rendered template
+    description: files with exactly this content, as path and content (base64)
   url: {type: str, description: answers JSON over HTTP}
   answer: {type: dict, description: members that the answer must have}
   forbidden:
@@ -24,11 +24,11 @@ options:
   timeout: {type: float, default: 2, description: seconds for the answer}
 """
 
-import hashlib
+import base64
 import json
-import os
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.muster_host import read, with_argv
 
 try:
     from http.client import HTTPException
@@ -45,13 +45,11 @@ def unit_state(module, unit):
     return out.strip().split("\n")[0] or "unknown"
 
 
-def file_trouble(path, sha256):
-    try:
-        with open(path, "rb") as f:
-            found = hashlib.sha256(f.read()).hexdigest()
-    except IOError as error:
-        return "%s: %s" % (path, error.strerror or error)
-    return None if found == sha256 else "%s differs from its template" % path
+def file_trouble(f):
+    found = read(f["path"])
+    if found is None:
+        return "%s is missing" % f["path"]
+    return None if found == base64.b64decode(f["content"]) else "%s is not as it was installed" % f["path"]
 
 
 def answer_trouble(url, wanted, timeout):
@@ -73,24 +71,8 @@ def answer_trouble(url, wanted, timeout):
     return None
 
 
-def processes():
-    for pid in os.listdir("/proc"):
-        if not pid.isdigit() or int(pid) == os.getpid():
-            continue
-        try:
-            with open("/proc/%s/cmdline" % pid, "rb") as f:
-                yield int(pid), f.read().decode("utf-8", "replace").split("\0")
-        except IOError:
-            continue  # it ended meanwhile
-
-
 def forbidden_trouble(forbidden):
-    found = []
-    for pid, argv in processes():
-        for entry in forbidden:
-            if all(word in argv for word in entry["argv"]):
-                found.append("%s runs (pid %d) and must not" % (entry["name"], pid))
-    return found
+    return ["%s runs (pid %d) and must not" % (entry["name"], pid) for entry in forbidden for pid in with_argv(entry["argv"])]
 
 
 def main():
@@ -118,7 +100,7 @@ def main():
             if trouble:
                 broken.append(trouble)
         for f in p["files"]:
-            trouble = file_trouble(f["path"], f["sha256"])
+            trouble = file_trouble(f)
             if trouble:
                 drift.append(trouble)
     elif state in ("active", "activating", "reloading"):

@@ -24,9 +24,9 @@ options:
 import fcntl
 import os
 import re
-import tempfile
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.muster_host import read, write
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 UNIT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9:_.@-]{0,200}\.service$")
@@ -107,32 +107,6 @@ def unit_text(root, name, generation, spec):
     )
 
 
-def write(path, text):
-    """Aside, synced, renamed: a host that dies in between keeps the old unit or has the new one, never half of one."""
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        os.makedirs(folder)
-    handle, aside = tempfile.mkstemp(prefix=".muster-", dir=folder)
-    try:
-        with os.fdopen(handle, "w") as f:
-            f.write(text)
-            f.flush()
-            os.fsync(f.fileno())
-        os.chmod(aside, 0o644)
-        os.rename(aside, path)
-    except Exception:
-        os.unlink(aside)
-        raise
-
-
-def read(path):
-    try:
-        with open(path) as f:
-            return f.read()
-    except IOError:
-        return None
-
-
 def start(module, root, entry):
     name = str(entry.get("workload", ""))
     if not NAME.match(name):
@@ -156,12 +130,12 @@ def start(module, root, entry):
     with open("%s/unit-%s.lock" % (locks, name), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         before = read(path)
-        found = GENERATION.search(before or "")
+        found = GENERATION.search((before or b"").decode("utf-8", "replace"))
         if found and int(found.group(1)) > generation:
             raise Refused("generation %d is older than %s, which is installed here" % (generation, found.group(1)))
-        changed = before != text
+        changed = before != text.encode("utf-8")
         if changed:
-            write(path, text)
+            write(path, text.encode("utf-8"), 0o644)
             systemctl = module.get_bin_path("systemctl", required=True)
             rc, out, err = module.run_command([systemctl, "daemon-reload"])
             if rc != 0:

@@ -2,9 +2,10 @@ import { createReadStream, existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { runGuarded } from '#bus';
 import type { NodeResult } from '#contracts';
-import { AnsibleConfig } from '#service';
+import type { AnsibleConfig } from '#service';
 import { nodeResults, type RunEnd, type Step } from './ansible-events.js';
 import { RunFolder } from './run-folder.js';
 
@@ -39,7 +40,10 @@ const EXTEND_MS = 500;
 const TAIL_LINES = 5;
 
 /** The plugin that tells results as JSON lines; it comes with Muster, also for other people's playbooks. */
-const ownPlugins = join(new AnsibleConfig().playbooks, 'callback_plugins');
+const ownPlugins = ['../../../../playbooks', '../../../../../playbooks']
+  // From the sources (specs), and from dist.
+  .map((folder) => fileURLToPath(new URL(`${folder}/callback_plugins`, import.meta.url)))
+  .find(existsSync);
 
 export const playbookOf = (step: Step, config: AnsibleConfig): string =>
   ({
@@ -67,7 +71,7 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
       const lease = o.leaseUntil();
       return lease < hardEnd ? lease : hardEnd;
     };
-    const tail: string[] = [];
+    const tail = new Tail();
     const run = runGuarded({
       command: 'ansible-playbook',
       args: ['-i', inventory, '--limit', `@${limit}`, '-e', `@${vars}`, playbookOf(o.step, o.config)],
@@ -78,20 +82,38 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
       signal: o.signal,
       onLine: (line) => {
         o.onLine(line);
-        if (line.trim() === '') return;
-        tail.push(line.slice(0, 1000));
-        if (tail.length > TAIL_LINES) tail.shift();
+        tail.line(line);
       },
     });
     const extending = setInterval(() => run.extend(deadline()), EXTEND_MS);
     const done = await run.done.finally(() => clearInterval(extending));
-    const end: RunEnd = { exitCode: done.exitCode, tail: done.exitCode === 0 ? '' : tail.join(' ') };
+    const end: RunEnd = { exitCode: done.exitCode, tail: done.exitCode === 0 ? '' : tail.text };
     if (o.signal.aborted && done.killed) end.ended = 'cancelled';
     else if (done.timedOut || done.refused || done.killed)
       end.ended = process.hrtime.bigint() >= hardEnd ? 'time-limit' : 'lease-lost';
     return { results: nodeResults(o.step, o.nodes, await linesOf(events), end), end, tookMs: done.tookMs };
   } finally {
     await folder.remove();
+  }
+}
+
+/** The end of the output; from Ansible's own error on, where it says one. */
+class Tail {
+  private lines: string[] = [];
+  private found = false;
+
+  line(line: string): void {
+    if (line.trim() === '' || (this.found && this.lines.length >= TAIL_LINES)) return;
+    if (!this.found && line.startsWith('ERROR!')) {
+      this.found = true;
+      this.lines = [];
+    }
+    this.lines.push(line.slice(0, 500));
+    if (this.lines.length > TAIL_LINES) this.lines.shift();
+  }
+
+  get text(): string {
+    return this.lines.join(' ');
   }
 }
 
@@ -114,9 +136,10 @@ async function environment(o: AnsibleRunOptions, folder: RunFolder, events: stri
     PATH,
     LANG: 'C.UTF-8',
     LC_ALL: 'C.UTF-8',
+    PYTHONDONTWRITEBYTECODE: '1',
     MUSTER_EVENTS_FILE: events,
     ...(existsSync(settings) ? { ANSIBLE_CONFIG: settings } : {}),
-    ANSIBLE_CALLBACK_PLUGINS: ownPlugins,
+    ...(ownPlugins === undefined ? {} : { ANSIBLE_CALLBACK_PLUGINS: ownPlugins }),
     ANSIBLE_CALLBACKS_ENABLED: 'muster_events',
     ANSIBLE_FORCE_COLOR: '0',
     ANSIBLE_NOCOLOR: '1',

@@ -68,7 +68,11 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     this.letGo();
     await Promise.all(this.working);
-    await Promise.all([this.announced?.close(), this.jobs?.close(), this.nodes?.close(), this.workers?.close()]);
+    const closing = [this.announced, this.jobs, this.nodes, this.workers].map((c) => c?.close());
+    for (const closed of await Promise.allSettled(closing))
+      if (closed.status === 'rejected')
+        // Without NATS: others see by the missing heartbeat that this worker is gone.
+        this.context.log.warn({ reason: MusterError.from(closed.reason).message }, 'not everything was closed');
   }
 
   private letGo(): void {

@@ -1,0 +1,223 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '#bus/testing/nats.js';
+import { defaultHostGroups, type NodeResult, type RecoverTask } from '#contracts';
+import { AnsibleConfig } from '#service';
+import { stepFiles } from '../jobs/job-plan.js';
+import { program } from '../testing/playbooks.js';
+import { job, node } from '../testing/records.js';
+import type { Step } from './ansible-events.js';
+import { runAnsible } from './ansible-run.js';
+
+/** The playbooks that come with Muster, run for real on a host that lives in a folder: its own prefix and systemctl. */
+const own = fileURLToPath(new URL('../../../../playbooks', import.meta.url));
+const systemctl = fileURLToPath(new URL('../testing/systemctl.py', import.meta.url));
+
+let root: string;
+let ports: { mirror: number; registry: number };
+let log = '';
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'muster-host-'));
+  ports = { mirror: await freePort(), registry: await freePort() };
+  await program(`${root}/usr/local/bin/systemctl`, await readFile(systemctl, 'utf8'));
+  await program(`${root}/usr/local/bin/muster-workload`, `#!/bin/sh\necho "$@" >> ${root}/orders\n`);
+  await mkdir(`${root}/etc/systemd/system`, { recursive: true });
+  await writeFile(`${root}/etc/systemd/system/muster-agent.service`, '[Service]\nExecStart=/usr/bin/sleep 3600\n');
+});
+afterAll(async () => {
+  for (const pid of pids().values()) {
+    const isRunning = await stat(`/proc/${pid}`).then(
+      () => true,
+      () => false,
+    );
+    if (isRunning) process.kill(pid, 'SIGKILL');
+  }
+  await rm(root, { recursive: true, force: true });
+});
+
+/** Unit → pid of its process. */
+function pids(): Map<string, number> {
+  const lines = execFileSync('sh', ['-c', `cd ${root}/run/units && grep -H . *`], { encoding: 'utf8' });
+  const found = lines
+    .trim()
+    .split('\n')
+    .map((l) => l.split(':') as [string, string]);
+  return new Map(found.map(([unit, pid]) => [unit, Number(pid)]));
+}
+
+async function run(
+  step: Step,
+  o: { playbooks?: string; vars?: Record<string, unknown>; hostGroup?: string; recover?: RecoverTask[] } = {},
+): Promise<NodeResult> {
+  const ansible = new AnsibleConfig();
+  ansible.playbooks = o.playbooks ?? own;
+  ansible.extraVars = {
+    ansible_connection: 'local',
+    muster_mirror_port: ports.mirror,
+    muster_registry_port: ports.registry,
+  };
+  const host = node('n1', {
+    hostGroup: o.hostGroup ?? 'service-master',
+    networks: { management: { address: '127.0.0.1' } },
+    vars: { muster_root: root, ...o.vars },
+  });
+  const files = stepFiles(
+    {
+      job: job('j1', { nodes: ['n1'] }),
+      nodes: [host],
+      settings: { hostGroups: defaultHostGroups, globals: {} },
+      ansible,
+    },
+    {
+      step,
+      nodes: ['n1'],
+      run: 'r1',
+      takeover: false,
+      ...(o.recover === undefined ? {} : { recover: o.recover }),
+    },
+  );
+  log = '';
+  const { results } = await runAnsible({
+    step,
+    config: ansible,
+    dataDir: root,
+    nodes: ['n1'],
+    inventory: files.inventory,
+    extraVars: files.extraVars,
+    leaseUntil: () => process.hrtime.bigint() + 120_000_000_000n,
+    limitMs: 120_000,
+    onLine: (line) => (log += `${line}\n`),
+    signal: new AbortController().signal,
+  });
+  const result = results['n1'];
+  if (result === undefined) throw new Error(log);
+  return result;
+}
+
+/** Everything about every file of the host, except what is made anew while it is looked at. */
+async function fingerprint(): Promise<Record<string, string>> {
+  const all: Record<string, string> = {};
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const s = await stat(path);
+    const hash = entry.isFile()
+      ? createHash('sha256')
+          .update(await readFile(path))
+          .digest('hex')
+      : '';
+    all[path] = `${s.mode} ${s.mtimeMs} ${hash}`;
+  }
+  return all;
+}
+
+/** A comment at the end of every playbook and task file. */
+async function commented(): Promise<string> {
+  const copy = join(root, '..', `${root.split('/').at(-1)}-playbooks`);
+  await cp(own, copy, { recursive: true });
+  for (const name of await readdir(copy, { recursive: true }))
+    if (name.endsWith('.yml')) await writeFile(join(copy, name), '\n# another comment\n', { flag: 'a' });
+  return copy;
+}
+
+const found = (r: NodeResult): Record<string, string> =>
+  Object.fromEntries(
+    (r.check?.findings ?? []).map((f) => [f.service, f.why === '' ? f.result : `${f.result}: ${f.why}`]),
+  );
+
+describe('the playbooks that come with Muster', () => {
+  let provisioned: string | undefined;
+
+  it('site sets a master up, and says what its effective configuration is', async () => {
+    const site = await run('site');
+    expect(site).toMatchObject({ ok: true, step: 'site' });
+    provisioned = site.checksum;
+    expect(provisioned).toMatch(/^[0-9a-f]{64}$/);
+    const answer = await (await fetch(`http://127.0.0.1:${ports.mirror}/status`)).json();
+    expect(answer).toMatchObject({ service: 'mirror', mode: 'master', node: 'n1' });
+  }, 90_000);
+
+  it('check finds nothing, changes nothing, and is not misled by comments in the playbooks', async () => {
+    const copy = await commented();
+    try {
+      const before = [await fingerprint(), pids()];
+      const check = await run('check', { playbooks: copy });
+      expect(found(check)).toEqual({ agent: 'ok', mirror: 'ok', registry: 'ok' });
+      expect(check).toMatchObject({ ok: true, changed: 0, check: { checksum: provisioned } });
+      expect([await fingerprint(), pids()]).toEqual(before);
+    } finally {
+      await rm(copy, { recursive: true });
+    }
+  }, 60_000);
+
+  it('check names a stopped unit, an edited file, and a process of the wrong mode; another variable is another checksum', async () => {
+    const config = `${root}/etc/muster-mirror/mirror.json`;
+    await writeFile(config, (await readFile(config, 'utf8')).replace('n1', 'n2'));
+    process.kill(pids().get('muster-registry.service') ?? 0, 'SIGKILL');
+    const other = JSON.stringify({ ...(JSON.parse(await readFile(config, 'utf8')) as object), port: await freePort() });
+    await writeFile(`${root}/stray.json`, other);
+    const stray = spawn(`${root}/usr/local/bin/muster-mirror`, ['--mode', 'proxy', '--config', `${root}/stray.json`]);
+    try {
+      const check = await run('check', { vars: { muster_mirror_cache: 1024 } });
+      expect(found(check)).toEqual({
+        agent: 'ok',
+        mirror: expect.stringMatching(
+          /^broken: mirror in mode proxy runs \(pid \d+\) and must not; .*mirror.json is not as it was installed/,
+        ),
+        registry: 'broken: muster-registry.service is inactive',
+      });
+      expect(check.check?.checksum).not.toBe(provisioned);
+    } finally {
+      stray.kill('SIGKILL');
+    }
+  }, 60_000);
+
+  it('a check as a worker finds the master’s services where they must not be', async () => {
+    const check = await run('check', { hostGroup: 'service-worker' });
+    expect(found(check)).toMatchObject({
+      mirror: expect.stringMatching(/^broken: .*says mode "master" instead of "proxy"/),
+    });
+  }, 60_000);
+
+  it('cleanup takes everything away but the agent', async () => {
+    const agent = pids().get('muster-agent.service');
+    expect(await run('cleanup')).toMatchObject({ ok: true });
+    const left = Object.keys(await fingerprint()).filter((p) => /mirror|registry/.test(p) && !p.includes('/run/'));
+    expect(left).toEqual([`${root}/srv/muster-mirror`]);
+    await expect(fetch(`http://127.0.0.1:${ports.mirror}/status`)).rejects.toThrow();
+    expect(agent).toBeDefined();
+    expect(() => process.kill(agent ?? 0, 0)).not.toThrow();
+  }, 60_000);
+
+  it('recover writes the unit with its gate, has it started under its generation, and refuses an older one', async () => {
+    const db: RecoverTask = {
+      workload: 'db',
+      generation: 7,
+      driver: 'ansible',
+      spec: { exec: ['/usr/bin/db', '--name', 'a b%c$d{{ e }}'], environment: { MODE: 'x y' } },
+    };
+    const bad = { ...db, workload: 'web', spec: { exec: '/usr/bin/web\nExecStartPost=/bin/evil' } };
+    expect(await run('recover', { recover: [db, bad] })).toMatchObject({
+      ok: false,
+      workloads: {
+        db: { started: true },
+        web: { started: false, reason: 'spec.exec holds a control character' },
+      },
+    });
+    const unit = await readFile(`${root}/etc/systemd/system/muster-workload-db.service`, 'utf8');
+    expect(unit).toContain(`ExecStartPre=${root}/usr/local/bin/muster-gate db --generation 7\n`);
+    expect(unit).toContain('ExecStart=/usr/bin/db --name "a b%%c$$d{{ e }}"\n');
+    expect(unit).toContain('Environment="MODE=x y"\n');
+    expect(await readFile(`${root}/orders`, 'utf8')).toBe(
+      'start db --generation 7 --unit muster-workload-db.service\n',
+    );
+    expect((await run('recover', { recover: [{ ...db, generation: 6 }] })).workloads).toEqual({
+      db: { started: false, reason: 'generation 6 is older than 7, which is installed here' },
+    });
+  }, 60_000);
+});

@@ -1,0 +1,284 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectBus, type Bus } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import {
+  defaultSettings,
+  isEndedJob,
+  SETTINGS_KEY,
+  type ClusterSettings,
+  type JobRecord,
+  type NodeRecord,
+} from '#contracts';
+import { buildConfig, createLogger, ServiceContext, type ServiceConfig } from '#service';
+import { testPlaybooks, type TestPlaybooks } from '../testing/playbooks.js';
+import { job, node } from '../testing/records.js';
+import { JobRunnerService } from './job-runner.service.js';
+
+let nats: TestNats;
+let bus: Bus;
+let playbooks: TestPlaybooks;
+let dataDir: string;
+let running: { close(): Promise<void> }[] = [];
+let count = 0;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  bus = await connectBus({ name: 'spec', servers: [nats.url] });
+  await bus.createBuckets();
+  await bus.bucket<ClusterSettings>('settings').create(SETTINGS_KEY, defaultSettings('spec'));
+  for (const name of ['n1', 'n2', 'n3'])
+    await bus.bucket<NodeRecord>('nodes').create(name, node(name, { status: 'Provisioning' }));
+  dataDir = await mkdtemp(join(tmpdir(), 'muster-prov-'));
+}, 30_000);
+afterAll(async () => {
+  await bus.close();
+  await nats.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  playbooks = await testPlaybooks();
+});
+afterEach(async () => {
+  await Promise.all(running.map((r) => r.close()));
+  running = [];
+  await playbooks.remove();
+}, 20_000);
+
+const configOf = (instance: string, parallel: number): ServiceConfig =>
+  buildConfig(
+    {
+      instance,
+      dataDir,
+      logLevel: 'silent',
+      nats: { servers: [nats.url] },
+      ansible: { playbooks: playbooks.dir, extraVars: { ansible_connection: 'local' }, parallel },
+    },
+    undefined,
+    'spec',
+  );
+
+interface Worker {
+  bus: Bus;
+  close(): Promise<void>;
+}
+
+async function worker(o: { parallel?: number } = {}): Promise<Worker> {
+  const config = configOf(`p${++count}`, o.parallel ?? 4);
+  const own = await connectBus({ name: config.instance, servers: config.nats.servers });
+  const service = new JobRunnerService(
+    new ServiceContext(config, own, createLogger('provisioner', config), 'provisioner'),
+  );
+  await service.onApplicationBootstrap();
+  let closed = false;
+  const it = {
+    bus: own,
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await service.onApplicationShutdown();
+      await own.close();
+    },
+  };
+  running.push(it);
+  return it;
+}
+
+const submit = async (more: Partial<JobRecord> = {}): Promise<string> => {
+  const id = `job-${++count}`;
+  await bus.bucket<JobRecord>('jobs').create(id, job(id, more));
+  return id;
+};
+
+/** The record as soon as it fits. */
+async function when(id: string, fits: (j: JobRecord) => boolean): Promise<JobRecord> {
+  const view = await bus.bucket<JobRecord>('jobs').view();
+  try {
+    return await new Promise((resolve) => {
+      const look = (): void => {
+        const value = view.get(id)?.value;
+        if (value !== undefined && fits(value)) resolve(value);
+      };
+      view.onChange(look);
+      look();
+    });
+  } finally {
+    await view.close();
+  }
+}
+const ended = (id: string): Promise<JobRecord> => when(id, isEndedJob);
+
+async function logOf(id: string, until?: string): Promise<string> {
+  let text = '';
+  for await (const chunk of bus.readLog(id, { follow: true })) {
+    text += chunk.text;
+    if (until !== undefined && text.includes(until)) break;
+  }
+  return text;
+}
+
+/** Processes that hold this word in their command line. */
+const processes = (word: string): string[] => {
+  const list = execFileSync('ps', ['-eo', 'pid=,stat=,args=', 'ww'], { encoding: 'utf8' });
+  return list.split('\n').filter((l) => l.includes(word) && !/^\s*\d+ Z/.test(l));
+};
+
+describe('the job runner', () => {
+  it('carries a commission out, with results, checksum, log and its end', async () => {
+    await playbooks.set('site', [
+      'command: echo hello {{ muster_role }} of {{ muster_host_group }}',
+      'set_stats: {per_host: true, data: {muster: {checksum: "c-{{ inventory_hostname }}"}}}',
+    ]);
+    await worker();
+    const id = await submit({
+      nodes: ['n1', 'n2'],
+      hostGroup: 'service-master',
+      extraVars: { db_password: 'hidden-1' },
+    });
+    const record = await ended(id);
+    expect(record).toMatchObject({ status: 'Complete', error: '', generation: 1, task: 'site' });
+    expect(record.results['n1']).toMatchObject({ ok: true, step: 'site', changed: 1, checksum: 'c-n1' });
+    expect(record.results['n2']).toMatchObject({ ok: true, checksum: 'c-n2' });
+    const log = await logOf(id);
+    expect(log).toContain('[muster] site on n1, n2');
+    expect(log).toContain('PLAY RECAP');
+    expect(processes(`muster-run-${process.pid}`)).toEqual([]);
+  }, 30_000);
+
+  it('cleans up every node of a commission that failed on one, and names the task and why', async () => {
+    const trace = join(dataDir, `trace-${++count}`);
+    await playbooks.set('site', [
+      '{name: Put it there, command: "sh -c \'echo no room >&2; exit 3\'", when: inventory_hostname == "n2"}',
+    ]);
+    await playbooks.set('cleanup', [`shell: echo {{ inventory_hostname }} >> ${trace}`]);
+    await worker();
+    const record = await ended(await submit({ nodes: ['n1', 'n2', 'n3'] }));
+    expect(record).toMatchObject({
+      status: 'Errored',
+      results: {
+        n1: { ok: false, message: 'cleaned up: site failed on n2' },
+        n2: { ok: false, step: 'site', failedTask: 'Put it there' },
+      },
+    });
+    expect(record.error).toMatch(/^site failed on n2 \(task "Put it there": .*no room/);
+    expect((await readFile(trace, 'utf8')).trim().split('\n').sort()).toEqual(['n1', 'n2', 'n3']);
+  }, 30_000);
+
+  it('refuses what Ansible must not be given, without having begun', async () => {
+    await worker();
+    const record = await ended(await submit({ extraVars: { ansible_ssh_common_args: '-oProxyCommand=id' } }));
+    expect(record).toMatchObject({
+      status: 'Errored',
+      error: expect.stringContaining('ansible_ssh_common_args') as unknown,
+    });
+    expect(record.startedAt).toBeUndefined();
+  }, 20_000);
+
+  it('masks secrets in log and messages', async () => {
+    await playbooks.set('site', ['fail: msg="password is {{ db_password }}"']);
+    await worker();
+    const id = await submit({ extraVars: { db_password: 'tr0ub4dor' } });
+    const record = await ended(id);
+    expect(record.results['n1']?.message).toBe('password is ********');
+    expect(JSON.stringify(record.results)).not.toContain('tr0ub4dor');
+    expect(await logOf(id)).not.toContain('tr0ub4dor');
+  }, 30_000);
+
+  it('ends Ansible and its children within 2 s of a cancel, then treats it as a failure', async () => {
+    const marker = `7${Date.now()}`;
+    await playbooks.set('site', [`command: sleep ${marker}`]);
+    await worker();
+    const id = await submit();
+    while (processes(`sleep ${marker}`).length === 0) await logOf(id, 'TASK');
+    const at = performance.now();
+    await bus.bucket<JobRecord>('jobs').mutate(id, (e) => e && { ...e.value, cancel: { by: 'ann', at: 0 } });
+    const cleanup = await when(id, (j) => j.task === 'cleanup');
+    expect(performance.now() - at).toBeLessThan(2_000);
+    expect(processes(`sleep ${marker}`)).toEqual([]);
+    expect(cleanup.status).toBe('Running');
+    expect(await ended(id)).toMatchObject({ status: 'Errored', error: 'cancelled by ann' });
+  }, 30_000);
+
+  it('does not begin a job of a conductor that has been replaced', async () => {
+    await worker({ parallel: 1 });
+    const id = await submit({ conductor: 7 });
+    await ended(id);
+    const held = await submit({ conductor: 9, kind: 'check' });
+    const old = await submit({ conductor: 8, kind: 'recover', recover: [] });
+    expect(await ended(old)).toMatchObject({
+      status: 'Errored',
+      error: expect.stringContaining('STALE_TOKEN') as unknown,
+    });
+    await ended(held);
+  }, 30_000);
+
+  it('asks before each start, starts what it may, and says why of the rest', async () => {
+    await playbooks.set('recover', [
+      "set_stats: {per_host: true, data: {muster: {workloads: \"{{ dict(muster_recover | map(attribute='workload') | zip([{'started': true, 'reason': ''}] * 9)) }}\"}}}",
+    ]);
+    const answers = bus.answer<{ data: { workload: string } }, unknown>(
+      'muster.rpc.inventory.workloads.mayStart',
+      (q) => ({
+        response: { allowed: q.data.workload === 'web', reason: q.data.workload === 'web' ? '' : 'seen running on n2' },
+        isDisposed: true,
+      }),
+    );
+    await worker();
+    const task = (workload: string) => ({ workload, generation: 3, driver: 'ansible', spec: { exec: '/bin/true' } });
+    const id = await submit({ kind: 'recover', recover: [task('db'), task('web')] });
+    const record = await ended(id);
+    expect(record.results['n1']).toMatchObject({
+      ok: false,
+      workloads: { db: { started: false, reason: 'seen running on n2' }, web: { started: true } },
+    });
+    await answers.close();
+  }, 30_000);
+
+  it('lets another finish the job of a worker that is gone, and never runs Ansible twice at once', async () => {
+    const lock = join(dataDir, `lock-${++count}`);
+    const marker = `8${Date.now()}`;
+    // Held by the kernel for as long as any process of the run lives: a second one that comes too early fails.
+    await playbooks.set('site', [
+      `command: "flock -n ${lock} sh -c 'test {{ muster_takeover }} = True || sleep ${marker}'"`,
+    ]);
+    const first = await worker();
+    const id = await submit();
+    await when(id, (j) => j.status === 'Running');
+    while (processes(`sleep ${marker}`).length === 0) await logOf(id, 'TASK');
+    const second = await worker();
+    // The first loses NATS without a word: its lease runs out, and its guard ends what it had started.
+    const { nc } = first.bus;
+    await nc.close();
+    const record = await ended(id);
+    expect(record).toMatchObject({ status: 'Complete', generation: 2, worker: second.bus.name });
+    expect(processes(`sleep ${marker}`)).toEqual([]);
+  }, 40_000);
+
+  it('hands its jobs on when it is stopped in the middle', async () => {
+    const marker = `9${Date.now()}`;
+    await playbooks.set('site', [`command: "sh -c 'test {{ muster_takeover }} = True || sleep ${marker}'"`]);
+    const first = await worker();
+    const id = await submit();
+    while (processes(`sleep ${marker}`).length === 0) await logOf(id, 'TASK');
+    await worker();
+    await first.close();
+    expect(processes(`sleep ${marker}`)).toEqual([]);
+    expect(await ended(id)).toMatchObject({ status: 'Complete', generation: 2 });
+  }, 40_000);
+
+  it('writes 100,000 lines and one of a megabyte into the log, whole', async () => {
+    await playbooks.set('site', [
+      `{name: Talk, debug: {msg: "{{ range(100000) | list }}"}}`,
+      `{name: Shout, debug: {msg: "{{ 'x' * 1000000 }}"}}`,
+    ]);
+    await worker();
+    const id = await submit();
+    expect(await ended(id)).toMatchObject({ status: 'Complete' });
+    const log = await logOf(id);
+    expect(log.match(/^\s+\d+,?$/gm)).toHaveLength(100_000);
+    expect(log).toContain('x'.repeat(1_000_000));
+  }, 60_000);
+});
