@@ -1,6 +1,7 @@
 /** Specs stand beside the code and run against a real nats-server; scenarios (test/) run in the lab, by their own runner. */
 export default {
   testEnvironment: 'node',
+  globalSetup: '<rootDir>/libs/bus/src/testing/choose-nats.mjs',
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/lab'],
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -129,8 +129,8 @@ export class KvBucket<T> {
   }
 
   /**
-   * Every value, then every change. It outlives lost connections and restarts: then everything is read anew, and what
-   * vanished meanwhile is reported as deleted.
+   * Every value, then every change; of values that follow each other quickly perhaps only the last. It outlives lost
+   * connections and restarts: then everything is read anew, and what vanished meanwhile is reported as deleted.
    */
   watch(o: WatchOptions<T>): Watch {
     return new KvWatch<T>(this.link, this.name, o);

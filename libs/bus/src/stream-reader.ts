@@ -161,6 +161,7 @@ class Session {
     if (!at) return this.doubt(`unexpected message ${msg.headers?.code ?? ''} ${msg.headers?.description ?? ''}`);
     if (at.consumerSeq !== this.received + 1) return this.doubt('a message is missing');
     this.received = at.consumerSeq;
+    if (at.pending === 0) this.total = this.received;
     this.hand({ subject: msg.subject, seq: at.streamSeq, data: msg.data, headers: msg.headers });
     this.settle();
   }
@@ -193,7 +194,11 @@ class Session {
     const last = Number(msg.headers?.get('Nats-Last-Consumer') || NaN);
     if (Number.isFinite(last) && last !== this.received) return this.doubt('a message is missing before a heartbeat');
     const stalled = msg.headers?.get('Nats-Consumer-Stalled');
-    if (stalled && this.busy === 0) this.link.nc.publish(stalled);
+    if (!stalled) {
+      // The server has nothing more to send: what was counted at the start may have been deleted meanwhile.
+      this.total = this.received;
+      this.settle();
+    } else if (this.busy === 0) this.link.nc.publish(stalled);
   }
 
   private settle(): void {

@@ -214,7 +214,7 @@ describe("the services' NATS users", () => {
   it('are joined by the user of a new node, without a restart', async () => {
     const file = addAgentUser(nats.dir, 'n3');
     const credentials = readCredentials(file);
-    nats.reload();
+    await nats.reload();
     let n3: Bus | undefined;
     for (let i = 0; i < 50 && !n3; i++)
       n3 = await connectBus({ name: 'n3', servers: [nats.url], credentials }).catch((e: { code: string }) => {

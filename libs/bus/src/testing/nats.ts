@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -6,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { initCluster } from '../init/init-cluster.js';
+import { ContainerNats, SystemNats, type NatsProcess } from './nats-process.js';
 
-/** A real nats-server for specs: own port, own store. */
+/** A real nats-server for specs: own port, own store. Which one: see choose-nats.mjs. */
 export interface TestNats {
   url: string;
   /** Store and, with users, what `muster init` writes: `creds/<service>.json`, `creds/agent=<node>.json`. */
@@ -19,41 +19,10 @@ export interface TestNats {
   /** Kills it if it runs, then starts it on the same port and store. */
   restart(): Promise<void>;
   /** Freezes it, or lets it go on: connections stay open and silent. */
-  pause(): void;
-  resume(): void;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   /** SIGHUP: reads its configuration anew. */
-  reload(): void;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function listening(port: number, child: ChildProcess): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (child.exitCode !== null) throw new Error(`nats-server ended with code ${child.exitCode}`);
-    const socket = connect(port, '127.0.0.1');
-    const up = await Promise.race([
-      once(socket, 'data').then(
-        () => true,
-        () => false,
-      ),
-      once(socket, 'error').then(
-        () => false,
-        () => false,
-      ),
-    ]);
-    socket.destroy();
-    if (up) return;
-    await pause(25);
-  }
-  throw new Error('nats-server did not listen within 5 s');
+  reload(): Promise<void>;
 }
 
 export interface TestNatsOptions {
@@ -65,40 +34,70 @@ export interface TestNatsOptions {
 export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-nats-'));
   const port = await freePort();
-  const conf = join(dir, 'nats.conf');
   const listen = [`127.0.0.1:${port}`];
   const storeDir = join(dir, 'js');
   initCluster(dir, { cluster: 'spec', agents: o.agents ?? [], natsListen: listen, storeDir });
-  if (!o.users) await writeFile(join(dir, 'nats-users.conf'), '');
-  let child: ChildProcess | undefined;
+  if (!o.users) await writeFile(join(dir, 'nats-users.conf'), anybody);
+  const server = makeProcess(join(dir, 'nats.conf'));
   const start = async (): Promise<void> => {
-    child = spawn('nats-server', ['-c', conf], { stdio: 'ignore' });
-    await listening(port, child);
+    await server.start();
+    await listening(port);
   };
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const running = child;
-    child = undefined;
-    if (!running || running.exitCode !== null || running.signalCode !== null) return;
-    const gone = once(running, 'exit');
-    running.kill(signal);
-    if (signal !== 'SIGKILL') running.kill('SIGCONT');
-    await gone;
+  const stop = async (): Promise<void> => {
+    await server.remove();
+    await rm(dir, { recursive: true, force: true });
   };
-  await start();
+  try {
+    await start();
+  } catch (e) {
+    await stop();
+    throw e;
+  }
   return {
     url: `nats://127.0.0.1:${port}`,
     dir,
-    stop: async () => {
-      await end('SIGTERM');
-      await rm(dir, { recursive: true, force: true });
-    },
-    kill: () => end('SIGKILL'),
+    stop,
+    kill: () => server.kill(),
     restart: async () => {
-      await end('SIGKILL');
+      await server.kill();
       await start();
     },
-    pause: () => void child?.kill('SIGSTOP'),
-    resume: () => void child?.kill('SIGCONT'),
-    reload: () => void child?.kill('SIGHUP'),
+    pause: () => server.signal('SIGSTOP'),
+    resume: () => server.signal('SIGCONT'),
+    reload: () => server.signal('SIGHUP'),
   };
+}
+
+/** Testcontainers always sets a user and a password; users in the file win, and who gives none becomes this one. */
+const anybody = 'no_auth_user: anybody\nauthorization { users: [{ user: anybody, password: anybody }] }\n';
+
+const makeProcess = (conf: string): NatsProcess =>
+  process.env['MUSTER_TEST_NATS'] === 'docker'
+    ? new ContainerNats(conf, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine')
+    : new SystemNats(conf);
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Until the server greets. */
+async function listening(port: number): Promise<void> {
+  for (let i = 0; i < 400; i++) {
+    const socket = connect(port, '127.0.0.1');
+    const greeted = await new Promise<boolean>((resolve) => {
+      socket.once('data', () => resolve(true));
+      socket.once('error', () => resolve(false));
+      socket.once('close', () => resolve(false));
+    });
+    socket.destroy();
+    if (greeted) return;
+    await pause(25);
+  }
+  throw new Error(`nats-server does not listen on ${port}`);
 }

@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { request, type RequestOptions } from 'node:http';
+import { dirname } from 'node:path';
+import { NatsContainer } from '@testcontainers/nats';
+
+/** A nats-server with a given configuration, started and signalled. */
+export interface NatsProcess {
+  start(): Promise<void>;
+  signal(name: 'SIGHUP' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
+  /** Resolves when it has ended. */
+  kill(): Promise<void>;
+  /** Ends it, and leaves nothing of it. */
+  remove(): Promise<void>;
+}
+
+/** The one that is installed. */
+export class SystemNats implements NatsProcess {
+  private child: ChildProcess | undefined;
+
+  constructor(private readonly conf: string) {}
+
+  async start(): Promise<void> {
+    this.child = spawn('nats-server', ['-c', this.conf], { stdio: 'ignore' });
+    await once(this.child, 'spawn');
+  }
+
+  async signal(name: NodeJS.Signals): Promise<void> {
+    this.child?.kill(name);
+    await Promise.resolve();
+  }
+
+  async kill(): Promise<void> {
+    const running = this.child;
+    this.child = undefined;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
+    const gone = once(running, 'exit');
+    running.kill('SIGKILL');
+    await gone;
+  }
+
+  remove(): Promise<void> {
+    return this.kill();
+  }
+}
+
+/** One in a container, on the host's network, with the folder of its configuration at the same place. */
+export class ContainerNats implements NatsProcess {
+  private id: string | undefined;
+
+  constructor(
+    private readonly conf: string,
+    private readonly image: string,
+  ) {}
+
+  async start(): Promise<void> {
+    if (this.id !== undefined) {
+      await this.engine('POST', `/containers/${this.id}/start`);
+      return;
+    }
+    // Testcontainers' own cleaner is one more image to pull; `remove` does its work.
+    process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+    const folder = dirname(this.conf);
+    const container = await new NatsContainer(this.image)
+      .withArg('config', this.conf)
+      .withBindMounts([{ source: folder, target: folder }])
+      .withUser(`${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`)
+      .withNetworkMode('host')
+      .withAutoRemove(false)
+      .start();
+    this.id = container.getId();
+  }
+
+  async signal(name: string): Promise<void> {
+    await this.engine('POST', `/containers/${this.id}/kill?signal=${name}`);
+  }
+
+  async kill(): Promise<void> {
+    if (this.id === undefined) return;
+    // 409: it has ended already.
+    await this.engine('POST', `/containers/${this.id}/kill?signal=SIGKILL`, [409]);
+    await this.engine('POST', `/containers/${this.id}/wait`);
+  }
+
+  async remove(): Promise<void> {
+    if (this.id === undefined) return;
+    await this.engine('DELETE', `/containers/${this.id}?force=true&v=true`, [404]);
+    this.id = undefined;
+  }
+
+  private async engine(method: string, path: string, alsoFine: number[] = []): Promise<void> {
+    const host = new URL(process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock');
+    const where: RequestOptions =
+      host.protocol === 'unix:' ? { socketPath: host.pathname } : { host: host.hostname, port: host.port };
+    const asking = request({ ...where, method, path });
+    asking.end();
+    const [answer] = (await once(asking, 'response')) as [import('node:http').IncomingMessage];
+    let text = '';
+    for await (const piece of answer) text += String(piece);
+    const status = answer.statusCode ?? 0;
+    if (status >= 400 && !alsoFine.includes(status)) throw new Error(`Docker: ${method} ${path}: ${status} ${text}`);
+  }
+}
