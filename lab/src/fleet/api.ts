@@ -1,30 +1,59 @@
+import { request as httpRequest } from 'node:http';
 import { MusterError } from '#contracts';
 
-/** Muster's HTTP API as any client sees it. */
+interface Answer {
+  status: number;
+  text: string;
+}
+
+/** Muster's HTTP API as any client sees it. Each request has a connection of its own: a gateway may have died since. */
 export class Api {
   constructor(readonly base: string) {}
 
+  /** BUS_UNAVAILABLE: nobody answered; BAD_REQUEST: refused, the status is a fact of the error. */
   async request<T>(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<T> {
-    let res: Response;
-    // AbortSignal.timeout does not keep the process alive, and undici may hang on a connection that is closed before
-    // its answer: then nothing would be left to wake us, and the program would end in the middle.
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), timeoutMs);
+    let answer: Answer;
     try {
-      res = await fetch(this.base + path, {
-        method,
-        signal: late.signal,
-        ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-      });
-    } catch (e) {
-      throw new MusterError('BUS_UNAVAILABLE', `${method} ${path}: no answer from ${this.base}`, {}, { cause: e });
-    } finally {
-      clearTimeout(timer);
+      answer = await this.send(method, path, body, timeoutMs);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new MusterError(
+        'BUS_UNAVAILABLE',
+        `${method} ${path}: no answer from ${this.base} (${why})`,
+        {},
+        { cause },
+      );
     }
-    const text = await res.text();
-    if (!res.ok)
-      throw new MusterError('BAD_REQUEST', `${method} ${path}: ${res.status} ${text}`, { status: res.status });
+    const { status, text } = answer;
+    if (status < 200 || status > 299)
+      throw new MusterError('BAD_REQUEST', `${method} ${path}: ${status} ${text}`, { status });
     return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  private send(method: string, path: string, body: unknown, timeoutMs: number): Promise<Answer> {
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        req.destroy(new Error(`nothing within ${timeoutMs / 1000} s`));
+      }, timeoutMs);
+      const fail = (e: Error): void => {
+        clearTimeout(late);
+        reject(e);
+      };
+      const headers = json === undefined ? {} : { 'content-type': 'application/json' };
+      const req = httpRequest(this.base + path, { method, agent: false, headers }, (res) => {
+        let text = '';
+        res.setEncoding('utf8');
+        res.on('data', (chunk: string) => (text += chunk));
+        res.on('error', fail);
+        res.on('end', () => {
+          clearTimeout(late);
+          resolve({ status: res.statusCode ?? 0, text });
+        });
+      });
+      req.on('error', fail);
+      req.end(json);
+    });
   }
 
   get<T>(path: string): Promise<T> {
