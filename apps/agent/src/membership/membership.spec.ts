@@ -45,6 +45,22 @@ describe('membership', () => {
     expect(after).toEqual([{ at: 2100, peer: 'p1' }]);
   });
 
+  it('greets eight at once, and the next as one is welcome or gives no answer for 2 s', () => {
+    const m = new Membership(n, half, 0);
+    m.setPeers(names(21), 0);
+    for (const peer of names(20)) m.lose(peer, 0);
+    m.trigger(0);
+    expect(m.next(0)).toEqual(names(8));
+    expect(m.next(20)).toEqual([]);
+    m.welcome('p0');
+    m.welcome('p1');
+    expect(m.next(40)).toEqual(['p8', 'p9']);
+    expect(m.next(1_999)).toEqual([]);
+    expect(m.next(2_000)).toHaveLength(6);
+    expect(m.next(2_040)).toHaveLength(2);
+    expect(run(m, 2_100, 8_000)).toHaveLength(2);
+  });
+
   it('is back within seconds when everyone is lost', () => {
     const m = new Membership(n, half, 0);
     m.setPeers(names(2), 0);

@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { DetectionProfiles, type PeerObservation, type Report } from '#contracts';
+import { ReportBook } from './report-book.js';
+import { isHealthyReporter, voteOf } from './stance.js';
+
+const n = DetectionProfiles.lan;
+const NETWORKS = ['backend', 'management'];
+
+const report = (
+  seq: number,
+  over: Partial<Report> = {},
+  peers: PeerObservation[] = [
+    [
+      'b',
+      [
+        [0, 200],
+        [0, 200],
+      ],
+    ],
+  ],
+): Report => ({
+  v: 1,
+  node: 'a',
+  bootId: 'boot-1',
+  epoch: 1,
+  seq,
+  listVersion: 1,
+  networks: NETWORKS,
+  peers,
+  health: { abstain: false, sendErrors: {}, loopGapMs: 20 },
+  ...over,
+});
+const seen = (backend: number, management: number): PeerObservation[] => [
+  [
+    'b',
+    [
+      [backend, backend < 6 ? 100 : -1],
+      [management, management < 6 ? 100 : -1],
+    ],
+  ],
+];
+
+describe('the book of reports', () => {
+  let book: ReportBook;
+  beforeEach(() => {
+    book = new ReportBook();
+  });
+
+  it('takes the first of the copies that come over several networks', () => {
+    expect(book.hear(report(1), 0, n)).toEqual(['a', 'b']);
+    expect(book.hear(report(1), 5, n)).toBeUndefined();
+    expect(book.of('a')?.at).toBe(0);
+  });
+
+  it('never lets an older report replace a newer one, nor an older process a newer', () => {
+    book.hear(report(5, { epoch: 2 }), 0, n);
+    expect(book.hear(report(4, { epoch: 2 }), 10, n)).toBeUndefined();
+    expect(book.hear(report(900), 20, n)).toBeUndefined();
+    expect(book.of('a')?.report.seq).toBe(5);
+  });
+
+  it('believes a lower number after a long silence: the system was installed anew', () => {
+    book.hear(report(5, { epoch: 9 }), 0, n);
+    expect(book.hear(report(1, { epoch: 1, bootId: 'boot-2' }), 11_000, n)).toEqual(['a', 'b']);
+  });
+
+  it('names as news only whose link changed its class', () => {
+    book.hear(report(1), 0, n);
+    expect(book.hear(report(2), 1000, n)).toEqual([]);
+    expect(book.hear(report(3, {}, seen(2, 0)), 1100, n)).toEqual([]);
+    expect(book.hear(report(4, {}, seen(3, 0)), 1200, n)).toEqual(['b']);
+    expect(book.hear(report(5, {}, seen(5, 0)), 1300, n)).toEqual([]);
+    expect(book.hear(report(6, {}, seen(6, 0)), 1400, n)).toEqual(['b']);
+  });
+
+  it('names itself as news with another boot, and everyone when its voice changes', () => {
+    book.hear(report(1), 0, n);
+    expect(book.hear(report(2, { bootId: 'boot-2' }), 100, n)).toEqual(['a']);
+    const abstains = { health: { abstain: true, sendErrors: {}, loopGapMs: 900 } };
+    expect(book.hear(report(3, { bootId: 'boot-2', ...abstains }), 200, n)).toEqual(['a', 'b']);
+  });
+
+  it('sees two machines under one name by the older one going on, and forgets it when it stops', () => {
+    book.hear(report(1, { epoch: 1 }), 0, n);
+    book.hear(report(1, { epoch: 2, bootId: 'other' }), 100, n);
+    for (let i = 0; i < 6; i++) {
+      book.hear(report(2 + i, { epoch: 1 }), 1000 + i * 1000, n);
+      book.hear(report(2 + i, { epoch: 2, bootId: 'other' }), 1100 + i * 1000, n);
+    }
+    expect(isHealthyReporter(book.of('a'), 6200, n)).toBe(false);
+    for (let i = 8; i < 25; i++) book.hear(report(i, { epoch: 2, bootId: 'other' }), i * 1000, n);
+    expect(isHealthyReporter(book.of('a'), 24_100, n)).toBe(true);
+  });
+
+  it('does not take a restart with late copies for two machines', () => {
+    book.hear(report(7), 0, n);
+    book.hear(report(1, { epoch: 2 }), 900, n);
+    expect(book.hear(report(8), 910, n)).toBeUndefined();
+    expect(isHealthyReporter(book.of('a'), 1000, n)).toBe(true);
+  });
+});
+
+describe('how an observer counts', () => {
+  const vote = (r: Report, now = 100, networks = NETWORKS): ReturnType<typeof voteOf> => {
+    const book = new ReportBook();
+    book.hear(r, 0, n);
+    return voteOf('a', book.of('a'), 'b', networks, now, n);
+  };
+
+  it.each<[string, Report, string, boolean]>([
+    ['silent on every shared network', report(1, {}, seen(6, 6)), 'accuses', true],
+    ['silent on one', report(1, {}, seen(6, 0)), 'hears', false],
+    ['missing on both', report(1, {}, seen(3, 6)), 'absent', true],
+    [
+      'nothing known yet',
+      report(1, {}, [
+        [
+          'b',
+          [
+            [0, -1],
+            [0, -1],
+          ],
+        ],
+      ]),
+      'absent',
+      false,
+    ],
+    ['does not watch it', report(1, {}, []), 'absent', false],
+    ['abstains', report(1, { health: { abstain: true, sendErrors: {}, loopGapMs: 1 } }, seen(6, 6)), 'absent', false],
+    [
+      'cannot send on one network',
+      report(1, { health: { abstain: false, sendErrors: { backend: 3 }, loopGapMs: 1 } }, seen(6, 6)),
+      'absent',
+      false,
+    ],
+    ['is leaving', report(1, { leaving: { kind: 'stop', bootId: 'boot-1' } }, seen(6, 6)), 'absent', false],
+  ])('%s', (_what, r, stance, suspects) => {
+    expect(vote(r)).toMatchObject({ stance, suspects });
+  });
+
+  it('is absent with a stale report, and judges by the shared networks only', () => {
+    expect(vote(report(1, {}, seen(6, 6)), n.freshness + 1).stance).toBe('absent');
+    expect(vote(report(1, {}, seen(0, 6)), 100, ['management']).stance).toBe('accuses');
+    expect(vote(report(1, {}, seen(6, 6)), 100, ['storage']).stance).toBe('absent');
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Vote } from '../observers/stance.js';
+import { tally, type TargetFacts } from './quorum.js';
+import { judge, unexamined, type Judgement } from './verdict.js';
+
+const NETWORKS = ['backend', 'management'];
+type Said = 'accuses' | 'suspects' | 'hears' | 'absent' | 'hears-management' | 'hears-backend';
+
+const vote = (said: Said, i: number): Vote => {
+  const v: Vote = {
+    observer: `o${i}`,
+    stance: 'absent',
+    suspects: false,
+    heardOn: [],
+    missingOn: [],
+    silentOn: [],
+    evidence: [],
+  };
+  if (said === 'accuses') return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
+  if (said === 'suspects') return { ...v, suspects: true, missingOn: NETWORKS };
+  if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS };
+  if (said === 'absent') return v;
+  const [on, off] = said === 'hears-management' ? ['management', 'backend'] : ['backend', 'management'];
+  return { ...v, stance: 'hears', heardOn: [on as string], missingOn: [off as string], silentOn: [off as string] };
+};
+
+/** A member that is dead to the monitor too; each observer reports unless it is absent. */
+const facts = (said: Said[], over: Partial<TargetFacts> = {}): TargetFacts => {
+  const reporters = said.filter((s) => s !== 'absent').length;
+  return {
+    node: 'n0',
+    networks: NETWORKS,
+    members: said.length + 1,
+    reporters,
+    otherReporters: reporters,
+    votes: said.map(vote),
+    ownSilenceMs: 3000,
+    ownFresh: false,
+    conflict: false,
+    ownProbe: 'silent',
+    witness: false,
+    freshness: 2500,
+    ...over,
+  };
+};
+const verdict = (f: TargetFacts, was: Judgement = unexamined): string => judge(was, f, tally(f), 600_000).verdict;
+const many = (n: number, s: Said): Said[] => Array.from({ length: n }, () => s);
+
+describe('the quorum, by the number of members', () => {
+  // Members, accusers, who hear it, who are absent → verdict.
+  it.each<[number, number, number, number, string]>([
+    [2, 1, 0, 0, 'SUSPECT'],
+    [2, 0, 0, 1, 'UNKNOWN'],
+    [3, 1, 1, 0, 'UP'],
+    [3, 2, 0, 0, 'DOWN'],
+    [3, 1, 0, 1, 'UNKNOWN'],
+    [4, 3, 0, 0, 'DOWN'],
+    [4, 2, 1, 0, 'DOWN'],
+    [4, 1, 2, 0, 'UP'],
+    [4, 2, 0, 1, 'UNKNOWN'],
+    [5, 2, 2, 0, 'UP'],
+    [5, 3, 1, 0, 'DOWN'],
+    [5, 3, 0, 1, 'DOWN'],
+    [5, 2, 0, 2, 'UNKNOWN'],
+    [5, 4, 0, 0, 'DOWN'],
+    [6, 2, 3, 0, 'UP'],
+    [6, 3, 2, 0, 'DOWN'],
+    [6, 3, 0, 2, 'UNKNOWN'],
+    [6, 4, 0, 1, 'DOWN'],
+    [6, 5, 0, 0, 'DOWN'],
+  ])('%i members: %i accuse, %i hear, %i absent → %s', (members, accuse, hear, absent, wanted) => {
+    const said = [...many(accuse, 'accuses'), ...many(hear, 'hears'), ...many(absent, 'absent')];
+    expect(said).toHaveLength(members - 1);
+    expect(verdict(facts(said))).toBe(wanted);
+  });
+
+  it('exactly half of the observers is not most', () => {
+    expect(verdict(facts(['accuses', 'accuses', 'hears', 'hears']))).toBe('UP');
+    expect(verdict(facts(['accuses', 'accuses', 'suspects', 'suspects']))).toBe('SUSPECT');
+  });
+
+  it('with two members the witness decides whether the monitor may judge', () => {
+    expect(verdict(facts(['accuses'], { witness: true }))).toBe('DOWN');
+    expect(verdict(facts(['accuses'], { witness: false }))).toBe('SUSPECT');
+    expect(verdict(facts(['hears'], { witness: true }))).toBe('UP');
+  });
+
+  it('the last member is never called dead', () => {
+    expect(verdict(facts([], { members: 1 }))).toBe('UNKNOWN');
+    expect(verdict(facts([], { members: 1, reporters: 1, ownFresh: true }))).toBe('UP');
+  });
+});
+
+describe('what speaks against a death', () => {
+  const all = many(4, 'accuses');
+  it.each<[string, Partial<TargetFacts>, string]>([
+    ['nothing', {}, 'DOWN'],
+    ['its own fresh report', { ownFresh: true }, 'SUSPECT'],
+    ['a report that was fresh a moment ago', { ownSilenceMs: 2400 }, 'SUSPECT'],
+    ['an echo to the monitor', { ownProbe: 'echo' }, 'SUSPECT'],
+    ['that the monitor has not looked yet', { ownProbe: 'unknown' }, 'SUSPECT'],
+    ['that it said goodbye', { leftMs: 5000 }, 'LEFT'],
+    ['a goodbye whose grace is over does not', { leftMs: 600_001 }, 'DOWN'],
+    ['that two machines have its name', { conflict: true }, 'UNKNOWN'],
+    ['that most reporters are gone', { reporters: 2, otherReporters: 2 }, 'UNKNOWN'],
+  ])('%s', (_what, over, wanted) => {
+    expect(verdict(facts(all, over))).toBe(wanted);
+  });
+});
+
+describe('a verdict holds', () => {
+  const down: Judgement = { verdict: 'DOWN', networks: [], reason: 'dead' };
+  const suspect: Judgement = { ...down, verdict: 'SUSPECT' };
+  const degraded: Judgement = { verdict: 'DEGRADED', networks: ['backend'], reason: '' };
+
+  it('DOWN while observers restart or abstain, until there is a sign of life', () => {
+    expect(verdict(facts(many(4, 'suspects')), down)).toBe('DOWN');
+    expect(verdict(facts(['accuses', 'suspects', 'suspects', 'absent']), down)).toBe('DOWN');
+    expect(verdict(facts(many(4, 'suspects'), { ownFresh: true }), down)).toBe('SUSPECT');
+    expect(verdict(facts(['accuses', 'accuses', 'hears', 'hears']), down)).toBe('UP');
+    expect(verdict(facts(many(4, 'hears')), down)).toBe('UP');
+  });
+
+  it('SUSPECT until someone hears it', () => {
+    const unsure = { reporters: 4, otherReporters: 4 };
+    expect(verdict(facts(many(4, 'absent'), unsure), suspect)).toBe('SUSPECT');
+    expect(verdict(facts(many(4, 'absent'), unsure))).toBe('UNKNOWN');
+    expect(verdict(facts(many(4, 'hears')), suspect)).toBe('UP');
+  });
+
+  it('DEGRADED by most observers, until most do not miss it and one hears it', () => {
+    const alive = { ownFresh: true };
+    expect(verdict(facts(many(4, 'hears-management'), alive))).toBe('DEGRADED');
+    expect(verdict(facts(['hears-management', 'hears-management', 'hears', 'hears'], alive))).toBe('UP');
+    expect(verdict(facts(many(4, 'absent'), { ...alive, reporters: 5 }), degraded)).toBe('DEGRADED');
+    expect(verdict(facts(many(4, 'hears'), alive), degraded)).toBe('UP');
+  });
+});
