@@ -112,7 +112,7 @@ describe('orders about workloads', () => {
   it('does not take a broken file for "never started"', async () => {
     await startWorkload({ name: 'db', generation: 3 });
     await writeFile(join(root, 'var/lib/muster/workloads/db.json'), '{"na');
-    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toThrow();
-    await expect(listRunning()).rejects.toThrow();
+    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toThrow('JSON');
+    await expect(listRunning()).rejects.toThrow('JSON');
   });
 });
