@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
 
@@ -36,8 +36,7 @@ export class EmbeddedNats {
 
   /** Resolves when it answers. @throws MusterError CONFIG_INVALID with the server's own reason */
   async start(): Promise<void> {
-    if (await answers(this.address))
-      throw new MusterError('CONFIG_INVALID', `${this.text}: the port is in use; choose another with --nats-listen`);
+    await this.mayListen();
     this.spawn();
     const limit = AbortSignal.timeout(START_LIMIT_MS);
     while (!(await answers(this.address))) {
@@ -56,6 +55,25 @@ export class EmbeddedNats {
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
     await gone;
     clearTimeout(kill);
+  }
+
+  /** The server's own refusal names no way out, and one that holds the port could be taken for ours. */
+  private async mayListen(): Promise<void> {
+    const probe = createServer().listen(this.address.port, this.address.host);
+    try {
+      await once(probe, 'listening');
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const why =
+        code === 'EADDRINUSE'
+          ? 'the port is in use; choose another with --nats-listen'
+          : code === 'EADDRNOTAVAIL'
+            ? 'this machine does not have that address'
+            : message;
+      throw new MusterError('CONFIG_INVALID', `${this.text}: ${why}`, {}, { cause });
+    }
+    probe.close();
+    await once(probe, 'close');
   }
 
   private get text(): string {
@@ -104,8 +122,7 @@ async function answers(address: { host: string; port: number }): Promise<boolean
       socket.on('data', () => resolve(true));
       socket.on('error', () => resolve(false));
       socket.on('close', () => resolve(false));
-      // Something else than NATS may hold the port and stay silent: that is in use too.
-      socket.setTimeout(1_000, () => resolve(true));
+      socket.setTimeout(1_000, () => resolve(false));
     });
   } finally {
     socket.destroy();

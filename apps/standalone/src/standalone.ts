@@ -14,6 +14,13 @@ import type { StandaloneOptions } from './options.js';
 
 const DEFAULT_NATS = '127.0.0.1:4222';
 
+const services = [
+  ['inventory', InventoryModule],
+  ['detector', DetectorModule],
+  ['fencer', FencerModule],
+  ['provisioner', ProvisionerModule],
+] as const;
+
 export interface RunningStandalone extends RunningService {
   listen: string;
 }
@@ -55,15 +62,13 @@ export async function startStandalone(
     // The gateway first: an address that is taken is found before anything else is up.
     const gateway = await startWith('gateway', startGateway, configs('gateway'));
     ends.push(() => gateway.close());
-    for (const [service, module] of [
-      ['inventory', InventoryModule],
-      ['detector', DetectorModule],
-      ['fencer', FencerModule],
-      ['provisioner', ProvisionerModule],
-    ] as const) {
-      const running = await startService(service, module, { config: configs(service) });
-      ends.push(() => running.close());
-    }
+    // Together: after a kill -9 each worker waits until its predecessor of the same name counts as dead.
+    const starts = await Promise.allSettled(
+      services.map(([service, module]) => startService(service, module, { config: configs(service) })),
+    );
+    for (const start of starts) if (start.status === 'fulfilled') ends.push(() => start.value.close());
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
     return { close, listen: configs('gateway').http.listen };
   } catch (error) {
     await close();
@@ -72,8 +77,10 @@ export async function startStandalone(
 }
 
 function makeFolder(dir: string): void {
+  if (existsSync(dir)) return;
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    // Not recursive: a mistyped path should be told, not made.
+    mkdirSync(dir, { mode: 0o700 });
   } catch (cause) {
     throw new MusterError('CONFIG_INVALID', `--data ${dir}: ${(cause as Error).message}`, {}, { cause });
   }
