@@ -36,6 +36,8 @@ const node = (label: string, address: string, power = false) => ({
 
 /** Speaks as a provisioner that has carried the job out. */
 async function finish(job: string, results: Record<string, NodeResult>, status: 'Complete' | 'Errored' = 'Complete') {
+  // A node may be shown as moved a moment before its job's record appears.
+  await seen(sut.jobs, job, () => true);
   await sut.bus
     .bucket<JobRecord>('jobs')
     .mutate(job, (j) => (j ? { ...j.value, status, startedAt: 1, endedAt: 2, worker: 'p1', results } : undefined));
@@ -79,6 +81,7 @@ describe('inventory on a real server', () => {
         kind: 'commission',
         nodes: ['a-1'],
         hostGroup: 'service-master',
+        extraVars: { nap: 4 },
       });
     await expect(submit()).rejects.toMatchObject({ code: 'NOT_DISCOVERED' });
     await sut.verdict('a-1', 'UP');
@@ -149,6 +152,7 @@ describe('inventory on a real server', () => {
     expect(sut.jobs.get(job)?.value ?? (await seen(sut.jobs, job, () => true))).toMatchObject({
       kind: 'check',
       cause: 'return',
+      extraVars: { nap: 4 },
     });
     await finish(job, { 'a-1': { ok: true, step: 'check', check: { findings: [], checksum: 'sum-1' } } });
     const back = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn === undefined);

@@ -23,9 +23,11 @@ export class JobRetentionReconciler implements Reconciler {
     const over = this.store.jobs.view.entries().length - JOBS_KEPT;
     if (over <= 0) return;
     const pending = this.store.reservations.view.get(RESERVATIONS_KEY)?.value.pending ?? {};
+    // What a node was provisioned with is asked for again when it returns.
+    const needed = new Set(this.store.nodes.view.entries().map((e) => e.value.provisioned?.job));
     const done = this.store.jobs.view
       .entries()
-      .filter((e) => isEndedJob(e.value) && e.value.settled && pending[e.key] === undefined)
+      .filter((e) => isEndedJob(e.value) && e.value.settled && pending[e.key] === undefined && !needed.has(e.key))
       .sort((a, b) => a.value.createdAt - b.value.createdAt);
     for (const e of done.slice(0, over)) {
       c.check();

@@ -41,6 +41,8 @@ export class JobSettlementReconciler implements Reconciler {
     await this.store.jobs.bucket.mutate(job.id, (current) =>
       current && !current.value.settled ? { ...current.value, settled: true } : undefined,
     );
+    // A job with a worker was told by it; one that was cancelled while it waited has nobody else.
+    if (job.worker !== undefined) return;
     const { id, kind, status, nodes, task, error } = job;
     await this.store.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.settled` });
   }

@@ -38,7 +38,7 @@ export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settle
       return settleResetup(done, job, result, f);
     case 'recover':
     case 'discover':
-      return { node: done, events: [] };
+      return { node, events: [] };
   }
 }
 

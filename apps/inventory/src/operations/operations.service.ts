@@ -50,7 +50,7 @@ export class OperationsService {
     await this.store.reservations.bucket.mutate(RESERVATIONS_KEY, async (current) => {
       const now = current?.value ?? noReservations;
       const admitted = admit(request, await this.facts(request, now.held, Object.keys(now.pending)));
-      const record = this.jobOf(r, request, admitted.nodes);
+      const record = this.jobOf(r, request, admitted.nodes, await this.extraVars(r, admitted.nodes));
       if (system) {
         record.cause = system.cause;
         record.conductor = system.check();
@@ -97,10 +97,14 @@ export class OperationsService {
     return this.store.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.accepted` });
   }
 
-  private jobOf(r: OperationRequest & By, request: AdmissionRequest, held: string[]): JobRecord {
+  private jobOf(
+    r: OperationRequest & By,
+    request: AdmissionRequest,
+    held: string[],
+    extraVars: JobRecord['extraVars'],
+  ): JobRecord {
     // The nodes that a discover holds are those that stood behind its addresses: the job itself goes by address.
     const nodes = r.kind === 'discover' ? [] : held;
-    const extraVars = r.extraVars ?? {};
     const job: JobRecord = {
       id: newJobId(),
       kind: r.kind,
@@ -119,6 +123,28 @@ export class OperationsService {
     if (request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
     if (r.kind === 'discover') job.addresses = request.addresses;
     return job;
+  }
+
+  /**
+   * A check compares with, and a re-setup restores, what the nodes were provisioned with: the extra vars of that
+   * request belong to it. They stay in its job's record, so that no secret among them is shown with the node.
+   */
+  private async extraVars(r: OperationRequest, nodes: readonly string[]): Promise<JobRecord['extraVars']> {
+    const given = r.extraVars ?? {};
+    if ((r.kind !== 'check' && r.kind !== 'resetup') || Object.keys(given).length > 0) return given;
+    const all = await Promise.all(nodes.map((name) => this.provisionedWith(name)));
+    const [first = {}, ...rest] = all;
+    if (rest.every((vars) => JSON.stringify(vars) === JSON.stringify(first))) return first;
+    throw new MusterError(
+      'BAD_REQUEST',
+      `the nodes were provisioned with different extra vars: ask for one ${r.kind} each, or give extraVars`,
+      { nodes },
+    );
+  }
+
+  private async provisionedWith(name: string): Promise<JobRecord['extraVars']> {
+    const job = (await this.readNode(name))?.provisioned?.job;
+    return (job !== undefined && (await this.store.jobs.bucket.get(job))?.value.extraVars) || {};
   }
 
   /** Nodes that decide (those of the request, and masters) are read anew: a view may be a moment behind a settlement. */
