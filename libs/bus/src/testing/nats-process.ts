@@ -44,12 +44,13 @@ export class SystemNats implements NatsProcess {
   }
 }
 
-/** One in a container, on the host's network, with the folder of its configuration at the same place. */
+/** One in a container, with its port and the folder of its configuration at the same place outside. */
 export class ContainerNats implements NatsProcess {
   private id: string | undefined;
 
   constructor(
     private readonly conf: string,
+    private readonly port: number,
     private readonly image: string,
   ) {}
 
@@ -65,7 +66,7 @@ export class ContainerNats implements NatsProcess {
       .withArg('config', this.conf)
       .withBindMounts([{ source: folder, target: folder }])
       .withUser(`${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`)
-      .withNetworkMode('host')
+      .withExposedPorts({ container: this.port, host: this.port })
       .withAutoRemove(false)
       .start();
     this.id = container.getId();

@@ -34,11 +34,12 @@ export interface TestNatsOptions {
 export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-nats-'));
   const port = await freePort();
-  const listen = [`127.0.0.1:${port}`];
+  // A published port does not reach a loopback address inside the container.
+  const listen = [`${inContainer() ? '0.0.0.0' : '127.0.0.1'}:${port}`];
   const storeDir = join(dir, 'js');
   initCluster(dir, { cluster: 'spec', agents: o.agents ?? [], natsListen: listen, storeDir });
   if (!o.users) await writeFile(join(dir, 'nats-users.conf'), anybody);
-  const server = makeProcess(join(dir, 'nats.conf'));
+  const server = makeProcess(join(dir, 'nats.conf'), port);
   const start = async (): Promise<void> => {
     await server.start();
     await listening(port);
@@ -71,10 +72,10 @@ export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> 
 /** Testcontainers always sets a user and a password; users in the file win, and who gives none becomes this one. */
 const anybody = 'no_auth_user: anybody\nauthorization { users: [{ user: anybody, password: anybody }] }\n';
 
-const makeProcess = (conf: string): NatsProcess =>
-  process.env['MUSTER_TEST_NATS'] === 'docker'
-    ? new ContainerNats(conf, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine')
-    : new SystemNats(conf);
+const inContainer = (): boolean => process.env['MUSTER_TEST_NATS'] === 'docker';
+
+const makeProcess = (conf: string, port: number): NatsProcess =>
+  inContainer() ? new ContainerNats(conf, port, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine') : new SystemNats(conf);
 
 export async function freePort(): Promise<number> {
   const server = createServer();
