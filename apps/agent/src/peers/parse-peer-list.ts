@@ -8,8 +8,14 @@ const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'obj
 function isPeer(x: unknown): x is Peer {
   if (!isObject(x) || typeof x.name !== 'string' || x.name === '' || !isObject(x.networks)) return false;
   const addresses = Object.values(x.networks);
-  return addresses.length > 0 && addresses.every((a) => typeof a === 'string' && isIP(a) !== 0);
+  return addresses.length > 0 && addresses.every((a) => typeof a === 'string' && a !== '');
 }
+
+/** Only literal addresses are probed: a resolver could hold the loop up. A peer by host name is never accused. */
+const probeable = (p: Peer): Peer => ({
+  name: p.name,
+  networks: Object.fromEntries(Object.entries(p.networks).filter(([, address]) => isIP(address) !== 0)),
+});
 
 /**
  * A peer list from the wire or the disk. Throws an Error that says what is wrong with it; written by hand, since the
@@ -29,7 +35,7 @@ export function parsePeerList(text: string, self: { node: string; cluster: strin
   if (new Set(names).size !== names.length || names.includes(self.node)) throw new Error('names a peer twice');
   if (!isObject(raw.detection)) throw new Error('has no detection numbers');
   checkDetection(raw.detection as unknown as DetectionSettings);
-  return raw as unknown as PeerList;
+  return { ...(raw as unknown as PeerList), peers: raw.peers.map(probeable) };
 }
 
 /** How often in a row an older version is refused before we believe that the control plane was set back (a restore). */

@@ -27,7 +27,7 @@ describe('a peer list', () => {
     ['of another cluster', { ...list(1), cluster: 'other' }],
     ['of another node', { ...list(1), self: { name: 'z', networks: { management: '127.0.0.1' } } }],
     ['without addresses', { ...list(1), peers: [{ name: 'b', networks: {} }] }],
-    ['with a host name for an address', { ...list(1), peers: [{ name: 'b', networks: { management: 'b.example' } }] }],
+    ['with an address that is none', { ...list(1), peers: [{ name: 'b', networks: { management: 7 } }] }],
     ['that names a peer twice', list(1, ['b', 'b'])],
     ['that names ourselves', list(1, ['a'])],
     ['without a version', { ...list(1), version: undefined }],
@@ -37,6 +37,14 @@ describe('a peer list', () => {
     ],
   ])('is refused: %s', (_what, raw) => {
     expect(() => parsePeerList(JSON.stringify(raw), SELF)).toThrow(/is |has |names|NODE_UNKNOWN|freshness/);
+  });
+});
+
+describe('a peer that is known by a host name', () => {
+  it('is not probed there, and does not spoil the list', () => {
+    const networks = { management: 'b.example', backend: '127.0.0.9' };
+    const parsed = parsePeerList(JSON.stringify({ ...list(1), peers: [{ name: 'b', networks }] }), SELF);
+    expect(parsed.peers).toEqual([{ name: 'b', networks: { backend: '127.0.0.9' } }]);
   });
 });
 
