@@ -67,9 +67,18 @@ describe('inventory on a real server', () => {
 
   it('hands each agent its peers, with a version that grows', async () => {
     const first = await sut.bus.ask<PeerList>(Subjects.peers('a-1'), {});
+    // As an agent does: it asks anew whenever it is told to.
+    const told = new Promise<PeerList>((resolve) => {
+      const changed = sut.bus.subscribe(Subjects.peersChanged('a-1'), () => {
+        void sut.bus.ask<PeerList>(Subjects.peers('a-1'), {}).then((list) => {
+          if (!list.peers.some((p) => p.name === 'b-1')) return undefined;
+          resolve(list);
+          return changed.close();
+        });
+      });
+    });
     await sut.bus.call('inventory.nodes.create', { ...by, node: node('b', '10.0.0.2') });
-    const second = await sut.bus.ask<PeerList>(Subjects.peers('a-1'), {});
-    expect(second.peers.map((p) => p.name)).toContain('b-1');
+    const second = await told;
     expect(second.version).toBeGreaterThan(first.version);
     await expect(sut.bus.ask(Subjects.peers('nobody-1'), {})).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
   });

@@ -84,8 +84,9 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
       const lists = new FleetLists(content, done.value?.version ?? 0);
       const told = new Set([...(this.current?.lists.names ?? []), ...lists.names]);
       this.current = { hash, lists };
-      // The replica that wrote the new version tells; the others have the same list under the same number.
-      if (done.changed) for (const name of told) this.store.bus.publish(Subjects.peersChanged(name), {});
+      // Every replica tells when its own lists are new: an agent that was told by a faster one may have asked this one,
+      // and got the list before.
+      for (const name of told) this.store.bus.publish(Subjects.peersChanged(name), {});
     } catch (e) {
       this.dirty = true;
       throw e;

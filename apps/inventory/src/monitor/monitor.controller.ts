@@ -38,8 +38,12 @@ export class MonitorController implements OnApplicationBootstrap, OnApplicationS
 
   private take(by: string, event: unknown, nodes: unknown): Promise<{ nodes: string[] }> {
     const count = Array.isArray(nodes) ? nodes.length : 0;
-    return this.audit.of(by, 'monitor-event', 'monitor', `${String(event)}: ${count} node(s)`, () =>
-      this.monitor.event(event, nodes),
+    return this.audit.of(
+      by,
+      'monitor-event',
+      'monitor',
+      `${typeof event === 'string' ? event : '?'}: ${count} node(s)`,
+      () => this.monitor.event(event, nodes),
     );
   }
 }

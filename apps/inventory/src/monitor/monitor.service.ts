@@ -38,9 +38,10 @@ export class MonitorService {
 }
 
 function readName(name: unknown): MonitorChange {
-  const lower = String(name).toLowerCase();
+  const text = typeof name === 'string' ? name : '';
+  const lower = text.toLowerCase();
   if (lower === 'discovered' || lower === 'disappeared') return lower;
-  throw new MusterError('BAD_REQUEST', `Invalid or empty event name specified: "${String(name ?? '')}"`);
+  throw new MusterError('BAD_REQUEST', `Invalid or empty event name specified: "${text}"`);
 }
 
 function readNodes(list: unknown): MonitorNode[] {

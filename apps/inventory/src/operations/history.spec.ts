@@ -89,13 +89,15 @@ function ask(w: World, r: AdmissionRequest): void {
     });
     const job = aJob({ id: `job-${++w.count}`, kind: r.kind, nodes, status: 'Queued', results: {} });
     if (r.hostGroup !== undefined) job.hostGroup = r.hostGroup;
-    for (const n of nodes) expect(w.reservations.held[n]).toBeUndefined();
+    const twice = nodes.find((n) => w.reservations.held[n] !== undefined);
+    if (twice !== undefined) throw new Error(`${twice} was admitted to a second job`);
     w.reservations = reserve(w.reservations, job, nodes);
     w.jobs.set(job.id, job);
     w.toMove.push(...nodes.map((node) => ({ job: job.id, node })));
   } catch (e) {
+    const after = JSON.stringify([...w.nodes.values(), w.reservations]);
     if (!(e instanceof MusterError)) throw e;
-    expect(JSON.stringify([...w.nodes.values(), w.reservations])).toBe(before);
+    if (after !== before) throw new Error(`a refused request changed ${before} to ${after}`, { cause: e });
   }
 }
 
