@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { MusterError } from '#contracts';
+import { MusterError } from '#contracts/errors.js';
 import { examples } from '../command.js';
 import { Failure } from '../failure.js';
 

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import { clustermNode, NODE_NAME_PATTERN, type GateResult, type IncidentRecord, type NodeView } from '#contracts';
+import type { GateResult, IncidentRecord, NodeView } from '#contracts';
+import { clustermNode } from '#contracts/clusterm.js';
+import { NODE_NAME_PATTERN } from '#contracts/names.js';
 import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { awaitJob } from '../jobs/await-job.js';

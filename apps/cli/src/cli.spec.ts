@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProgram } from './program.js';
+import { MusterUnderTest } from './testing/muster.js';
+
+const node = (label: string, serial: string, address: string): object => ({
+  name: `${label}-${serial}`,
+  label,
+  serial,
+  hostGroup: 'service-master',
+  networks: { management: { address } },
+  status: 'Allocated',
+  prevStatus: 'Provisioning',
+  state: 'Discovered',
+  prevState: 'Discovered',
+  inService: true,
+  reasons: [],
+});
+
+/** As `clusterctl` printed a node. */
+const printed = (name: string, label: string, serial: string, address: string): string =>
+  [
+    'Inventory State',
+    `   name: ${name}`,
+    '   prev_state: Discovered',
+    '   prev_status: Provisioning',
+    '   state: Discovered',
+    '   status: Allocated',
+    'Monitoring State',
+    `   label: ${label}`,
+    `   management_address: ${address}`,
+    `   serial_number: ${serial}`,
+    'Configuration State',
+    '   host_group: service-master',
+    `   inventory_name: ${name}`,
+    '   inventory_vars:',
+    `       node_addr: ${address}`,
+    `       node_name: ${name}`,
+    `   ssh_address: ${address}`,
+  ]
+    .map((line) => `${name}: ${line}\n`)
+    .join('') + '\n';
+
+const job = (status: string, results: object = {}, error = ''): object => ({
+  id: 'j1',
+  desc: 'commissionEvent: nodes:[a-1 b-2] extra-vars: {}',
+  status,
+  task: 'site.yml',
+  error,
+  results,
+  nodes: ['a-1', 'b-2'],
+});
+
+describe('muster', () => {
+  const sut = new MusterUnderTest();
+  beforeAll(() => sut.start());
+  afterAll(() => sut.stop());
+  beforeEach(() => {
+    sut.received.length = 0;
+    sut.on('GET /v1/workloads', { items: [] });
+  });
+
+  it('prints nodes in a pipe line for line as the old program did', async () => {
+    sut.on('GET /v1/nodes', { items: [node('host1', 'SN1', '127.0.0.1'), node('host3', 'SN3', '127.0.0.3')] });
+    const { code, stdout, stderr } = await sut.run(['nodes', 'get']);
+    expect(stdout).toBe(
+      printed('host1-SN1', 'host1', 'SN1', '127.0.0.1') + printed('host3-SN3', 'host3', 'SN3', '127.0.0.3'),
+    );
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it('asks for the names it was given, page by page, and answers JSON where that is wanted', async () => {
+    let page = 0;
+    sut.on('GET /v1/nodes', (_: unknown, res: ServerResponse) => {
+      res.setHeader('content-type', 'application/json');
+      res.end(JSON.stringify({ items: [{ name: `n${page}` }], ...(page++ === 0 && { next: 'c 1' }) }));
+    });
+    const { stdout } = await sut.run(['nodes', 'get', 'a-1', 'not a name', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ items: [{ name: 'n0' }, { name: 'n1' }] });
+    expect(sut.received.map((r) => r.url)).toEqual([
+      '/v1/nodes?names=a-1&limit=1000',
+      '/v1/nodes?names=a-1&limit=1000&cursor=c%201',
+    ]);
+  });
+
+  it('starts an operation and says nothing more in a pipe', async () => {
+    sut.on('POST /v1/operations', { job: 'j1' }, 202);
+    const args = ['nodes', 'commission', 'a-1', 'b-2', '-g', 'service-worker', '-e', '{"a":{"b":1}}'];
+    expect(await sut.run(args, { MUSTER_TOKEN: 't0ken' })).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(sut.last('POST')?.body).toEqual({
+      kind: 'commission',
+      nodes: ['a-1', 'b-2'],
+      hostGroup: 'service-worker',
+      extraVars: { a: { b: 1 } },
+    });
+    expect(sut.last('POST')?.headers.authorization).toBe('Bearer t0ken');
+  });
+
+  it('waits with the progress of each node, and fails with the job', async () => {
+    sut.on('POST /v1/operations', { job: 'j1' }, 202);
+    let wake: (() => void) | undefined;
+    sut.on('GET /v1/events', (_: unknown, res: ServerResponse) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      wake = () =>
+        res.write(`id: 1\ndata: ${JSON.stringify({ seq: 1, kind: 'job', key: 'j1', data: { job: 'j1' } })}\n\n`);
+    });
+    const states = [
+      job('Running', { 'a-1': { ok: true, step: 'site' } }),
+      job(
+        'Errored',
+        { 'a-1': { ok: true, step: 'site' }, 'b-2': { ok: false, step: 'site', failedTask: 'web : start' } },
+        'site failed on b-2',
+      ),
+    ];
+    sut.on('GET /v1/jobs/j1', (_: unknown, res: ServerResponse) => {
+      res.setHeader('content-type', 'application/json');
+      res.end(JSON.stringify(states.length > 1 ? states.shift() : states[0]));
+      wake?.();
+    });
+    const { code, stdout, stderr } = await sut.run(['nodes', 'commission', 'a-1', 'b-2', '--wait']);
+    expect(stdout).toBe('job j1: site.yml\na-1: site: ok\nb-2: site: failed: web : start\njob j1: Errored\n');
+    expect([code, stderr]).toEqual([1, 'muster: job j1 failed: site failed on b-2\n']);
+  });
+
+  it('touches no node with workloads without --yes when nobody can be asked', async () => {
+    sut.on('GET /v1/workloads', { items: [{ name: 'db1', assignment: { node: 'a-1', generation: 1 } }] });
+    sut.on('POST /v1/operations', { job: 'j1' }, 202);
+    const refused = await sut.run(['node', 'decommission', 'a-1']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^muster: decommission a-1: workloads run there \(db1 on a-1\).*--yes.*\n$/);
+    expect(sut.last('POST')).toBeUndefined();
+    expect((await sut.run(['node', 'decommission', 'a-1', '--yes', '--force'])).code).toBe(0);
+    expect(sut.last('POST')?.body).toEqual({ kind: 'decommission', nodes: ['a-1'], force: true });
+  });
+
+  it('says what the server refused in one line', async () => {
+    sut.on('POST /v1/operations', { code: 'NODE_RESERVED', detail: 'there is already an active job: j0' }, 409);
+    expect(await sut.run(['nodes', 'maintenance', 'a-1'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'muster: there is already an active job: j0\n',
+    });
+  });
+
+  it('says in one line that no server is there', async () => {
+    for (const url of ['127.0.0.1:1', 'http://127.0.0.1:1', 'unix:/nowhere/api.sock']) {
+      const { code, stdout, stderr } = await sut.run(['nodes', 'get', '--url', url]);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toBe(`muster: no Muster at ${url}: nothing listens there; is it running? (--url, MUSTER_URL)\n`);
+    }
+  });
+
+  it.each([
+    [['frobnicate']],
+    [['nodes', 'get', '--odd']],
+    [['nodes', 'commission']],
+    [['node', 'cordon', 'a-1']],
+    [['node', 'cordon', 'a-1', '--reason', 'x', '--for', 'soon']],
+    [['nodes', 'commission', 'a-1', '-e', '[1]']],
+    [['fencing', 'set', 'maybe']],
+    [['--url', 'http://', 'status']],
+  ])('takes %j for a wrong command line: exit 2, and asks no server', async (args) => {
+    const { code, stdout, stderr } = await sut.run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).not.toBe('');
+    expect(sut.received).toEqual([]);
+  });
+
+  it('explains every command with an example', () => {
+    const helpOf = (command: Command): string => {
+      let text = '';
+      command.configureOutput({ writeOut: (more) => (text += more) }).outputHelp();
+      return text;
+    };
+    const check = (command: Command, path: string): void => {
+      for (const inner of command.commands) check(inner, `${path} ${inner.name()}`);
+      if (command.commands.length === 0) expect(helpOf(command)).toContain(`$ ${path}`);
+    };
+    const program = createProgram();
+    for (const command of program.commands) check(command, `muster ${command.name()}`);
+    expect(helpOf(program)).toContain('MUSTER_TOKEN');
+  });
+
+  it('prints a job as the old program did, and follows its log to the end', async () => {
+    sut.on('GET /v1/jobs/last', job('Complete'));
+    sut.on('GET /v1/jobs/j1', job('Errored', {}, 'site failed'));
+    sut.on('GET /v1/jobs/j1/log', (_: unknown, res: ServerResponse) => {
+      res.setHeader('content-type', 'text/plain');
+      res.write('PLAY [all]\n');
+      res.end('ok: [a-1]\n');
+    });
+    expect((await sut.run(['job', 'get', 'last'])).stdout).toBe(
+      '\nDescription: commissionEvent: nodes:[a-1 b-2] extra-vars: {}\nStatus: Complete\nError: \nLogs:\n    PLAY [all]\n    ok: [a-1]\n\n',
+    );
+    const followed = await sut.run(['job', 'get', 'last', '-f']);
+    expect(followed).toEqual({
+      code: 1,
+      stdout: 'PLAY [all]\nok: [a-1]\n',
+      stderr: 'muster: job j1 failed: site failed\n',
+    });
+  });
+
+  it('follows events over an end of the stream without a hole', async () => {
+    let connection = 0;
+    sut.on('GET /v1/events', (_: unknown, res: ServerResponse) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const seq = ++connection;
+      const event = { seq, kind: 'in-service', key: `n-${seq}`, at: 0, source: 's', data: { node: `n-${seq}` } };
+      res.write(`: hello\n\nid: ${seq}\nevent: in-service\ndata: ${JSON.stringify(event)}\n\n`);
+      if (connection === 1) res.end();
+    });
+    const second = sut.printed('n-2');
+    const running = sut.run(['events', '-f', '--kind', 'in-service']);
+    await second;
+    sut.interrupt();
+    const { stdout, stderr, code } = await running;
+    expect(stdout).toBe('1970-01-01T00:00:00.000Z in-service n-1: \n1970-01-01T00:00:00.000Z in-service n-2: \n');
+    expect(stderr).toBe('muster: the stream ended; trying again\n');
+    expect(code).toBe(130);
+    expect(sut.received.map((r) => [r.url, r.headers['last-event-id']])).toEqual([
+      ['/v1/events?kind=in-service', undefined],
+      ['/v1/events?kind=in-service', '1'],
+    ]);
+  });
+
+  it('writes a new cluster’s files, readable by their owner only', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'muster-cli-'));
+    try {
+      const { code, stdout } = await sut.run(['init', join(dir, 'c'), '--cluster', 'lab', '--agent', 'a-1']);
+      expect([code, stdout]).toEqual([0, `written: ${join(dir, 'c')}\n`]);
+      for (const file of ['nats.conf', 'muster.yaml', 'creds/agent=a-1.json', 'keys/datagram.key']) {
+        expect(existsSync(join(dir, 'c', file))).toBe(true);
+        expect(statSync(join(dir, 'c', file)).mode & 0o777).toBe(0o600);
+      }
+      const wrong = await sut.run(['init', join(dir, 'd'), '--nats-listen', 'nowhere']);
+      expect([wrong.code, existsSync(join(dir, 'd'))]).toEqual([1, false]);
+      expect(wrong.stderr.split('\n')).toHaveLength(2);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});

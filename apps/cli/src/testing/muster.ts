@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../../../bin/muster.mjs', import.meta.url));
+
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Received {
+  method: string;
+  url: string;
+  body: unknown;
+  headers: IncomingMessage['headers'];
+}
+
+type Answer = (request: Received, res: ServerResponse) => void;
+
+/** A tiny HTTP server in Muster's place, and the built program as a child process in front of it. */
+export class MusterUnderTest {
+  readonly received: Received[] = [];
+  private readonly answers = new Map<string, Answer>();
+  private readonly server = createServer((req, res) => void this.handle(req, res));
+  private child: ChildProcess | undefined;
+  private onPrinted: (text: string) => void = () => undefined;
+  url = '';
+
+  async start(): Promise<void> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.url = `127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  /** `GET /v1/nodes` → a value, or a function that writes the answer itself. The query does not count. */
+  on(route: string, answer: unknown, status = 200): void {
+    this.answers.set(
+      route,
+      typeof answer === 'function'
+        ? (answer as Answer)
+        : (_, res) => {
+            const type = status >= 400 ? 'application/problem+json' : 'application/json';
+            res.writeHead(status, { 'content-type': type }).end(JSON.stringify(answer));
+          },
+    );
+  }
+
+  last(method: string): Received | undefined {
+    return this.received.filter((r) => r.method === method).at(-1);
+  }
+
+  /** Runs `muster …args` with its output in pipes and nobody to ask. */
+  async run(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { PATH: process.env['PATH'], MUSTER_URL: this.url, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    const out = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out.stdout += text;
+      this.onPrinted(out.stdout);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, ...out };
+  }
+
+  /** Resolves when the program that runs now has printed this. */
+  printed(words: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.onPrinted = (text) => text.includes(words) && resolve();
+    });
+  }
+
+  /** Ctrl-C for the program that runs now. */
+  interrupt(): void {
+    this.child?.kill('SIGINT');
+  }
+
+  private async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const more of req.setEncoding('utf8')) text += more as string;
+    const { method = '', url = '', headers } = req;
+    const request = { method, url, headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+    this.received.push(request);
+    const answer = this.answers.get(`${method} ${url.split('?')[0]}`);
+    if (answer !== undefined) return answer(request, res);
+    res.writeHead(404, { 'content-type': 'application/problem+json' });
+    res.end(JSON.stringify({ code: 'NOT_FOUND', detail: `no route ${method} ${url}` }));
+  }
+}
