@@ -17,7 +17,7 @@ let sut: RunningInventory;
 let ipmitool: Closable;
 
 beforeAll(async () => {
-  sut = await RunningInventory.start({ replicas: 2 });
+  sut = await RunningInventory.start({ replicas: 2, agents: ['a-1', 'nobody-1'] });
 }, 60_000);
 
 afterAll(async () => {
@@ -38,7 +38,8 @@ const node = (label: string, address: string, power = false) => ({
 async function finish(job: string, results: Record<string, NodeResult>, status: 'Complete' | 'Errored' = 'Complete') {
   // A node may be shown as moved a moment before its job's record appears.
   await seen(sut.jobs, job, () => true);
-  await sut.bus
+  await sut
+    .as('provisioner')
     .bucket<JobRecord>('jobs')
     .mutate(job, (j) => (j ? { ...j.value, status, startedAt: 1, endedAt: 2, worker: 'p1', results } : undefined));
 }
@@ -46,7 +47,7 @@ const ok: NodeResult = { ok: true, step: 'site', checksum: 'sum-1' };
 
 describe('inventory on a real server', () => {
   it('registers no node while nobody offers its driver, and takes it at once when a worker starts', async () => {
-    const create = () => sut.bus.call('inventory.nodes.create', { ...by, node: node('a', '10.0.0.1', true) });
+    const create = () => sut.as('gateway').call('inventory.nodes.create', { ...by, node: node('a', '10.0.0.1', true) });
     await expect(create()).rejects.toMatchObject({ code: 'NO_WORKERS', facts: { driver: 'ansible', offered: [] } });
     await sut.work('provisioner', ['ansible']);
     await sut.work('fencer', ['exec']);
@@ -62,30 +63,35 @@ describe('inventory on a real server', () => {
     });
     expect(JSON.stringify(view)).not.toContain('s3cret');
     expect(view.powerLevels[0]?.[0]?.secret).toBe('power=a-1=bmc');
-    expect(JSON.stringify(await sut.bus.bucket('secrets').get('power=a-1=bmc'))).not.toContain('s3cret');
+    expect(JSON.stringify(await sut.as('inventory').bucket('secrets').get('power=a-1=bmc'))).not.toContain('s3cret');
   });
 
   it('hands each agent its peers, with a version that grows', async () => {
-    const first = await sut.bus.ask<PeerList>(Subjects.peers('a-1'), {});
+    const first = await sut.as('agent=a-1').ask<PeerList>(Subjects.peers('a-1'), {});
     // As an agent does: it asks anew whenever it is told to.
     const told = new Promise<PeerList>((resolve) => {
-      const changed = sut.bus.subscribe(Subjects.peersChanged('a-1'), () => {
-        void sut.bus.ask<PeerList>(Subjects.peers('a-1'), {}).then((list) => {
-          if (!list.peers.some((p) => p.name === 'b-1')) return undefined;
-          resolve(list);
-          return changed.close();
-        });
+      const changed = sut.as('agent=a-1').subscribe(Subjects.peersChanged('a-1'), () => {
+        void sut
+          .as('agent=a-1')
+          .ask<PeerList>(Subjects.peers('a-1'), {})
+          .then((list) => {
+            if (!list.peers.some((p) => p.name === 'b-1')) return undefined;
+            resolve(list);
+            return changed.close();
+          });
       });
     });
-    await sut.bus.call('inventory.nodes.create', { ...by, node: node('b', '10.0.0.2') });
+    await sut.as('gateway').call('inventory.nodes.create', { ...by, node: node('b', '10.0.0.2') });
     const second = await told;
     expect(second.version).toBeGreaterThan(first.version);
-    await expect(sut.bus.ask(Subjects.peers('nobody-1'), {})).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    await expect(sut.as('agent=nobody-1').ask(Subjects.peers('nobody-1'), {})).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+    });
   });
 
   it('takes a node from UP over a commission into service', async () => {
     const submit = () =>
-      sut.bus.call('inventory.operations.submit', {
+      sut.as('gateway').call('inventory.operations.submit', {
         ...by,
         kind: 'commission',
         nodes: ['a-1'],
@@ -102,7 +108,7 @@ describe('inventory on a real server', () => {
     expect(before).toBeUndefined();
     await finish(job, { 'a-1': ok });
     await seen(sut.jobs, job, (j) => j.settled);
-    const view = await sut.bus.call('inventory.nodes.get', { name: 'a-1' });
+    const view = await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' });
     expect(view).toMatchObject({
       status: 'Allocated',
       inService: true,
@@ -120,16 +126,16 @@ describe('inventory on a real server', () => {
     ];
     const before = revisions();
     await expect(
-      sut.bus.call('inventory.operations.submit', {
+      sut.as('gateway').call('inventory.operations.submit', {
         ...by,
         kind: 'commission',
         nodes: ['a-1'],
         hostGroup: 'service-worker',
       }),
     ).rejects.toMatchObject({ code: 'ROLE_RULE' });
-    await sut.bus.nc.flush();
+    await sut.as('inventory').nc.flush();
     expect(revisions()).toEqual(before);
-    expect(await sut.bus.call('inventory.jobs.get', { id: 'last' })).toMatchObject({ status: 'Complete' });
+    expect(await sut.as('gateway').call('inventory.jobs.get', { id: 'last' })).toMatchObject({ status: 'Complete' });
   });
 
   it('rolls a reservation forward that its replica left without a job', async () => {
@@ -138,11 +144,14 @@ describe('inventory on a real server', () => {
     const job = aJob({ id: 'job-left', nodes: ['b-1'], status: 'Queued', hostGroup: 'service-worker', results: {} });
     delete job.startedAt;
     delete job.endedAt;
-    await sut.bus.bucket<Reservations>('admission').mutate(RESERVATIONS_KEY, (r) => ({
-      generation: (r?.value.generation ?? 0) + 1,
-      held: { 'b-1': { job: job.id, kind: 'commission', hostGroup: 'service-worker', generation: 9, at: 1 } },
-      pending: { [job.id]: job },
-    }));
+    await sut
+      .as('inventory')
+      .bucket<Reservations>('admission')
+      .mutate(RESERVATIONS_KEY, (r) => ({
+        generation: (r?.value.generation ?? 0) + 1,
+        held: { 'b-1': { job: job.id, kind: 'commission', hostGroup: 'service-worker', generation: 9, at: 1 } },
+        pending: { [job.id]: job },
+      }));
     await seen(sut.jobs, 'job-left', (j) => j.status === 'Queued');
     expect(sut.nodes.get('b-1')?.value).toMatchObject({ status: 'Provisioning', hostGroup: 'service-worker' });
     await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.pending['job-left'] === undefined);
@@ -167,7 +176,7 @@ describe('inventory on a real server', () => {
     const back = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn === undefined);
     expect(back.status).toBe('Allocated');
     await seen(sut.jobs, job, (j) => j.settled);
-    expect((await sut.bus.call('inventory.nodes.get', { name: 'a-1' })).reasons).toEqual([]);
+    expect((await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' })).reasons).toEqual([]);
   }, 20_000);
 
   it('sets a rebooted node up again when its check finds services gone', async () => {
@@ -193,57 +202,68 @@ describe('inventory on a real server', () => {
 
   it('takes every node of an external event, and refuses an empty one', async () => {
     const nodes = ['x', 'y'].map((label, i) => ({ label, serial: 'S', addr: `10.9.0.${i + 1}` }));
-    expect(await sut.bus.ask(Subjects.monitor('discovered'), { nodes })).toEqual({ ok: true, nodes: ['x-S', 'y-S'] });
+    expect(await sut.as('tools').ask(Subjects.monitor('discovered'), { nodes })).toEqual({
+      ok: true,
+      nodes: ['x-S', 'y-S'],
+    });
     expect(sut.nodes.get('y-S')?.value).toMatchObject({ status: 'Unallocated', state: 'Discovered', enrolled: false });
-    await expect(sut.bus.ask(Subjects.monitor('discovered'), { nodes: [] })).rejects.toMatchObject({
+    await expect(sut.as('tools').ask(Subjects.monitor('discovered'), { nodes: [] })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
     });
-    await sut.bus.ask(Subjects.monitor('disappeared'), { nodes: [{ label: 'a', serial: '1', addr: '10.0.0.1' }] });
+    await sut
+      .as('tools')
+      .ask(Subjects.monitor('disappeared'), { nodes: [{ label: 'a', serial: '1', addr: '10.0.0.1' }] });
     expect(sut.nodes.get('a-1')?.value).toMatchObject({ state: 'Discovered', external: { event: 'disappeared' } });
   });
 
   it('answers tools in plain JSON, refusals too', async () => {
     const ask = async (q: unknown) =>
-      (await sut.bus.nc.request(Subjects.command('check'), JSON.stringify(q), { timeout: 2000 })).json<CommandAnswer>();
+      (
+        await sut.as('tools').nc.request(Subjects.command('check'), JSON.stringify(q), { timeout: 2000 })
+      ).json<CommandAnswer>();
     expect(await ask({ nodes: ['nope-1'] })).toMatchObject({ ok: false, code: 'NODE_UNKNOWN' });
     expect(await ask({ nodes: 'a-1' })).toMatchObject({ ok: false, code: 'BAD_REQUEST' });
     const accepted = await ask({ nodes: ['a-1'] });
     const job = (accepted.ok && accepted.job) || '';
     expect(accepted).toEqual({ ok: true, job: expect.stringMatching(/^job-/) });
-    const cancelled = await sut.bus.call('inventory.jobs.cancel', { ...by, id: job });
+    const cancelled = await sut.as('gateway').call('inventory.jobs.cancel', { ...by, id: job });
     expect(cancelled).toMatchObject({ status: 'Errored', cancel: { by: 'spec' } });
     await seen(sut.jobs, job, (j) => j.settled);
   }, 20_000);
 
   it('takes nodes of a driver that nobody offers out of service without a write, and back when a worker returns', async () => {
-    const alarms = await sut.bus.bucket<AlarmRecord>('alarms').view();
-    const before = await sut.bus.call('inventory.nodes.get', { name: 'a-1' });
+    const alarms = await sut.as('inventory').bucket<AlarmRecord>('alarms').view();
+    const before = await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' });
     expect(before.reasons).toEqual([]);
     await ipmitool.close();
     await seen(alarms, 'no-workers=ipmitool', (a) => a.cleared === undefined);
-    const out = await sut.bus.call('inventory.nodes.get', { name: 'a-1' });
+    const out = await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' });
     expect(out.reasons.map((r) => r.code)).toEqual(['NO_POWER_WORKER']);
     expect(out.revision).toBe(before.revision);
-    const status = await sut.bus.call('inventory.status', {});
+    const status = await sut.as('gateway').call('inventory.status', {});
     expect(status.missingDrivers).toEqual([{ driver: 'ipmitool', nodes: ['a-1'] }]);
     expect(status.detector).toMatchObject({ sighted: true, instance: 'spec' });
     expect(status.leases.map((l) => l.name)).toContain('conductor');
     await sut.work('fencer', ['ipmitool']);
     await seen(alarms, 'no-workers=ipmitool', (a) => a.cleared !== undefined);
-    expect((await sut.bus.call('inventory.nodes.get', { name: 'a-1' })).reasons).toEqual([]);
+    expect((await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' })).reasons).toEqual([]);
     await alarms.close();
   }, 20_000);
 
   it('cordons until the end that was given, and deletes only what serves nobody', async () => {
-    await sut.bus.call('inventory.nodes.cordon', { ...by, name: 'a-1', reason: 'disk', until: Date.now() + 300 });
-    expect((await sut.bus.call('inventory.nodes.get', { name: 'a-1' })).reasons.map((r) => r.code)).toEqual([
+    await sut
+      .as('gateway')
+      .call('inventory.nodes.cordon', { ...by, name: 'a-1', reason: 'disk', until: Date.now() + 300 });
+    expect((await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' })).reasons.map((r) => r.code)).toEqual([
       'CORDONED',
     ]);
     await seen(sut.nodes, 'a-1', (n) => n.cordon === undefined);
-    await expect(sut.bus.call('inventory.nodes.delete', { ...by, name: 'a-1' })).rejects.toMatchObject({
+    await expect(sut.as('gateway').call('inventory.nodes.delete', { ...by, name: 'a-1' })).rejects.toMatchObject({
       code: 'ILLEGAL_TRANSITION',
     });
-    await sut.bus.call('inventory.nodes.delete', { ...by, name: 'x-S' });
-    await expect(sut.bus.call('inventory.nodes.get', { name: 'x-S' })).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    await sut.as('gateway').call('inventory.nodes.delete', { ...by, name: 'x-S' });
+    await expect(sut.as('gateway').call('inventory.nodes.get', { name: 'x-S' })).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+    });
   }, 20_000);
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectBus, WorkerRegistry, type Bus, type Closable, type KvView } from '#bus';
+import { connectBus, readCredentials, WorkerRegistry, type Bus, type Closable, type KvView } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
   Subjects,
@@ -24,7 +24,8 @@ export class RunningInventory {
 
   private constructor(
     readonly nats: TestNats,
-    readonly bus: Bus,
+    /** Each by its own NATS user, so that the permissions of `muster init` are proved on the way. */
+    private readonly buses: Map<string, Bus>,
     private readonly dir: string,
     private readonly services: RunningService[],
     readonly nodes: KvView<NodeRecord>,
@@ -33,8 +34,11 @@ export class RunningInventory {
     readonly incidents: KvView<IncidentRecord>,
   ) {}
 
-  static async start(o: { initial?: Partial<ClusterSettings>; replicas?: number } = {}): Promise<RunningInventory> {
-    const nats = await startTestNats();
+  static async start(
+    o: { initial?: Partial<ClusterSettings>; replicas?: number; agents?: string[] } = {},
+  ): Promise<RunningInventory> {
+    const agents = o.agents ?? [];
+    const nats = await startTestNats({ users: true, agents });
     const dir = await mkdtemp(join(tmpdir(), 'muster-inventory-'));
     const secrets = join(dir, 'secrets.key');
     await writeFile(secrets, '11'.repeat(32));
@@ -45,6 +49,7 @@ export class RunningInventory {
         instance: `inventory-${i}`,
         nats: { servers: [nats.url] },
         keys: { secrets },
+        credentials: join(nats.dir, 'creds', 'inventory.json'),
         dataDir: dir,
         logLevel: 'fatal',
         ...(o.initial && { initial: o.initial }),
@@ -53,24 +58,37 @@ export class RunningInventory {
         await startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') }),
       );
     }
-    const bus = await connectBus({ name: 'spec', servers: [nats.url] });
+    const buses = new Map<string, Bus>();
+    const users = ['inventory', 'detector', 'provisioner', 'fencer', 'gateway', 'tools'];
+    for (const user of [...users, ...agents.map((a) => `agent=${a}`)]) {
+      const credentials = readCredentials(join(nats.dir, 'creds', `${user}.json`));
+      buses.set(user, await connectBus({ name: user, servers: [nats.url], credentials }));
+    }
+    const own = buses.get('inventory') as Bus;
     const running = new RunningInventory(
       nats,
-      bus,
+      buses,
       dir,
       services,
-      await bus.bucket<NodeRecord>('nodes').view(),
-      await bus.bucket<JobRecord>('jobs').view(),
-      await bus.bucket<Reservations>('admission').view(),
-      await bus.bucket<IncidentRecord>('incidents').view(),
+      await own.bucket<NodeRecord>('nodes').view(),
+      await own.bucket<JobRecord>('jobs').view(),
+      await own.bucket<Reservations>('admission').view(),
+      await own.bucket<IncidentRecord>('incidents').view(),
     );
     running.beat();
     running.beacons = setInterval(() => running.beat(), 500);
     return running;
   }
 
+  /** The connection of a service, of `tools`, or of `agent=<node>`. */
+  as(user: string): Bus {
+    const bus = this.buses.get(user);
+    if (!bus) throw new Error(`no NATS user ${user}`);
+    return bus;
+  }
+
   async work(service: 'provisioner' | 'fencer', drivers: string[]): Promise<Closable> {
-    const worker = await WorkerRegistry.announce(this.bus, {
+    const worker = await WorkerRegistry.announce(this.as(service), {
       service,
       id: `${service}-${this.workers.length}`,
       drivers,
@@ -83,7 +101,7 @@ export class RunningInventory {
   async verdict(node: string, verdict: Verdict['verdict'], o: Partial<Verdict> = {}): Promise<void> {
     const evidence = { observers: [], assigned: 0, accusers: 0, members: 3, sightedReporters: 3 };
     this.seq += 1;
-    await this.bus.publishVerdict({
+    await this.as('detector').publishVerdict({
       node,
       verdict,
       networks: [],
@@ -107,7 +125,7 @@ export class RunningInventory {
       sightedReporters: 3,
       notUp: {},
     };
-    this.bus.publish(Subjects.beacon(), beacon);
+    this.as('detector').publish(Subjects.beacon(), beacon);
   }
 
   async stop(): Promise<void> {
@@ -115,7 +133,7 @@ export class RunningInventory {
     await Promise.all(this.workers.map((w) => w.close()));
     await Promise.all([this.nodes, this.jobs, this.reservations, this.incidents].map((v) => v.close()));
     for (const s of this.services) await s.close();
-    await this.bus.close();
+    for (const bus of this.buses.values()) await bus.close();
     await this.nats.stop();
     await rm(this.dir, { recursive: true, force: true });
   }
