@@ -1,11 +1,20 @@
-import { MusterError } from '#contracts';
-import { runUntilSignal } from '#service';
-import { parseOptions, usage } from './options.js';
-import { startStandalone } from './standalone.js';
+import { MusterError } from '#contracts/errors.js';
+import { parseOptions, type StandaloneOptions, usage } from './options.js';
 
 const tell = (sentence: string): void => void process.stderr.write(`muster: ${sentence}\n`);
 
-function main(): void {
+/** A wrong option is told before the services, which are most of the program, are even loaded. */
+async function run(options: StandaloneOptions): Promise<void> {
+  const { runUntilSignal } = await import('#service');
+  const { startStandalone } = await import('./standalone.js');
+  runUntilSignal('standalone', async () => {
+    const running = await startStandalone(options, tell);
+    tell(`ready: HTTP on ${running.listen}, data in ${options.data}; Ctrl-C ends it`);
+    return running;
+  });
+}
+
+async function main(): Promise<void> {
   let options;
   try {
     options = parseOptions(process.argv.slice(2));
@@ -14,16 +23,8 @@ function main(): void {
     process.exitCode = 2;
     return;
   }
-  if (options === undefined) {
-    process.stdout.write(usage);
-    return;
-  }
-  const given = options;
-  runUntilSignal('standalone', async () => {
-    const running = await startStandalone(given, tell);
-    tell(`ready: HTTP on ${running.listen}, data in ${given.data}; Ctrl-C ends it`);
-    return running;
-  });
+  if (options === undefined) process.stdout.write(usage);
+  else await run(options);
 }
 
-main();
+await main();

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { MusterError } from '#contracts';
+import { MusterError } from '#contracts/errors.js';
 
 /** What `npm start -- …` takes. */
 export interface StandaloneOptions {

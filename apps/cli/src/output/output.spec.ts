@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals';
+import type { IncidentRecord, StatusView } from '#contracts';
+import { story } from '../commands/incidents.js';
+import { parseAddress } from '../server/address.js';
+import { eventLine } from './event-line.js';
+import { judge } from './judge.js';
+import { statusScreen } from './status-screen.js';
+import { Terminal } from './terminal.js';
+import { parseDuration, shortAge } from './times.js';
+
+const well: StatusView = {
+  cluster: 'prod',
+  fencing: { mode: 'enforce', hung: 'alarm', afterRecovery: 'power-on' },
+  leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: `${name}-1`, token: 1, ageMs: 300 })),
+  detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
+  brake: { candidates: 0, limit: 2 },
+  nodes: { total: 5, inService: 5, out: [] },
+  incidents: [],
+  alarms: [],
+  missingDrivers: [],
+  workers: [
+    { service: 'fencer', id: 'fencer-1', drivers: ['ipmitool'], incarnation: 'x', host: 'h', startedAt: 0, beat: 1 },
+  ],
+};
+const incident = (more: Partial<IncidentRecord>): IncidentRecord & { revision: number } => ({
+  id: 'i1',
+  node: 'a-1',
+  phase: 'fencing',
+  cause: 'auto',
+  reason: 'DOWN',
+  openedAt: 1_000,
+  updatedAt: 1_000,
+  gates: [],
+  conductor: 1,
+  level: 0,
+  attempt: 1,
+  commands: [],
+  recovery: [],
+  steps: [],
+  revision: 1,
+  ...more,
+});
+const alarm = { code: 'drift', subject: 'a-1', severity: 'warning', message: 'm', since: 1, count: 1 } as const;
+
+describe('muster status', () => {
+  it.each<[string, Partial<StatusView>, 0 | 1 | 2]>([
+    ['all is well', {}, 0],
+    ['nothing would be powered off', { fencing: { ...well.fencing, mode: 'observe' } }, 1],
+    ['fencing is paused', { fencing: { ...well.fencing, paused: { until: 9, reason: 'r', by: 'b' } } }, 1],
+    ['an incident is under way', { incidents: [incident({})] }, 1],
+    ['a warning stands', { alarms: [alarm] }, 1],
+    ['a driver is missing', { missingDrivers: [{ driver: 'exec', nodes: ['a-1'] }] }, 1],
+    ['an incident is stuck', { incidents: [incident({ phase: 'suppressed', gate: 'BRAKE' })] }, 2],
+    ['an off failed', { incidents: [incident({ phase: 'failed' })] }, 2],
+    ['a critical alarm stands', { alarms: [{ ...alarm, severity: 'critical' }] }, 2],
+    ['nobody leads', { leases: well.leases.map((l) => ({ ...l, holder: '' })) }, 2],
+    ['the detector is blind', { detector: { ...well.detector, sighted: false } }, 2],
+    ['no detector is heard', { detector: { sighted: false, members: 0, reporters: 0 } }, 2],
+    ['the last beacon is old', { detector: { ...well.detector, beaconAgeMs: 3_001 } }, 2],
+    ['a cleared alarm is no alarm', { alarms: [{ ...alarm, severity: 'critical', cleared: 5 }] }, 0],
+    [
+      'a known critical alarm only wants attention',
+      { alarms: [{ ...alarm, severity: 'critical', acknowledged: { by: 'x', at: 1 } }] },
+      1,
+    ],
+  ])('%s', (_, more, code) => {
+    expect(judge({ ...well, ...more })).toBe(code);
+  });
+
+  it('stays one screen however much there is to tell, and says what is serious first', () => {
+    const many = <T>(one: T): T[] => Array.from({ length: 500 }, () => one);
+    const screen = statusScreen(
+      {
+        ...well,
+        incidents: many(incident({ phase: 'failed' })),
+        alarms: many(alarm),
+        nodes: { total: 900, inService: 400, out: many({ node: 'a-1', reasons: ['its incident is open'] }) },
+      },
+      new Terminal(),
+    );
+    expect(screen.length).toBeLessThan(40);
+    expect(screen[0]).toContain('a-1 is failed');
+    expect(screen.join('\n')).toContain('and 492 more');
+  });
+
+  it('shows leaders with the age of their leases', () => {
+    expect(statusScreen(well, new Terminal())).toContain(
+      'leaders    detector: detector-1 (0.3 s), conductor: conductor-1 (0.3 s), fencer: fencer-1 (0.3 s)',
+    );
+  });
+});
+
+describe('what is printed', () => {
+  it('tells an incident in lines that each name the node', () => {
+    const lines = story(
+      incident({
+        phase: 'recovered',
+        gates: [{ gate: 'BRAKE', pass: true, detail: '1 of 2' }],
+        commands: [
+          {
+            n: 1,
+            epoch: 4,
+            fencer: 'fencer-1',
+            level: 0,
+            device: 'bmc',
+            verb: 'off',
+            at: 1_500,
+            result: { ok: true, power: 'off' },
+          },
+        ],
+        proof: { kind: 'read-back', at: 2_000 },
+        recovery: [{ workload: 'db1', from: 'a-1', to: 'b-2', state: 'running' }],
+        steps: [{ phase: 'fenced', at: 2_000, detail: 'two off-reads' }],
+      }),
+    );
+    expect(lines.every((line) => line.startsWith('a-1: '))).toBe(true);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'a-1: gate: BRAKE pass: 1 of 2',
+        'a-1: command: +0.50 s off bmc by fencer-1 (epoch 4): off',
+        'a-1: proof: +1.00 s read-back',
+        'a-1: recovery: db1 → b-2: running',
+        'a-1: step: +1.00 s fenced: two off-reads',
+      ]),
+    );
+  });
+
+  it('puts an event on one line, whatever is in it', () => {
+    const line = (kind: string, data: unknown): string =>
+      eventLine({ seq: 1, kind, key: 'a-1', at: 0, source: 's', data }, new Terminal());
+    expect(line('verdict', { verdict: 'DOWN', networks: [], reason: '4 of 4\naccuse' })).toBe(
+      '1970-01-01T00:00:00.000Z verdict a-1: DOWN: 4 of 4 accuse',
+    );
+    expect(line('node-status', { prev: 'Unallocated', status: 'Provisioning' })).toContain(
+      'Unallocated → Provisioning',
+    );
+    expect(line('a-kind-of-next-year', { x: 1 })).toBe('1970-01-01T00:00:00.000Z a-kind-of-next-year a-1: ');
+  });
+
+  it('reads durations and shortens ages', () => {
+    expect(['30s', '15m', '2h', '1d'].map(parseDuration)).toEqual([30_000, 900_000, 7_200_000, 86_400_000]);
+    for (const odd of ['', '5', '-1s', '1w', 'soon']) expect(() => parseDuration(odd)).toThrow('duration');
+    expect([300, 42_000, 180_000, 18_000_000, 172_800_000].map(shortAge)).toEqual([
+      '0.3 s',
+      '42 s',
+      '3 min',
+      '5 h',
+      '2 d',
+    ]);
+  });
+});
+
+describe('--url', () => {
+  it('takes a host, a whole address or a unix socket', () => {
+    expect(parseAddress('host:1')).toMatchObject({ protocol: 'http:', host: 'host', port: 1 });
+    expect(parseAddress('host')).toMatchObject({ host: 'host', port: 9007 });
+    expect(parseAddress('https://host')).toMatchObject({ protocol: 'https:', port: 443 });
+    expect(parseAddress('http://[::1]:5')).toMatchObject({ host: '::1', port: 5 });
+    expect(parseAddress('unix:/run/muster.sock')).toMatchObject({ socketPath: '/run/muster.sock' });
+    for (const odd of ['http://', 'host:1/path', 'unix:relative', 'a b'])
+      expect(() => parseAddress(odd)).toThrow('--url');
+  });
+});

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '#bus/testing/nats.js';
+import { EmbeddedNats } from './embedded-nats.js';
+import { parseOptions } from './options.js';
+
+const program = fileURLToPath(new URL('../../../dist/apps/standalone/src/main.js', import.meta.url));
+
+/** Pids of the nats-servers that run on a folder. */
+const natsServersOn = (dir: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const command = commandOf(pid);
+      return command.startsWith('nats-server\0') && command.includes(dir);
+    })
+    .map(Number);
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It ended while we looked.
+    return '';
+  }
+}
+
+describe('Muster on one machine', () => {
+  let dir: string;
+  let http: number;
+  let nats: number;
+  let child: ChildProcess;
+  let stderr: string;
+  let ended: Promise<unknown[]>;
+
+  /** The built program as `npm start` runs it, with ports and a folder of its own. */
+  const run = (...more: string[]): void => {
+    const own = ['--data', dir, '--listen', `127.0.0.1:${http}`, '--nats-listen', `127.0.0.1:${nats}`];
+    stderr = '';
+    child = spawn(process.execPath, [program, ...own, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    ended = once(child, 'close');
+  };
+  const says = async (words: string): Promise<void> => {
+    while (!stderr.includes(words)) {
+      if (child.exitCode !== null) throw new Error(`it ended: ${stderr}`);
+      await Promise.race([once(child.stderr!, 'data'), ended]);
+    }
+  };
+  const status = (): Promise<Response> => fetch(`http://127.0.0.1:${http}/v1/status`);
+
+  beforeEach(async () => {
+    dir = join(mkdtempSync(join(tmpdir(), 'muster-standalone-')), 'data');
+    [http, nats] = [await freePort(), await freePort()];
+  });
+  afterEach(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+    rmSync(join(dir, '..'), { recursive: true, force: true });
+  });
+
+  it('comes up from nothing, survives the end of its NATS server, and leaves nothing running', async () => {
+    run();
+    await says('ready');
+    expect(await (await status()).json()).toMatchObject({ fencing: { mode: 'observe' }, nodes: { total: 0 } });
+    const created = await fetch(`http://127.0.0.1:${http}/v1/nodes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ label: 'a', serial: '1', networks: { management: { address: '127.0.0.9' } } }),
+    });
+    expect(created.status).toBe(201);
+
+    const [server] = natsServersOn(dir);
+    const killed = performance.now();
+    process.kill(server!, 'SIGKILL');
+    await says('started again');
+    let answer = await status();
+    while (answer.status === 503) answer = await status();
+    expect(performance.now() - killed).toBeLessThan(5_000);
+    expect(await answer.json()).toMatchObject({ nodes: { total: 1 } });
+
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(natsServersOn(dir)).toEqual([]);
+  }, 60_000);
+
+  it('takes its NATS server along when it is killed', async () => {
+    run();
+    await says('ready');
+    const [server] = natsServersOn(dir);
+    child.kill('SIGKILL');
+    await ended;
+    // The kernel tells it at once; it writes its store down before it goes.
+    for (let i = 0; i < 200 && existsSync(`/proc/${server}`); i++) await new Promise((r) => setTimeout(r, 25));
+    expect(natsServersOn(dir)).toEqual([]);
+  }, 60_000);
+
+  it('says in one line that its port is taken, and leaves nothing running', async () => {
+    const other = createServer().listen(http, '127.0.0.1');
+    await once(other, 'listening');
+    run();
+    expect(await ended).toEqual([1, null]);
+    expect(stderr).toContain(`cannot listen on 127.0.0.1:${http}: it is already in use`);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(natsServersOn(dir)).toEqual([]);
+    other.close();
+  }, 60_000);
+
+  it('opens no address to others without tokens', async () => {
+    run('--listen', `0.0.0.0:${http}`);
+    expect(await ended).toEqual([1, null]);
+    expect(stderr).toContain('configure http.tokens');
+    expect(natsServersOn(dir)).toEqual([]);
+  }, 60_000);
+
+  it('refuses an option that it does not have', async () => {
+    run('--odd');
+    expect(await ended).toEqual([2, null]);
+    expect(stderr).toBe("muster: Unknown option '--odd' (see --help)\n");
+    expect(existsSync(dir)).toBe(false);
+    expect(parseOptions(['--help'])).toBeUndefined();
+  });
+
+  it('says that the port of NATS is taken', async () => {
+    const other = createServer().listen(nats, '127.0.0.1');
+    await once(other, 'listening');
+    const embedded = new EmbeddedNats('/nowhere.conf', { host: '127.0.0.1', port: nats }, () => undefined);
+    await expect(embedded.start()).rejects.toThrow('the port is in use; choose another with --nats-listen');
+    other.close();
+    await once(other, 'close');
+    await expect(embedded.start()).rejects.toThrow('/nowhere.conf');
+    run('--help');
+  });
+});
