@@ -52,6 +52,9 @@ class Host:
         record = self.read("process.json", None)
         return record if procs.alive(record) else None
 
+    def is_mine(self, pid):
+        return procs.has_marker(pid, self.marker) or procs.is_sshd_of(pid, self.dir)
+
     # ---- cables -------------------------------------------------------------------------------------------------
 
     def links(self, up):
@@ -86,13 +89,15 @@ class Host:
                         raise SystemExit(f"{self.spec['name']}: its first process did not end within 5 s of SIGKILL")
                     time.sleep(0.002)
         else:
-            procs.kill_all(lambda pid: procs.has_marker(pid, self.marker))
+            procs.kill_all(self.is_mine)
             self.bury()
 
     # ---- loopback: the silence of the dead ------------------------------------------------------------------------
 
     def bury(self):
         """Without namespaces a dead host's ports would refuse; a grave holds them and says nothing."""
+        if any(procs.has_marker(pid, f"MUSTER_LAB_GRAVE={self.dir}") for pid in procs.pids()):
+            return
         grave = subprocess.Popen(
             ["/usr/bin/python3", "-I", "-S", os.path.join(HERE, "grave.py"), self.path("host.json")],
             stdin=subprocess.DEVNULL,
@@ -171,14 +176,13 @@ class Host:
             raise SystemExit(f"{self.spec['name']} is not running")
         if unit is not None:
             marker = f"MUSTER_LAB_UNIT={self.dir}:{unit}"
-            count = procs.signal_all(lambda pid: procs.has_marker(pid, marker), number)
-            if count == 0:
+            if not procs.signal_all(lambda pid: procs.has_marker(pid, marker), number):
                 raise SystemExit(f"{self.spec['name']}: no process of {unit} runs")
         elif self.isolated:
             inode = os.stat(f"/proc/{record['pid']}/ns/pid").st_ino
             procs.signal_all(lambda pid: procs.in_pid_namespace(pid, inode), number)
         else:
-            procs.signal_all(lambda pid: procs.has_marker(pid, self.marker), number)
+            procs.signal_all(self.is_mine, number)
 
     def shutdown(self, kind):
         """In good order: the supervisor stops every unit, then ends. Forced after 20 s."""

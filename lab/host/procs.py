@@ -39,13 +39,40 @@ def pids():
     return [int(p) for p in os.listdir("/proc") if p.isdigit()]
 
 
-def has_marker(pid, marker):
-    """Was this process started with `NAME=value` in its environment? (What a child clears, its parent still has.)"""
+def parent(pid):
     try:
-        with open(f"/proc/{pid}/environ", "rb") as f:
-            return marker.encode() in f.read().split(b"\0")
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            return int(f.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def has_marker(pid, marker):
+    """
+    Was this process, or one that it descends from, started with `NAME=value` in its environment? sshd writes its title
+    over its own: it is told by its parents, of which one is a supervisor that adopts what they leave.
+    """
+    while pid > 1:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if marker.encode() in f.read().split(b"\0"):
+                    return True
+        except PermissionError:
+            pass  # hidden from everybody but root: its parents are asked
+        except OSError:
+            return False
+        pid = parent(pid)
+    return False
+
+
+def is_sshd_of(pid, folder):
+    """An sshd whose supervisor is gone still names its configuration, which is in the host's folder."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            title = f.read()
     except OSError:
         return False
+    return title.startswith(b"sshd: ") and f" -f {folder}/".encode() in title
 
 
 def in_pid_namespace(pid, inode):
@@ -55,32 +82,37 @@ def in_pid_namespace(pid, inode):
         return False
 
 
+def signal_all(is_meant, number):
+    """One signal to each process that `is_meant` holds for, and to those which they start meanwhile. {pid: start}."""
+    seen = {}
+    while True:
+        found = {p: start_ticks(p) for p in pids() if p != os.getpid() and p not in seen}
+        found = {p: start for p, start in found.items() if start is not None and is_meant(p)}
+        if not found:
+            return seen
+        for p, start in found.items():
+            signal_exactly(p, lambda pid, start=start: start_ticks(pid) == start, number)
+        seen.update(found)
+
+
 def kill_all(is_meant, seconds=5.0):
-    """SIGKILL, until none is left that `is_meant` holds for. Returns how many were hit."""
-    hit = set()
+    """
+    SIGKILL, until none is left that `is_meant` holds for. All are stopped first: nobody starts anything any more, and who
+    belongs to whom can be told until the last one is known. Returns how many were hit.
+    """
+    hit = {}
     deadline = time.monotonic() + seconds
     while True:
-        found = [p for p in pids() if p != os.getpid() and start_ticks(p) is not None and is_meant(p)]
+        found = signal_all(is_meant, signal.SIGSTOP)
+        for p, start in found.items():
+            signal_exactly(p, lambda pid, start=start: start_ticks(pid) == start, signal.SIGKILL)
+        hit.update(found)
+        while any(start_ticks(p) == start for p, start in found.items()):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"processes {sorted(found)} did not end within {seconds} s of SIGKILL")
+            time.sleep(0.002)
         if not found:
             return len(hit)
-        if time.monotonic() > deadline:
-            raise SystemExit(f"processes {found} did not end within {seconds} s of SIGKILL")
-        for p in found:
-            if signal_exactly(p, is_meant, signal.SIGKILL):
-                hit.add(p)
-        time.sleep(0.005)
-
-
-def signal_all(is_meant, number):
-    """One signal to each process that `is_meant` holds for, and to those which they start meanwhile."""
-    seen = set()
-    while True:
-        found = [p for p in pids() if p not in seen and start_ticks(p) is not None and is_meant(p)]
-        if not found:
-            return len(seen)
-        for p in found:
-            signal_exactly(p, is_meant, number)
-            seen.add(p)
 
 
 def write_aside(path, text):

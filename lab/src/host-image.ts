@@ -86,7 +86,7 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
   copyFileSync(folder.at('ssh', `${host.name}.key`), join(seed, 'etc/ssh/lab_host_key'));
   chmodSync(join(seed, 'etc/ssh/lab_host_key'), 0o600);
   copyFileSync(folder.at('ssh', 'id_ed25519.pub'), join(seed, 'etc/ssh/lab_authorized_keys'));
-  put('etc/ssh/lab_sshd_config', sshdConfig(host, root));
+  put('etc/ssh/lab_sshd_config', sshdConfig(host, root, folder.path));
   unit('ssh.service', sshUnit(root));
 
   writeFileSync(
@@ -153,7 +153,7 @@ WantedBy=multi-user.target
 `;
 };
 
-const sshdConfig = (host: HostPlan, root: string): string =>
+const sshdConfig = (host: HostPlan, root: string, lab: string): string =>
   [
     `Port ${host.sshPort}`,
     `ListenAddress ${host.networks.management}`,
@@ -174,7 +174,7 @@ const sshdConfig = (host: HostPlan, root: string): string =>
     ...(root === ''
       ? []
       : [
-          `SetEnv "PATH=${root}/usr/local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=${root}/home" "MUSTER_ROOT=${root}" "MUSTER_LAB_HOST=${dirname(root)}"`,
+          `SetEnv "PATH=${root}/usr/local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "HOME=${root}/home" "MUSTER_ROOT=${root}" "MUSTER_LAB_HOST=${dirname(root)}" "MUSTER_LAB_DIR=${lab}"`,
         ]),
     '',
   ].join('\n');
