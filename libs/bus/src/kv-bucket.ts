@@ -1,27 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fromToken, MusterError, token, type BucketName } from '#contracts';
+import { MusterError, type BucketName } from '#contracts';
 import { ApiErrors, ApiFailure, apiError, lastMessage, store, type StoredMessage } from './jetstream-api.js';
 import { isPassing } from './failures.js';
+import { bucketStream, isMarker, subjectOf } from './kv-keys.js';
 import { KvView } from './kv-view.js';
 import { KvWatch, type WatchOptions } from './kv-watch.js';
 import type { Link } from './link.js';
 import type { Entry, Watch } from './types.js';
-
-export const bucketStream = (bucket: string): string => `KV_${bucket}`;
-const subjectOf = (bucket: string, key: string): string => `$KV.${bucket}.${encodeKey(key)}`;
-
-const KEY = /^[-/_=a-zA-Z0-9]+$/;
-export function encodeKey(key: string): string {
-  const encoded = token(key);
-  if (!KEY.test(encoded)) throw new MusterError('BAD_REQUEST', `"${key}" cannot be a key`);
-  return encoded;
-}
-export const decodeKey = (bucket: string, subject: string): string => fromToken(subject.slice(`$KV.${bucket}.`.length));
-
-/** Headers by which NATS KV says that a value was taken away. */
-export const isMarker = (operation: string | undefined): boolean => operation === 'DEL' || operation === 'PURGE';
 
 /** How long an operation waits for a bucket that inventory has not created yet, ms. */
 const BUCKET_WAIT_MS = 30_000;

@@ -1,5 +1,5 @@
 import type { BucketName } from '#contracts';
-import { bucketStream, decodeKey, isMarker } from './kv-bucket.js';
+import { bucketStream, decodeKey, isMarker } from './kv-keys.js';
 import type { Link } from './link.js';
 import { StreamReader, type ReaderMessage } from './stream-reader.js';
 import type { Watch } from './types.js';

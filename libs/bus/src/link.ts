@@ -31,7 +31,8 @@ export function natsOptions(o: { name: string; servers: string[]; credentials?: 
     maxReconnectAttempts: -1,
     // A server that restarts with a half-written users file must not end us for good.
     ignoreAuthErrorAbort: true,
-    timeout: 2000,
+    // One attempt, signing included, which a busy machine may need seconds for.
+    timeout: 4000,
     ...(o.credentials && {
       authenticator: nkeyAuthenticator(new TextEncoder().encode(o.credentials.seed)),
       inboxPrefix: inboxPrefix(o.credentials.user),
@@ -157,7 +158,8 @@ export async function connectLink(o: BusOptions): Promise<Link> {
       return new Link(await connect(natsOptions(o)), o.name, o.log ?? silentLog, o.credentials?.user);
     } catch (e) {
       const text = e instanceof Error ? e.message : String(e);
-      if (/authorization|authentication/i.test(text))
+      // "Authentication Timeout" is no refusal: one of the two was too busy to sign or to check in time.
+      if (/authorization violation/i.test(text))
         throw new MusterError(
           'UNAUTHORIZED',
           `NATS at ${o.servers.join(', ')} refuses user ${o.credentials?.user ?? '(none)'}`,

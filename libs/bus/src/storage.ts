@@ -1,7 +1,7 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import { Buckets, MusterError, Streams, type BucketName } from '#contracts';
 import { api, ApiErrors, ApiFailure, apiError } from './jetstream-api.js';
-import { bucketStream } from './kv-bucket.js';
+import { bucketStream } from './kv-keys.js';
 import type { Link } from './link.js';
 
 const day = 86_400 * 1_000_000_000;

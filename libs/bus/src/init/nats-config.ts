@@ -74,5 +74,14 @@ export function usersConfig(users: Users): string {
       '    } }',
     ].join('\n');
   };
-  return ['authorization {', '  users: [', Object.entries(users).map(one).join('\n'), '  ]', '}', ''].join('\n');
+  return [
+    'authorization {',
+    '  # s. Signing the challenge takes a busy machine longer than the default of 2 s.',
+    '  timeout: 10',
+    '  users: [',
+    Object.entries(users).map(one).join('\n'),
+    '  ]',
+    '}',
+    '',
+  ].join('\n');
 }

@@ -168,7 +168,7 @@ describe("the services' NATS users", () => {
       }
       await link.close();
     }
-  });
+  }, 20_000);
 
   it('let each service do its work over the bus', async () => {
     const [detector, provisioner, fencer, gateway] = await Promise.all([
@@ -209,7 +209,7 @@ describe("the services' NATS users", () => {
     await expect(gateway.bucket('secrets').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(detector.call('fencer.power.read', { node: 'n2' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(detector.call('inventory.nodes.list', {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
-  });
+  }, 20_000);
 
   it('are joined by the user of a new node, without a restart', async () => {
     const file = addAgentUser(nats.dir, 'n3');
@@ -225,5 +225,5 @@ describe("the services' NATS users", () => {
     await expect(n3!.ask(Subjects.peers('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(n3!.ask(Subjects.peers('n3'), {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
     expect(inventory.connected).toBe(true);
-  });
+  }, 20_000);
 });

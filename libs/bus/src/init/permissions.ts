@@ -1,5 +1,5 @@
 import { Buckets, ServiceNames, Streams, Subjects, type BucketName, type ServiceName } from '#contracts';
-import { bucketStream } from '../kv-bucket.js';
+import { bucketStream } from '../kv-keys.js';
 import { inboxPrefix } from '../link.js';
 
 /** As in nats-server's configuration: what is not allowed is refused. */
