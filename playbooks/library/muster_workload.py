@@ -136,10 +136,12 @@ def start(module, root, entry):
         changed = before != text.encode("utf-8")
         if changed:
             write(path, text.encode("utf-8"), 0o644)
-            systemctl = module.get_bin_path("systemctl", required=True)
-            rc, out, err = module.run_command([systemctl, "daemon-reload"])
-            if rc != 0:
-                raise Refused("systemctl daemon-reload: %s" % (err or out).strip())
+            # One that systemd has never read needs no reload, and has no time for one.
+            if before is not None:
+                systemctl = module.get_bin_path("systemctl", required=True)
+                rc, out, err = module.run_command([systemctl, "daemon-reload"])
+                if rc != 0:
+                    raise Refused("systemctl daemon-reload: %s" % (err or out).strip())
         tool = "%s/usr/local/bin/muster-workload" % root
         rc, out, err = module.run_command([tool, "start", name, "--generation", str(generation), "--unit", unit])
         if rc != 0:

@@ -1,7 +1,7 @@
 import type { Finding, NodeResult } from '#contracts';
 
-/** Playbook of a step. */
-export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover';
+/** Playbook of a step; `release` ends what a run that was cut off has left on its nodes. */
+export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover' | 'release';
 
 /** How the run as a whole ended. */
 export interface RunEnd {

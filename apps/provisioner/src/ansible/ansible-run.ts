@@ -39,11 +39,13 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const EXTEND_MS = 500;
 const TAIL_LINES = 5;
 
+/** From dist, or from the sources (specs). */
+const here = (folder: string): string => fileURLToPath(new URL(`${folder}/playbooks`, import.meta.url));
+/** The playbooks that come with Muster; those of a run may be others. */
+export const ownPlaybooks = existsSync(here('../../../..')) ? here('../../../..') : here('../../../../..');
+
 /** The plugin that tells results as JSON lines; it comes with Muster, also for other people's playbooks. */
-const ownPlugins = ['../../../../playbooks', '../../../../../playbooks']
-  // From the sources (specs), and from dist.
-  .map((folder) => fileURLToPath(new URL(`${folder}/callback_plugins`, import.meta.url)))
-  .find(existsSync);
+const ownPlugins = join(ownPlaybooks, 'callback_plugins');
 
 export const playbookOf = (step: Step, config: AnsibleConfig): string =>
   ({
@@ -52,7 +54,12 @@ export const playbookOf = (step: Step, config: AnsibleConfig): string =>
     check: config.checkPlaybook,
     recover: config.recoverPlaybook,
     discover: 'discover.yml',
+    release: 'release.yml',
   })[step];
+
+/** What Muster itself needs on a node comes with Muster. */
+const folderOf = (step: Step, config: AnsibleConfig): string =>
+  step === 'release' || step === 'discover' ? ownPlaybooks : config.playbooks;
 
 /**
  * One playbook on the nodes of a job, under the guard: it dies with the lease, also when this process is stopped.
@@ -75,7 +82,7 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
     const run = runGuarded({
       command: 'ansible-playbook',
       args: ['-i', inventory, '--limit', `@${limit}`, '-e', `@${vars}`, playbookOf(o.step, o.config)],
-      cwd: o.config.playbooks,
+      cwd: folderOf(o.step, o.config),
       env,
       deadlineNs: deadline(),
       maxOutput: 1,
@@ -121,7 +128,7 @@ async function environment(o: AnsibleRunOptions, folder: RunFolder, events: stri
   const { config } = o;
   const knownHosts = config.knownHosts ?? join(o.dataDir, 'known_hosts');
   await mkdir(dirname(knownHosts), { recursive: true });
-  const settings = join(config.playbooks, 'ansible.cfg');
+  const settings = join(folderOf(o.step, config), 'ansible.cfg');
   const ssh = [
     `UserKnownHostsFile=${quoteForSsh(knownHosts)}`,
     'StrictHostKeyChecking=accept-new',
@@ -139,7 +146,7 @@ async function environment(o: AnsibleRunOptions, folder: RunFolder, events: stri
     PYTHONDONTWRITEBYTECODE: '1',
     MUSTER_EVENTS_FILE: events,
     ...(existsSync(settings) ? { ANSIBLE_CONFIG: settings } : {}),
-    ...(ownPlugins === undefined ? {} : { ANSIBLE_CALLBACK_PLUGINS: ownPlugins }),
+    ANSIBLE_CALLBACK_PLUGINS: ownPlugins,
     ANSIBLE_CALLBACKS_ENABLED: 'muster_events',
     ANSIBLE_FORCE_COLOR: '0',
     ANSIBLE_NOCOLOR: '1',

@@ -78,7 +78,6 @@ async function run(
       step,
       nodes: ['n1'],
       run: 'r1',
-      takeover: false,
       ...(o.recover === undefined ? {} : { recover: o.recover }),
     },
   );

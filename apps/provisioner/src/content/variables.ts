@@ -2,7 +2,7 @@ import { MusterError } from '#contracts';
 import { ansibleYaml } from './ansible-yaml.js';
 
 /** Set by Muster itself for each host or run. */
-const OWN = /^muster_(node|host_group|role|networks|job|run|takeover|recover|verify|effective|environment)$/;
+const OWN = /^muster_(node|host_group|role|networks|job|run|recover|verify|effective|environment)$/;
 
 /** The ones that a node may need to be reached; all others could turn a variable into a command on this machine. */
 const CONNECTION = new Set([

@@ -28,8 +28,6 @@ export interface StepInput {
   nodes: readonly string[];
   /** Distinguishes the processes of this step on the nodes from those of every other. */
   run: string;
-  /** An earlier step or worker of this job may have left processes behind. */
-  takeover: boolean;
   recover?: NonNullable<JobRecord['recover']>;
 }
 
@@ -40,7 +38,10 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
   const nodes = discover ? step.nodes.map(addressAsNode) : plan.nodes;
   const hosts = new Map(step.nodes.map((n, i) => [n, discover ? addressName(i) : n]));
   const inventory = inventoryFile({
-    nodes: discover ? nodes : withGroup(nodes, job),
+    // A recovery renders nothing that looks at other hosts, and has no time to read a thousand of them.
+    nodes: discover
+      ? nodes
+      : withGroup(nodes, job).filter((n) => step.step !== 'recover' || step.nodes.includes(n.name)),
     hostGroups: plan.settings.hostGroups,
     targets: [...hosts.values()],
     user: ansible.user,
@@ -52,7 +53,6 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     run: {
       muster_job: job.id,
       muster_run: step.run,
-      muster_takeover: step.takeover,
       ...(step.recover === undefined ? {} : { muster_recover: step.recover }),
     },
   });

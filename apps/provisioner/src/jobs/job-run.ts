@@ -11,7 +11,7 @@ import {
 import type { ServiceConfig } from '#service';
 import { LogWriter } from '../ansible/log-writer.js';
 import { runAnsible } from '../ansible/ansible-run.js';
-import type { Step } from '../ansible/ansible-events.js';
+import type { RunEnd, Step } from '../ansible/ansible-events.js';
 import { stepFiles, type PlanInput } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
 import { nextStep, STEP_LIMIT_MS, type StepDone } from './pipeline.js';
@@ -35,6 +35,9 @@ export class JobRun {
   private cancelledBy: string | undefined;
   /** Ends the step that runs now, where a cancel may. */
   private readonly cancelling = new AbortController();
+
+  /** Playbooks so far. */
+  private runs = 0;
 
   constructor(private readonly o: JobRunOptions) {}
 
@@ -69,7 +72,7 @@ export class JobRun {
         return;
       }
       try {
-        done.push(await this.step(next.run, next.nodes, next.cancellable, done.length));
+        done.push(await this.step(next.run, next.nodes, next.cancellable));
       } catch (error) {
         const failure = MusterError.from(error);
         if (!isOfTheJob(failure)) throw failure;
@@ -86,20 +89,37 @@ export class JobRun {
     }
   }
 
-  private async step(step: Step, nodes: string[], cancellable: boolean, index: number): Promise<StepDone> {
-    const { bus, config, claim, job, lease } = this.o;
-    const { signal: stop } = this.stopping;
-    const recover = step === 'recover' ? await this.permitted(job.recover ?? [], nodes[0] ?? '') : undefined;
+  private async step(step: Step, nodes: string[], cancellable: boolean): Promise<StepDone> {
+    const recover = step === 'recover' ? await this.permitted(this.o.job.recover ?? [], nodes[0] ?? '') : undefined;
     if (recover !== undefined && recover.allowed.length === 0)
       return { step, cancelled: false, results: withRefused({}, nodes, recover) };
+    // A recovery needs no such care: on its node each start has a lock and a generation of its own.
+    const isResumed = this.o.claim.generation > 1 && this.runs === 0;
+    if (isResumed && step !== 'recover') await this.playbook('release', nodes, false);
 
-    const plan = await this.plan(nodes);
-    const files = stepFiles(plan, {
+    const { results, ended } = await this.playbook(step, nodes, cancellable, recover?.allowed);
+    if (ended === 'cancelled' || ended === 'time-limit') await this.playbook('release', nodes, false);
+    return {
+      step,
+      cancelled: ended === 'cancelled',
+      results: recover === undefined ? results : withRefused(results, nodes, recover),
+    };
+  }
+
+  /** @throws LEASE_LOST where it was ended since the job is no longer this worker's */
+  private async playbook(
+    step: Step,
+    nodes: string[],
+    cancellable: boolean,
+    recover?: RecoverTask[],
+  ): Promise<{ results: Record<string, NodeResult>; ended?: RunEnd['ended'] }> {
+    const { bus, config, claim, job, lease } = this.o;
+    const { signal: stop } = this.stopping;
+    const files = stepFiles(await this.plan(nodes), {
       step,
       nodes,
-      run: `${job.id}.${claim.generation}.${index}`,
-      takeover: claim.generation > 1 || index > 0,
-      ...(recover === undefined ? {} : { recover: recover.allowed }),
+      run: `${job.id}.${claim.generation}.${this.runs++}`,
+      ...(recover === undefined ? {} : { recover }),
     });
     const log = new LogWriter(
       (text) => bus.appendLog(job.id, text),
@@ -109,7 +129,7 @@ export class JobRun {
     for (const { reason } of files.left) log.line(`[muster] left out of the inventory: ${reason}`);
     log.line(`[muster] ${step} on ${nodes.join(', ')} by ${claim.worker}`);
     // A recovery is started first and told then: its record says Running already, and each write is a round trip.
-    const told = this.tellStep(step);
+    const told = step === 'release' ? Promise.resolve() : this.tellStep(step);
     told.catch(() => this.abandon());
     if (step !== 'recover') await told;
     try {
@@ -126,24 +146,20 @@ export class JobRun {
         signal: cancellable ? AbortSignal.any([stop, this.cancelling.signal]) : stop,
       });
       await told;
-      if (stop.aborted || outcome.end.ended === 'lease-lost')
+      const { ended } = outcome.end;
+      if (stop.aborted || ended === 'lease-lost')
         throw new MusterError('LEASE_LOST', `job ${job.id}: ${step} was ended with this worker's lease`, {
           job: job.id,
         });
+      log.line(`[muster] ${step} took ${outcome.tookMs} ms`);
       const results = Object.fromEntries(
         [...files.hosts].map(([node, host]): [string, NodeResult] => [
           node,
           masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, files.mask),
         ]),
       );
-      log.line(`[muster] ${step} took ${outcome.tookMs} ms`);
-      return {
-        step,
-        cancelled: outcome.end.ended === 'cancelled',
-        results: recover === undefined ? results : withRefused(results, nodes, recover),
-      };
+      return ended === undefined ? { results } : { results, ended };
     } finally {
-      await told;
       await log.flush();
     }
   }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
@@ -187,18 +188,25 @@ describe('the job runner', () => {
     expect(await logOf(id)).not.toContain('tr0ub4dor');
   }, 30_000);
 
-  it('ends Ansible and its children within 2 s of a cancel, then treats it as a failure', async () => {
-    const marker = `7${Date.now()}`;
-    await playbooks.set('site', [`command: sleep ${marker}`]);
+  it('ends Ansible and its children within 2 s of a cancel, also what runs on the node, then treats it as a failure', async () => {
+    const child = `7${Date.now()}`;
+    const onTheNode = `6${Date.now()}`;
+    const run = '{MUSTER_JOB: "{{ muster_job }}", MUSTER_RUN: "{{ muster_run }}"}';
+    await playbooks.set('site', [
+      // In a session of its own: as out of Ansible's reach as the other end of an ssh connection.
+      `{shell: setsid sleep ${onTheNode} >/dev/null 2>&1 &, environment: ${run}}`,
+      `command: sleep ${child}`,
+    ]);
     await worker();
     const id = await submit();
-    while (processes(`sleep ${marker}`).length === 0) await logOf(id, 'TASK');
+    while (processes(`sleep ${child}`).length === 0) await logOf(id, 'TASK [command]');
+    expect(processes(`sleep ${onTheNode}`)).toHaveLength(1);
     const at = performance.now();
     await bus.bucket<JobRecord>('jobs').mutate(id, (e) => e && { ...e.value, cancel: { by: 'ann', at: 0 } });
-    const cleanup = await when(id, (j) => j.task === 'cleanup');
+    while (processes(`sleep ${child}`).length > 0) await pause(10);
     expect(performance.now() - at).toBeLessThan(2_000);
-    expect(processes(`sleep ${marker}`)).toEqual([]);
-    expect(cleanup.status).toBe('Running');
+    await when(id, (j) => j.task === 'cleanup');
+    expect(processes(`sleep ${onTheNode}`)).toEqual([]);
     expect(await ended(id)).toMatchObject({ status: 'Errored', error: 'cancelled by ann' });
   }, 30_000);
 
@@ -242,7 +250,7 @@ describe('the job runner', () => {
     const marker = `8${Date.now()}`;
     // Held by the kernel for as long as any process of the run lives: a second one that comes too early fails.
     await playbooks.set('site', [
-      `command: "flock -n ${lock} sh -c 'test {{ muster_takeover }} = True || sleep ${marker}'"`,
+      `command: "flock -n ${lock} sh -c 'test {{ muster_run }} != {{ muster_job }}.1.0 || sleep ${marker}'"`,
     ]);
     const first = await worker();
     const id = await submit();
@@ -259,7 +267,9 @@ describe('the job runner', () => {
 
   it('hands its jobs on when it is stopped in the middle', async () => {
     const marker = `9${Date.now()}`;
-    await playbooks.set('site', [`command: "sh -c 'test {{ muster_takeover }} = True || sleep ${marker}'"`]);
+    await playbooks.set('site', [
+      `command: "sh -c 'test {{ muster_run }} != {{ muster_job }}.1.0 || sleep ${marker}'"`,
+    ]);
     const first = await worker();
     const id = await submit();
     while (processes(`sleep ${marker}`).length === 0) await logOf(id, 'TASK');

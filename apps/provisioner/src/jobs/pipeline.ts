@@ -162,4 +162,5 @@ export const STEP_LIMIT_MS: Record<Step, number> = {
   check: 300_000,
   recover: 30_000,
   discover: 300_000,
+  release: 15_000,
 };
