@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { isEndedJob, MusterError, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { applyMonitorEvent } from '../monitor/monitor-event.js';
 import { NodeService } from '../nodes/node.service.js';
+import { managementAddress } from '../operations/admission.js';
 import { heldBy, release } from '../operations/reservations.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { settle, type SettleFacts, type Settlement } from './settle.js';
@@ -35,6 +37,7 @@ export class JobSettlementReconciler implements Reconciler {
       c.check();
       await this.settleNode(name, job);
     }
+    if (job.kind === 'discover') await this.rediscover(job, c);
     c.check();
     await this.release(job);
     c.check();
@@ -62,6 +65,18 @@ export class JobSettlementReconciler implements Reconciler {
     }
     // Told after the write, and again after a crash in between: events are deduplicated by their id.
     if (settlement) await this.tell(name, job, settlement);
+  }
+
+  /** A node without an agent that had disappeared and answers at its address again: this is its way back. */
+  private async rediscover(job: JobRecord, c: ConductorView): Promise<void> {
+    const found = (job.addresses ?? []).filter((a) => job.results[a]?.ok);
+    for (const { key, value } of this.store.nodes.view.entries()) {
+      const addr = managementAddress(value);
+      if (value.enrolled || !found.includes(addr)) continue;
+      c.check();
+      const { label, serial } = value;
+      await this.nodes.change(key, (n) => applyMonitorEvent(n, 'discovered', { label, serial, addr }, Date.now()));
+    }
   }
 
   private async tell(name: string, job: JobRecord, s: Settlement): Promise<void> {

@@ -21,5 +21,18 @@ export function nodeEvents(before: NodeRecord | undefined, after: NodeRecord, ca
     events.push({ kind: 'degraded', data: { node, networks: after.verdict.networks } });
   if (wasDegraded !== undefined && after.verdict?.verdict === 'UP')
     events.push({ kind: 'degraded-over', data: { node } });
+  const reasons = newReasons(before, after);
+  if (reasons.length > 0) events.push({ kind: 'out-of-service', data: { node, reasons } });
   return events;
+}
+
+/** What has just taken an Allocated node out of service, as far as its record says it. */
+function newReasons(before: NodeRecord | undefined, after: NodeRecord): string[] {
+  if (before?.status !== 'Allocated' || after.status !== 'Allocated') return [];
+  const reasons: string[] = [];
+  if (before.state === 'Discovered' && after.state !== 'Discovered') reasons.push(`STATE: its state is ${after.state}`);
+  if (!before.cordon && after.cordon) reasons.push(`CORDONED: ${after.cordon.reason}`);
+  if (!before.maintenance && after.maintenance) reasons.push(`MAINTENANCE: ${after.maintenance.reason}`);
+  if (!before.pendingReturn && after.pendingReturn) reasons.push(`PENDING_RETURN: ${after.pendingReturn.reason}`);
+  return reasons;
 }
