@@ -12,8 +12,6 @@ export interface LabRecord {
   /** Seconds after which a service that died starts again; absent: never by itself. */
   restart?: number;
   state: 'starting' | 'up' | 'down';
-  /** Where each host's changes are kept when the folder's own file system takes no overlay. */
-  tmpfs?: boolean;
   startedAt: number;
 }
 

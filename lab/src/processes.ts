@@ -36,7 +36,17 @@ export function startOf(pid: number): number | undefined {
 
 /** The lab's own processes: started detached, known by pid and start, with a log each. */
 export class Processes {
+  private refuses = false;
+
   constructor(private readonly folder: LabFolder) {}
+
+  /** From now on nothing is started: the lab is being taken down. */
+  close(): void {
+    this.refuses = true;
+  }
+  get closed(): boolean {
+    return this.refuses;
+  }
 
   private file(name: string): string {
     return this.folder.at('run', `${name}.json`);
@@ -70,6 +80,7 @@ export class Processes {
 
   /** Nobody's child afterwards: it outlives this command. ALREADY_EXISTS where it still runs. */
   start(spec: ProcessSpec): ProcessRecord {
+    if (this.refuses) throw new MusterError('FORBIDDEN', `${spec.name} is not started: the lab is being taken down`);
     if (this.alive(spec.name) !== undefined)
       throw new MusterError('ALREADY_EXISTS', `${spec.name} runs already, pid ${this.alive(spec.name)?.pid}`);
     const argv = this.inside(spec);

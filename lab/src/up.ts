@@ -10,7 +10,7 @@ import type { LabFolder, LabRecord } from './folder.js';
 import { writeHostImage } from './host-image.js';
 import { bootHost, copyHostPrograms, makeSshKeys, prepareLayers } from './hosts.js';
 import { buildNetwork } from './network.js';
-import { planLab, type LabMode } from './plan.js';
+import { planLab, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
 import { bmcPassword } from './secrets.js';
 
@@ -35,7 +35,7 @@ export interface UpAnswer {
   seconds: number;
 }
 
-/** A whole lab. Where it fails or is broken off, it takes down what it made. */
+/** A whole lab. Where it fails or is broken off, it takes down what it made; logs stay in the folder. */
 export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const began = performance.now();
   const plan = planLab(folder.path, o.mode, o.nodes);
@@ -49,87 +49,99 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
     state: 'starting',
     startedAt: Date.now(),
   };
-  folder.begin(record);
-  const seconds = (): string => `${((performance.now() - began) / 1000).toFixed(1)} s`;
-  const say = (line: string): void => o.say(`${seconds().padStart(7)}  ${line}`);
-  const undo = undoWhenBroken(folder, o.say);
-  try {
-    const processes = new Processes(folder);
-    copyHostPrograms(folder);
-    initLabCluster(folder, plan, o.fencing);
-    const [layers] = await Promise.all([
-      o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
-      makeSshKeys(folder, plan),
-      buildNetwork(plan),
-    ]);
-    if (layers.tmpfs) folder.write(Object.assign(record, { tmpfs: true }));
-    say(o.mode === 'netns' ? 'networks: management, backend, oob' : `addresses ${plan.control.management} and on`);
-
-    const password = bmcPassword(folder);
-    if (!o.hostsOnly) {
-      await startNats(folder, processes, plan);
-      startServices(folder, processes, plan, record);
-      startForwarder(folder, processes, plan, record.port);
-      say('NATS runs; two each of detector, inventory, provisioner, fencer and a gateway are starting');
-    }
-    await Promise.all(
-      plan.hosts.map(async (h) => {
-        writeBmc(folder, h, password);
-        writeHostImage(folder, plan, h, layers.tmpfs);
-        await Promise.all([bootHost(folder, h), startBmc(folder, processes, plan, h)]);
-      }),
+  const processes = new Processes(folder);
+  const seconds = (): number => Math.round((performance.now() - began) / 100) / 10;
+  const say = (line: string): void => o.say(`${seconds().toFixed(1).padStart(6)} s  ${line}`);
+  let steps: Promise<void> | undefined;
+  const interrupted = (signal: NodeJS.Signals): void => {
+    if (steps === undefined) process.exit(130); // nothing was made yet
+    o.say(`${signal}: taking down what was made`);
+    void undo(folder, processes, steps).then(
+      () => process.exit(130),
+      (e: unknown) => {
+        o.say(`lab: ${e instanceof Error ? e.message : String(e)}`);
+        process.exit(1);
+      },
     );
-    say(`${plan.hosts.length} hosts run, each with its BMC`);
-
-    if (!o.hostsOnly) {
-      const setup = new FleetSetup(new Api(folder.api), processes, say);
-      await setup.ready();
-      say(`gateway answers on ${folder.api}`);
-      await setup.register(folder, plan, password);
-      say('nodes are registered');
-      await setup.discovered(plan);
-      say('every node is Discovered');
-      if (o.commission) {
-        await setup.commission(plan);
-        say('every node is in service');
-      }
-    }
-    folder.write({ ...record, state: 'up' });
-    undo.settle();
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  try {
+    folder.begin(record);
+    steps = bringUp(folder, plan, record, processes, o, say);
+    await steps;
   } catch (e) {
-    await undo.now();
+    if (steps === undefined) throw e; // the folder is somebody else's: nothing of it is ours to take down
+    // Interrupted: the handler takes everything down, and ends this process.
+    if (processes.closed) await new Promise<never>(() => undefined);
+    await down(folder, { purge: false });
     throw e;
+  } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
   }
   return {
     dir: folder.path,
     api: folder.api,
     mode: o.mode,
     nodes: plan.hosts.map((h) => h.node),
-    seconds: Math.round((performance.now() - began) / 100) / 10,
+    seconds: seconds(),
   };
 }
 
-/** Ctrl-C half way, or a failure: nothing is left running. Logs stay in the folder. */
-function undoWhenBroken(folder: LabFolder, say: (line: string) => void): { settle(): void; now(): Promise<void> } {
-  const broken = (signal: NodeJS.Signals): void => {
-    say(`${signal}: taking down what was made`);
-    down(folder, { purge: false }).then(
-      () => process.exit(130),
-      (e: unknown) => {
-        say(`lab: ${e instanceof Error ? e.message : String(e)}`);
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGINT', broken).once('SIGTERM', broken);
-  const settle = (): void => void process.off('SIGINT', broken).off('SIGTERM', broken);
-  return {
-    settle,
-    now: async () => {
-      settle();
-      await down(folder, { purge: false });
-    },
-  };
+/** Steps on their way may start something while `down` looks: nothing new is begun, and it looks again when they have ended. */
+async function undo(folder: LabFolder, processes: Processes, steps: Promise<void>): Promise<void> {
+  processes.close();
+  await down(folder, { purge: false });
+  await Promise.race([steps.catch(() => undefined), new Promise((r) => setTimeout(r, 5_000))]);
+  await down(folder, { purge: false });
+}
+
+async function bringUp(
+  folder: LabFolder,
+  plan: LabPlan,
+  record: LabRecord,
+  processes: Processes,
+  o: UpOptions,
+  say: (line: string) => void,
+): Promise<void> {
+  copyHostPrograms(folder);
+  initLabCluster(folder, plan, o.fencing);
+  const [layers] = await Promise.all([
+    o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
+    makeSshKeys(folder, plan),
+    buildNetwork(plan),
+  ]);
+  say(o.mode === 'netns' ? 'networks: management, backend, oob' : `addresses ${plan.control.management} and on`);
+
+  const password = bmcPassword(folder);
+  if (!o.hostsOnly) {
+    await startNats(folder, processes, plan);
+    startServices(folder, processes, plan, record);
+    startForwarder(folder, processes, plan, record.port);
+    say('NATS runs; two each of detector, inventory, provisioner, fencer and a gateway are starting');
+  }
+  await Promise.all(
+    plan.hosts.map(async (h) => {
+      writeBmc(folder, h, password);
+      writeHostImage(folder, plan, h, layers.tmpfs);
+      await Promise.all([bootHost(folder, h), startBmc(folder, processes, plan, h)]);
+    }),
+  );
+  say(`${plan.hosts.length} hosts run, each with its BMC`);
+
+  if (!o.hostsOnly) {
+    const setup = new FleetSetup(new Api(folder.api), processes, say);
+    await setup.ready();
+    say(`gateway answers on ${folder.api}`);
+    await setup.register(folder, plan, password);
+    say('nodes are registered');
+    await setup.discovered(plan);
+    say('every node is Discovered');
+    if (o.commission) {
+      await setup.commission(plan);
+      say('every node is in service');
+    }
+  }
+  folder.write({ ...record, state: 'up' });
 }
 
 const TOOLS = ['nats-server', 'ipmitool', 'ipmi_sim', 'ansible-playbook', 'ssh-keygen', 'sshd'];
