@@ -101,7 +101,7 @@ export class AnsibleConfig {
   @Matches(/^[^/]+\.ya?ml$/)
   recoverPlaybook = 'recover.yml';
 
-  /** Jobs at once in one provisioner. @default 4 */
+  /** Jobs at once over all provisioners; recoveries are not counted, they never wait. @default 4 */
   @IsInt()
   @Min(1)
   @Max(64)
