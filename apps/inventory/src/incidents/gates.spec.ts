@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { GateCodes, type GateCode } from '#contracts';
-import { aDevice, aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
+import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { refuseRelease } from './operator-orders.service.js';
 import type { StormFacts } from './storm.js';

@@ -115,6 +115,7 @@ export function lifeSign(f: GateFacts): LifeSign | undefined {
   if (reportAge <= x - (f.settings?.detection.interval ?? 0))
     return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };
   if (v === undefined) return { kind: 'unknown', detail: 'There is no verdict on it, so no evidence.' };
+  if (v.verdict === 'UP' || v.verdict === 'DEGRADED') return { kind: 'heard', detail: `The verdict is ${v.verdict}.` };
   const probe = v.evidence.ownProbe;
   if (probe !== undefined && probe.echo.length > 0)
     return { kind: 'echo', detail: `It echoes to the detector over ${probe.echo.join(', ')}.` };

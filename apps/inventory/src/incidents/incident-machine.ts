@@ -89,8 +89,8 @@ export interface VerdictNow {
 }
 
 /**
- * Before the first command every verdict but DOWN ends an automatic incident, UNKNOWN included; a forced release says
- * that an operator wants it all the same. After the command only the node's life does, and only after W.
+ * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included; a forced
+ * release says that an operator wants it all the same. After the command only the node's life does, and only after W.
  */
 export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   if (!isOpenIncident(i) || i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered')
@@ -102,10 +102,9 @@ export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   }
   if (v.verdict === 'DOWN') return { kind: 'stands' };
   if (i.released?.force === true) return { kind: 'stands' };
-  if (i.phase === 'suppressed') {
-    // An order by hand waits at its gate until it is released: a living node does not take it back. And what waits
-    // may wait through a detector's change of leader: the gates are asked again before it goes on.
-    if (i.cause === 'manual' || v.verdict === 'UNKNOWN' || v.verdict === 'SUSPECT') return { kind: 'stands' };
-  }
+  // An order by hand is not taken back by a verdict: a living node stops it at its gate, where it can be released.
+  if (i.cause === 'manual') return { kind: 'stands' };
+  // What waits at a gate waits on through a detector's change of leader: all gates are asked before it goes on.
+  if (i.phase === 'suppressed' && (v.verdict === 'UNKNOWN' || v.verdict === 'SUSPECT')) return { kind: 'stands' };
   return { kind: 'cancel', reason: `the verdict is ${v.verdict}: ${v.reason}` };
 }

@@ -29,12 +29,16 @@ import { VerdictNow } from './verdict-now.js';
 /** An unchanged incident is examined again after this, ms. */
 const AGAIN_MS = 500;
 
+/** An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. */
+const ORDER_LAPSES_MS = 600_000;
+
 /** From a verdict DOWN to phase `fencing`, and what becomes of it until the power is proven off. */
 @Injectable()
 export class IncidentReconciler implements Reconciler {
   readonly name = 'incidents';
   private readonly commandsSeen = new AgeBook();
   private readonly failedSince = new AgeBook();
+  private readonly orderedSince = new AgeBook();
   private readonly examined = new Map<string, { state: string; at: number }>();
 
   constructor(
@@ -147,7 +151,11 @@ export class IncidentReconciler implements Reconciler {
     if (d.do === 'cancel') return this.end(c, i, d.reason);
     if (d.do === 'await-survival') return this.survive(c, i, d.reason);
     if (d.do === 'hold') return;
-    if (d.do === 'suppress') return this.suppress(c, i, d, verdict);
+    if (d.do === 'suppress') {
+      if (i.cause === 'manual' && this.orderedSince.see(`${i.id}/${i.gate ?? d.gate.gate}`) >= ORDER_LAPSES_MS)
+        return this.end(c, i, 'Nobody released the order within 10 min.');
+      return this.suppress(c, i, d, verdict);
+    }
     if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i))) return;
     const permit = await this.permits.take(i, node, () => void c.check());
     const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);

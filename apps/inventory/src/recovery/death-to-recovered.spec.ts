@@ -1,0 +1,352 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type {
+  AlarmRecord,
+  GateAnswer,
+  IncidentPhase,
+  IncidentRecord,
+  JobRecord,
+  MusterEvent,
+  NodeRecord,
+  WorkloadRecord,
+} from '#contracts';
+import { Subjects, defaultFencing } from '#contracts';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { buildConfig, startService, type RunningService } from '#service';
+import { InventoryModule } from '../inventory.module.js';
+import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+
+/** The judge as a whole on a real server: the spec plays agents, detector, fencer and provisioner. */
+describe('inventory, from a death to the node back', () => {
+  let nats: TestNats;
+  let fleet: FakeFleet;
+  let inventory: RunningService;
+  const nodes = ['n-1', 'n-2', 'n-3', 'n-4', 'n-5'];
+
+  const config = (instance: string): ReturnType<typeof buildConfig> =>
+    buildConfig(
+      {
+        cluster: 'lab',
+        instance,
+        dataDir: '/tmp',
+        logLevel: process.env['SPEC_LOG'] ?? 'silent',
+        nats: { servers: [nats.url] },
+        initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
+      },
+      undefined,
+      'spec',
+    );
+
+  beforeEach(async () => {
+    nats = await startTestNats();
+    fleet = await FakeFleet.open(nats.url, nodes);
+    inventory = await startService('inventory', InventoryModule, { config: config('inventory-1') });
+    await fleet.start();
+    await until(
+      async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === 5,
+      'fleet in service',
+    );
+  }, 30_000);
+
+  afterEach(async () => {
+    await inventory.close();
+    await fleet.close();
+    await nats.stop();
+  });
+
+  const record = async <T>(bucket: 'incidents' | 'nodes' | 'workloads', key: string): Promise<T | undefined> =>
+    (await fleet.bus.bucket<T>(bucket).get(key))?.value;
+  const phase = (node: string, ...phases: IncidentPhase[]): Promise<IncidentRecord> =>
+    until(
+      async () => {
+        const i = await record<IncidentRecord>('incidents', node);
+        return i !== undefined && phases.includes(i.phase) && i;
+      },
+      `incident of ${node} ${phases.join(' or ')}`,
+    );
+  const node = async (name: string): Promise<NodeRecord> => (await record<NodeRecord>('nodes', name)) as NodeRecord;
+  const workload = async (name: string): Promise<WorkloadRecord> =>
+    (await record<WorkloadRecord>('workloads', name)) as WorkloadRecord;
+  const jobs = async (): Promise<JobRecord[]> => (await fleet.bus.bucket<JobRecord>('jobs').list()).map((e) => e.value);
+  const recoverJob = (on?: string): Promise<JobRecord> =>
+    until(
+      async () =>
+        (await jobs()).find(
+          (j) =>
+            j.kind === 'recover' &&
+            j.status === 'Queued' &&
+            j.cancel === undefined &&
+            (on === undefined || j.nodes[0] === on),
+        ),
+      'a recover job',
+    );
+  const alarm = (code: string): Promise<AlarmRecord> =>
+    until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.find((a) => a.code === code),
+      `alarm ${code}`,
+    );
+
+  /** A workload that runs on a node, and is known to. */
+  const runs = async (name: string, on: string, o: object = {}): Promise<void> => {
+    fleet.run(on, name, 1);
+    await fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload: { node: on, ...o } });
+    await until(async () => (await workload(name)).boot, `${name} seen on ${on}`);
+  };
+
+  /** The fencing leader's part: power proven off. */
+  const proveOff = async (name: string): Promise<void> => {
+    const i = await phase(name, 'fencing');
+    const go = await fleet.bus.call('inventory.incidents.recheck', { node: name, incident: i.id, epoch: 1 });
+    expect(go).toMatchObject({ go: true });
+    const at = Date.now();
+    await fleet.bus.bucket<IncidentRecord>('incidents').update(
+      name,
+      {
+        ...i,
+        phase: 'fenced',
+        epoch: 1,
+        commands: [
+          { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at, endedAt: at, result: { ok: true } },
+        ],
+        proof: { kind: 'read-back', at, level: 0 },
+        steps: [...i.steps, { phase: 'fenced', at, detail: 'read back as off' }],
+      },
+      go.revision,
+    );
+  };
+
+  /** The provisioner's part: asks, starts, tells. */
+  const carryOut = async (job: JobRecord): Promise<string[]> => {
+    const on = job.nodes[0] as string;
+    const workloads: Record<string, { started: boolean; reason: string }> = {};
+    for (const t of job.recover ?? []) {
+      const may = await fleet.bus.call('inventory.workloads.mayStart', {
+        workload: t.workload,
+        node: on,
+        generation: t.generation,
+      });
+      const gate = await fleet.bus.ask<GateAnswer>(Subjects.gate(on), { workload: t.workload });
+      workloads[t.workload] = { started: may.allowed && gate.allowed, reason: may.reason };
+      if (may.allowed && gate.allowed) fleet.run(on, t.workload, t.generation);
+    }
+    const ok = Object.values(workloads).every((w) => w.started);
+    await fleet.bus.bucket<JobRecord>('jobs').mutate(
+      job.id,
+      (current) =>
+        current && {
+          ...current.value,
+          status: ok ? 'Complete' : 'Errored',
+          endedAt: Date.now(),
+          results: { [on]: { ok, step: 'recover', workloads } },
+        },
+    );
+    return Object.keys(workloads).filter((w) => workloads[w]?.started);
+  };
+
+  it('fences, recovers on another node, wants the power on again and closes when the node is back', async () => {
+    await runs('db', 'n-1');
+    await fleet.die('n-1');
+    const fencing = await phase('n-1', 'fencing');
+    expect(fencing.gates.every((g) => g.pass)).toBe(true);
+    expect((await workload('db')).assignment?.node).toBe('n-1');
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toEqual([]);
+
+    await proveOff('n-1');
+    const job = await recoverJob();
+    expect(job.nodes[0]).not.toBe('n-1');
+    expect(job).toMatchObject({ cause: `incident:${fencing.id}`, recover: [{ workload: 'db', generation: 3 }] });
+    expect((await node('n-1')).confirmedOff?.incident).toBe(fencing.id);
+    expect((await node('n-1')).maintenance?.incident).toBe(fencing.id);
+    const old = await fleet.bus.ask<GateAnswer>(Subjects.gate('n-1'), { workload: 'db' });
+    expect(old.allowed).toBe(false);
+
+    expect(await carryOut(job)).toEqual(['db']);
+    const recovered = await phase('n-1', 'recovered');
+    expect(recovered.powerOn?.wanted).toBe(true);
+    expect(recovered.recovery).toMatchObject([{ workload: 'db', to: job.nodes[0], state: 'running' }]);
+    await until(async () => ((await node('n-1')).poweredOnAt ?? []).length === 1, 'power-on counted');
+
+    await fleet.boot('n-1');
+    const back = await until(async () => {
+      const n = await node('n-1');
+      return n.confirmedOff === undefined && n.pendingReturn !== undefined && n;
+    }, 'n-1 has returned');
+    expect(back.maintenance).toBeDefined();
+    expect((await record<IncidentRecord>('incidents', 'n-1'))?.phase).toBe('recovered');
+    const { maintenance: _m, pendingReturn: _p, ...passed } = await node('n-1');
+    await fleet.bus.bucket<NodeRecord>('nodes').mutate('n-1', () => passed);
+    await phase('n-1', 'closed');
+    expect(fleet.runs(job.nodes[0] as string)).toEqual(['db']);
+
+    const told: string[] = [];
+    const reader = fleet.bus.follow([Subjects.event('incident', 'n-1')], { fromSeq: 1 }, (_s, e) => {
+      told.push((e as MusterEvent<'incident'>).data.phase);
+    });
+    await until(() => told.includes('closed'), 'the story is told');
+    await reader.close();
+    expect(told).toEqual(['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed']);
+  }, 30_000);
+
+  it('cancels when the node is back before the first command', async () => {
+    await fleet.die('n-2');
+    const i = await phase('n-2', 'fencing');
+    await fleet.revive('n-2');
+    const again = await fleet.bus.call('inventory.incidents.recheck', { node: 'n-2', incident: i.id, epoch: 1 });
+    expect(again.go).toBe(false);
+    await phase('n-2', 'cancelled');
+  }, 30_000);
+
+  it('stops at a sign of life, and raises and clears the alarm', async () => {
+    fleet.sighted = true;
+    await fleet.die('n-3');
+    const i = await phase('n-3', 'fencing');
+    await fleet.say('n-3', {
+      evidence: { ...i.verdict!.evidence, ownProbe: { echo: [], ssh: 'banner', ageMs: 1 } },
+    });
+    expect((await phase('n-3', 'suppressed')).gate).toBe('LIFE_SIGN');
+    await alarm('agent-down');
+    await fleet.revive('n-3');
+    await phase('n-3', 'cancelled');
+    await until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.length === 0,
+      'the alarm is cleared',
+    );
+  }, 30_000);
+
+  it('fences nobody where too many die at once, and shows why', async () => {
+    await fleet.die('n-1', 'n-2', 'n-3');
+    const stopped = await Promise.all(['n-1', 'n-2', 'n-3'].map((n) => phase(n, 'suppressed', 'fencing')));
+    // The first to be judged may have been alone: two are within the limit of five nodes, three never.
+    expect(stopped.filter((i) => i.phase === 'fencing').length).toBeLessThanOrEqual(2);
+    expect(stopped.some((i) => i.gate === 'BRAKE')).toBe(true);
+    await alarm('brake');
+  }, 30_000);
+
+  it('moves a workload on when its new node dies during the recovery, and starts it once', async () => {
+    await runs('db', 'n-1');
+    await fleet.die('n-1');
+    await proveOff('n-1');
+    const first = await recoverJob();
+    const target = first.nodes[0] as string;
+    await fleet.die(target);
+    await proveOff(target);
+    const second = await until(
+      async () => (await jobs()).find((j) => j.kind === 'recover' && j.id !== first.id),
+      'a second recover job',
+    );
+    expect([target, 'n-1']).not.toContain(second.nodes[0]);
+    expect((await jobs()).find((j) => j.id === first.id)?.cancel).toBeDefined();
+    expect(await carryOut(first)).toEqual([]);
+    expect(await carryOut(second)).toEqual(['db']);
+    await phase('n-1', 'recovered');
+    await phase(target, 'recovered');
+  }, 30_000);
+
+  it('corrects the registry instead of starting what an operator has moved by hand', async () => {
+    await runs('db', 'n-1');
+    fleet.run('n-4', 'db', 1);
+    await fleet.die('n-1');
+    await proveOff('n-1');
+    await phase('n-1', 'recovered');
+    expect((await workload('db')).assignment?.node).toBe('n-4');
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toEqual([]);
+  }, 30_000);
+
+  it('keeps stopped workloads stopped and tells of those that find no room', async () => {
+    await runs('web', 'n-1');
+    await runs('big', 'n-1', { hostGroup: 'nowhere' });
+    await fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'web', workload: { desired: 'stopped' } });
+    await fleet.die('n-1');
+    await proveOff('n-1');
+    const i = await phase('n-1', 'recovered');
+    expect(Object.fromEntries(i.recovery.map((r) => [r.workload, r.state]))).toEqual({
+      web: 'skipped',
+      big: 'no-room',
+    });
+    await alarm('no-room');
+    await fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'big', workload: { hostGroup: 'g' } });
+    await fleet.bus.bucket<NodeRecord>('nodes').mutate('n-2', (c) => c && { ...c.value, hostGroup: 'g' });
+    expect(await carryOut(await recoverJob('n-2'))).toEqual(['big']);
+    await until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.every((a) => a.code !== 'no-room'),
+      'room found',
+    );
+  }, 30_000);
+
+  it('does not start before every node in service has said what it runs', async () => {
+    await runs('db', 'n-1');
+    const mute = (on: boolean): void => {
+      const original = fleet.bus.publish.bind(fleet.bus);
+      fleet.bus.publish = on ? (s, v) => (s === Subjects.report('n-5') ? undefined : original(s, v)) : original;
+    };
+    mute(true);
+    await fleet.die('n-1');
+    await proveOff('n-1');
+    const held = await alarm('workload-held');
+    expect(held.message).toContain('n-5');
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toEqual([]);
+    delete (fleet.bus as { publish?: unknown }).publish;
+    await carryOut(await recoverJob());
+    await phase('n-1', 'recovered');
+  }, 30_000);
+
+  it('is carried on by another replica when the conductor stops in the middle', async () => {
+    await runs('db', 'n-1');
+    const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
+    await fleet.die('n-1');
+    await proveOff('n-1');
+    await inventory.close();
+    inventory = second;
+    await carryOut(await recoverJob());
+    await phase('n-1', 'recovered');
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(1);
+  }, 30_000);
+
+  it("takes an operator's word for the proof, and refuses it while the node is heard", async () => {
+    await fleet.bus.bucket<NodeRecord>('nodes').mutate('n-2', (c) => c && { ...c.value, powerLevels: [] });
+    await fleet.die('n-2');
+    expect((await phase('n-2', 'suppressed')).gate).toBe('NOT_FENCEABLE');
+    const confirm = (force?: boolean): Promise<IncidentRecord> =>
+      fleet.bus.call('inventory.incidents.confirm', {
+        by: 'eve',
+        node: 'n-2',
+        reason: 'unplugged',
+        ...(force && { force }),
+      });
+    await confirm();
+    const i = await phase('n-2', 'recovered');
+    expect(i.proof).toMatchObject({ kind: 'manual', by: 'eve', reason: 'unplugged' });
+    expect(i.powerOn?.wanted).toBe(false);
+
+    const { incident } = await fleet.bus.call('inventory.nodes.fence', { by: 'eve', name: 'n-3', reason: 'noisy' });
+    expect(incident?.cause).toBe('manual');
+    expect((await phase('n-3', 'suppressed')).gate).toBe('LIFE_SIGN');
+    await expect(
+      fleet.bus.call('inventory.incidents.confirm', { by: 'eve', node: 'n-3', reason: 'x' }),
+    ).rejects.toMatchObject({ code: 'STILL_ALIVE' });
+    await expect(
+      fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-3', reason: 'x' }),
+    ).rejects.toMatchObject({ code: 'FENCING_REFUSED' });
+    await fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-3', reason: 'x', force: true });
+    await phase('n-3', 'fencing');
+  }, 30_000);
+
+  it('writes nothing to a power device in mode observe, and stops what is under way when it is paused', async () => {
+    await fleet.die('n-4');
+    const i = await phase('n-4', 'fencing');
+    const pause = { until: Date.now() + 60_000, reason: 'moving racks' };
+    await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce', paused: pause });
+    expect((await phase('n-4', 'suppressed')).gate).toBe('PAUSED');
+    expect(
+      await fleet.bus.call('inventory.incidents.recheck', { node: 'n-4', incident: i.id, epoch: 1 }),
+    ).toMatchObject({ go: false });
+    await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce' });
+    await phase('n-4', 'fencing');
+    await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'observe' });
+    expect((await phase('n-4', 'suppressed')).gate).toBe('OBSERVE');
+    await expect(
+      fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce' }, { timeoutMs: 10_000 }),
+    ).rejects.toMatchObject({
+      code: 'FENCING_REFUSED',
+    });
+  }, 30_000);
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { WorkloadRecord } from '#contracts';
+import { aWorkload } from '../testing/records.js';
+import { decidePowerOn, POWER_ON_EVERY_MS } from './power-on.js';
+import { checkStart } from './start-check.js';
+import {
+  assigned,
+  cleared,
+  corrected,
+  handedTo,
+  heldBecause,
+  lost,
+  moved,
+  startFailed,
+  started,
+} from './workload-machine.js';
+
+const nodes = ['a', 'b', 'c'];
+
+describe('a workload', () => {
+  it('changes its node only with a higher generation, and never from one node to another without one', () => {
+    const step = fc.record({ op: fc.nat(8), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let w: WorkloadRecord = aWorkload('db');
+        for (const s of steps) {
+          const g = w.generation - s.stale;
+          const tries: (WorkloadRecord | undefined)[] = [
+            cleared(w, s.node),
+            assigned(w, s.node, 'x', g),
+            corrected(w, s.node, g),
+            handedTo(w, 'j', g),
+            started(w, g, 'boot'),
+            startFailed(w, 'j', 'why'),
+            heldBecause(w, 'why'),
+            lost(w, 'boot2'),
+            moved(w, w.assignment?.node ?? '', s.node, g),
+          ];
+          const next = tries[s.op];
+          if (next === undefined) continue;
+          if (next.assignment?.node !== w.assignment?.node) expect(next.generation).toBeGreaterThan(w.generation);
+          expect(next.generation).toBeGreaterThanOrEqual(w.generation);
+          if (next.assignment !== undefined) expect(next.assignment.generation).toBeLessThanOrEqual(next.generation);
+          // What a stale decision rests on is refused.
+          if ([1, 2, 3, 4, 8].includes(s.op)) expect(s.stale === 0 || w.assignment?.generation === g).toBe(true);
+          w = next;
+        }
+      }),
+    );
+  });
+
+  it('is given to nobody while somebody has it', () => {
+    const w = aWorkload('db', { generation: 3, assignment: { node: 'a', generation: 3 } });
+    expect(assigned(w, 'b', 'x', 3)).toBeUndefined();
+    expect(moved(w, 'a', 'b', 3)).toBeUndefined();
+  });
+});
+
+describe('the look before a start', () => {
+  const facts = { workload: 'db', target: 'a', mustAnswer: nodes };
+  const report = (node: string, ...names: string[]) => ({
+    node,
+    bootId: 'x',
+    workloads: names.map((name) => ({ name, generation: 1 })),
+  });
+
+  it('finds it elsewhere, whoever else is silent', () => {
+    expect(checkStart({ ...facts, fresh: [report('c', 'db')] })).toEqual({ kind: 'elsewhere', node: 'c' });
+  });
+  it('holds while a node in service has not answered, or cannot say', () => {
+    const fresh = [report('a'), { node: 'b', bootId: 'x' }, report('c', 'web')];
+    expect(checkStart({ ...facts, fresh })).toEqual({ kind: 'unknown', nodes: ['b'] });
+  });
+  it('is clear when all have answered, and sees it on its own node', () => {
+    expect(checkStart({ ...facts, fresh: nodes.map((n) => report(n)) }).kind).toBe('clear');
+    expect(checkStart({ ...facts, fresh: [report('a', 'db')] }).kind).toBe('there');
+  });
+});
+
+describe('power after a recovery', () => {
+  const auto = { cause: 'auto' as const };
+  it('is wanted once a day', () => {
+    expect(decidePowerOn(auto, 'power-on', [], 1e12).wanted).toBe(true);
+    expect(decidePowerOn(auto, 'power-on', [1e12 - POWER_ON_EVERY_MS + 1], 1e12).wanted).toBe(false);
+    expect(decidePowerOn(auto, 'power-on', [1e12 - POWER_ON_EVERY_MS], 1e12).wanted).toBe(true);
+  });
+  it('is left to people where people had a hand in it, and where the policy says so', () => {
+    expect(decidePowerOn({ cause: 'manual', by: 'eve' }, 'power-on', [], 1).wanted).toBe(false);
+    expect(decidePowerOn({ ...auto, proof: { kind: 'manual', at: 1 } }, 'power-on', [], 1).wanted).toBe(false);
+    expect(decidePowerOn(auto, 'stay-off', [], 1).wanted).toBe(false);
+  });
+});
