@@ -77,6 +77,24 @@ describe("a job's log", () => {
     expect(text(log)).toBe(large);
   });
 
+  it('waits for a reader that is slow instead of piling up in its memory', async () => {
+    const piece = 'x'.repeat(LOG_CHUNK_BYTES);
+    for (let i = 0; i < 160; i++) await bus.appendLog('slow', piece);
+    await bus.endLog('slow');
+    const other = await connectBus({ name: 'slow-reader', servers: [nats.url] });
+    try {
+      const log = other.readLog('slow', { follow: true })[Symbol.asyncIterator]();
+      let length = (await log.next()).value?.text.length ?? 0;
+      // Whatever the server wanted to send before these answers, it has sent.
+      for (let i = 0; i < 50; i++) await other.nc.rtt();
+      expect(other.nc.stats().inBytes).toBeLessThan(80 * LOG_CHUNK_BYTES);
+      for (let next = await log.next(); next.done !== true; next = await log.next()) length += next.value.text.length;
+      expect(length).toBe(160 * LOG_CHUNK_BYTES);
+    } finally {
+      await other.close();
+    }
+  }, 30_000);
+
   it('is never cut through a character', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5 }), fc.string({ unit: 'grapheme', minLength: 1 }), (pad, piece) => {

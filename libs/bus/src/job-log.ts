@@ -6,6 +6,8 @@ import { StreamReader, type ReaderMessage } from './stream-reader.js';
 /** Largest piece of a log in one message: small against the server's 8 MB, and a reader sees something soon. */
 export const LOG_CHUNK_BYTES = 256 * 1024;
 const END_HEADER = 'Muster-Log-End';
+/** Pieces that are fetched ahead of a reader: a slow one holds up its own fetching, never our memory. */
+const AHEAD = 16;
 
 export interface LogChunk {
   /** Sequence in the stream of logs: go on with `from: seq + 1`. */
@@ -54,9 +56,11 @@ export class JobLogs {
     const pending: LogChunk[] = [];
     let done = false;
     let wake: () => void = () => undefined;
+    let room: () => void = () => undefined;
     const finish = (): void => {
       done = true;
       wake();
+      room();
     };
     let next = o.from ?? 1;
     const reader = new StreamReader(this.link, {
@@ -69,6 +73,10 @@ export class JobLogs {
         if (done) return;
         pending.push({ seq: m.seq, text: Buffer.from(m.data).toString('utf8') });
         wake();
+        if (pending.length < AHEAD) return;
+        return new Promise<void>((resolve) => {
+          room = resolve;
+        });
       },
       onLive: () => {
         if (!o.follow) finish();
@@ -78,7 +86,11 @@ export class JobLogs {
     if (o.signal?.aborted) done = true;
     try {
       for (;;) {
-        while (pending.length > 0) yield pending.shift()!;
+        while (pending.length > 0) {
+          const piece = pending.shift()!;
+          if (pending.length < AHEAD) room();
+          yield piece;
+        }
         if (done) return;
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -86,6 +98,7 @@ export class JobLogs {
       }
     } finally {
       o.signal?.removeEventListener('abort', finish);
+      finish();
       await reader.close();
     }
   }
