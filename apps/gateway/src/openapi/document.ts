@@ -82,8 +82,15 @@ const clustermBody: Schema = {
 
 const json = (name: string): Schema => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });
 
+interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  schema: Schema;
+}
+
 interface Operation {
-  parameters?: { in: string }[];
+  parameters?: Parameter[];
   requestBody?: unknown;
   responses: Record<string, unknown>;
 }
@@ -120,6 +127,7 @@ function completed(document: OpenAPIObject): OpenAPIObject {
           ...(operation.parameters ?? []).filter((p) => p.in !== 'query'),
           ...queryParameters(query),
         ];
+      addPathParameters(operation, path);
       if (path.startsWith('/v1')) {
         const schema = { schema: { $ref: '#/components/schemas/Problem' } };
         operation.responses['default'] = { description: 'An error', content: { 'application/problem+json': schema } };
@@ -129,7 +137,16 @@ function completed(document: OpenAPIObject): OpenAPIObject {
   return document;
 }
 
-const queryParameters = (query: new () => object): { in: string }[] =>
+/** Names in the path of the clusterm surface are read by a decorator that Nest cannot look into. */
+function addPathParameters(operation: Operation, path: string): void {
+  for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g)) {
+    operation.parameters ??= [];
+    if (operation.parameters.some((p) => p.in === 'path' && p.name === name)) continue;
+    operation.parameters.push({ name, in: 'path', required: true, schema: { type: 'string' } });
+  }
+}
+
+const queryParameters = (query: new () => object): Parameter[] =>
   Object.entries(schemaOf(query)['properties'] as Record<string, Schema>).map(([name, schema]) => ({
     name,
     in: 'query',
