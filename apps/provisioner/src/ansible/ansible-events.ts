@@ -33,7 +33,7 @@ export function nodeResults(
   const seen = new Map<string, Seen>(nodes.map((n) => [n, { findings: new Map() }]));
   for (const line of lines) {
     const event = parse(line);
-    const node = event === undefined ? undefined : seen.get(String(event['host']));
+    const node = event === undefined ? undefined : seen.get(text(event['host']));
     if (event !== undefined && node !== undefined) take(node, event);
   }
   return Object.fromEntries([...seen].map(([name, node]) => [name, resultOf(step, node, end)]));
@@ -42,8 +42,7 @@ export function nodeResults(
 function take(node: Seen, event: Record<string, unknown>): void {
   if (event['event'] === 'task') {
     const bad = event['status'] === 'failed' || event['status'] === 'unreachable';
-    if (bad && event['ignored'] !== true)
-      node.failed = { task: String(event['task']), message: String(event['message'] ?? '') };
+    if (bad && event['ignored'] !== true) node.failed = { task: text(event['task']), message: text(event['message']) };
   } else if (event['event'] === 'recap') {
     const count = (name: string): number => Number(event[name]) || 0;
     node.recap = { failures: count('failures'), unreachable: count('unreachable'), changed: count('changed') };
@@ -59,7 +58,7 @@ function takeData(node: Seen, data: Record<string, unknown>): void {
   if (isObject(data['workloads']))
     for (const [name, said] of Object.entries(data['workloads']))
       if (isObject(said))
-        (node.workloads ??= {})[name] = { started: said['started'] === true, reason: String(said['reason'] ?? '') };
+        (node.workloads ??= {})[name] = { started: said['started'] === true, reason: text(said['reason']) };
 }
 
 function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
@@ -97,6 +96,8 @@ function parse(line: string): Record<string, unknown> | undefined {
     return undefined;
   }
 }
+
+const text = (x: unknown): string => (typeof x === 'string' ? x : (JSON.stringify(x) ?? ''));
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 

@@ -214,10 +214,18 @@ export class JobRun {
 const isOfTheJob = (e: MusterError): boolean =>
   e.code === 'BAD_REQUEST' || e.code === 'NODE_UNKNOWN' || e.code === 'CONFIG_INVALID' || e.code === 'COMMAND_FAILED';
 
-const masked = (r: NodeResult, mask: (text: string) => string): NodeResult => ({
-  ...r,
-  ...(r.message === undefined ? {} : { message: mask(r.message) }),
-});
+/** Whatever comes from the nodes, or from Ansible's own words about them. */
+function masked(r: NodeResult, mask: (text: string) => string): NodeResult {
+  const out: NodeResult = { ...r };
+  if (r.message !== undefined) out.message = mask(r.message);
+  if (r.check !== undefined)
+    out.check = { ...r.check, findings: r.check.findings.map((f) => ({ ...f, why: mask(f.why) })) };
+  if (r.workloads !== undefined)
+    out.workloads = Object.fromEntries(
+      Object.entries(r.workloads).map(([name, w]) => [name, { ...w, reason: mask(w.reason) }]),
+    );
+  return out;
+}
 
 /** Starts that inventory did not allow stand beside those that were tried: the job is not ok, and says which and why. */
 function withRefused(

@@ -68,7 +68,7 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     this.letGo();
     await Promise.all(this.working);
-    const closing = [this.announced, this.jobs, this.nodes, this.workers].map((c) => c?.close());
+    const closing = [this.announced, this.jobs, this.nodes, this.workers].map(async (c) => c?.close());
     for (const closed of await Promise.allSettled(closing))
       if (closed.status === 'rejected')
         // Without NATS: others see by the missing heartbeat that this worker is gone.
