@@ -1,8 +1,9 @@
 """Unit files as systemd reads them: the part of it that services of a lab host need. No processes here, only files."""
 import os
+import re
 import shlex
 
-TARGETS = {"default.target": "multi-user.target"}
+VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class UnitError(Exception):
@@ -154,15 +155,13 @@ class Unit:
 
 
 def with_variables(argv, environment):
-    """`${A}` inside a word; `$A` as a word of its own is split at spaces, as systemd does."""
+    """`${A}` inside a word; `$A` as a word of its own is split at spaces; `$$` is one `$`: as systemd does."""
     out = []
     for word in argv:
         if word.startswith("$") and word[1:].isidentifier():
             out.extend(environment.get(word[1:], "").split())
-            continue
-        for name, value in environment.items():
-            word = word.replace("${" + name + "}", value)
-        out.append(word)
+        else:
+            out.append(VARIABLE.sub(lambda m: "$" if m.group(1) is None else environment.get(m.group(1), ""), word))
     return out
 
 

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startOf } from './processes.js';
+
+const HOST = resolve(import.meta.dirname, '../host');
+const PYTHON = ['/usr/bin/python3', '-I', '-S', '-B'];
+
+/** The first process of a host, in a folder instead of a namespace, and its systemctl. */
+class Machine {
+  readonly root = mkdtempSync(join(tmpdir(), 'muster-init-'));
+  private first: ChildProcess | undefined;
+
+  constructor() {
+    for (const d of ['etc/systemd/system/multi-user.target.wants', 'run', 'var/log'])
+      mkdirSync(join(this.root, d), { recursive: true });
+    writeFileSync(join(this.root, 'etc/hostname'), 'host1\n');
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return { PATH: '/usr/bin:/bin', MUSTER_ROOT: this.root, MUSTER_LAB_HOST: this.root, MUSTER_LAB_READY: '3' };
+  }
+
+  unit(name: string, text: string, enabled = false): void {
+    const file = join(this.root, 'etc/systemd/system', name);
+    writeFileSync(file, text);
+    if (enabled) symlinkSync(file, join(this.root, 'etc/systemd/system/multi-user.target.wants', name));
+  }
+
+  async boot(): Promise<void> {
+    const start = `import sys; sys.path.insert(0, ${JSON.stringify(HOST)}); import supervisor; supervisor.Supervisor().run()`;
+    const [python, ...flags] = PYTHON;
+    this.first = spawn(python!, [...flags, '-c', start], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    const ready = this.first.stdio[3];
+    if (ready === null || ready === undefined) throw new Error('no pipe');
+    await once(ready, 'data');
+  }
+
+  systemctl(...args: string[]): Promise<{ code: number; out: string }> {
+    const [python, ...flags] = PYTHON;
+    return new Promise((done) =>
+      execFile(python!, [...flags, join(HOST, 'systemctl.py'), ...args], { env: this.env }, (error, stdout, stderr) =>
+        done({ code: error === null ? 0 : Number(error.code), out: `${stdout}${stderr}`.trim() }),
+      ),
+    );
+  }
+
+  async property(name: string, unit: string): Promise<string> {
+    return (await this.systemctl('show', unit, '-p', name, '--value')).out;
+  }
+
+  /** The supervisor's socket answers states only: looks until the unit shows what is wanted. */
+  async until(unit: string, name: string, is: (value: string) => boolean): Promise<string> {
+    for (let tries = 0; tries < 100; tries += 1) {
+      const value = await this.property(name, unit);
+      if (is(value)) return value;
+    }
+    throw new Error(`${unit}: ${name} did not come`);
+  }
+
+  async off(): Promise<void> {
+    if (this.first !== undefined) {
+      const gone = once(this.first, 'exit');
+      this.first.kill('SIGTERM');
+      await gone;
+    }
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+const sleeper = (more = ''): string =>
+  `[Service]\nExecStart=/bin/sleep 300\n${more}\n[Install]\nWantedBy=multi-user.target\n`;
+
+describe('the first process of a lab host', () => {
+  let machine: Machine;
+  beforeEach(() => {
+    machine = new Machine();
+  });
+  afterEach(() => machine.off());
+
+  it('starts at boot what is enabled, and nothing else', async () => {
+    machine.unit('wanted.service', sleeper(), true);
+    machine.unit('other.service', sleeper());
+    await machine.boot();
+    expect(await machine.systemctl('is-active', 'wanted')).toEqual({ code: 0, out: 'active' });
+    expect(await machine.systemctl('is-active', 'other')).toEqual({ code: 3, out: 'inactive' });
+  });
+
+  it('starts a killed service again, as another process', async () => {
+    machine.unit('s.service', sleeper('Restart=always\nRestartSec=20ms'), true);
+    await machine.boot();
+    const pid = await machine.property('MainPID', 's');
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await machine.until('s', 'MainPID', (now) => now !== pid && now !== '0')).toMatch(/^\d+$/);
+    expect(await machine.property('NRestarts', 's')).toBe('1');
+  });
+
+  it('does not start a service whose gate refuses, and says so', async () => {
+    machine.unit('gated.service', sleeper('ExecStartPre=/bin/false'));
+    await machine.boot();
+    expect((await machine.systemctl('start', 'gated')).code).toBe(1);
+    expect(await machine.property('ActiveState', 'gated')).toBe('failed');
+    expect(await machine.property('MainPID', 'gated')).toBe('0');
+  });
+
+  it('ends with a service what the service has started', async () => {
+    const pids = join(machine.root, 'child');
+    const script = `/bin/sh -c "/bin/sleep 301 & echo $$! > ${pids}; wait"`;
+    machine.unit('parent.service', `[Service]\nExecStart=${script}\n`);
+    await machine.boot();
+    await machine.systemctl('start', 'parent');
+    const child = await machine
+      .until('parent', 'ActiveState', (s) => s === 'active')
+      .then(async () => {
+        for (let tries = 0; tries < 100; tries += 1) {
+          try {
+            const pid = Number(readFileSync(pids, 'utf8'));
+            if (pid > 0) return pid;
+          } catch {
+            await machine.property('ActiveState', 'parent'); // the shell has not written yet
+          }
+        }
+        throw new Error('the child did not start');
+      });
+    expect(startOf(child)).toBeDefined();
+    await machine.systemctl('stop', 'parent');
+    expect(startOf(child)).toBeUndefined();
+  });
+
+  it('answers Ansible: unknown, enabled, disabled, masked units by systemd’s codes', async () => {
+    machine.unit('s.service', sleeper());
+    await machine.boot();
+    expect(await machine.property('LoadState', 'nonesuch')).toBe('not-found');
+    expect(await machine.systemctl('is-enabled', 's')).toEqual({ code: 1, out: 'disabled' });
+    await machine.systemctl('enable', 's');
+    expect(await machine.systemctl('is-enabled', 's')).toEqual({ code: 0, out: 'enabled' });
+    await machine.systemctl('mask', 'ghost');
+    expect(await machine.property('LoadState', 'ghost')).toBe('masked');
+    expect((await machine.systemctl('start', 'nonesuch')).code).toBe(5);
+  });
+
+  it('gives up on a service that dies at once, again and again', async () => {
+    machine.unit('broken.service', '[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=1ms\n', true);
+    await machine.boot();
+    await machine.until('broken', 'Result', (r) => r === 'start-limit-hit');
+    expect(await machine.property('ActiveState', 'broken')).toBe('failed');
+  });
+
+  it('keeps a oneshot unit with RemainAfterExit active, and sets its environment', async () => {
+    const out = join(machine.root, 'said');
+    machine.unit(
+      'once.service',
+      `[Service]\nType=oneshot\nRemainAfterExit=yes\nEnvironment="WORD=two words"\nExecStart=/bin/sh -c "echo \${WORD} of %n > ${out}"\n`,
+    );
+    await machine.boot();
+    await machine.systemctl('start', 'once');
+    expect(await machine.property('SubState', 'once')).toBe('exited');
+    expect(readFileSync(out, 'utf8')).toBe('two words of once.service\n');
+  });
+});
