@@ -289,6 +289,50 @@ describe('inventory, from a death to the node back', () => {
     await phase('n-1', 'recovered');
   }, 30_000);
 
+  it('starts the workloads of a node that rebooted unseen in place, once its check has passed', async () => {
+    await fleet.bus
+      .bucket<NodeRecord>('nodes')
+      .mutate('n-2', (c) => c && { ...c.value, provisioned: { checksum: 'c', at: 1, job: 'j' } });
+    await runs('db', 'n-2');
+    await fleet.boot('n-2');
+    await until(async () => (await workload('db')).held, 'db is lost and held');
+    const early = await fleet.bus.ask<GateAnswer>(Subjects.gate('n-2'), { workload: 'db' });
+    expect(early.allowed).toBe(false);
+    const check = await until(
+      async () => (await jobs()).find((j) => j.kind === 'check'),
+      'a check of the returned node',
+    );
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toEqual([]);
+    await fleet.bus.bucket<JobRecord>('jobs').mutate(
+      check.id,
+      (c) =>
+        c && {
+          ...c.value,
+          status: 'Complete',
+          endedAt: Date.now(),
+          results: { 'n-2': { ok: true, step: 'check', check: { findings: [], checksum: 'c' } } },
+        },
+    );
+    const job = await recoverJob('n-2');
+    expect(job.recover).toMatchObject([{ workload: 'db', generation: 1 }]);
+    expect(await carryOut(job)).toEqual(['db']);
+    await until(async () => (await workload('db')).boot === fleet.bootId('n-2'), 'db runs in the new boot');
+  }, 30_000);
+
+  it('moves them when the check takes longer, after which their old node starts them no more', async () => {
+    await runs('db', 'n-2');
+    await fleet.boot('n-2');
+    const job = await until(
+      async () => (await jobs()).find((j) => j.kind === 'recover' && j.status === 'Queued'),
+      'a recover job elsewhere',
+      { timeoutMs: 20_000 },
+    );
+    expect(job.nodes[0]).not.toBe('n-2');
+    expect(await carryOut(job)).toEqual(['db']);
+    const old = await fleet.bus.ask<GateAnswer>(Subjects.gate('n-2'), { workload: 'db' });
+    expect(old.allowed).toBe(false);
+  }, 40_000);
+
   it('is carried on by another replica when the conductor stops in the middle', async () => {
     await runs('db', 'n-1');
     const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
