@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import procs  # noqa: E402
 
-BOOT_SECONDS = 15.0
+BOOT_SECONDS = 30.0
 
 
 class Host:

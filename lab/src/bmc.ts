@@ -56,7 +56,7 @@ export async function startBmc(
     ...(plan.namespaces && { netns: plan.namespaces.bmc }),
   });
   const port = `:${host.bmc.port.toString(16).toUpperCase().padStart(4, '0')} `;
-  await until(`the BMC of ${host.name} to listen; see ${record.log}`, 10_000, () => {
+  await until(`the BMC of ${host.name} to listen; see ${record.log}`, 30_000, () => {
     if (startOf(record.pid) !== record.start)
       throw new Hopeless(
         new MusterError('COMMAND_FAILED', `ipmi_sim ended: ${readFileSync(record.log, 'utf8').trim()}`),
