@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { MusterError } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { job, node } from '../testing/records.js';
+
+// Real processes on a machine that may be busy with others.
+jest.setTimeout(30_000);
 
 interface Exchange {
   name: string;

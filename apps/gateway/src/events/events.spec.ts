@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Verdict } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { node } from '../testing/records.js';
 import type { PublicEvent } from './event-selection.js';
+
+// Real processes on a machine that may be busy with others.
+jest.setTimeout(30_000);
 
 const verdict = (name: string, seq: number, kind: Verdict['verdict']): Verdict => ({
   node: name,
