@@ -3,7 +3,7 @@ import type { ConsumerConfig } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import { MusterError, Streams } from '#contracts';
 import { busUnavailable } from './failures.js';
-import { api } from './jetstream-api.js';
+import { api, storageIsWhole } from './jetstream-api.js';
 import type { Link } from './link.js';
 import { deliveredAt } from './stream-reader.js';
 import { coveringFilter, matches } from './subject-filter.js';
@@ -90,6 +90,7 @@ export class DurableConsumer implements Closable {
       max_deliver: -1,
       filter_subject: coveringFilter(this.o.filters),
     };
+    await storageIsWhole(this.link);
     await api(this.link, `CONSUMER.DURABLE.CREATE.${stream}.${this.o.durable}`, { stream_name: stream, config });
     this.created = true;
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import { MusterError } from '#contracts';
+import { MusterError, Streams } from '#contracts';
 import { isPassing } from './failures.js';
 import type { Link } from './link.js';
 
@@ -38,6 +38,16 @@ const parse = <T>(text: string): T => {
   if (answer.error) throw new ApiFailure(answer.error.err_code ?? 0, answer.error.code, answer.error.description);
   return answer;
 };
+
+/** Links that have seen the storage whole: it stays so, a server that restarts reads it before it listens. */
+const whole = new WeakSet<Link>();
+
+/** Before anything is read: ApiFailure "stream not found" until everything was created; see Streams.ready. */
+export async function storageIsWhole(link: Link): Promise<void> {
+  if (whole.has(link)) return;
+  await api(link, `STREAM.INFO.${Streams.ready.name}`);
+  whole.add(link);
+}
 
 /** One request to `$JS.API.<verb>`. Throws ApiFailure, or what {@link Link.request} throws. */
 export async function api<T>(link: Link, verb: string, body?: unknown, timeoutMs = 2000): Promise<T> {
@@ -115,6 +125,7 @@ export interface StoredMessage {
 /** The last message of a subject, read from the stream's leader (never "direct get", which may be stale). */
 export async function lastMessage(link: Link, stream: string, subject: string): Promise<StoredMessage | undefined> {
   try {
+    await storageIsWhole(link);
     const { message: m } = await api<{
       message: { subject: string; seq: number; data?: string; hdrs?: string };
     }>(link, `STREAM.MSG.GET.${stream}`, { last_by_subj: subject });

@@ -1,6 +1,6 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import { Buckets, MusterError, Streams, type BucketName } from '#contracts';
-import { api, ApiErrors, ApiFailure, apiError } from './jetstream-api.js';
+import { api, ApiErrors, ApiFailure, apiError, store } from './jetstream-api.js';
 import { bucketStream } from './kv-keys.js';
 import type { Link } from './link.js';
 
@@ -51,6 +51,7 @@ export function wantedStreams(replicas: number): Wanted[] {
       num_replicas: replicas,
       deny_delete: true,
     })),
+    { ...log(Streams.ready.name, Streams.ready.subjects, 0), max_bytes: MiB },
   ];
 }
 
@@ -70,7 +71,10 @@ export async function createStorage(link: Link, replicas: number): Promise<void>
       discard: wanted.name.startsWith('KV_') ? 'new' : 'old',
       duplicate_window: 120 * 1_000_000_000,
     };
-    const found = (await existing(link, wanted.name)) ?? (await create(link, full));
+    const there = await existing(link, wanted.name);
+    // Another replica may be creating it right now: it is whole once it answers a write.
+    if (there !== undefined) await answersWrites(link, wanted);
+    const found = there ?? (await create(link, full));
     for (const field of binding) {
       const is = JSON.stringify(found[field] ?? false);
       const must = JSON.stringify(full[field] ?? false);
@@ -81,6 +85,13 @@ export async function createStorage(link: Link, replicas: number): Promise<void>
         );
     }
   }
+}
+
+/** A write that must be refused, since no sequence is that high: the refusal comes from the stream itself. */
+async function answersWrites(link: Link, wanted: Wanted): Promise<void> {
+  const subject = wanted.subjects[0]?.replace('>', '=') ?? '';
+  const answer = await store(link, subject, '', { expect: Number.MAX_SAFE_INTEGER });
+  if (!('conflict' in answer)) throw new MusterError('INTERNAL', `${wanted.name} stored what it had to refuse`);
 }
 
 async function existing(link: Link, name: string): Promise<StreamConfig | undefined> {

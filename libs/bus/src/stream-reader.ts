@@ -2,7 +2,7 @@ import type { ConsumerConfig, ConsumerInfo } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs, Subscription } from '@nats-io/transport-node';
 import { MusterError } from '#contracts';
 import { busFailure } from './failures.js';
-import { api } from './jetstream-api.js';
+import { api, storageIsWhole } from './jetstream-api.js';
 import type { Link } from './link.js';
 import type { Closable } from './types.js';
 
@@ -129,6 +129,7 @@ class Session {
     this.sub = this.link.nc.subscribe(inbox, {
       callback: (err, msg) => (err ? this.doubt(err.message) : this.receive(msg)),
     });
+    await storageIsWhole(this.link);
     const info = await api<ConsumerInfo>(this.link, `CONSUMER.CREATE.${this.o.stream}`, {
       stream_name: this.o.stream,
       config: consumerConfig(this.o.filter, inbox, this.o.start()),

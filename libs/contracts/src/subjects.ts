@@ -36,6 +36,11 @@ export type ServiceName = (typeof ServiceNames)[number];
 export const Streams = {
   events: { name: 'MUSTER', subjects: ['muster.verdict.>', 'muster.event.>'] },
   logs: { name: 'MUSTER_LOGS', subjects: ['muster.log.>'] },
+  /**
+   * Holds nothing: it is created last, so its existence says that all the others are whole. nats-server 2.9 dies of a
+   * nil pointer when a stream is read in the milliseconds of its creation.
+   */
+  ready: { name: 'MUSTER_READY', subjects: ['muster.ready'] },
 } as const;
 
 /**

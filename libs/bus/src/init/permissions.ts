@@ -102,6 +102,7 @@ export function userPermissions(kind: UserKind): Permissions {
   ];
   return {
     publish: [
+      ...(streams.length > 0 ? [`$JS.API.STREAM.INFO.${Streams.ready.name}`] : []),
       ...streams.flatMap(readStream),
       ...(n.writes ?? []).map((bucket) => `$KV.${bucket}.>`),
       ...(n.consumesEvents ? consumeStream(Streams.events.name) : []),
@@ -147,8 +148,11 @@ const consumeStream = (stream: string): string[] => [
   `$JS.ACK.*.*.${stream}.>`,
 ];
 
-const createStreams = (): string[] =>
-  [Streams.events.name, Streams.logs.name, ...Buckets.map(bucketStream)].flatMap((stream) => [
+const createStreams = (): string[] => [
+  ...[Streams.events.name, Streams.logs.name, ...Buckets.map(bucketStream), Streams.ready.name].flatMap((stream) => [
     `$JS.API.STREAM.CREATE.${stream}`,
     `$JS.API.STREAM.INFO.${stream}`,
-  ]);
+  ]),
+  // The write that must be refused, which shows that a stream is whole.
+  ...Object.values(Streams).flatMap((s) => s.subjects.map((subject) => subject.replace('>', '='))),
+];
