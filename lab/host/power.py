@@ -5,7 +5,7 @@ commands alike, so that there is one way to do each.
     power.py HOST_DIR boot | crash | off | links | freeze [UNIT] | thaw [UNIT] | shutdown KIND | state
 
 HOST_DIR holds host.json (what the host is), process.json (its first process: pid and start), boot_id, cuts.json (networks
-whose cable is cut), lock. Exit code 0, a JSON line on stdout for `state`.
+whose cable is cut), lock. Exit code 0; a JSON line on stdout for `state`, and for `crash` and `off` with the moment of death.
 """
 import fcntl
 import json
@@ -76,7 +76,9 @@ class Host:
     # ---- death --------------------------------------------------------------------------------------------------
 
     def die(self):
-        """Cables first: the network stack of a killed namespace would go on refusing connections, and look alive."""
+        """Cables first: the network stack of a killed namespace would go on refusing connections, and look alive.
+        Answers the moment of death: nothing that it sends after that arrives anywhere."""
+        moment = {"ns": time.monotonic_ns(), "at": int(time.time() * 1000)}
         self.links(False)
         if self.isolated:
             record = self.process()
@@ -91,6 +93,7 @@ class Host:
         else:
             procs.kill_all(self.is_mine)
             self.bury()
+        return moment
 
     # ---- loopback: the silence of the dead ------------------------------------------------------------------------
 
@@ -222,7 +225,7 @@ def main(args):
         if verb == "boot":
             host.boot()
         elif verb in ("crash", "off"):
-            host.die()
+            print(json.dumps(host.die()))
         elif verb == "links":
             host.links(host.process() is not None)
         elif verb in ("freeze", "thaw"):

@@ -20,8 +20,9 @@ const power = (folder: LabFolder, host: HostPlan, ...verb: string[]): Promise<st
 
 export const bootHost = (folder: LabFolder, host: HostPlan): Promise<string> => power(folder, host, 'boot');
 
-/** As by a crash of its kernel: it is silent at once, and its BMC still says `on`. */
-export const crashHost = (folder: LabFolder, host: HostPlan): Promise<string> => power(folder, host, 'crash');
+/** As by a crash of its kernel: it is silent at once, and its BMC still says `on`. Answers the moment of death. */
+export const crashHost = async (folder: LabFolder, host: HostPlan): Promise<{ ns: number; at: number }> =>
+  JSON.parse(await power(folder, host, 'crash')) as { ns: number; at: number };
 
 /** In good order: every unit is stopped, the agent says that it leaves. */
 export const shutDownHost = (folder: LabFolder, host: HostPlan, kind: 'poweroff' | 'reboot'): Promise<string> =>

@@ -107,8 +107,7 @@ program
   .option('--with-bmc', 'its BMC dies with it')
   .action(async (name: string, o: { withBmc?: boolean }) => {
     const { lab, host, processes } = at(name);
-    const time = now();
-    await crashHost(lab, host);
+    const time = await crashHost(lab, host);
     if (o.withBmc === true && bmcAlive(processes, host)) await killBmc(processes, host);
     answer({ ok: true, host: host.name, node: host.node, ...time }, `${host.name} is dead`);
   });
