@@ -1,5 +1,5 @@
 """Starts workloads on the node that they were assigned to: writes each one's unit, then has it started under its
-lock and generation by the node's own `muster-workload`. One task for all of a job's workloads: after a death every
+lock and generation by the node's own `muster-workload`. Stops those that shall not run. One task for all of a job's workloads: after a death every
 round trip counts."""
 
 from __future__ import absolute_import, division, print_function
@@ -8,7 +8,7 @@ __metaclass__ = type
 
 DOCUMENTATION = r"""
 module: muster_workload
-short_description: install the units of workloads and start them, each under its generation
+short_description: install the units of workloads and start them, or stop them, each under its generation
 options:
   root: {type: str, default: "", description: prefix of every path on the node}
   workloads:
@@ -18,7 +18,8 @@ options:
     description: >
       each with workload, generation and spec; spec has exec (a command line, or a list of words), and may have
       unit (name of the unit), description, user, workingDirectory, environment, restart; with a unit and without
-      exec an existing unit is started, with the gate put before it
+      exec an existing unit is started, with the gate put before it; with stop, the workload is stopped, and nothing
+      of it is changed that is installed
 """
 
 import fcntl
@@ -107,15 +108,34 @@ def unit_text(root, name, generation, spec):
     )
 
 
-def start(module, root, entry):
+def order(module, root, verb, name, generation, unit):
+    tool = "%s/usr/local/bin/muster-workload" % root
+    words = [tool, verb, name, "--generation", str(generation)] + (["--unit", unit] if unit else [])
+    rc, out, err = module.run_command(words)
+    if rc != 0:
+        raise Refused((err or out).strip() or "muster-workload %s ended with %d" % (verb, rc))
+
+
+def named(entry):
     name = str(entry.get("workload", ""))
     if not NAME.match(name):
         raise Refused("%r is no workload's name" % name)
-    generation = int(entry["generation"])
     spec = entry.get("spec") or {}
     unit = str(spec.get("unit") or "muster-workload-%s.service" % name)
     if not UNIT.match(unit):
         raise Refused("spec.unit %r is no service unit's name" % unit)
+    return name, int(entry["generation"]), spec, unit
+
+
+def stop(module, root, entry):
+    name, generation, spec, unit = named(entry)
+    # What the node last started is what must end: the spec may name another unit by now.
+    known = os.path.exists("%s/var/lib/muster/workloads/%s.json" % (root, name))
+    order(module, root, "stop", name, generation, None if known or not spec.get("unit") else unit)
+
+
+def start(module, root, entry):
+    name, generation, spec, unit = named(entry)
     if not spec.get("exec") and not spec.get("unit"):
         raise Refused("spec has neither exec nor unit: nothing says what to start")
     path = "%s/etc/systemd/system/%s" % (root, unit)
@@ -142,10 +162,7 @@ def start(module, root, entry):
                 rc, out, err = module.run_command([systemctl, "daemon-reload"])
                 if rc != 0:
                     raise Refused("systemctl daemon-reload: %s" % (err or out).strip())
-        tool = "%s/usr/local/bin/muster-workload" % root
-        rc, out, err = module.run_command([tool, "start", name, "--generation", str(generation), "--unit", unit])
-        if rc != 0:
-            raise Refused((err or out).strip() or "muster-workload start ended with %d" % rc)
+        order(module, root, "start", name, generation, unit)
     return changed
 
 
@@ -160,11 +177,15 @@ def main():
     for entry in module.params["workloads"]:
         name = str(entry.get("workload", "?"))
         try:
-            changed = start(module, module.params["root"], entry) or changed
-            outcome[name] = dict(started=True, reason="")
+            if entry.get("stop"):
+                stop(module, module.params["root"], entry)
+                outcome[name] = dict(started=False, stopped=True, reason="")
+            else:
+                changed = start(module, module.params["root"], entry) or changed
+                outcome[name] = dict(started=True, reason="")
         except (Refused, EnvironmentError, ValueError, KeyError) as trouble:
             outcome[name] = dict(started=False, reason=str(trouble))
-    failed = sorted(n for n in outcome if not outcome[n]["started"])
+    failed = sorted(n for n in outcome if not (outcome[n]["started"] or outcome[n].get("stopped")))
     if failed:
         module.fail_json(
             msg="; ".join("%s: %s" % (n, outcome[n]["reason"]) for n in failed),

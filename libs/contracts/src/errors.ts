@@ -19,6 +19,7 @@ export const ErrorCodes = {
   ROLE_RULE: { status: 409, retry: false },
   ILLEGAL_TRANSITION: { status: 409, retry: false },
   WORKLOADS_PRESENT: { status: 409, retry: false },
+  WORKLOAD_RUNNING: { status: 409, retry: false },
   TOO_MANY_JOBS: { status: 409, retry: true },
   DRIVER_UNKNOWN: { status: 400, retry: false },
   DRIVER_UNAVAILABLE: { status: 503, retry: true },

@@ -29,7 +29,7 @@ export interface EventMap {
     workload: string;
     node?: string;
     generation: number;
-    change: 'assigned' | 'running' | 'cleared' | 'held';
+    change: 'assigned' | 'running' | 'cleared' | 'held' | 'stopping' | 'stopped';
   };
   /** Key = `<code>`. */
   alarm: AlarmRecord;

@@ -38,8 +38,8 @@ export interface NodeResult {
   checksum?: string;
   /** decommission: the cleanup did not work, the node is Decommissioned all the same. */
   cleanupFailed?: boolean;
-  /** recover: for each workload of the job, whether its start succeeded on this node, and why not. */
-  workloads?: Record<string, { started: boolean; reason: string }>;
+  /** recover: for each workload of the job, whether its start (or its stop) succeeded on this node, and why not. */
+  workloads?: Record<string, { started: boolean; stopped?: boolean; reason: string }>;
 }
 
 export interface RecoverTask {
@@ -47,6 +47,8 @@ export interface RecoverTask {
   generation: number;
   driver: string;
   spec: Record<string, unknown>;
+  /** To be stopped rather than started: done when the node has read back that nothing of it runs. */
+  stop?: boolean;
 }
 
 /** Bucket `jobs`. The provisioner writes progress and results; inventory rolls node statuses forward from them. */
@@ -61,7 +63,7 @@ export interface JobRecord {
   extraVars: Record<string, unknown>;
   /** discover: addresses to go to. */
   addresses?: string[];
-  /** recover: what to start on the one node of the job. */
+  /** recover: what to start, or to stop, on the one node of the job. */
   recover?: RecoverTask[];
   /** The playbook that runs now, or ran last. */
   task: string;

@@ -25,6 +25,11 @@ export interface WorkloadRecord {
    * succeeded or a report shows the workload there. Survives every crash, so no accepted recovery is lost.
    */
   start?: StartOwed;
+  /**
+   * A stop that is owed on the assigned node: set together with `desired: stopped`, taken away when the node has read
+   * back that nothing of it runs. `desired: stopped` without it is read back as stopped. Survives every crash.
+   */
+  stop?: StopOwed;
   /** Boot of the assigned node under which it was last seen running: another boot means that it was lost. */
   boot?: string;
 }
@@ -36,4 +41,15 @@ export interface StartOwed {
   job?: string;
   /** Failed tries so far. */
   attempt: number;
+}
+
+export interface StopOwed {
+  /** `put`: an operator's order. `seen`: it ran although it shall not. */
+  cause: string;
+  /** The recover job that carries it out now. Written before the job's own record. */
+  job?: string;
+  /** Failed tries so far. */
+  attempt: number;
+  /** Why the last try failed. */
+  why?: string;
 }

@@ -35,14 +35,17 @@ export function workloadCommands(program: Command): void {
     ),
     'workload put db1 --node host1-SN1 --priority 10',
   );
-  examples(does(workload.command('delete <name>').description('forget a workload'), forget), 'workload delete db1');
+  examples(
+    does(workload.command('delete <name>').description('forget a workload; refused until it is stopped'), forget),
+    'workload delete db1',
+  );
 }
 
 const workloadPath = (name: string): string => `/v1/workloads/${encodeURIComponent(name)}`;
 
 const row = (w: WorkloadRecord): string[] => [
   w.name,
-  w.desired,
+  w.stop === undefined ? w.desired : 'stopping',
   w.assignment?.node ?? '-',
   String(w.assignment?.generation ?? w.generation),
   String(w.priority),

@@ -14,7 +14,8 @@ export class HostsView {
   hosts(): Host[] {
     const used = new Map<string, number>();
     for (const { value: w } of this.store.workloads.view.entries())
-      if (w.assignment !== undefined && w.desired === 'running')
+      // One that is on its way down takes its room until its node has read back that it is gone.
+      if (w.assignment !== undefined && (w.desired === 'running' || w.stop !== undefined))
         used.set(w.assignment.node, (used.get(w.assignment.node) ?? 0) + w.weight);
     return this.store.nodes.view
       .entries()

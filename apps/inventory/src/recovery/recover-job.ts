@@ -1,4 +1,4 @@
-import type { JobRecord, WorkloadRecord } from '#contracts';
+import { isEndedJob, type JobRecord, type WorkloadRecord } from '#contracts';
 
 /** Workloads of one node that one job starts. A first try takes them together; after a failure each has its own. */
 export interface StartGroup {
@@ -56,13 +56,38 @@ export function recoverJob(id: string, g: StartGroup, conductor: number, at: num
   };
 }
 
+/** The job that stops this workload on its node; undefined: it is assigned nowhere. */
+export function stopJob(id: string, w: WorkloadRecord, conductor: number, at: number): JobRecord | undefined {
+  const node = w.assignment?.node;
+  if (node === undefined) return undefined;
+  const job = recoverJob(id, { node, cause: `stop:${w.stop?.cause ?? ''}`, workloads: [w] }, conductor, at);
+  return {
+    ...job,
+    desc: `recoverEvent: nodes:[${node}] stop:[${w.name}]`,
+    ...(job.recover && { recover: job.recover.map((task) => ({ ...task, stop: true })) }),
+  };
+}
+
+/** What the job says of the stop. Undefined: the job has not ended. */
+export function stopOutcome(
+  job: JobRecord,
+  node: string,
+  workload: string,
+): { stopped: boolean; why: string } | undefined {
+  if (!isEndedJob(job)) return undefined;
+  const result = job.results[node];
+  const own = result?.workloads?.[workload];
+  if (own !== undefined) return { stopped: own.stopped === true, why: own.reason };
+  return { stopped: false, why: result?.message ?? (job.error || 'The job ended without a word about it.') };
+}
+
 /** What the job says of one workload. Undefined: the job has not ended. */
 export function startOutcome(
   job: JobRecord,
   node: string,
   workload: string,
 ): { started: boolean; why: string } | undefined {
-  if (job.status !== 'Complete' && job.status !== 'Errored') return undefined;
+  if (!isEndedJob(job)) return undefined;
   const result = job.results[node];
   const own = result?.workloads?.[workload];
   if (own !== undefined) return { started: own.started, why: own.reason };

@@ -3,9 +3,11 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { GateResponder } from './gate.responder.js';
 import { HostsView } from './hosts.js';
 import { MayStartService } from './may-start.service.js';
+import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
 import { ReportsModule } from './reports.module.js';
 import { StartFactsService } from './start-facts.js';
+import { StopReconciler } from './stop.reconciler.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 import { WorkloadsController } from './workloads.controller.js';
@@ -17,8 +19,10 @@ import { WorkloadsController } from './workloads.controller.js';
     GateResponder,
     HostsView,
     MayStartService,
+    RecoverJobs,
     RecoveryReconciler,
     StartFactsService,
+    StopReconciler,
     WorkloadReconciler,
     WorkloadService,
   ],

@@ -148,14 +148,14 @@ export class RecoveryReconciler implements Reconciler {
     });
   }
 
-  /** Clears the assignment, and calls back a start that was on its way to the dead node. */
+  /** Clears the assignment, and calls back a start or stop that was on its way to the dead node. */
   private async take(c: ConductorView, i: IncidentRecord, workload: string): Promise<void> {
     const seen = this.store.workloads.view.get(workload)?.value;
     if (seen !== undefined && seen.assignment?.node !== i.node) return;
     let job: string | undefined;
     await this.workloads.change(workload, 'cleared', (w) => {
       c.check();
-      job = w.assignment?.node === i.node ? w.start?.job : undefined;
+      job = w.assignment?.node === i.node ? (w.start?.job ?? w.stop?.job) : undefined;
       return cleared(w, i.node);
     });
     if (job === undefined) return;

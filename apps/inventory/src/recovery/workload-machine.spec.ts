@@ -12,15 +12,21 @@ import {
   heldBecause,
   lost,
   moved,
+  runOrdered,
   startFailed,
   started,
+  stopFailed,
+  stopHandedTo,
+  stopNeeded,
+  stopOrdered,
+  stopped,
 } from './workload-machine.js';
 
 const nodes = ['a', 'b', 'c'];
 
 describe('a workload', () => {
   it('changes its node only with a higher generation, and never from one node to another without one', () => {
-    const step = fc.record({ op: fc.nat(8), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
+    const step = fc.record({ op: fc.nat(14), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let w: WorkloadRecord = aWorkload('db');
@@ -36,14 +42,24 @@ describe('a workload', () => {
             heldBecause(w, 'why'),
             lost(w, 'boot2'),
             moved(w, w.assignment?.node ?? '', s.node, g),
+            stopOrdered(w, 'put'),
+            runOrdered(w),
+            stopNeeded(w, g),
+            stopHandedTo(w, 'j', g),
+            stopped(w, g),
+            stopFailed(w, 'j', 'why'),
           ];
           const next = tries[s.op];
           if (next === undefined) continue;
           if (next.assignment?.node !== w.assignment?.node) expect(next.generation).toBeGreaterThan(w.generation);
           expect(next.generation).toBeGreaterThanOrEqual(w.generation);
           if (next.assignment !== undefined) expect(next.assignment.generation).toBeLessThanOrEqual(next.generation);
+          // One order at a time is owed, and a stop never beside a wish to run.
+          expect(next.start !== undefined && next.stop !== undefined).toBe(false);
+          expect(next.stop === undefined || (next.desired === 'stopped' && next.assignment !== undefined)).toBe(true);
           // What a stale decision rests on is refused.
-          if ([1, 2, 3, 4, 8].includes(s.op)) expect(s.stale === 0 || w.assignment?.generation === g).toBe(true);
+          if ([1, 2, 3, 4, 8, 11, 12, 13].includes(s.op))
+            expect(s.stale === 0 || w.assignment?.generation === g).toBe(true);
           w = next;
         }
       }),

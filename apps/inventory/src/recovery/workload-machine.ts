@@ -1,4 +1,7 @@
-import type { RecoveryAssignment, StartOwed, WorkloadRecord } from '#contracts';
+import type { RecoveryAssignment, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
+
+/** Cause of a start that an operator ordered after a stop: the node may still report the run before that stop. */
+export const RUN_AGAIN = 'run-again';
 
 /** The lawful changes of a workload's record. Each takes the record as it is now, or refuses by undefined. */
 
@@ -12,7 +15,7 @@ const without = <K extends keyof WorkloadRecord>(w: WorkloadRecord, ...keys: K[]
 export const cleared = (w: WorkloadRecord, from: string): WorkloadRecord | undefined =>
   w.assignment?.node !== from
     ? undefined
-    : { ...without(w, 'assignment', 'start', 'boot', 'held'), generation: w.generation + 1 };
+    : { ...without(w, 'assignment', 'start', 'stop', 'boot', 'held'), generation: w.generation + 1 };
 
 /** Gives it to a node, with the start that it owes. Only what is assigned nowhere, at the generation that was decided on. */
 export function assigned(w: WorkloadRecord, to: string, cause: string, generation: number): WorkloadRecord | undefined {
@@ -37,7 +40,7 @@ export const corrected = (w: WorkloadRecord, seenOn: string, generation: number)
   w.generation !== generation || w.assignment?.node === seenOn
     ? undefined
     : {
-        ...without(w, 'start', 'boot', 'held'),
+        ...without(w, 'start', 'stop', 'boot', 'held'),
         assignment: { node: seenOn, generation: generation + 1 },
         generation: generation + 1,
       };
@@ -59,6 +62,66 @@ export const startFailed = (w: WorkloadRecord, job: string, held: string): Workl
   if (w.start?.job !== job) return undefined;
   const start: StartOwed = { cause: w.start.cause, attempt: w.start.attempt + 1 };
   return { ...w, start, held };
+};
+
+/**
+ * It shall not run any more. The stop has a generation of its own, and so has the start after it: whichever order comes
+ * late is refused by the node's lock.
+ */
+export function stopOrdered(w: WorkloadRecord, cause: string): WorkloadRecord {
+  const next: WorkloadRecord = { ...without(w, 'start', 'stop', 'held'), desired: 'stopped' };
+  return w.assignment === undefined ? next : { ...again(next, w.assignment.node), stop: { cause, attempt: 0 } };
+}
+
+/** It shall run again, where it is assigned; what is assigned nowhere is placed. */
+export function runOrdered(w: WorkloadRecord): WorkloadRecord {
+  const next: WorkloadRecord = { ...without(w, 'stop', 'held'), desired: 'running' };
+  return w.assignment === undefined
+    ? next
+    : { ...again(next, w.assignment.node), start: { cause: RUN_AGAIN, attempt: 0 } };
+}
+
+const again = (w: WorkloadRecord, node: string): WorkloadRecord => ({
+  ...w,
+  assignment: { node, generation: w.generation + 1 },
+  generation: w.generation + 1,
+});
+
+/** It was stopped, and runs all the same. */
+export const stopNeeded = (w: WorkloadRecord, generation: number): WorkloadRecord | undefined =>
+  w.desired !== 'stopped' || w.stop !== undefined || w.assignment?.generation !== generation
+    ? undefined
+    : stopOrdered(w, 'seen');
+
+/** Hands the owed stop to a job. */
+export const stopHandedTo = (w: WorkloadRecord, job: string, generation: number): WorkloadRecord | undefined =>
+  w.stop === undefined || w.stop.job !== undefined || w.assignment?.generation !== generation
+    ? undefined
+    : { ...w, stop: { ...w.stop, job } };
+
+/** Its node has read back that nothing of it runs. */
+export const stopped = (w: WorkloadRecord, generation: number): WorkloadRecord | undefined =>
+  w.stop === undefined || w.assignment?.generation !== generation ? undefined : without(w, 'stop', 'boot');
+
+/** The job did not stop it: the stop is owed still. */
+export const stopFailed = (w: WorkloadRecord, job: string, why: string): WorkloadRecord | undefined => {
+  if (w.stop?.job !== job) return undefined;
+  const stop: StopOwed = { cause: w.stop.cause, attempt: w.stop.attempt + 1, why };
+  return { ...w, stop };
+};
+
+/** Nothing of it may be running: it is assigned nowhere, or its stop was read back. */
+export const isStopped = (w: WorkloadRecord): boolean =>
+  w.assignment === undefined || (w.desired === 'stopped' && w.stop === undefined);
+
+/**
+ * Does a run that its node reports say that the owed start is done? After a stop and after a reboot only a run of that
+ * very start does: an older report may still be on its way.
+ */
+export const provesStart = (w: WorkloadRecord, run: { generation: number }, bootId: string): boolean => {
+  const cause = w.start?.cause ?? '';
+  if (cause === RUN_AGAIN) return run.generation >= (w.assignment?.generation ?? Infinity);
+  return !cause.startsWith('reboot:') || cause === `reboot:${bootId}`;
 };
 
 export const heldBecause = (w: WorkloadRecord, held: string): WorkloadRecord | undefined =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { MusterError, type JobRecord, type WorkloadRecord } from '#contracts';
+import { MusterError, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -11,8 +11,20 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { HostsView } from './hosts.js';
 import { place, type Placement } from './placement.js';
 import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
+import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from './start-facts.js';
-import { assigned, corrected, handedTo, heldBecause, lost, moved, startFailed, started } from './workload-machine.js';
+import {
+  assigned,
+  corrected,
+  handedTo,
+  heldBecause,
+  lost,
+  moved,
+  provesStart,
+  RUN_AGAIN,
+  startFailed,
+  started,
+} from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
 /** A lost workload whose node is not in service again after this is started elsewhere, ms. */
@@ -37,6 +49,7 @@ export class WorkloadReconciler implements Reconciler {
     private readonly workloads: WorkloadService,
     private readonly facts: StartFactsService,
     private readonly hosts: HostsView,
+    private readonly jobs: RecoverJobs,
     conductor: ConductorService,
   ) {
     conductor.add(this);
@@ -72,6 +85,14 @@ export class WorkloadReconciler implements Reconciler {
           w.name,
           held(w, `Its start on ${w.assignment?.node ?? '?'} failed ${w.start?.attempt} time(s). ${w.held ?? ''}`),
         );
+    for (const { name, stop, assignment } of all)
+      if (stop !== undefined && stop.attempt > 0)
+        wanted.set(name, {
+          code: 'workload-held',
+          subject: name,
+          severity: 'warning',
+          message: `Its stop on ${assignment?.node ?? '?'} failed ${stop.attempt} time(s). ${stop.why ?? ''}`,
+        });
     await keepAlarms(this.alarms, ['no-room', 'workload-held'], [...wanted.values()], () => void c.check());
     this.forget(all);
   }
@@ -81,15 +102,14 @@ export class WorkloadReconciler implements Reconciler {
     const at = w.assignment;
     const report = at && this.facts.of(at.node);
     if (at === undefined || report?.workloads === undefined) return;
-    const there = report.workloads.some((r) => r.name === w.name);
-    if (there && (w.start !== undefined || w.boot !== report.bootId)) {
-      // A report of the boot that was just lost is no proof of a start in the new one.
-      if (w.start?.cause.startsWith('reboot:') === true && w.start.cause !== `reboot:${report.bootId}`) return;
+    const there = report.workloads.find((r) => r.name === w.name);
+    if (there !== undefined && (w.start !== undefined || w.boot !== report.bootId)) {
+      if (!provesStart(w, there, report.bootId)) return;
       await this.workloads.change(w.name, w.start === undefined ? undefined : 'running', (now) => {
         c.check();
         return started(now, at.generation, report.bootId);
       });
-    } else if (!there && w.start === undefined && w.boot !== undefined && w.boot !== report.bootId) {
+    } else if (there === undefined && w.start === undefined && w.boot !== undefined && w.boot !== report.bootId) {
       await this.workloads.change(w.name, 'held', (now) => {
         c.check();
         return now.boot === w.boot && now.generation === w.generation ? lost(now, report.bootId) : undefined;
@@ -151,7 +171,7 @@ export class WorkloadReconciler implements Reconciler {
       return false;
     }
     // On its own node is no case for a start: the next look at the report notes it.
-    if (check.kind === 'there' && !w.start.cause.startsWith('reboot:')) return false;
+    if (check.kind === 'there' && !w.start.cause.startsWith('reboot:') && w.start.cause !== RUN_AGAIN) return false;
     const out = this.hosts.whyOut(at.node);
     if (out !== undefined) {
       await this.waitForNode(c, w, at.node, out, wanted);
@@ -208,30 +228,14 @@ export class WorkloadReconciler implements Reconciler {
       });
       if (now !== undefined) handed.push(now);
     }
-    if (handed.length > 0) await this.writeJob(c, recoverJob(id, { ...g, workloads: handed }, c.token, Date.now()));
-  }
-
-  private async writeJob(c: ConductorView, job: JobRecord): Promise<void> {
-    c.check();
-    try {
-      await this.store.jobs.bucket.create(job.id, job);
-    } catch (e) {
-      if (MusterError.from(e).code === 'REVISION_CONFLICT') return;
-      throw e;
-    }
-    await this.store.bus.emit(
-      'job',
-      job.id,
-      { job: job.id, kind: job.kind, status: job.status, nodes: job.nodes, task: job.task, error: job.error },
-      { id: `job.${job.id}.Queued` },
-    );
+    if (handed.length > 0) await this.jobs.write(c, recoverJob(id, { ...g, workloads: handed }, c.token, Date.now()));
   }
 
   private async followJob(c: ConductorView, w: WorkloadRecord): Promise<void> {
     const id = w.start?.job;
     const at = w.assignment;
     if (id === undefined || at === undefined) return;
-    const job = this.store.jobs.view.get(id)?.value ?? (await this.store.jobs.bucket.get(id))?.value;
+    const job = await this.jobs.find(id);
     if (job === undefined) return this.rewriteJob(c, id, w);
     const outcome = startOutcome(job, at.node, w.name);
     if (outcome === undefined) return;
@@ -255,7 +259,7 @@ export class WorkloadReconciler implements Reconciler {
       .filter((x) => x.start?.job === id && x.assignment?.node === w.assignment?.node);
     const node = w.assignment?.node;
     if (node === undefined || w.start === undefined || same.length === 0) return;
-    await this.writeJob(c, recoverJob(id, { node, cause: w.start.cause, workloads: same }, c.token, Date.now()));
+    await this.jobs.write(c, recoverJob(id, { node, cause: w.start.cause, workloads: same }, c.token, Date.now()));
   }
 
   /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */

@@ -10,6 +10,7 @@ import {
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { PUT } from './start-gate.js';
+import { isStopped, runOrdered, stopOrdered } from './workload-machine.js';
 
 type Change = EventMap['workload']['change'];
 
@@ -68,13 +69,20 @@ export class WorkloadService {
     });
     const record = done.value;
     if (record === undefined) throw unknownWorkload(q.name);
-    if (done.changed && record.assignment !== undefined && record.start !== undefined)
-      await this.tell(record, done.revision, 'assigned');
+    if (done.changed && record.assignment !== undefined && (record.start ?? record.stop) !== undefined)
+      await this.tell(record, done.revision, record.stop === undefined ? 'assigned' : 'stopping');
     return { ...record, revision: done.revision };
   }
 
+  /** Refused while it runs: nobody would stop it any more, and nobody would know that it runs. @throws WORKLOAD_RUNNING */
   async delete(q: RpcRequest<'inventory.workloads.delete'>): Promise<Record<string, never>> {
-    const { revision } = await this.get(q.name);
+    const { revision, ...record } = await this.get(q.name);
+    if (!isStopped(record))
+      throw new MusterError(
+        'WORKLOAD_RUNNING',
+        `"${q.name}" ${record.stop === undefined ? 'runs' : 'is not yet stopped'} on ${record.assignment?.node ?? '?'}: set it to "desired": "stopped" and wait until that is read back.`,
+        { workload: q.name, node: record.assignment?.node },
+      );
     await this.store.workloads.bucket.delete(q.name, revision);
     return {};
   }
@@ -110,7 +118,9 @@ function withAssignment(
     if (node === undefined) return next;
     const generation = next.generation + 1;
     const first: WorkloadRecord = { ...next, generation, assignment: { node, generation } };
-    return next.desired === 'running' ? { ...first, start: { cause: PUT, attempt: 0 } } : first;
+    return next.desired === 'running'
+      ? { ...first, start: { cause: PUT, attempt: 0 } }
+      : { ...first, stop: { cause: PUT, attempt: 0 } };
   }
   if (node !== undefined && node !== at.node)
     throw new MusterError(
@@ -123,10 +133,10 @@ function withAssignment(
     );
   const kept: WorkloadRecord = { ...next, assignment: at };
   if (was?.boot !== undefined) kept.boot = was.boot;
-  if (next.desired !== 'running') return kept;
-  if (was?.held !== undefined) kept.held = was.held;
-  if (was?.start !== undefined) kept.start = was.start;
-  else if (was?.desired !== 'running') kept.start = { cause: PUT, attempt: 0 };
+  if (next.desired !== was?.desired) return next.desired === 'running' ? runOrdered(kept) : stopOrdered(kept, PUT);
+  if (was.held !== undefined) kept.held = was.held;
+  if (was.start !== undefined) kept.start = was.start;
+  if (was.stop !== undefined) kept.stop = was.stop;
   return kept;
 }
 

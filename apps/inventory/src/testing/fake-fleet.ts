@@ -89,6 +89,11 @@ export class FakeFleet {
     this.tick();
   }
 
+  stop(node: string, workload: string): void {
+    this.running.get(node)?.delete(workload);
+    this.tick();
+  }
+
   runs(node: string): string[] {
     return [...(this.running.get(node)?.keys() ?? [])];
   }

@@ -58,7 +58,11 @@ function takeData(node: Seen, data: Record<string, unknown>): void {
   if (isObject(data['workloads']))
     for (const [name, said] of Object.entries(data['workloads']))
       if (isObject(said))
-        (node.workloads ??= {})[name] = { started: said['started'] === true, reason: text(said['reason']) };
+        (node.workloads ??= {})[name] = {
+          started: said['started'] === true,
+          ...(said['stopped'] === true && { stopped: true }),
+          reason: text(said['reason']),
+        };
 }
 
 function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {

@@ -219,4 +219,31 @@ describe('the playbooks that come with Muster', () => {
       db: { started: false, reason: 'generation 6 is older than 7, which is installed here' },
     });
   }, 60_000);
+
+  it('recover stops a workload under its generation, and tells what the node refuses', async () => {
+    const stop = (workload: string, generation: number, spec = {}): RecoverTask => ({
+      workload,
+      generation,
+      driver: 'ansible',
+      spec,
+      stop: true,
+    });
+    const tool = `${root}/usr/local/bin/muster-workload`;
+    await program(tool, `#!/bin/sh\necho "$@" > ${root}/last\n[ "$2" = db ] || { echo "STALE: older" >&2; exit 3; }\n`);
+    expect(await run('recover', { recover: [stop('db', 8)] })).toMatchObject({
+      ok: true,
+      workloads: { db: { started: false, stopped: true } },
+    });
+    expect(await readFile(`${root}/last`, 'utf8')).toBe('stop db --generation 8\n');
+    // The node has carried out an order about it: its own file names the unit, whatever the spec says by now.
+    await mkdir(`${root}/var/lib/muster/workloads`, { recursive: true });
+    await writeFile(`${root}/var/lib/muster/workloads/db.json`, '{}');
+    await run('recover', { recover: [stop('db', 9, { unit: 'other.service' })] });
+    expect(await readFile(`${root}/last`, 'utf8')).toBe('stop db --generation 9\n');
+    expect(await run('recover', { recover: [stop('web', 3, { unit: 'web.service' })] })).toMatchObject({
+      ok: false,
+      workloads: { web: { started: false, reason: 'STALE: older' } },
+    });
+    expect(await readFile(`${root}/last`, 'utf8')).toBe('stop web --generation 3 --unit web.service\n');
+  }, 60_000);
 });

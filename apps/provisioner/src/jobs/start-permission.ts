@@ -13,7 +13,7 @@ const TRIES = 5;
 const PAUSE_MS = 500;
 
 /**
- * May these still be started on the node? Asked right before: the registry may have moved on since the job was
+ * May these still be started (or stopped) on the node? Asked right before: the registry may have moved on since the job was
  * written. No answer is no: a start is retried by whoever owes it, two copies cannot be taken back.
  */
 export async function askStarts(tasks: readonly RecoverTask[], node: string, ask: Ask): Promise<StartAnswers> {
@@ -21,10 +21,13 @@ export async function askStarts(tasks: readonly RecoverTask[], node: string, ask
   await Promise.all(
     tasks.map(async (task) => {
       const { workload, generation, driver } = task;
+      // A stop makes no second copy, and the node itself refuses one that was overtaken.
       const answer =
-        driver === 'ansible'
-          ? await askPatiently({ workload, node, generation }, ask)
-          : { allowed: false, reason: `the recovery driver ${driver} is not carried out by this provisioner` };
+        driver !== 'ansible'
+          ? { allowed: false, reason: `the recovery driver ${driver} is not carried out by this provisioner` }
+          : task.stop === true
+            ? { allowed: true, reason: '' }
+            : await askPatiently({ workload, node, generation }, ask);
       if (answer.allowed) answers.allowed.push(task);
       else answers.refused.push({ workload, reason: answer.reason });
     }),

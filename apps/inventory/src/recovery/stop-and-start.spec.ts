@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { defaultFencing, type IncidentRecord, type JobRecord, type NodeResult, type WorkloadRecord } from '#contracts';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { buildConfig, startService, type RunningService } from '#service';
+import { InventoryModule } from '../inventory.module.js';
+import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+
+/** Inventory on a real server; the spec plays the agents and the provisioner. */
+describe('a workload that shall not run any more', () => {
+  let nats: TestNats;
+  let fleet: FakeFleet;
+  let inventory: RunningService;
+
+  const config = (instance: string): ReturnType<typeof buildConfig> =>
+    buildConfig(
+      {
+        cluster: 'lab',
+        instance,
+        dataDir: '/tmp',
+        logLevel: process.env['SPEC_LOG'] ?? 'silent',
+        nats: { servers: [nats.url] },
+        initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
+      },
+      undefined,
+      'spec',
+    );
+
+  beforeEach(async () => {
+    nats = await startTestNats();
+    fleet = await FakeFleet.open(nats.url, ['n-1', 'n-2', 'n-3']);
+    inventory = await startService('inventory', InventoryModule, { config: config('inventory-1') });
+    await fleet.start();
+    await until(
+      async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === 3,
+      'fleet in service',
+    );
+    fleet.run('n-1', 'db', 1);
+    await put({ node: 'n-1' });
+    await until(async () => (await db()).boot, 'db seen on n-1');
+  }, 30_000);
+
+  afterEach(async () => {
+    await inventory.close();
+    await fleet.close();
+    await nats.stop();
+  });
+
+  const put = (workload: { node?: string; desired?: 'running' | 'stopped' }): Promise<WorkloadRecord> =>
+    fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'db', workload });
+  const remove = (): Promise<unknown> => fleet.bus.call('inventory.workloads.delete', { by: 'eve', name: 'db' });
+  const db = async (): Promise<WorkloadRecord> =>
+    (await fleet.bus.bucket<WorkloadRecord>('workloads').get('db'))?.value as WorkloadRecord;
+  const job = (what: 'stop' | 'start', but: string[] = []): Promise<JobRecord> =>
+    until(
+      async () =>
+        (await fleet.bus.bucket<JobRecord>('jobs').list())
+          .map((e) => e.value)
+          .find(
+            (j) =>
+              j.kind === 'recover' &&
+              j.status === 'Queued' &&
+              !but.includes(j.id) &&
+              j.recover?.every((t) => (t.stop === true) === (what === 'stop')),
+          ),
+      `a job that has it ${what === 'stop' ? 'stopped' : 'started'}`,
+    );
+  const end = async (j: JobRecord, said: NonNullable<NodeResult['workloads']>[string]): Promise<void> => {
+    const ok = said.started || said.stopped === true;
+    await fleet.bus.bucket<JobRecord>('jobs').mutate(
+      j.id,
+      (c) =>
+        c && {
+          ...c.value,
+          status: ok ? 'Complete' : 'Errored',
+          endedAt: Date.now(),
+          results: { 'n-1': { ok, step: 'recover', workloads: { db: said } } },
+        },
+    );
+  };
+  const carryOutStop = async (j: JobRecord): Promise<void> => {
+    fleet.stop('n-1', 'db');
+    await end(j, { started: false, stopped: true, reason: '' });
+  };
+
+  it('is stopped on its node under a generation of its own, and then reads back as stopped', async () => {
+    const owed = await put({ desired: 'stopped' });
+    expect(owed).toMatchObject({
+      desired: 'stopped',
+      assignment: { node: 'n-1', generation: 2 },
+      stop: { attempt: 0 },
+    });
+    const j = await job('stop');
+    expect(j).toMatchObject({ nodes: ['n-1'], recover: [{ workload: 'db', generation: 2, stop: true }] });
+    expect((await db()).stop?.job).toBe(j.id);
+    await carryOutStop(j);
+    await until(async () => (await db()).stop === undefined, 'the stop is read back');
+    expect(await db()).toMatchObject({ desired: 'stopped', assignment: { node: 'n-1' } });
+    expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toHaveLength(
+      1,
+    );
+  }, 30_000);
+
+  it('is started again on its assignment, newer than a stop that is still on its way', async () => {
+    await put({ desired: 'stopped' });
+    const stop = await job('stop');
+    const again = await put({ desired: 'running' });
+    expect(again).toMatchObject({ assignment: { node: 'n-1', generation: 3 } });
+    expect(again.stop).toBeUndefined();
+    // Its node still reports the run that is about to be stopped: no proof of this start.
+    const start = await job('start');
+    expect(start.recover).toMatchObject([{ workload: 'db', generation: 3 }]);
+    expect((await db()).start?.job).toBe(start.id);
+    await carryOutStop(stop);
+    fleet.run('n-1', 'db', 3);
+    await end(start, { started: true, reason: '' });
+    await until(async () => (await db()).start === undefined, 'it runs again');
+  }, 30_000);
+
+  it('is tried again, with an alarm, until its node has read the stop back', async () => {
+    await put({ desired: 'stopped' });
+    const first = await job('stop');
+    await end(first, { started: false, reason: 'it still runs after its stop' });
+    const alarm = await until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.find((a) => a.code === 'workload-held'),
+      'alarm workload-held',
+    );
+    expect(alarm.message).toContain('still runs');
+    await carryOutStop(await job('stop', [first.id]));
+    await until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.length === 0,
+      'the alarm is cleared',
+    );
+  }, 30_000);
+
+  it('is not deleted before it is stopped', async () => {
+    await expect(remove()).rejects.toMatchObject({ code: 'WORKLOAD_RUNNING' });
+    await put({ desired: 'stopped' });
+    await expect(remove()).rejects.toMatchObject({ code: 'WORKLOAD_RUNNING' });
+    await carryOutStop(await job('stop'));
+    await until(async () => (await db()).stop === undefined, 'the stop is read back');
+    await remove();
+    expect(await db()).toBeUndefined();
+  }, 30_000);
+
+  it('waits for a silent node, and is started nowhere when that is fenced', async () => {
+    await fleet.die('n-1');
+    await put({ desired: 'stopped' });
+    const i = await until(async () => {
+      const entry = await fleet.bus.bucket<IncidentRecord>('incidents').get('n-1');
+      return entry?.value.phase === 'fencing' && entry;
+    }, 'fencing');
+    await fleet.bus
+      .bucket<IncidentRecord>('incidents')
+      .update(
+        'n-1',
+        { ...i.value, phase: 'fenced', epoch: 1, proof: { kind: 'read-back', at: 1, level: 0 } },
+        i.revision,
+      );
+    await until(async () => (await db()).assignment === undefined, 'taken from the dead node');
+    expect(await db()).not.toHaveProperty('stop');
+    await until(async () => {
+      const entry = await fleet.bus.bucket<IncidentRecord>('incidents').get('n-1');
+      return entry?.value.phase === 'recovered';
+    }, 'recovered');
+    expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toEqual([]);
+    await remove();
+  }, 30_000);
+
+  it('is stopped by another replica when the conductor goes down in the middle', async () => {
+    const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
+    await put({ desired: 'stopped' });
+    await inventory.close();
+    inventory = second;
+    await carryOutStop(await job('stop'));
+    await until(async () => (await db()).stop === undefined, 'the stop is read back');
+    expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toHaveLength(
+      1,
+    );
+  }, 30_000);
+
+  it('is stopped again where it is seen running all the same', async () => {
+    await put({ desired: 'stopped' });
+    const first = await job('stop');
+    await carryOutStop(first);
+    await until(async () => (await db()).stop === undefined, 'the stop is read back');
+    fleet.run('n-1', 'db', 2);
+    await carryOutStop(await job('stop', [first.id]));
+    await until(async () => (await db()).stop === undefined, 'the stop is read back again');
+  }, 30_000);
+});

@@ -1,0 +1,39 @@
+import type { Report, WorkloadRecord } from '#contracts';
+import { retryAfterMs } from './recover-job.js';
+
+/**
+ * A report that was on its way when the stop was read back still names the workload: only who names it for this long
+ * after is believed to run it, ms.
+ */
+export const STILL_RUNS_MS = 3_000;
+
+/** What is known of a workload that shall not run. */
+export interface StopFacts {
+  workload: WorkloadRecord;
+  /** Its node's own fresh report; undefined: the node is silent. */
+  report: Pick<Report, 'workloads'> | undefined;
+  /** ms that its node has been naming it in every look, on the asker's own clock. */
+  seenForMs: number;
+  /** ms since the last try failed, on the asker's own clock. */
+  sinceFailureMs: number;
+}
+
+/** `wait`: nothing can be done now. `done`: stopped, or nowhere. */
+export type StopStep = 'wait' | 'done' | 'owe' | 'give' | 'follow' | 'read-back';
+
+/** The next step towards "it does not run". Its node's word decides; a silent node is never taken for a stopped workload. */
+export function stopStep(f: StopFacts): StopStep {
+  const { workload: w, report } = f;
+  if (w.desired !== 'stopped' || w.assignment === undefined) return 'done';
+  if (w.stop === undefined) return runsThere(f) && f.seenForMs >= STILL_RUNS_MS ? 'owe' : 'done';
+  if (w.stop.job !== undefined) return 'follow';
+  // It belongs to somebody else, who cannot be ordered from here: what its node says is the read-back.
+  if (w.recovery.driver !== 'ansible') return report?.workloads !== undefined && !runsThere(f) ? 'read-back' : 'wait';
+  // A dead node is the business of its incident, which takes the workload away.
+  if (report === undefined) return 'wait';
+  const { attempt } = w.stop;
+  return attempt === 0 || f.sinceFailureMs >= retryAfterMs(attempt) ? 'give' : 'wait';
+}
+
+export const runsThere = (f: Pick<StopFacts, 'workload' | 'report'>): boolean =>
+  f.report?.workloads?.some((r) => r.name === f.workload.name) === true;

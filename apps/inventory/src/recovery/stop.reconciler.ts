@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { MusterError, type WorkloadRecord } from '#contracts';
+import { ServiceContext } from '#service';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { stopJob, stopOutcome } from './recover-job.js';
+import { RecoverJobs } from './recover-jobs.service.js';
+import { StartFactsService } from './start-facts.js';
+import { runsThere, stopStep, type StopFacts } from './stop-step.js';
+import { stopFailed, stopHandedTo, stopNeeded, stopped } from './workload-machine.js';
+import { WorkloadService } from './workload.service.js';
+
+/** Every workload that shall not run: stopped on its node, and read back. Its alarm is raised with those of the starts. */
+@Injectable()
+export class StopReconciler implements Reconciler {
+  readonly name = 'stops';
+  private readonly since = new AgeBook();
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly workloads: WorkloadService,
+    private readonly facts: StartFactsService,
+    private readonly jobs: RecoverJobs,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const stopping = all.filter((w) => w.desired === 'stopped' && w.assignment !== undefined);
+    const kept = new Set(stopping.map((w) => w.name));
+    this.since.retain((key) => kept.has(key.split('/')[1] ?? ''));
+    await Promise.all(stopping.map((w) => this.tryOne(c, w)));
+  }
+
+  private async tryOne(c: ConductorView, w: WorkloadRecord): Promise<void> {
+    try {
+      await this.one(c, w);
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      if (e.code === 'LEASE_LOST') throw e;
+      this.context.log.error({ workload: w.name, code: e.code, cause: e.cause }, `stop: ${e.message}`);
+    }
+  }
+
+  private async one(c: ConductorView, w: WorkloadRecord): Promise<void> {
+    const at = w.assignment;
+    if (at === undefined) return;
+    const step = stopStep(this.look(w, at.node));
+    if (step === 'owe')
+      await this.workloads.change(w.name, 'stopping', (now) => {
+        c.check();
+        return stopNeeded(now, at.generation);
+      });
+    else if (step === 'give') await this.give(c, w);
+    else if (step === 'follow') await this.follow(c, w);
+    else if (step === 'read-back')
+      await this.workloads.change(w.name, 'stopped', (now) => {
+        c.check();
+        return stopped(now, at.generation);
+      });
+  }
+
+  private look(w: WorkloadRecord, node: string): StopFacts {
+    const report = this.facts.of(node);
+    const seen = `seen/${w.name}/${w.generation}`;
+    const runs = w.stop === undefined && runsThere({ workload: w, report });
+    if (!runs) this.since.forget(seen);
+    const attempt = w.stop?.attempt ?? 0;
+    return {
+      workload: w,
+      report,
+      seenForMs: runs ? this.since.see(seen) : 0,
+      sinceFailureMs: attempt === 0 ? 0 : this.since.see(`retry/${w.name}/${w.generation}/${attempt}`),
+    };
+  }
+
+  /** First the workload names the job, then it is written, so that it is never written twice. */
+  private async give(c: ConductorView, w: WorkloadRecord): Promise<void> {
+    const id = randomUUID();
+    const handed = await this.workloads.change(w.name, undefined, (now) => {
+      c.check();
+      return stopHandedTo(now, id, w.assignment?.generation ?? -1);
+    });
+    const job = handed && stopJob(id, handed, c.token, Date.now());
+    if (job !== undefined) await this.jobs.write(c, job);
+  }
+
+  private async follow(c: ConductorView, w: WorkloadRecord): Promise<void> {
+    const id = w.stop?.job;
+    const at = w.assignment;
+    if (id === undefined || at === undefined) return;
+    const job = await this.jobs.find(id);
+    if (job === undefined) {
+      // The conductor before this one named the job and went down before it wrote it.
+      const again = stopJob(id, w, c.token, Date.now());
+      if (again !== undefined) await this.jobs.write(c, again);
+      return;
+    }
+    const outcome = stopOutcome(job, at.node, w.name);
+    if (outcome === undefined) return;
+    await this.workloads.change(w.name, outcome.stopped ? 'stopped' : undefined, (now) => {
+      c.check();
+      return outcome.stopped ? stopped(now, at.generation) : stopFailed(now, id, outcome.why);
+    });
+  }
+}
