@@ -13,7 +13,11 @@ const NATS = 'nats';
 const FORWARDER = 'forwarder';
 
 /** Keys, users, nats.conf and muster.yaml, by the product's own `init`. */
-export function initLabCluster(folder: LabFolder, plan: LabPlan, mode: 'observe' | 'enforce'): void {
+export function initLabCluster(
+  folder: LabFolder,
+  plan: LabPlan,
+  o: { fencing: 'observe' | 'enforce'; stormCap?: number },
+): void {
   initCluster(folder.at('etc'), {
     cluster: CLUSTER,
     agents: plan.hosts.map((h) => h.node),
@@ -26,7 +30,12 @@ export function initLabCluster(folder: LabFolder, plan: LabPlan, mode: 'observe'
         python: PYTHON,
         user: process.getuid?.() === 0 ? 'root' : userName(),
       },
-      initial: { fencing: { mode } },
+      initial: {
+        fencing: {
+          mode: o.fencing,
+          ...(o.stormCap !== undefined && { storm: { capAtLeast: o.stormCap, flaps: o.stormCap } }),
+        },
+      },
     },
   });
 }

@@ -47,6 +47,13 @@ const number =
     if (!Number.isFinite(n) || n < least) throw new InvalidArgumentError(`a number from ${least} on is expected.`);
     return n;
   };
+const whole =
+  (least: number) =>
+  (text: string): number => {
+    const n = number(least)(text);
+    if (!Number.isInteger(n)) throw new InvalidArgumentError('a whole number is expected.');
+    return n;
+  };
 const now = (): { ns: number; at: number } => ({ ns: Number(process.hrtime.bigint()), at: Date.now() });
 
 program
@@ -57,13 +64,14 @@ program
   .option('--commission', 'commission host1 as service-master, the rest as service-worker')
   .option('--restart <seconds>', 'services that die start again after so long; otherwise never', number(0))
   .addOption(new Option('--fencing <mode>').choices(['observe', 'enforce']).default('enforce'))
+  .option('--storm-cap <n>', 'fencings that 10 minutes may see, in all and of one host; default: 3', whole(1))
   .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', number(0), 9007)
   .option('--hosts-only', 'machines, network and BMCs, without services')
   .action(
     async (
       o: { nodes: number; mode?: LabMode; commission?: boolean; restart?: number; hostsOnly?: boolean } & Pick<
         UpOptions,
-        'fencing' | 'port'
+        'fencing' | 'port' | 'stormCap'
       >,
     ) => {
       const done = await up(folder(), {

@@ -20,6 +20,8 @@ export interface UpOptions {
   commission: boolean;
   restart?: number;
   fencing: 'observe' | 'enforce';
+  /** So many fencings in 10 min, of all hosts and of one; absent: the product's defaults. */
+  stormCap?: number;
   /** 0: any free one. */
   port: number;
   /** Machines only: no services, nothing registered. */
@@ -104,7 +106,7 @@ async function bringUp(
   say: (line: string) => void,
 ): Promise<void> {
   copyHostPrograms(folder);
-  initLabCluster(folder, plan, o.fencing);
+  initLabCluster(folder, plan, o);
   const [layers] = await Promise.all([
     o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
     makeSshKeys(folder, plan),

@@ -17,6 +17,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import type { StormLimits } from './settings.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from './names.js';
 import { JobKinds, type JobKind } from './job.js';
 
@@ -222,6 +223,11 @@ export class FencingRequest {
   @IsOptional()
   @IsObject()
   paused?: { until: number; reason: string };
+
+  /** Only what is to be changed. */
+  @IsOptional()
+  @IsObject()
+  storm?: Partial<StormLimits>;
 
   /** Nodes that may be without a tested power device. */
   @IsOptional()

@@ -66,6 +66,50 @@ export function checkDetection(d: DetectionSettings): DetectionSettings {
   return d;
 }
 
+/**
+ * When so many nodes fall that the cause is rather ours, a switch or a room, than the nodes: limits of the gates BRAKE,
+ * CAP and FLAPPING. Of each `…AtLeast` and `…Share` the larger counts; M is the number of members.
+ */
+export interface StormLimits {
+  /** Nodes that may be in trouble at once, however small the fleet. @default 2 */
+  brakeAtLeast: number;
+  /** The same as a share of M, 0 to 0.5. @default 0.2 */
+  brakeShare: number;
+  /** Fencings within 10 min, however small the fleet. @default 3 */
+  capAtLeast: number;
+  /** The same as a share of M, 0 to 1. @default 0.1 */
+  capShare: number;
+  /** Fencings of one node within 10 min. @default 3 */
+  flaps: number;
+}
+
+export const defaultStorm: StormLimits = { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 3, capShare: 0.1, flaps: 3 };
+
+/** Refuses limits that would stop every fencing, or none: beyond half of the fleet nobody can tell who is cut off. */
+export function checkStorm(s: StormLimits): StormLimits {
+  const wrong: string[] = [];
+  for (const name of ['brakeAtLeast', 'capAtLeast', 'flaps'] as const)
+    if (!(Number.isInteger(s[name]) && s[name] >= 1))
+      wrong.push(`${name} (${s[name]}) must be a whole number from 1 on`);
+  for (const [name, most] of [
+    ['brakeShare', 0.5],
+    ['capShare', 1],
+  ] as const)
+    if (!(typeof s[name] === 'number' && s[name] >= 0 && s[name] <= most))
+      wrong.push(`${name} (${s[name]}) must be from 0 to ${most}`);
+  if (wrong.length > 0) throw new MusterError('SETTINGS_INVALID', `fencing.storm: ${wrong.join('; ')}`);
+  return s;
+}
+
+/** Limits of which only some are given, on top of others. SETTINGS_INVALID names what is wrong. */
+export function readStorm(given: unknown, base: StormLimits = defaultStorm): StormLimits {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new MusterError('SETTINGS_INVALID', 'fencing.storm must be a mapping');
+  for (const name of Object.keys(given))
+    if (!(name in defaultStorm)) throw new MusterError('SETTINGS_INVALID', `fencing.storm.${name} is not a setting`);
+  return checkStorm({ ...base, ...given });
+}
+
 export interface FencingSettings {
   /** `observe`: full decision record, zero BMC writes. @default 'observe' */
   mode: 'observe' | 'enforce';
@@ -74,9 +118,16 @@ export interface FencingSettings {
   hung: 'alarm' | 'fence';
   /** After recovery. @default 'power-on' (once in 24 h, then stay-off) */
   afterRecovery: 'power-on' | 'stay-off';
+  /** How much may be fenced at once. */
+  storm: StormLimits;
 }
 
-export const defaultFencing: FencingSettings = { mode: 'observe', hung: 'alarm', afterRecovery: 'power-on' };
+export const defaultFencing: FencingSettings = {
+  mode: 'observe',
+  hung: 'alarm',
+  afterRecovery: 'power-on',
+  storm: defaultStorm,
+};
 
 /** Numbers of the fencer. All ms. */
 export const FencingNumbers = {
@@ -134,4 +185,10 @@ export const defaultSettings = (cluster: string): ClusterSettings => ({
   leaveGrace: 600_000,
   holdDown: 5_000,
   witness: '',
+});
+
+/** Settings as they were stored, maybe by an older version: what it did not know has its default. */
+export const completeSettings = (stored: ClusterSettings): ClusterSettings => ({
+  ...stored,
+  fencing: { ...stored.fencing, storm: { ...defaultStorm, ...stored.fencing.storm } },
 });

@@ -56,8 +56,19 @@ describe('the configuration', () => {
 
   it('completes the initial settings from profile and defaults', () => {
     const config = load('initial: {fencing: {mode: enforce}, detection: {profile: fast}}');
-    expect(config.initial?.fencing).toEqual({ mode: 'enforce', hung: 'alarm', afterRecovery: 'power-on' });
+    expect(config.initial?.fencing).toEqual({
+      mode: 'enforce',
+      hung: 'alarm',
+      afterRecovery: 'power-on',
+      storm: { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 3, capShare: 0.1, flaps: 3 },
+    });
     expect(config.initial?.detection).toMatchObject({ profile: 'fast', interval: 250 });
+  });
+
+  it('completes storm limits from the defaults', () => {
+    const config = load('initial: {fencing: {storm: {capAtLeast: 40, flaps: 9}}}');
+    const storm = { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 40, capShare: 0.1, flaps: 9 };
+    expect(config.initial?.fencing?.storm).toEqual(storm);
   });
 
   it.each([
@@ -69,6 +80,13 @@ describe('the configuration', () => {
     ['replicas: 2', 'replicas: must be one of the following values: 1, 3, 5'],
     ['cluster: "a b"', 'cluster: must match'],
     ['initial: {fencing: {mode: maybe}}', 'initial: fencing.mode must be observe or enforce'],
+    ['initial: {fencing: {storm: {caps: 3}}}', 'initial: fencing.storm.caps is not a setting'],
+    ['initial: {fencing: {storm: 3}}', 'initial: fencing.storm must be a mapping'],
+    ['initial: {fencing: {storm: {flaps: 0}}}', 'initial: fencing.storm: flaps (0) must be a whole number from 1 on'],
+    [
+      'initial: {fencing: {storm: {brakeShare: 0.6}}}',
+      'initial: fencing.storm: brakeShare (0.6) must be from 0 to 0.5',
+    ],
     ['initial: {detection: {freshness: 9000}}', 'initial: detection: freshness (9000)'],
     ['initial: {fence: 1}', 'initial: fence is not a setting'],
     ['- a', 'a mapping of settings is expected'],

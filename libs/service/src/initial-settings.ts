@@ -4,6 +4,7 @@ import {
   defaultSettings,
   DetectionProfiles,
   MusterError,
+  readStorm,
   type ClusterSettings,
   type DetectionSettings,
   type FencingSettings,
@@ -47,6 +48,7 @@ function detection(given: Partial<DetectionSettings>): DetectionSettings {
 function fencing(given: Partial<FencingSettings>): FencingSettings {
   refuseUnknown(given, { ...defaultFencing, paused: undefined }, 'fencing');
   const out = { ...defaultFencing, ...given };
+  if (given.storm !== undefined) out.storm = readStorm(given.storm);
   const oneOf = (name: string, value: string, of: string[]): void => {
     if (!of.includes(value)) throw wrong(`fencing.${name} must be ${of.join(' or ')}`);
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IncidentRecord, StatusView } from '#contracts';
+import { defaultFencing, type IncidentRecord, type StatusView } from '#contracts';
 import { story } from '../commands/incidents.js';
 import { parseAddress } from '../server/address.js';
 import { eventLine } from './event-line.js';
@@ -10,7 +10,7 @@ import { parseDuration, shortAge } from './times.js';
 
 const well: StatusView = {
   cluster: 'prod',
-  fencing: { mode: 'enforce', hung: 'alarm', afterRecovery: 'power-on' },
+  fencing: { ...defaultFencing, mode: 'enforce' },
   leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: `${name}-1`, token: 1, ageMs: 300 })),
   detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
   brake: { candidates: 0, limit: 2 },

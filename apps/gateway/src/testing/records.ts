@@ -1,4 +1,4 @@
-import type { JobRecord, NodeView, StatusView, WithRevision } from '#contracts';
+import { defaultFencing, type JobRecord, type NodeView, type StatusView, type WithRevision } from '#contracts';
 
 /** A node as the recorded exchanges of the clusterm surface have it. */
 export const node = (label: string, serial: string, more: Partial<NodeView> = {}): NodeView => ({
@@ -43,7 +43,7 @@ export const job = (id: string, more: Partial<JobRecord> = {}): WithRevision<Job
 
 export const status = (more: Partial<StatusView> = {}): StatusView => ({
   cluster: 'spec',
-  fencing: { mode: 'observe', hung: 'alarm', afterRecovery: 'power-on' },
+  fencing: defaultFencing,
   leases: [{ name: 'conductor', holder: 'inventory-1', token: 5, ageMs: 250 }],
   detector: { sighted: true, members: 2, reporters: 2 },
   brake: { candidates: 0, limit: 2 },

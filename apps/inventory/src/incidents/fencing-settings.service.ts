@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import {
   MusterError,
   SETTINGS_KEY,
+  completeSettings,
   defaultSettings,
   isOpenIncident,
+  readStorm,
   type FencingSettings,
   type NodeRecord,
   type RpcRequest,
@@ -25,14 +27,16 @@ export class FencingSettingsService {
     private readonly incidents: IncidentService,
   ) {}
 
-  /** @throws MusterError FENCING_REFUSED naming the nodes that could not be fenced */
+  /** @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced */
   async put(q: RpcRequest<'inventory.fencing.put'>): Promise<FencingSettings> {
+    if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
     if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce')
       await this.refuseUntested(new Set(q.except ?? []));
     const done = await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => {
-      const was = current?.value ?? defaultSettings(this.store.cluster);
+      const was = completeSettings(current?.value ?? defaultSettings(this.store.cluster));
       const { paused: _ended, ...rest } = was.fencing;
       const fencing: FencingSettings = { ...rest, mode: q.mode };
+      if (q.storm !== undefined) fencing.storm = readStorm(q.storm, was.fencing.storm);
       if (q.paused !== undefined) fencing.paused = { ...readPause(q.paused), by: q.by };
       return { ...was, fencing };
     });

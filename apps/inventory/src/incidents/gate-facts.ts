@@ -91,6 +91,7 @@ export class GateFactsService {
       ageMs: this.permitsSeen.ageMs(g.incident),
     }));
     return {
+      limits: this.store.clusterSettings.fencing.storm,
       members: nodes.filter(isMember).length,
       silent: this.silent().map(({ node, forMs }) => ({ node: node.name, domain: node.failureDomain, forMs })),
       unrecovered: this.store.incidents.view
@@ -108,7 +109,7 @@ export class GateFactsService {
     const s = this.storm();
     return s === undefined
       ? { candidates: 0, limit: 0 }
-      : { candidates: candidates(s).size, limit: brakeLimit(s.members) };
+      : { candidates: candidates(s).size, limit: brakeLimit(s.members, s.limits) };
   }
 
   /** Members that are silent as of now, with how long on this process's clock. Called each round, so that ages are true. */

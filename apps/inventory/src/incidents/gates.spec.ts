@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { GateCodes, type GateCode } from '#contracts';
+import { defaultStorm, GateCodes, type GateCode } from '#contracts';
 import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { refuseRelease } from './operator-orders.service.js';
@@ -9,6 +9,7 @@ import type { StormFacts } from './storm.js';
 const node = aNode('n-1');
 
 const calm = (o: Partial<StormFacts> = {}): StormFacts => ({
+  limits: defaultStorm,
   members: 5,
   silent: [{ node: 'n-1', domain: 'default', forMs: 3000 }],
   unrecovered: [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Permits } from '#contracts';
+import { defaultStorm, type Permits } from '#contracts';
 import { aNode } from '../testing/records.js';
 import { decidePermit, type PermitRequest } from './permits.js';
 import { brakeLimit, capLimit } from './storm.js';
@@ -8,7 +8,7 @@ import { brakeLimit, capLimit } from './storm.js';
 const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({
   incident: `i${n}`,
   node: aNode(`n-${n}`, { failureDomain: `d${n}` }),
-  storm: { members, silent: [], unrecovered: [], domains: {}, domainOf: (x) => x },
+  storm: { limits: defaultStorm, members, silent: [], unrecovered: [], domains: {}, domainOf: (x) => x },
   released: [],
   open: new Set(),
   ageMs: () => 0,
@@ -36,7 +36,9 @@ describe('permits', () => {
             if (d.granted && d.permits !== undefined) permits = d.permits;
           }
           const granted = permits?.granted ?? [];
-          expect(granted.length).toBeLessThanOrEqual(Math.min(brakeLimit(members), capLimit(members)));
+          expect(granted.length).toBeLessThanOrEqual(
+            Math.min(brakeLimit(members, defaultStorm), capLimit(members, defaultStorm)),
+          );
           expect(new Set(granted.map((g) => g.incident)).size).toBe(granted.length);
         },
       ),
@@ -59,6 +61,24 @@ describe('permits', () => {
       given.push(n);
     }
     expect(given.slice(0, 4)).toEqual([0, 1, 2, 9]);
+  });
+
+  it('keep to the limits of the settings', () => {
+    const limits = { ...defaultStorm, brakeAtLeast: 50, capAtLeast: 5, flaps: 1 };
+    const storm = { ...request(0, 10).storm, limits };
+    let permits: Permits | undefined;
+    const refusals: string[] = [];
+    for (const n of [1, 2, 3, 4, 5, 6, 1]) {
+      const d = decidePermit(permits, request(n, 10, { storm, incident: `i${n}${refusals.length}` }));
+      if (d.granted) permits = d.permits ?? permits;
+      else refusals.push(d.gate.gate);
+    }
+    expect(refusals).toEqual(['CAP', 'CAP']);
+    const again = decidePermit(
+      { granted: [{ incident: 'x', node: 'n-1', at: 0 }] },
+      request(1, 10, { storm, incident: 'y' }),
+    );
+    expect(again.granted ? '' : again.gate.gate).toBe('FLAPPING');
   });
 
   it('take a permit of unknown age for a recent one', () => {

@@ -1,4 +1,4 @@
-import type { NodeRecord } from '#contracts';
+import type { NodeRecord, StormLimits } from '#contracts';
 
 /** Windows of the storm gates, ms. */
 export const StormNumbers = {
@@ -8,14 +8,14 @@ export const StormNumbers = {
   domainWindow: 60_000,
   /** CAP and FLAPPING look back this far. */
   capWindow: 600_000,
-  /** FLAPPING: so many permits of one node within the window stop the next. */
-  flaps: 3,
 } as const;
 
 /** At most so many nodes in trouble at once: beyond that the cause is rather ours, a switch or a room than the nodes. */
-export const brakeLimit = (members: number): number => Math.max(2, Math.floor(0.2 * members));
+export const brakeLimit = (members: number, l: StormLimits): number =>
+  Math.max(l.brakeAtLeast, Math.floor(l.brakeShare * members));
 /** At most so many permits in ten minutes. */
-export const capLimit = (members: number): number => Math.max(3, Math.floor(0.1 * members));
+export const capLimit = (members: number, l: StormLimits): number =>
+  Math.max(l.capAtLeast, Math.floor(l.capShare * members));
 
 /** A permit, with its age on the asker's own monotonic clock since it was first seen; never seen before: 0. */
 export interface Grant {
@@ -25,6 +25,8 @@ export interface Grant {
 }
 
 export interface StormFacts {
+  /** As the cluster's settings have them. */
+  limits: StormLimits;
   /** M: enrolled, not cordoned, not confirmed off. */
   members: number;
   /** Members that are SUSPECT or DOWN as of now, with how long on the asker's own clock; unknown: 0. */
@@ -51,7 +53,7 @@ export function candidates(s: StormFacts, asking?: string): Set<string> {
 export const storm = {
   BRAKE(s: StormFacts, node: NodeRecord): Answer {
     const n = candidates(s, node.name).size;
-    const limit = brakeLimit(s.members);
+    const limit = brakeLimit(s.members, s.limits);
     return {
       pass: n <= limit,
       detail: `${n} node(s) in trouble, at most ${limit} of ${s.members} members may be at once.`,
@@ -77,7 +79,7 @@ export const storm = {
 
   CAP(s: StormFacts, _node: NodeRecord, incident?: string): Answer {
     const n = s.grants.filter((g) => g.incident !== incident && g.ageMs < StormNumbers.capWindow).length;
-    const limit = capLimit(s.members);
+    const limit = capLimit(s.members, s.limits);
     return {
       pass: n < limit,
       detail: `${n} permit(s) were given in the last 10 min, at most ${limit} may be.`,
@@ -89,8 +91,8 @@ export const storm = {
       (g) => g.node === node.name && g.incident !== incident && g.ageMs < StormNumbers.capWindow,
     ).length;
     return {
-      pass: n < StormNumbers.flaps,
-      detail: `${n} permit(s) for this node in the last 10 min, at most ${StormNumbers.flaps} may be.`,
+      pass: n < s.limits.flaps,
+      detail: `${n} permit(s) for this node in the last 10 min, at most ${s.limits.flaps} may be.`,
     };
   },
 } as const;

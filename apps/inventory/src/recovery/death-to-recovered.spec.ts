@@ -9,7 +9,7 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { Subjects, defaultFencing } from '#contracts';
+import { Subjects, defaultFencing, defaultStorm } from '#contracts';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
@@ -387,6 +387,17 @@ describe('inventory, from a death to the node back', () => {
     await phase('n-4', 'fencing');
     await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'observe' });
     expect((await phase('n-4', 'suppressed')).gate).toBe('OBSERVE');
+    const storm = { brakeShare: 0, brakeAtLeast: 1 };
+    expect(await fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'observe', storm })).toMatchObject({
+      storm: { ...defaultStorm, ...storm },
+    });
+    await until(
+      async () => (await fleet.bus.call('inventory.status', {})).brake.limit === 1,
+      'the brake of the new settings',
+    );
+    await expect(
+      fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'observe', storm: { flaps: 0 } }),
+    ).rejects.toMatchObject({ code: 'SETTINGS_INVALID' });
     await expect(
       fleet.bus.call('inventory.fencing.put', { by: 'eve', mode: 'enforce' }, { timeoutMs: 10_000 }),
     ).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  defaultStorm,
   isOpenIncident,
   type IncidentRecord,
   type NodeRecord,
@@ -112,7 +113,8 @@ class World {
       if (on.length > 1) throw new Error(`${w} runs on ${on.join(' and ')}`);
     }
     const granted = this.permits.get('permits')?.value.granted ?? [];
-    if (granted.length > brakeLimit(NODES.length) + this.recovered) throw new Error(`${granted.length} permits`);
+    if (granted.length > brakeLimit(NODES.length, defaultStorm) + this.recovered)
+      throw new Error(`${granted.length} permits`);
     for (const i of this.incidents.all())
       if (['fenced', 'recovering', 'recovered'].includes(i.phase) && i.proof === undefined)
         throw new Error(`${i.id} is ${i.phase} without a proof`);
@@ -121,6 +123,7 @@ class World {
   private storm(): Omit<StormFacts, 'grants'> {
     const members = this.nodes.all().filter(isMember);
     return {
+      limits: defaultStorm,
       members: members.length,
       silent: members
         .filter((n) => !this.heard(n.name))

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
   checkDetection,
+  checkStorm,
+  completeSettings,
   defaultSettings,
   MusterError,
   SETTINGS_KEY,
@@ -23,13 +25,14 @@ export class SettingsService {
     const { cluster, initial } = this.context.config;
     const first: ClusterSettings = { ...defaultSettings(cluster), ...initial, cluster };
     checkDetection(first.detection);
+    checkStorm(first.fencing.storm);
     await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => (current ? undefined : first));
   }
 
   async get(): Promise<WithRevision<ClusterSettings>> {
     const entry = await this.store.settings.bucket.get(SETTINGS_KEY);
     if (!entry) throw new MusterError('NOT_FOUND', 'there are no settings yet: inventory writes them at its start');
-    return { ...entry.value, revision: entry.revision };
+    return { ...completeSettings(entry.value), revision: entry.revision };
   }
 
   /** Replaces all globals; absent changes nothing. */

@@ -2,7 +2,8 @@ import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nest
 import { isOpenIncident, type StatusView } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
-import { brakeLimit } from '../incidents/storm.js';
+import { GateFactsService } from '../incidents/gate-facts.js';
+import { isMember } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -15,6 +16,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly store: InventoryStore,
     private readonly detector: DetectorView,
+    private readonly gates: GateFactsService,
     private readonly service: ServiceView,
     private readonly alarms: AlarmService,
   ) {}
@@ -36,7 +38,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       fencing: settings.fencing,
       leases: this.leases?.list() ?? [],
       detector: this.detectorPart(),
-      brake: { candidates: this.candidates(open.map((e) => e.key)), limit: brakeLimit(this.members()) },
+      brake: this.gates.brake(),
       nodes: {
         total: nodes.length,
         inService: nodes.filter((n) => n.inService).length,
@@ -64,15 +66,6 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private members(): number {
-    return this.store.nodes.view
-      .entries()
-      .filter(({ value: n }) => n.enrolled && n.cordon === undefined && n.confirmedOff === undefined).length;
-  }
-
-  /** Nodes in trouble as the beacon tells them, and open incidents. */
-  private candidates(open: readonly string[]): number {
-    const notUp = Object.entries(this.detector.beacon?.notUp ?? {});
-    const silent = notUp.filter(([, v]) => v.verdict === 'SUSPECT' || v.verdict === 'DOWN').map(([node]) => node);
-    return new Set([...silent, ...open]).size;
+    return this.store.nodes.view.entries().filter((e) => isMember(e.value)).length;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  completeSettings,
   defaultSettings,
   PERMITS_KEY,
   RESERVATIONS_KEY,
@@ -75,7 +76,8 @@ export class InventoryStore {
 
   /** Settings as last seen; the defaults until the first ones are written. */
   get clusterSettings(): ClusterSettings {
-    return this.settings.view.get(SETTINGS_KEY)?.value ?? defaultSettings(this.cluster);
+    const stored = this.settings.view.get(SETTINGS_KEY)?.value;
+    return stored === undefined ? defaultSettings(this.cluster) : completeSettings(stored);
   }
 
   /** Reservations as last seen: to show, never to decide. */
