@@ -108,7 +108,16 @@ export interface NodeRecord {
   /** Boot id that was last accepted as this node's running system. */
   bootId?: string;
   /** The verdict last applied to this record, in (epoch, seq) order. */
-  verdict?: { verdict: VerdictKind; networks: string[]; epoch: number; seq: number; at: number; bootId?: string };
+  verdict?: {
+    verdict: VerdictKind;
+    networks: string[];
+    epoch: number;
+    seq: number;
+    at: number;
+    bootId?: string;
+    /** One sentence of the detector. */
+    reason?: string;
+  };
   /** Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off. */
   poweredOnAt?: number[];
   /** What an external monitor said last of a node that runs an agent: shown, never judged by. */

@@ -37,7 +37,7 @@ export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRec
 }
 
 function withVerdict(n: NodeRecord, v: Verdict): NodeRecord {
-  const { verdict, networks, epoch, seq, at } = v;
+  const { verdict, networks, epoch, seq, at, reason } = v;
   const bootId = v.bootId ?? n.verdict?.bootId;
-  return { ...n, verdict: { verdict, networks, epoch, seq, at, ...(bootId === undefined ? {} : { bootId }) } };
+  return { ...n, verdict: { verdict, networks, epoch, seq, at, reason, ...(bootId === undefined ? {} : { bootId }) } };
 }

@@ -39,6 +39,8 @@ export class FakeFleet {
   private seq = 0;
   epoch = 1;
   sighted = true;
+  /** The detector is gone: no beacon. */
+  detectorSilent = false;
 
   private constructor(
     readonly bus: Bus,
@@ -151,7 +153,7 @@ export class FakeFleet {
       sightedReporters: this.names.length - this.silent.size,
       notUp,
     };
-    this.bus.publish(Subjects.beacon(), beacon);
+    if (!this.detectorSilent) this.bus.publish(Subjects.beacon(), beacon);
     for (const node of this.names) if (!this.silent.has(node)) this.report(node);
   }
 

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { buildConfig, startService, type RunningService } from '#service';
+import { InventoryModule } from '../inventory.module.js';
+import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+import { BLIND_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
+
+/** Inventory on a real server; the spec plays the detector. */
+describe('alarms about what the detector sees', () => {
+  let nats: TestNats;
+  let fleet: FakeFleet;
+  let inventory: RunningService;
+
+  beforeAll(async () => {
+    nats = await startTestNats();
+    fleet = await FakeFleet.open(nats.url, ['n-1', 'n-2', 'n-3']);
+    const values = {
+      cluster: 'lab',
+      instance: 'inventory-1',
+      dataDir: '/tmp',
+      logLevel: process.env['SPEC_LOG'] ?? 'silent',
+      nats: { servers: [nats.url] },
+      initial: { detection: specDetection },
+    };
+    inventory = await startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') });
+    await fleet.start();
+  }, 30_000);
+
+  afterAll(async () => {
+    await inventory.close();
+    await fleet.close();
+    await nats.stop();
+  });
+
+  const active = async (): Promise<string[]> =>
+    (await fleet.bus.call('inventory.alarms.list', {})).items.map((a) => `${a.code}=${a.subject}`).sort();
+  const alarms = (...ids: string[]): Promise<unknown> =>
+    until(async () => JSON.stringify(await active()) === JSON.stringify(ids), `alarms [${ids.join(' ')}]`, {
+      timeoutMs: SILENT_AFTER_MS + 5_000,
+      everyMs: 100,
+    });
+
+  it('are raised for a node, then for its network instead, and cleared', async () => {
+    await fleet.say('n-1', { verdict: 'DEGRADED', networks: ['backend'] });
+    await alarms('node-degraded=n-1');
+    await fleet.say('n-2', { verdict: 'DEGRADED', networks: ['backend'] });
+    await alarms('network-down=backend');
+    await fleet.say('n-1', { verdict: 'UP' });
+    await alarms('node-degraded=n-2');
+    await fleet.say('n-2', { verdict: 'UP' });
+    await alarms();
+  }, 40_000);
+
+  it('are raised for two machines of one name, and cleared', async () => {
+    await fleet.say('n-3', { verdict: 'UNKNOWN', reason: 'CONFLICT: two machines report under this name.' });
+    await alarms('conflict=n-3');
+    await fleet.say('n-3', { verdict: 'UP' });
+    await alarms();
+  }, 40_000);
+
+  it('are raised for a blind detector, for a silent one instead, and cleared', async () => {
+    fleet.sighted = false;
+    const since = performance.now();
+    await alarms('blind=fleet');
+    expect(performance.now() - since).toBeGreaterThan(BLIND_AFTER_MS - 200);
+    fleet.detectorSilent = true;
+    await alarms('detector-silent=detector');
+    Object.assign(fleet, { sighted: true, detectorSilent: false });
+    await alarms();
+  }, 60_000);
+});

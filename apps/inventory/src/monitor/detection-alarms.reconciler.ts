@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { alarmKey } from '#contracts';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms } from '../alarms/keep-alarms.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { detectionAlarmCodes, detectionAlarms, isDegraded } from './detection-alarms.js';
+import { DetectorView } from './detector-view.js';
+
+const BLIND = 'blind';
+
+/** Keeps the alarms about the detector, the networks and the names equal to what the detector says. */
+@Injectable()
+export class DetectionAlarmsReconciler implements Reconciler {
+  readonly name = 'detection-alarms';
+  private readonly blindSince = new AgeBook();
+  private readonly degradedSince = new AgeBook();
+  /** Nobody was listening before: an unheard detector is silent since this process began. */
+  private readonly began = performance.now();
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+    private readonly detector: DetectorView,
+    private readonly alarms: AlarmService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    // Through a gap nobody knows which nodes there are: what is up stays up.
+    if (!this.store.nodes.view.live || !this.store.alarms.view.live) return;
+    const nodes = this.store.nodes.view.entries().map((e) => e.value);
+    const { beacon, fresh, sighted } = this.detector;
+    this.blindSince.keep(fresh && !sighted ? [BLIND] : []);
+    this.degradedSince.keep(nodes.filter(isDegraded).map((n) => n.name));
+    const wanted = detectionAlarms({
+      silentForMs: this.detector.ageMs ?? performance.now() - this.began,
+      beacon: beacon && { fresh, sighted, members: beacon.members, reporters: beacon.sightedReporters },
+      blindForMs: this.blindSince.ageMs(BLIND),
+      nodes,
+      degradedForMs: (node) => this.degradedSince.ageMs(node),
+      active: new Map(this.alarms.list().map((a) => [alarmKey(a.code, a.subject), a])),
+    });
+    await keepAlarms(this.alarms, detectionAlarmCodes, wanted, () => void c.check());
+  }
+}

@@ -1,0 +1,129 @@
+import { alarmKey, type AlarmCode, type AlarmRecord, type NodeRecord } from '#contracts';
+import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import { FLEET } from '../incidents/incident-alarms.js';
+import { isMember } from '../incidents/trouble.js';
+
+/** Alarms that stand for what the detector sees: raised and cleared from here and nowhere else. */
+export const detectionAlarmCodes: readonly AlarmCode[] = [
+  'blind',
+  'detector-silent',
+  'network-down',
+  'node-degraded',
+  'conflict',
+];
+
+/** A detector that has just begun is blind for two report periods: that is no news, ms. */
+export const BLIND_AFTER_MS = 5_000;
+/** A takeover of the detector's lease takes up to 8 s on one server: that is no news either, ms. */
+export const SILENT_AFTER_MS = 10_000;
+/** Verdicts of a network that fails come node by node: by then it is known whether it is the node or the network, ms. */
+export const DEGRADED_AFTER_MS = 2_000;
+/** Subject of `detector-silent`. */
+const DETECTOR = 'detector';
+/** Begins the reason of an UNKNOWN that two machines under one name have caused. */
+const CONFLICT = 'CONFLICT';
+
+/** Ages are on the asker's own clock. */
+export interface DetectionFacts {
+  /** ms without a beacon, since the asker began to look. */
+  silentForMs: number;
+  /** The last one; undefined: none was heard. */
+  beacon: { fresh: boolean; sighted: boolean; members: number; reporters: number } | undefined;
+  /** ms that beacons have been saying blind. */
+  blindForMs: number;
+  nodes: readonly NodeRecord[];
+  /** ms that the node has been DEGRADED. */
+  degradedForMs(node: string): number;
+  /** Those that are up now, by `<code>=<subject>`: what cannot be seen is not called over. */
+  active: ReadonlyMap<string, Pick<AlarmRecord, 'severity' | 'message'>>;
+}
+
+/** All alarms that the detector's word calls for, each subject once. */
+export function detectionAlarms(f: DetectionFacts): WantedAlarm[] {
+  const members = f.nodes.filter(isMember);
+  const down = networksDown(f, members);
+  return [
+    ...sight(f, members.length > 0),
+    ...down,
+    ...degraded(f, members, new Set(down.map((a) => a.subject))),
+    ...conflicts(f, members),
+  ];
+}
+
+function sight(f: DetectionFacts, hasMembers: boolean): WantedAlarm[] {
+  // An installation without nodes has nobody to look at.
+  if (!hasMembers) return [];
+  if (f.silentForMs >= SILENT_AFTER_MS)
+    return [
+      {
+        code: 'detector-silent',
+        subject: DETECTOR,
+        severity: 'critical',
+        message: 'No detector is heard: every verdict is UNKNOWN, and nobody is fenced.',
+      },
+    ];
+  const b = f.beacon;
+  if (b?.fresh !== true) return kept(f, 'blind', FLEET);
+  if (b.sighted || b.members === 0) return [];
+  if (f.blindForMs < BLIND_AFTER_MS) return kept(f, 'blind', FLEET);
+  return [
+    {
+      code: 'blind',
+      subject: FLEET,
+      severity: 'critical',
+      message: `Only ${b.reporters} of ${b.members} members report: every verdict is UNKNOWN, and nobody is fenced.`,
+    },
+  ];
+}
+
+/** More than half of the members that have the network, and at least two, are silent on it. */
+function networksDown(f: DetectionFacts, members: readonly NodeRecord[]): WantedAlarm[] {
+  const networks = [...new Set(members.flatMap((n) => Object.keys(n.networks)))].sort();
+  return networks.flatMap((network) => {
+    const on = members.filter((n) => network in n.networks);
+    const silent = on.filter((n) => isDegraded(n) && n.verdict?.networks.includes(network) === true).length;
+    const isMost = (count: number): boolean => count >= 2 && count > on.length / 2;
+    if (isMost(silent))
+      return [
+        {
+          code: 'network-down' as const,
+          subject: network,
+          severity: 'critical' as const,
+          message: `Most of the ${on.length} nodes on network ${network} are silent on it: look at the network, not at the nodes.`,
+        },
+      ];
+    return isMost(silent + on.filter(isUnseen).length) ? kept(f, 'network-down', network) : [];
+  });
+}
+
+function degraded(f: DetectionFacts, members: readonly NodeRecord[], down: ReadonlySet<string>): WantedAlarm[] {
+  return members.flatMap((n) => {
+    if (isUnseen(n)) return kept(f, 'node-degraded', n.name);
+    const own = isDegraded(n) ? (n.verdict?.networks ?? []).filter((network) => !down.has(network)) : [];
+    if (own.length === 0) return [];
+    if (f.degradedForMs(n.name) < DEGRADED_AFTER_MS) return kept(f, 'node-degraded', n.name);
+    const message = `${n.name} is silent on ${own.join(', ')}.`;
+    return [{ code: 'node-degraded' as const, subject: n.name, severity: 'warning' as const, message }];
+  });
+}
+
+function conflicts(f: DetectionFacts, members: readonly NodeRecord[]): WantedAlarm[] {
+  return members.flatMap((n) => {
+    if (n.verdict?.verdict !== 'UNKNOWN') return [];
+    const reason = n.verdict.reason ?? '';
+    if (!reason.startsWith(CONFLICT)) return kept(f, 'conflict', n.name);
+    const message = `${n.name} is not judged, and not fenced. ${reason}`;
+    return [{ code: 'conflict' as const, subject: n.name, severity: 'critical' as const, message }];
+  });
+}
+
+export const isDegraded = (n: NodeRecord): boolean => n.verdict?.verdict === 'DEGRADED';
+
+/** Its links are not known now. */
+const isUnseen = (n: NodeRecord): boolean => n.verdict?.verdict === 'UNKNOWN' || n.verdict?.verdict === 'SUSPECT';
+
+/** As it is, where it is up. */
+function kept(f: DetectionFacts, code: AlarmCode, subject: string): WantedAlarm[] {
+  const was = f.active.get(alarmKey(code, subject));
+  return was === undefined ? [] : [{ code, subject, severity: was.severity, message: was.message }];
+}
