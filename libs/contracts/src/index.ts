@@ -13,6 +13,7 @@ export * from './report.js';
 export * from './requests.js';
 export * from './rings.js';
 export * from './rpc.js';
+export * from './secret-names.js';
 export * from './settings.js';
 export * from './subjects.js';
 export * from './verdict.js';

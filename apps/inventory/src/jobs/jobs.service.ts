@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isEndedJob, MusterError, type JobRecord, type Page, type PageRequest, type WithRevision } from '#contracts';
 import type { Entry } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
+import { shownJob } from './shown-job.js';
 
 /** Jobs as shown, and their cancellation. */
 @Injectable()
@@ -48,7 +49,7 @@ export class JobsService {
         : { ...job, cancel };
     });
     if (!done.value) throw unknownJob(id);
-    return { ...done.value, revision: done.revision };
+    return shownJob(done.value, done.revision);
   }
 
   private newestFirst(): Entry<JobRecord>[] {
@@ -60,6 +61,6 @@ export class JobsService {
 
 /** What can be a key of the bucket at all. */
 const JOB_ID = /^[A-Za-z0-9._=-]{1,100}$/;
-const shown = (e: Entry<JobRecord>): WithRevision<JobRecord> => ({ ...e.value, revision: e.revision });
+const shown = (e: Entry<JobRecord>): WithRevision<JobRecord> => shownJob(e.value, e.revision);
 const unknownJob = (id: string): MusterError =>
   new MusterError('JOB_UNKNOWN', `Invalid or empty job label specified: "${id}"`, { job: id });

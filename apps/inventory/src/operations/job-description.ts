@@ -1,14 +1,5 @@
+import { masked } from '#contracts';
 import type { AdmissionRequest } from './admission.js';
-
-const SECRET_NAME = /pass|secret|token|key|credential/i;
-const MASK = '***';
-
-/** The same value with everything masked whose name says that it is a secret, at any depth. */
-export function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, SECRET_NAME.test(k) ? MASK : masked(v)]));
-}
 
 /** One line about a job, in the words that clients of the operations contract know. */
 export function describeJob(r: AdmissionRequest, nodes: readonly string[], extraVars: Record<string, unknown>): string {

@@ -1,4 +1,5 @@
-const SECRET_NAME = /pass(word|wd|phrase)?$|secret|token|api_?key|private_?key|credential/i;
+import { isSecretName } from '#contracts';
+
 /** Shorter ones would blacken half a log, and protect nothing. */
 const SHORTEST = 4;
 
@@ -8,7 +9,7 @@ export function secretsOf(variables: unknown, secret = false): string[] {
   if (typeof variables === 'number') return secret && String(variables).length >= SHORTEST ? [String(variables)] : [];
   if (Array.isArray(variables)) return variables.flatMap((v) => secretsOf(v, secret));
   if (typeof variables !== 'object' || variables === null) return [];
-  return Object.entries(variables).flatMap(([name, v]) => secretsOf(v, secret || SECRET_NAME.test(name)));
+  return Object.entries(variables).flatMap(([name, v]) => secretsOf(v, secret || isSecretName(name)));
 }
 
 /** Replaces the secrets in a text, as they are and as JSON and Python print them. */

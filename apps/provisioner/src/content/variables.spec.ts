@@ -39,6 +39,10 @@ describe('masking', () => {
     );
   });
 
+  it.each(['ceph_key', 'munge_key', 'ssh_key', 'encryption_key', 'password_hash'])('hides %s', (name) => {
+    expect(masker(secretsOf({ [name]: 'hidden-one' }))('a hidden-one b')).toBe('a ******** b');
+  });
+
   it('leaves text alone where there is nothing to hide', () => {
     expect(masker(secretsOf({ password: 'abc' }))('abc')).toBe('abc');
   });
