@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
-import { BLIND_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
+import { BLIND_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
 
 /** Inventory on a real server; the spec plays the detector. */
 describe('alarms about what the detector sees', () => {
@@ -49,6 +50,27 @@ describe('alarms about what the detector sees', () => {
     await alarms('node-degraded=n-2');
     await fleet.say('n-2', { verdict: 'UP' });
     await alarms();
+  }, 40_000);
+
+  it('are not raised for each node of a network that comes back node by node', async () => {
+    const names = ['n-1', 'n-2'];
+    const raised = async (): Promise<number[]> =>
+      (await fleet.bus.call('inventory.alarms.list', { all: true })).items
+        .filter((a) => a.code === 'node-degraded')
+        .map((a) => a.count);
+    const before = await raised();
+    for (const n of names) await fleet.say(n, { verdict: 'DEGRADED', networks: ['backend'] });
+    await alarms('network-down=backend');
+    // Longer down than any single node may be without an alarm.
+    await pause(DEGRADED_AFTER_MS + 500);
+    await fleet.say('n-1', { verdict: 'UP' });
+    await alarms();
+    await fleet.say('n-2', { verdict: 'UP' });
+    await until(
+      async () => (await fleet.bus.call('inventory.nodes.get', { name: 'n-2' })).verdict?.verdict === 'UP' || undefined,
+      'n-2 up',
+    );
+    expect(await raised()).toEqual(before);
   }, 40_000);
 
   it('are raised for two machines of one name, and cleared', async () => {

@@ -44,6 +44,11 @@ export class DetectionAlarmsReconciler implements Reconciler {
       degradedForMs: (node) => this.degradedSince.ageMs(node),
       active: new Map(this.alarms.list().map((a) => [alarmKey(a.code, a.subject), a])),
     });
+    // A network that comes back does so node by node: each gets its time from then on.
+    const down = new Set(wanted.filter((a) => a.code === 'network-down').map((a) => a.subject));
+    for (const n of nodes)
+      if (isDegraded(n) && n.verdict?.networks.every((network) => down.has(network)) === true)
+        this.degradedSince.forget(n.name);
     await keepAlarms(this.alarms, detectionAlarmCodes, wanted, () => void c.check());
   }
 }
