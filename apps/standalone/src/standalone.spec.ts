@@ -40,8 +40,9 @@ describe('Muster on one machine', () => {
   let ended: Promise<unknown[]>;
 
   /** The built program as `npm start` runs it, with ports and a folder of its own. */
-  const run = (...more: string[]): void => {
-    const own = ['--data', dir, '--listen', `127.0.0.1:${http}`, '--nats-listen', `127.0.0.1:${nats}`];
+  const run = (...more: string[]): void => start('--nats-listen', `127.0.0.1:${nats}`, ...more);
+  const start = (...more: string[]): void => {
+    const own = ['--data', dir, '--listen', `127.0.0.1:${http}`];
     stderr = '';
     child = spawn(process.execPath, [program, ...own, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -88,6 +89,17 @@ describe('Muster on one machine', () => {
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(natsServersOn(dir)).toEqual([]);
+  }, 60_000);
+
+  it('opens NATS where it was told once, also when it is started again without the option', async () => {
+    const where = (): string => /^listen: .*$/m.exec(readFileSync(join(dir, 'nats.conf'), 'utf8'))?.[0] ?? '';
+    for (const options of [['--nats-listen', `0.0.0.0:${nats}`], []]) {
+      start(...options);
+      await says('ready');
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      expect(where()).toBe(`listen: "0.0.0.0:${nats}"`);
+    }
   }, 60_000);
 
   it('takes its NATS server along when it is killed', async () => {

@@ -86,12 +86,12 @@ function makeFolder(dir: string): void {
   }
 }
 
-/** Where the folder's own configuration says that NATS is; a later start without the option goes there again. */
+/** Where NATS listened last, by the folder's own configuration: a start without the option goes there again. */
 function configuredNats(dir: string): string | undefined {
   const file = join(dir, 'muster.yaml');
   if (!existsSync(file)) return undefined;
-  const [first] = loadConfig('inventory', { MUSTER_CONFIG: file }).nats.servers;
-  return first?.replace(/^(nats|tls):\/\//, '');
+  const { listen, servers } = loadConfig('inventory', { MUSTER_CONFIG: file }).nats;
+  return listen ?? servers[0]?.replace(/^(nats|tls):\/\//, '');
 }
 
 /** Where this process itself reaches its server: an address for all is reached by loopback. */

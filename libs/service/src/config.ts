@@ -36,6 +36,11 @@ export class NatsConfig {
   @ArrayNotEmpty()
   @Matches(NATS_URL, { each: true, message: 'each must look like nats://host:port' })
   servers: string[] = ['nats://127.0.0.1:4222'];
+
+  /** Where the server that runs with this configuration listens, `host:port`; services do not use it. */
+  @IsOptional()
+  @IsString()
+  listen?: string;
 }
 
 export class HttpConfig {

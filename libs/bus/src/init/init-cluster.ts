@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createUser } from '@nats-io/nkeys';
-import { stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { MusterError, NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts';
 import type { BusCredentials } from '../types.js';
 import { listenAddress, natsConfig, usersConfig, type NatsConfigOptions, type Users } from './nats-config.js';
@@ -20,7 +20,8 @@ export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
 /**
  * Writes everything a cluster needs before its first start into `dir`: `nats.conf` and `nats-users.conf`,
  * `creds/<service>.json`, `creds/agent=<node>.json`, `keys/datagram.key`, `keys/secrets.key`, `muster.yaml`, all of
- * mode 600. It may run again: keys, users and a `muster.yaml` that exist are kept. CONFIG_INVALID names what is wrong.
+ * mode 600. It may run again: keys, users and a `muster.yaml` that exist are kept, but for where NATS listens, which
+ * stands in `nats.conf` and `muster.yaml` as told last. CONFIG_INVALID names what is wrong.
  */
 export function initCluster(dir: string, o: InitOptions): void {
   if (!NAME_PATTERN.test(o.cluster)) throw new MusterError('CONFIG_INVALID', `"${o.cluster}" cannot name a cluster`);
@@ -35,6 +36,7 @@ export function initCluster(dir: string, o: InitOptions): void {
   write(join(dir, 'nats.conf'), natsConfig({ ...o, storeDir: resolve(o.storeDir) }));
   const yaml = join(dir, 'muster.yaml');
   if (!existsSync(yaml)) write(yaml, firstConfig(o));
+  else followListen(yaml, o.natsListen);
 }
 
 /**
@@ -97,11 +99,25 @@ function write(file: string, text: string): void {
   renameSync(aside, file);
 }
 
+/** Where services on the same machine reach NATS. */
+const natsServers = (listen: string[]): string[] =>
+  listen.map((address) => `nats://${address.replace(/^(0\.0\.0\.0|\[::\]):/, '127.0.0.1:')}`);
+
+/** Only where it differs, and only these values: the file is the operator's, with comments. */
+function followListen(file: string, natsListen: string[]): void {
+  const doc = parseDocument(readFileSync(file, 'utf8'));
+  const listen = listenAddress(natsListen);
+  if (doc.errors.length > 0 || doc.getIn(['nats', 'listen']) === listen) return;
+  doc.setIn(['nats', 'listen'], listen);
+  doc.setIn(['nats', 'servers'], natsServers(natsListen));
+  write(file, doc.toString());
+}
+
 function firstConfig(o: InitOptions): string {
   const keyFile = (name: string): string => join('keys', `${name}.key`);
   const values = {
     cluster: o.cluster,
-    nats: { servers: o.natsListen.map((address) => `nats://${address.replace(/^0\.0\.0\.0:/, '127.0.0.1:')}`) },
+    nats: { listen: listenAddress(o.natsListen), servers: natsServers(o.natsListen) },
     keys: { datagram: keyFile('datagram'), secrets: keyFile('secrets') },
     dataDir: 'data',
     ...o.config,
