@@ -12,7 +12,6 @@ export interface Vote {
   heardOn: string[];
   missingOn: string[];
   silentOn: string[];
-  evidence: ObserverEvidence[];
 }
 
 /** Its last report is recent, it does not abstain, and no other machine uses its name. */
@@ -39,41 +38,44 @@ export function voteOf(
     heardOn: [],
     missingOn: [],
     silentOn: [],
-    evidence: [],
   };
   const links = heard?.links.get(target);
-  if (!heard || !links) return vote;
-  const shared = heard.report.networks
-    .map((network, i) => ({ network, i }))
-    .filter((s) => networks.includes(s.network));
-  const healthy = isHealthyReporter(heard, now, n);
-  for (const { network, i } of shared) {
+  if (!links || !isHealthyReporter(heard, now, n)) return vote;
+  let shared = 0;
+  heard.report.networks.forEach((network, i) => {
+    if (!networks.includes(network)) return;
+    shared++;
     const link = links[i];
-    if (!link) continue;
     // What it could not send says nothing of the target.
     const mute = (heard.report.health.sendErrors[network] ?? 0) > 0;
-    const state = mute ? 'unknown' : linkState(link, n);
+    if (!link || mute) return;
+    const state = linkState(link, n);
     if (state === 'heard') vote.heardOn.push(network);
     if (state === 'silent') vote.silentOn.push(network);
     if (state === 'silent' || state === 'missing') vote.missingOn.push(network);
-    vote.evidence.push({
-      observer,
-      network,
-      misses: link.misses,
-      ...(link.rttUs >= 0 && { rttUs: link.rttUs }),
-      reportAgeMs: Math.round(now - heard.at),
-      stance: 'absent',
-    });
-  }
-  if (healthy && shared.length > 0) {
-    vote.suspects = vote.missingOn.length === shared.length;
-    if (vote.silentOn.length === shared.length) vote.stance = 'accuses';
-    else if (vote.heardOn.length > 0) vote.stance = 'hears';
-  } else {
-    vote.heardOn = [];
-    vote.missingOn = [];
-    vote.silentOn = [];
-  }
-  for (const e of vote.evidence) e.stance = vote.stance;
+  });
+  if (shared === 0) return vote;
+  vote.suspects = vote.missingOn.length === shared;
+  if (vote.silentOn.length === shared) vote.stance = 'accuses';
+  else if (vote.heardOn.length > 0) vote.stance = 'hears';
   return vote;
+}
+
+/** What the vote rests on, for the record; also of an observer that does not count. */
+export function evidenceOf(
+  { observer, stance }: Vote,
+  heard: Heard | undefined,
+  target: string,
+  networks: readonly string[],
+  now: number,
+): ObserverEvidence[] {
+  const links = heard?.links.get(target);
+  if (!heard || !links) return [];
+  return heard.report.networks.flatMap((network, i): ObserverEvidence[] => {
+    const link = links[i];
+    if (!link || !networks.includes(network)) return [];
+    const { misses, rttUs } = link;
+    const reportAgeMs = Math.round(now - heard.at);
+    return [{ observer, network, misses, ...(rttUs >= 0 && { rttUs }), reportAgeMs, stance }];
+  });
 }

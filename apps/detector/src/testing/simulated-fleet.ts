@@ -138,6 +138,12 @@ export class SimulatedFleet {
     return heard !== undefined && this.t - heard.at <= this.n.freshness && !heard.report.health.abstain;
   }
 
+  /** Whether its own reports speak against its death: from `freshness` on they are silent. */
+  ownReportIsFresh(node: string): boolean {
+    const heard = this.book.of(node);
+    return heard !== undefined && this.t - heard.at < this.n.freshness;
+  }
+
   /** Whether this observer would hear the target if it probed now, on any network. */
   reaches(observer: string, target: string): boolean {
     const up = (x: string): boolean => this.world.alive(x, this.t) && this.world.running(x, this.t);

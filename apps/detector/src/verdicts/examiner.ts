@@ -1,7 +1,7 @@
 import type { VerdictEvidence } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import type { ReportBook } from '../observers/report-book.js';
-import { isHealthyReporter, voteOf } from '../observers/stance.js';
+import { evidenceOf, isHealthyReporter, voteOf } from '../observers/stance.js';
 import type { OwnProbes } from '../probe/own-probe.js';
 import { tally, type Tally, type TargetFacts } from './quorum.js';
 
@@ -62,7 +62,7 @@ export class Examiner {
     const own = this.book.of(name);
     const probe = this.probes.evidence(name, now, this.fleet.settings.detection.freshness);
     return {
-      observers: facts.votes.flatMap((vote) => vote.evidence),
+      observers: facts.votes.flatMap((v) => evidenceOf(v, this.book.of(v.observer), name, target.networks, now)),
       assigned: facts.votes.length,
       accusers: t.accusers,
       members: facts.members,

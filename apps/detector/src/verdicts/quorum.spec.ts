@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Vote } from '../observers/stance.js';
 import { tally, type TargetFacts } from './quorum.js';
+import { VerdictLog } from './verdict-log.js';
 import { judge, unexamined, type Judgement } from './verdict.js';
 
 const NETWORKS = ['backend', 'management'];
@@ -14,7 +15,6 @@ const vote = (said: Said, i: number): Vote => {
     heardOn: [],
     missingOn: [],
     silentOn: [],
-    evidence: [],
   };
   if (said === 'accuses') return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
   if (said === 'suspects') return { ...v, suspects: true, missingOn: NETWORKS };
@@ -119,6 +119,24 @@ describe('a verdict holds', () => {
     expect(verdict(facts(many(4, 'suspects'), { ownFresh: true }), down)).toBe('SUSPECT');
     expect(verdict(facts(['accuses', 'accuses', 'hears', 'hears']), down)).toBe('UP');
     expect(verdict(facts(many(4, 'hears')), down)).toBe('UP');
+  });
+
+  it('DOWN no longer than most observers miss it and enough others report', () => {
+    const sighted = { reporters: 4, otherReporters: 4 };
+    expect(verdict(facts(many(4, 'absent'), sighted), down)).toBe('SUSPECT');
+    expect(verdict(facts(['accuses', 'accuses', 'absent', 'absent'], sighted), down)).toBe('SUSPECT');
+    expect(verdict(facts(['accuses'], { witness: true }), down)).toBe('DOWN');
+    expect(verdict(facts(['accuses'], { witness: false }), down)).toBe('SUSPECT');
+  });
+
+  it('nothing, once everybody is to be examined anew', () => {
+    const log = new VerdictLog();
+    log.begin(1);
+    const none = { observers: [], assigned: 0, accusers: 0, members: 0, sightedReporters: 0 };
+    log.say('n0', down, undefined, 0, () => none);
+    log.sayAgain();
+    expect(log.judgementOf('n0').verdict).toBe('UNKNOWN');
+    expect(log.say('n0', down, undefined, 0, () => none)).toBe(true);
   });
 
   it('SUSPECT until someone hears it', () => {

@@ -34,9 +34,9 @@ export class VerdictLog {
     this.count = 0;
   }
 
-  /** Everything is to be said again, as it is found. */
+  /** Everything is to be examined anew and said again, as it is found: nothing that was held before counts. */
   sayAgain(): void {
-    for (const t of this.told.values()) t.epoch = 0;
+    for (const t of this.told.values()) Object.assign(t, { epoch: 0, judgement: unexamined });
   }
 
   judgementOf(node: string): Judgement {

@@ -19,8 +19,10 @@ const judged = (verdict: VerdictKind, reason: string, networks: string[] = []): 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /**
- * The next judgement. With hysteresis: who was DOWN stays so until there is a sign of life, who was SUSPECT until
- * someone hears it, a network that was silent until it is heard and most do not miss it any more.
+ * The next judgement. With hysteresis: who was DOWN stays so until there is a sign of life, but no longer than enough
+ * others report and most observers miss it: observers that restart do not take it back, evidence that is gone does.
+ * Who was SUSPECT stays so until someone hears it, a network that was silent until it is heard and most do not miss it
+ * any more.
  */
 export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: number): Judgement {
   const assigned = f.votes.length;
@@ -34,7 +36,10 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
       'DOWN',
       `${t.accusers} of ${assigned} observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}.`,
     );
-  if (was.verdict === 'DOWN' && !life) return was;
+  if (was.verdict === 'DOWN' && !life)
+    return t.sighted && t.suspect
+      ? was
+      : judged('SUSPECT', `Nobody hears it, but what called it DOWN no longer stands${whatIsGone(f, t)}.`);
   if (t.suspect)
     return judged(
       'SUSPECT',
@@ -60,6 +65,12 @@ function whyNotDown(f: TargetFacts, t: Tally): string {
   if (f.ownFresh) return '; its own reports still come';
   if (f.ownProbe === 'echo') return '; it echoes to the monitor';
   return '';
+}
+
+/** Why a DOWN is not upheld, for people. */
+function whatIsGone(f: TargetFacts, t: Tally): string {
+  if (t.sighted) return `: too few of ${f.votes.length} observers say that it is silent`;
+  return whyNotDown(f, t);
 }
 
 /** Whether the fleet must be told. */
