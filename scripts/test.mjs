@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * All tests: the specs (jest, beside the code), then the scenarios in the lab. Options after `--` go to jest, and then
- * only the specs run. The last line is `N passed, N failed` over both; exit 0 only when nothing failed.
+ * only the specs run. The last line is `N passed, N failed` over both (and `, N skipped` where this machine
+ * cannot do one); exit 0 only when nothing failed.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = dirname(dirname(fileURLToPath(import.meta.url)));
-const total = { passed: 0, failed: 0 };
+const total = { passed: 0, failed: 0, skipped: 0 };
 
 /** The child shares our process group: an interrupt from the terminal reaches it, and we wait for its tidying up. */
 process.on('SIGINT', () => {});
@@ -52,9 +53,10 @@ async function specs(options) {
 async function scenarios() {
   let text = '';
   const code = await node([join('dist', 'test', 'src', 'run-scenario.js'), 'all'], (more) => (text += more));
-  const counted = [...text.matchAll(/^(\d+) passed, (\d+) failed\b/gm)].at(-1);
+  const counted = [...text.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1);
   if (counted === undefined) process.stderr.write('scenarios: no result\n');
   add(Number(counted?.[1] ?? 0), Number(counted?.[2] ?? 0), code);
+  total.skipped += Number(counted?.[3] ?? 0);
 }
 
 /** A run that ended badly counts as a failure, also where it named none. */
@@ -66,5 +68,6 @@ function add(passed, failed, code) {
 const options = process.argv.slice(2);
 await specs(options);
 if (options.length === 0) await scenarios();
-process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+process.stdout.write(`${total.passed} passed, ${total.failed} failed${skipped}\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -11,6 +11,7 @@ import { LabFolder } from './folder.js';
 import { bootHost, crashHost, cutHost, freezeHost, joinHost, shutDownHost, thawHost } from './hosts.js';
 import { healAll } from './heal.js';
 import { labInfo, type LabInfo } from './info.js';
+import { bestMode } from './mode.js';
 import { hostOf, servicesNamed, type HostPlan, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
 import { up, type UpOptions } from './up.js';
@@ -76,7 +77,7 @@ program
     ) => {
       const done = await up(folder(), {
         ...o,
-        mode: o.mode ?? (process.getuid?.() === 0 ? 'netns' : 'loopback'),
+        mode: o.mode ?? bestMode(),
         commission: o.commission === true,
         hostsOnly: o.hostsOnly === true,
         say,

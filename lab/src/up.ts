@@ -9,6 +9,7 @@ import { FleetSetup } from './fleet-setup.js';
 import type { LabFolder, LabRecord } from './folder.js';
 import { writeHostImage } from './host-image.js';
 import { bootHost, copyHostPrograms, makeSshKeys, prepareLayers } from './hosts.js';
+import { whyNoNamespaces } from './mode.js';
 import { buildNetwork } from './network.js';
 import { planLab, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
@@ -150,8 +151,8 @@ const TOOLS = ['nats-server', 'ipmitool', 'ipmi_sim', 'ansible-playbook', 'ssh-k
 const PLACES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 function refuseWithoutTools(mode: LabMode): void {
-  if (mode === 'netns' && process.getuid?.() !== 0)
-    throw new MusterError('FORBIDDEN', 'netns mode needs root; without it use --mode loopback');
+  const why = mode === 'netns' ? whyNoNamespaces() : undefined;
+  if (why !== undefined) throw new MusterError('FORBIDDEN', `netns mode: ${why}; use --mode loopback`);
   const there = (tool: string): boolean =>
     PLACES.some((place) => {
       try {

@@ -5,6 +5,8 @@ export interface Scenario {
   /** Letter and number: D detection, F fencing, R return, V recovery. */
   name: string;
   title: string;
+  /** It cuts cables, which only namespaces have. */
+  needsNetns?: true;
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */
   run(fleet: Fleet, say: (figure: string) => void): Promise<void>;
 }

@@ -1,25 +1,22 @@
+import type { FeedEvent } from '../fleet/event-feed.js';
 import type { Fleet } from '../fleet/fleet.js';
 import { fingerprint, sameFingerprint } from '../fleet/fingerprint.js';
-import { moveOf, type Act2, type DemoResult, type Step } from './story.js';
+import { moveOf, type Act2, type Seen, type Step } from './story.js';
 
 type Tell = (step: Step, ms: number, words: string) => void;
 
-export interface Act1 {
-  timeline: DemoResult['timeline'];
-  workloads: DemoResult['workloads'];
-  offCommands: number;
-}
-
-/** A host dies with work on it. Every time is taken outside the services where there is an outside: BMC log, ledger. */
-export async function act1(fleet: Fleet, victim: string, tell: Tell): Promise<Act1> {
+/**
+ * A host dies with work on it. Every time is taken outside the services where there is an outside: BMC log, ledger.
+ * Writes into `result` as it goes: what was seen before something failed is told all the same.
+ */
+export async function act1(fleet: Fleet, victim: string, result: Seen, tell: Tell): Promise<void> {
   const node = fleet.nodeOf(victim);
   const names = (await fleet.workloads()).filter((w) => w.assignment?.node === node).map((w) => w.name);
   const mark = fleet.events.mark();
   const { ns: deathNs } = await fleet.lab<{ ns: number }>('kill', victim);
-  const timeline: Act1['timeline'] = [];
   const seen = (event: Step, ns: number | bigint, words: string): void => {
     const ms = Math.round((Number(ns) - deathNs) / 1e6);
-    timeline.push({ event, ms });
+    result.timeline.push({ event, ms });
     tell(event, ms, words);
   };
   seen('killed', deathNs, `${victim} dies as by a kernel crash; its BMC still reads "on"`);
@@ -54,24 +51,23 @@ export async function act1(fleet: Fleet, victim: string, tell: Tell): Promise<Ac
   const up = await fleet.events.verdict(node, 'UP', 120_000, mark);
   seen('booted', up.arrivedNs, 'powered on by its BMC again, booted, heard');
   const check = await fleet.events.until('its check', (e) => e.kind === 'check' && e.key === node, 120_000, mark);
-  if (check.data['pass'] === false) seen('check_failed', check.arrivedNs, findings(check.data));
-  const resetup = await fleet.events.until(
-    'its re-setup',
-    (e) => e.kind === 'resetup' && e.key === node,
-    120_000,
-    mark,
-  );
-  if (resetup.data['ok'] === true) seen('resetup_done', resetup.arrivedNs, 'cleaned up and set up for its host group');
+  if (check.data['pass'] === false) {
+    seen('check_failed', check.arrivedNs, findings(check.data));
+    const isResetup = (e: FeedEvent): boolean => e.kind === 'resetup' && e.key === node;
+    const resetup = await fleet.events.until('its re-setup', isResetup, 120_000, mark);
+    if (resetup.data['ok'] === true)
+      seen('resetup_done', resetup.arrivedNs, 'cleaned up and set up for its host group');
+  }
   const back = await fleet.events.inService(node, 60_000, mark);
   seen('in_service', back.arrivedNs, 'serves again');
 
   const offs = (await fleet.bmc(victim)).filter((e) => e.op === 'set' && e.value === '0' && e.ns > deathNs);
+  result.bmc.off_commands = offs.length;
   const histories = await fleet.histories();
-  const workloads = names.flatMap((n) => {
+  result.workloads = names.flatMap((n) => {
     const h = histories.find((x) => x.workload === n);
     return h === undefined ? [] : (moveOf(h, victim, deathNs) ?? []);
   });
-  return { timeline, workloads, offCommands: offs.length };
 }
 
 function findings(data: Record<string, unknown>): string {

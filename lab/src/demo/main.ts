@@ -2,8 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Fleet } from '../fleet/fleet.js';
 import { withFleet } from '../fleet/with-fleet.js';
+import { bestMode, whyNoNamespaces } from '../mode.js';
 import { act1, act2 } from './acts.js';
-import { deviations, Goals, type DemoResult, type Step } from './story.js';
+import { deviations, Goals, type DemoResult, type Seen, type Step } from './story.js';
 
 interface Options {
   nodes: number;
@@ -26,11 +27,10 @@ const whole =
   };
 
 function readOptions(argv: string[]): Options {
-  const root = process.getuid?.() === 0;
   const command = new Command('demo')
     .description('A fleet on this machine: a host dies with work on it and comes back; another only loses a network.')
     .option('--nodes <n>', 'hosts', whole(3, 32), 5)
-    .option('--mode <mode>', 'netns (root: real networks) or loopback', root ? 'netns' : 'loopback')
+    .option('--mode <mode>', 'netns (root: real networks) or loopback', bestMode())
     .option('--seed <n>', 'chooses the victim', whole(0, 2 ** 31), Math.floor(Math.random() * 1e6))
     .option('--json', 'the result as one JSON line at the end; the story goes to stderr', false)
     .option('--keep', 'leave the lab running', false)
@@ -41,13 +41,14 @@ function readOptions(argv: string[]): Options {
     .exitOverride();
   const o = command.parse(argv, { from: 'user' }).opts<Options>();
   if (o.mode !== 'netns' && o.mode !== 'loopback') command.error(`error: no mode ${String(o.mode)}: netns or loopback`);
-  if (o.mode === 'netns' && !root) command.error('error: mode netns needs root; without it: --mode loopback');
+  const why = o.mode === 'netns' ? whyNoNamespaces() : undefined;
+  if (why !== undefined) command.error(`error: mode netns: ${why}; without it: --mode loopback`);
   return o;
 }
 
 type Say = (line: string) => void;
 
-async function play(fleet: Fleet, o: Options, since: number, say: Say): Promise<DemoResult> {
+async function play(fleet: Fleet, o: Options, seen: Seen, since: number, say: Say): Promise<void> {
   // host1 is the only master: a fleet must not lose it in a demo of one failure.
   const victim = `host${2 + (o.seed % (o.nodes - 1))}`;
   const other = `host${2 + ((o.seed + 1) % (o.nodes - 1))}`;
@@ -56,48 +57,62 @@ async function play(fleet: Fleet, o: Options, since: number, say: Say): Promise<
   say(`  up in ${((performance.now() - since) / 1000).toFixed(1)} s; ${WORKLOADS.join(' and ')} run on ${victim}`);
 
   say('\nAct 1: a host dies with work on it');
-  const first = await act1(fleet, victim, (step: Step, ms: number, words: string) => {
+  await act1(fleet, victim, seen, (step: Step, ms: number, words: string) => {
     const goal = Goals[step];
     const mark = goal === undefined ? '' : ms <= goal ? `  (goal ${goal} ms: met)` : `  (goal ${goal} ms: MISSED)`;
     say(`  ${`${(ms / 1000).toFixed(2)} s`.padStart(9)}  ${step.padEnd(18)} ${words}${mark}`);
   });
-  for (const w of first.workloads)
+  for (const w of seen.workloads)
     say(`             ${w.name}: ${w.from} → ${w.to}, gap ${w.gap_ms} ms, overlap ${w.overlap_ms} ms`);
 
-  let second: DemoResult['act2'] = null;
   if (o.mode === 'netns') {
     say('\nAct 2: another host only loses its management network');
-    second = await act2(fleet, other, CUT_MS, (words) => say(`  ${words}`));
-  } else say('\nAct 2 needs root (real networks): left out');
+    seen.act2 = await act2(fleet, other, CUT_MS, (words) => say(`  ${words}`));
+  } else say('\nAct 2 cuts a network, which needs root and namespaces: left out');
 
   await fleet.heal();
-  const audit = await fleet.audit();
-  const seen = {
-    mode: o.mode,
-    seed: o.seed,
-    nodes: o.nodes,
-    timeline: first.timeline,
-    workloads: first.workloads,
-    bmc: { off_commands: first.offCommands },
-    act2: second,
-    audit: { ok: audit.ok, violations: audit.violations },
-  };
-  const wrong = deviations(seen);
+  const { ok, violations } = await fleet.audit();
+  seen.audit = { ok, violations };
   say(
-    `\nAudit: ${audit.ok ? 'nothing ran twice, nothing was written to a BMC without an intent, nothing is left over' : 'FAILED'}`,
+    `\nAudit: ${ok ? 'nothing ran twice, nothing was written to a BMC without an intent, nothing is left over' : 'FAILED'}`,
   );
-  for (const d of wrong) say(`  deviation: ${d}`);
-  say(wrong.length === 0 ? `ok, ${((performance.now() - since) / 1000).toFixed(0)} s in all` : 'NOT ok');
-  return { ok: wrong.length === 0, ...seen, deviations: wrong };
 }
 
+/** The whole demo. Whatever breaks it off, what was seen until then is in the result. */
 async function demo(o: Options, say: Say): Promise<DemoResult> {
   const since = performance.now();
   say(`Muster demo: ${o.nodes} hosts, mode ${o.mode}, seed ${o.seed}`);
-  return await withFleet(
-    { name: 'demo', nodes: o.nodes, mode: o.mode, onProgress: (l) => say(`  ${l}`), say, keep: () => o.keep },
-    (fleet) => play(fleet, o, since, say),
-  );
+  const seen: Seen = {
+    mode: o.mode,
+    seed: o.seed,
+    nodes: o.nodes,
+    timeline: [],
+    workloads: [],
+    bmc: { off_commands: 0 },
+    act2: null,
+    audit: { ok: false, violations: [] },
+  };
+  let wrong: string[] = [];
+  const fleet = {
+    name: 'demo',
+    nodes: o.nodes,
+    mode: o.mode,
+    onProgress: (l: string) => say(`  ${l}`),
+    say,
+    keep: () => o.keep,
+    failed: () => wrong.length > 0,
+  };
+  try {
+    await withFleet(fleet, async (f) => {
+      await play(f, o, seen, since, say);
+      wrong = deviations(seen);
+    });
+  } catch (e) {
+    wrong = [e instanceof Error ? e.message : String(e)];
+  }
+  for (const d of wrong) say(`  deviation: ${d}`);
+  say(wrong.length === 0 ? `ok, ${((performance.now() - since) / 1000).toFixed(0)} s in all` : 'NOT ok');
+  return { ok: wrong.length === 0, ...seen, deviations: wrong };
 }
 
 async function main(): Promise<number> {

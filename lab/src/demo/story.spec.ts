@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { deviations, moveOf, Steps, type DemoResult } from './story.js';
+import { deviations, moveOf, Steps, type Seen } from './story.js';
 
-type Seen = Omit<DemoResult, 'ok' | 'deviations'>;
 const good = (): Seen => ({
   mode: 'netns',
   seed: 1,
@@ -40,7 +39,12 @@ describe('what makes a demo fail', () => {
 describe('where a workload went', () => {
   it('is told by the ledger: from its last beat before to its first beat after the death', () => {
     const run = (host: string, fromNs: number, toNs: number) => ({ host, boot: host, fromNs, toNs, beats: 1 });
-    const h = { workload: 'w', runs: [run('a', 0, 5e9), run('b', 11e9, 12e9)], longestOverlapMs: 0, longestGapMs: 6000 };
+    const h = {
+      workload: 'w',
+      runs: [run('a', 0, 5e9), run('b', 11e9, 12e9)],
+      longestOverlapMs: 0,
+      longestGapMs: 6000,
+    };
     expect(moveOf(h, 'a', 5.01e9)).toEqual({ name: 'w', from: 'a', to: 'b', gap_ms: 6000, overlap_ms: 0 });
     expect(moveOf({ ...h, runs: h.runs.slice(0, 1) }, 'a', 5.01e9)).toBeUndefined();
   });

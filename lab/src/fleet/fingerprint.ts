@@ -1,3 +1,4 @@
+import { MusterError } from '#contracts';
 import type { Fleet } from './fleet.js';
 
 /** What "nothing was touched" is proved by: hashes of files, and pid + start time of every service process. */
@@ -31,6 +32,12 @@ export async function fingerprint(fleet: Fleet, host: string): Promise<Fingerpri
     if (mark === 'F' && key !== undefined && rest !== undefined) print.files[rest] = key;
     if (mark === 'P' && key !== undefined && rest !== undefined) print.processes[key] = rest.trim();
   }
+  const empty = Object.keys(print.files).length === 0 || Object.keys(print.processes).length === 0;
+  if (empty)
+    throw new MusterError(
+      'COMMAND_FAILED',
+      `${host}: there is nothing to compare, its files or processes cannot be seen`,
+    );
   return print;
 }
 

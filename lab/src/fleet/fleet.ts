@@ -13,7 +13,8 @@ export interface FleetOptions {
   dir: string;
   nodes: number;
   mode: 'netns' | 'loopback';
-  port?: number;
+  /** More options for `lab up`. */
+  up?: string[];
   /** Hears each line of progress that the lab prints. */
   onProgress?: (line: string) => void;
 }
@@ -38,9 +39,9 @@ export class Fleet {
 
   /** Brings a fleet up, commissions it, and opens its event stream. */
   static async up(options: FleetOptions): Promise<Fleet> {
-    const args = ['up', '--nodes', String(options.nodes), '--mode', options.mode, '--commission'];
-    if (options.port !== undefined) args.push('--port', String(options.port));
-    await runLab(options, args);
+    const size = ['--nodes', String(options.nodes), '--mode', options.mode];
+    // Any free port: a Muster or a lab of the user's own may have the usual one.
+    await runLab(options, ['up', ...size, '--commission', '--port', '0', ...(options.up ?? [])]);
     return await Fleet.attach(options);
   }
 

@@ -5,16 +5,24 @@ import { Fleet, type FleetOptions } from './fleet.js';
 
 /**
  * A fleet in a folder of its own for as long as `work` takes. Whatever happens (a failed start, an error, Ctrl-C)
- * nothing is left running, unless `keep()` says that the lab shall stay; then its folder is told by `say`.
+ * nothing is left running, unless `keep()` says that the lab shall stay. Where something went wrong (an error, or
+ * `failed()`) its folder stays, with every log: that is the evidence.
  */
 export async function withFleet<T>(
-  o: Omit<FleetOptions, 'dir'> & { name: string; say: (line: string) => void; keep: () => boolean },
+  o: Omit<FleetOptions, 'dir'> & {
+    name: string;
+    say: (line: string) => void;
+    keep: () => boolean;
+    failed: () => boolean;
+  },
   work: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
   const options: FleetOptions = { ...o, dir: await mkdtemp(join(tmpdir(), `muster-${o.name}-`)) };
+  let failed = true;
   const clear = async (): Promise<void> => {
     await Fleet.clear(options);
-    await rm(options.dir, { recursive: true, force: true });
+    if (failed || o.failed()) o.say(`the logs are kept in ${options.dir}`);
+    else await rm(options.dir, { recursive: true, force: true });
   };
   const interrupted = (signal: NodeJS.Signals): void => {
     o.say(`${signal}: taking the lab down`);
@@ -30,7 +38,9 @@ export async function withFleet<T>(
   let fleet: Fleet | undefined;
   try {
     fleet = await Fleet.up(options);
-    return await work(fleet);
+    const done = await work(fleet);
+    failed = false;
+    return done;
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     fleet?.detach();

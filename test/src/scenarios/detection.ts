@@ -36,6 +36,7 @@ export const D1: Scenario = {
 /** One network of one node is cut: it is seen, nobody is powered off, and it clears by itself. */
 const networkCut = (name: string, network: string): Scenario => ({
   name,
+  needsNetns: true,
   title: `the ${network} network of one node is cut: DEGRADED(${network}), no fencing, clears by itself`,
   async run(fleet, say) {
     const host = await hostRunning(fleet, 'w1');

@@ -5,6 +5,7 @@ import { fingerprint, sameFingerprint } from '../../../lab/src/fleet/fingerprint
 
 export const R1: Scenario = {
   name: 'R1',
+  needsNetns: true,
   title: 'network loss and return, configuration unchanged: the check passes, nothing is touched on the node',
   async run(fleet, say) {
     const host = await hostRunning(fleet, 'w1');
