@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  MusterError,
   defaultStorm,
   isOpenIncident,
   type IncidentRecord,
@@ -443,7 +444,10 @@ describe('the judge, with two deciders, late writes and machines that do what th
     );
     // The seed is said and the history is not: it fills a screen thousands of lines long.
     if (histories.failed)
-      throw new Error(`SEED=${seed}, history ${histories.numRuns}`, { cause: histories.errorInstance });
+      throw new Error(
+        `SEED=${seed}, history ${histories.numRuns}: ${MusterError.from(histories.errorInstance).message}`,
+        { cause: histories.errorInstance },
+      );
     // A simulation in which nothing ever comes through would prove nothing.
     expect(recovered).toBeGreaterThan(numRuns / 2);
   });

@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { defaultFencing, type IncidentRecord, type JobRecord, type NodeResult, type WorkloadRecord } from '#contracts';
+import {
+  defaultFencing,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeResult,
+  type RpcRequest,
+  type WorkloadRecord,
+} from '#contracts';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
@@ -45,7 +52,7 @@ describe('a workload that shall not run any more', () => {
     await nats.stop();
   });
 
-  const put = (workload: { node?: string; desired?: 'running' | 'stopped' }): Promise<WorkloadRecord> =>
+  const put = (workload: RpcRequest<'inventory.workloads.put'>['workload']): Promise<WorkloadRecord> =>
     fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'db', workload });
   const remove = (): Promise<unknown> => fleet.bus.call('inventory.workloads.delete', { by: 'eve', name: 'db' });
   const db = async (): Promise<WorkloadRecord> =>
@@ -140,6 +147,10 @@ describe('a workload that shall not run any more', () => {
     await until(async () => (await db()).stop === undefined, 'the stop is read back');
     await remove();
     expect(await db()).toBeUndefined();
+  }, 30_000);
+
+  it('is refused with a recovery driver that nobody carries out', async () => {
+    await expect(put({ recovery: { driver: 'event', spec: {} } })).rejects.toMatchObject({ code: 'DRIVER_UNKNOWN' });
   }, 30_000);
 
   it('waits for a silent node, and is started nowhere when that is fenced', async () => {

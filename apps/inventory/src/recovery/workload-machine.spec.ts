@@ -10,8 +10,10 @@ import {
   corrected,
   handedTo,
   heldBecause,
+  isSettledRecovery,
   lost,
   moved,
+  recoveryOf,
   runOrdered,
   startFailed,
   started,
@@ -70,6 +72,29 @@ describe('a workload', () => {
     const w = aWorkload('db', { generation: 3, assignment: { node: 'a', generation: 3 } });
     expect(assigned(w, 'b', 'x', 3)).toBeUndefined();
     expect(moved(w, 'a', 'b', 3)).toBeUndefined();
+  });
+});
+
+describe("what an incident waits for before its node's return", () => {
+  const owed = (attempt: number, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
+    aWorkload('db', {
+      generation: 3,
+      assignment: { node: 'b', generation: 3 },
+      start: { cause: 'incident:i', attempt },
+      ...o,
+    });
+  const line = { workload: 'db', from: 'a', state: 'waiting' as const };
+  const settled = (w: WorkloadRecord): boolean => isSettledRecovery(recoveryOf(line, w, false));
+
+  it('is a start that is on its way, or that failed once or twice', () => {
+    expect(settled(owed(0))).toBe(false);
+    expect(settled(owed(0, { start: { cause: 'incident:i', attempt: 0, job: 'j' } }))).toBe(false);
+    expect(settled(owed(2, { held: 'the unit is bad' }))).toBe(false);
+  });
+  it('is not one that fails again and again, between two tries or in one, nor one that is held', () => {
+    expect(settled(owed(3, { held: 'the unit is bad' }))).toBe(true);
+    expect(settled(owed(4, { start: { cause: 'incident:i', attempt: 4, job: 'j' } }))).toBe(true);
+    expect(settled(owed(0, { held: 'n-5 does not say what it runs' }))).toBe(true);
   });
 });
 

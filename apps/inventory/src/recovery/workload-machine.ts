@@ -147,10 +147,15 @@ export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined,
   if (w.assignment === undefined) return { ...base, ...held, state: noRoom ? 'no-room' : 'waiting' };
   const to = { ...base, ...held, to: w.assignment.node, generation: w.assignment.generation };
   if (w.start === undefined) return { ...to, state: 'running' };
+  // It is tried on for ever, but not under this incident: one bad unit must not keep its old node off, nor the brake on.
+  if (w.start.attempt >= TRIES) return { ...to, state: 'held' };
   if (w.start.job !== undefined) return { ...to, job: w.start.job, state: 'starting' };
-  return { ...to, state: w.held === undefined ? 'waiting' : 'held' };
+  return { ...to, state: w.held === undefined || w.start.attempt > 0 ? 'waiting' : 'held' };
 }
 
-/** Nothing more is to be done for it here: it runs, shall not run, or waits for room with an alarm of its own. */
+/** Failed starts after which the incident of its old node waits for it no longer. */
+const TRIES = 3;
+
+/** Nothing more is to be done for it here: it runs, shall not run, or has an alarm of its own (no room, held). */
 export const isSettledRecovery = (r: RecoveryAssignment): boolean =>
-  r.state === 'running' || r.state === 'skipped' || r.state === 'no-room';
+  r.state === 'running' || r.state === 'skipped' || r.state === 'no-room' || r.state === 'held';

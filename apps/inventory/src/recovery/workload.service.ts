@@ -52,6 +52,7 @@ export class WorkloadService {
 
   async put(q: RpcRequest<'inventory.workloads.put'>): Promise<WithRevision<WorkloadRecord>> {
     const r = q.workload;
+    if (r.recovery !== undefined) refuseDriver(r.recovery.driver);
     if (r.node !== undefined) await this.refuseNode(r.node);
     const done = await this.store.workloads.bucket.mutate(q.name, (current) => {
       const was = current?.value;
@@ -105,6 +106,18 @@ export class WorkloadService {
     if (w.assignment !== undefined) data.node = w.assignment.node;
     return this.store.bus.emit('workload', w.name, data, { id: `workload.${w.name}.${revision}` });
   }
+}
+
+/** Recovery drivers that a provisioner carries out. A workload of another one would be owed its start for ever. */
+const drivers: readonly string[] = ['ansible'];
+
+function refuseDriver(driver: string): void {
+  if (!drivers.includes(driver))
+    throw new MusterError(
+      'DRIVER_UNKNOWN',
+      `No provisioner carries out the recovery driver "${driver}": use ${drivers.join(' or ')}.`,
+      { driver, available: drivers },
+    );
 }
 
 /** The first assignment is the operator's; every later one is Muster's. */
