@@ -4,7 +4,7 @@ commands alike, so that there is one way to do each.
 
     power.py HOST_DIR boot | crash | off | links | freeze [UNIT] | thaw [UNIT] | shutdown KIND | state
 
-HOST_DIR holds host.json (what the host is), process.json (its first process: pid and start), boot_id, cuts.json (networks
+HOST_DIR holds host.json (what the host is), process.json (its first process: pid and start), boot_id, boots.jsonl (every boot and when it began), cuts.json (networks
 whose cable is cut), lock. Exit code 0; a JSON line on stdout for `state`, and for `crash` and `off` with the moment of death.
 """
 import fcntl
@@ -119,7 +119,10 @@ class Host:
     def boot(self):
         if self.process() is not None:
             return False
-        procs.write_aside(self.path("boot_id"), f"{uuid.uuid4()}\n")
+        boot = str(uuid.uuid4())
+        procs.write_aside(self.path("boot_id"), f"{boot}\n")
+        with open(self.path("boots.jsonl"), "a") as log:
+            log.write(json.dumps({"boot": boot, "ns": time.monotonic_ns()}) + "\n")
         self.exhume()
         self.links(True)
         ready, tell = os.pipe()

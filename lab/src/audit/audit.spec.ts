@@ -1,4 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat } from './ledger.js';
 import { selfTest } from './self-test.js';
 
@@ -9,6 +15,42 @@ describe('the audit', () => {
     const result = selfTest();
     expect(result.clean).toEqual([]);
     expect(result.planted.filter((p) => !p.reported)).toEqual([]);
+  });
+});
+
+describe('what the collectors can see', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'muster-audit-'));
+  const marked = { env: { MUSTER_LAB_DIR: folder, PATH: process.env['PATH'] ?? '' } };
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is an ipmitool of this lab that still runs, and none of another lab', async () => {
+    const child = spawn('sleep', ['60'], { ...marked, argv0: 'ipmitool' });
+    try {
+      await once(child, 'spawn');
+      expect(leakedTools(folder)).toEqual([`${child.pid} ipmitool 60`]);
+      expect(leakedTools(`${folder}-other`)).toEqual([]);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    expect(leakedTools(folder)).toEqual([]);
+  });
+
+  it('is a secret on a command line', async () => {
+    const child = spawn('sleep', ['60'], { ...marked, argv0: 'tool -P s3cr3t-of-the-bmc' });
+    try {
+      await once(child, 'spawn');
+      const found = secretsInArgv(folder, { 'bmc password': 's3cr3t-of-the-bmc', other: 'not-there' });
+      expect(found).toEqual([`argv of ${child.pid} (bmc password)`]);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  });
+
+  it('is a secret in any text, by where it stands and what it is', () => {
+    const texts = { 'log/a.log': 'power off', 'log/b.log': 'env IPMITOOL_PASSWORD=hunter22hunter22' };
+    expect(secretsInTexts(texts, { 'bmc password': 'hunter22hunter22' })).toEqual(['log/b.log (bmc password)']);
   });
 });
 

@@ -31,8 +31,11 @@ export interface Evidence {
   powered: Record<string, boolean>;
   workloads: WorkloadRecord[];
   histories: WorkloadHistory[];
-  /** CLOCK_MONOTONIC, ns, when the ledger was read: who has beaten shortly before it runs now. */
+  /** CLOCK_MONOTONIC, ns, when the ledger was read (who has beaten shortly before it runs now), and wall clock, ms. */
   nowNs: number;
+  nowAt: number;
+  /** When each boot of each host began, CLOCK_MONOTONIC, ns. */
+  boots: { host: string; boot: string; ns: number }[];
   bmc: BmcEntry[];
   nodes: NodeRecord[];
   /** Every stored revision of every incident, oldest first. */
@@ -95,7 +98,8 @@ function workloadChecks(e: Evidence): Violation[] {
 
 /**
  * Mission's first "never", seen from outside: where a workload went from one host to another, the BMC of the first
- * must have answered "off" twice in a row before the first beat on the second (or an operator took it on himself).
+ * must have answered "off" twice in a row before the first beat on the second, or the boot that ran it must have ended,
+ * or an operator took it on himself.
  */
 function proofChecks(e: Evidence): Violation[] {
   const out: Violation[] = [];
@@ -108,8 +112,17 @@ function proofChecks(e: Evidence): Violation[] {
         (b) => b.host === from.host && b.op === 'get' && b.ns >= from.fromNs && b.ns < to.fromNs,
       );
       const proven = answers.some((b, k) => b.value === '0' && answers[k - 1]?.value === '0');
-      const byHand = e.incidents.some((i) => i.node === e.nodeOf[from.host] && i.proof?.kind === 'manual');
-      if (!proven && !byHand)
+      // A later boot of the host is as good: the one that ran the workload has ended.
+      const booted = e.boots.some((b) => b.host === from.host && b.ns > from.toNs && b.ns < to.fromNs);
+      const wall = (ns: number): number => e.nowAt - (e.nowNs - ns) / 1e6;
+      const byHand = e.incidents.some(
+        ({ node, proof }) =>
+          node === e.nodeOf[from.host] &&
+          proof?.kind === 'manual' &&
+          proof.at >= wall(from.fromNs) &&
+          proof.at <= wall(to.fromNs),
+      );
+      if (!proven && !booted && !byHand)
         out.push({
           kind: 'STARTED_BEFORE_PROOF',
           subject: h.workload,

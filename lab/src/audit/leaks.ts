@@ -39,3 +39,9 @@ export const secretsInArgv = (folder: string, secrets: Record<string, string>): 
   processesOf(folder).flatMap((p) =>
     Object.entries(secrets).flatMap(([name, value]) => (p.argv.includes(value) ? [`argv of ${p.pid} (${name})`] : [])),
   );
+
+/** Texts in which a secret stands: where, and which. */
+export const secretsInTexts = (texts: Record<string, string>, secrets: Record<string, string>): string[] =>
+  Object.entries(texts).flatMap(([where, text]) =>
+    Object.entries(secrets).flatMap(([name, value]) => (text.includes(value) ? [`${where} (${name})`] : [])),
+  );

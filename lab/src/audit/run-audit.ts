@@ -4,13 +4,13 @@ import type { JobRecord, NodeRecord, WorkloadRecord } from '#contracts';
 import { powerOf } from '../bmc.js';
 import { Api } from '../fleet/api.js';
 import type { LabFolder } from '../folder.js';
-import { natsUrls } from '../plan.js';
+import { natsUrls, type HostPlan } from '../plan.js';
 import { run } from '../run.js';
 import { bmcPassword } from '../secrets.js';
 import { parseBmcLine } from './bmc-log.js';
 import { findViolations, type Evidence, type Violation } from './checks.js';
 import type { StoredHistory } from './incident-history.js';
-import { leakedTools, secretsInArgv } from './leaks.js';
+import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat, type WorkloadHistory } from './ledger.js';
 
 export interface AuditAnswer {
@@ -31,6 +31,11 @@ async function storedHistory(folder: LabFolder): Promise<StoredHistory> {
   return JSON.parse(await run(first as string, rest)) as StoredHistory;
 }
 
+const bootsOf = (folder: LabFolder, h: HostPlan): Evidence['boots'] =>
+  lines(folder.host(h.name, 'boots.jsonl')).flatMap((line) =>
+    line === '' ? [] : [{ host: h.name, ...(JSON.parse(line) as { boot: string; ns: number }) }],
+  );
+
 /** Every secret of the lab by name: none may be seen anywhere but in its own file. */
 function secretsOf(folder: LabFolder): Record<string, string> {
   const secrets: Record<string, string> = { 'bmc password': bmcPassword(folder) };
@@ -43,15 +48,15 @@ function secretsOf(folder: LabFolder): Record<string, string> {
   return secrets;
 }
 
-/** Log files and API answers that show a secret. */
-function secretsShown(folder: LabFolder, answers: Record<string, string>): string[] {
-  const texts = { ...answers };
-  for (const f of readdirSync(folder.at('log'))) texts[`log/${f}`] = readFileSync(folder.at('log', f), 'utf8');
-  const secrets = secretsOf(folder);
-  const shown = Object.entries(texts).flatMap(([where, text]) =>
-    Object.entries(secrets).flatMap(([name, value]) => (text.includes(value) ? [`${where} (${name})`] : [])),
+/** Everything that is logged: by the services, and by the units of the hosts. */
+function logTexts(folder: LabFolder, hosts: readonly HostPlan[]): Record<string, string> {
+  const folders = ['log', ...hosts.flatMap((h) => [`hosts/${h.name}/log`, `hosts/${h.name}/root/var/log/units`])];
+  return Object.fromEntries(
+    folders
+      .filter((f) => existsSync(folder.at(f)))
+      .flatMap((f) => readdirSync(folder.at(f)).map((name) => join(f, name)))
+      .map((file) => [file, readFileSync(folder.at(file), 'utf8')]),
   );
-  return [...shown, ...secretsInArgv(folder.path, secrets)];
 }
 
 /** Gathers what the outside and the API show, and decides. */
@@ -59,13 +64,22 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
   folder.running();
   const plan = folder.plan();
   const api = new Api(folder.api);
-  const [stored, nodes, jobs, workloads, events] = await Promise.all([
+  const [stored, nodes, jobs, workloads, events, alarms, status] = await Promise.all([
     storedHistory(folder),
     api.all<NodeRecord>('/v1/nodes'),
     api.all<JobRecord>('/v1/jobs'),
     api.all<WorkloadRecord>('/v1/workloads'),
     api.all<unknown>('/v1/events?limit=1000'),
+    api.get<unknown>('/v1/alarms'),
+    api.get<unknown>('/v1/status'),
   ]);
+  const jobLogs = await Promise.all(jobs.map((j) => api.text(`/v1/jobs/${j.id}/log`)));
+  const answers = { nodes, jobs, workloads, events, alarms, status, incidents: stored.incidents, 'job logs': jobLogs };
+  const secrets = secretsOf(folder);
+  const texts = {
+    ...logTexts(folder, plan.hosts),
+    ...Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, JSON.stringify(answer)])),
+  };
   const beats = readdirSync(folder.at('ledger')).flatMap((f) =>
     lines(folder.at('ledger', f)).flatMap((line) => parseBeat(line) ?? []),
   );
@@ -75,6 +89,8 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
     workloads,
     histories: historyOf(beats),
     nowNs: Number(process.hrtime.bigint()),
+    nowAt: Date.now(),
+    boots: plan.hosts.flatMap((h) => bootsOf(folder, h)),
     bmc: plan.hosts.flatMap((h) =>
       lines(folder.at('bmc', h.name, 'log.jsonl')).flatMap((line) => parseBmcLine(h.name, line) ?? []),
     ),
@@ -83,11 +99,7 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
     jobs,
     reservations: stored.reservations ?? { held: {}, pending: {}, generation: 0 },
     leaked: leakedTools(folder.path),
-    secretsIn: secretsShown(folder, {
-      nodes: JSON.stringify(nodes),
-      jobs: JSON.stringify(jobs),
-      events: JSON.stringify(events),
-    }),
+    secretsIn: [...secretsInTexts(texts, secrets), ...secretsInArgv(folder.path, secrets)],
   };
   const violations = findViolations(evidence);
   return { ok: violations.length === 0, violations, workloads: evidence.histories };

@@ -67,6 +67,11 @@ function clean(): Evidence {
     workloads: [workload],
     histories: historyOf([...beats('h1', 'a', 0, 10), ...beats('h2', 'b', 17, 30)]),
     nowNs: 30 * S,
+    nowAt: 30_000,
+    boots: [
+      { host: 'h1', boot: 'a', ns: -1 * S },
+      { host: 'h2', boot: 'b', ns: -1 * S },
+    ],
     bmc: [
       { host: 'h1', op: 'set', what: 'power', value: '0', ns: 14 * S, at: 14_000 },
       { host: 'h1', op: 'get', what: 'power', value: '0', ns: 14.2 * S, at: 14_200 },

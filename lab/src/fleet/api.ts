@@ -12,6 +12,16 @@ export class Api {
 
   /** BUS_UNAVAILABLE: nobody answered; BAD_REQUEST: refused, the status is a fact of the error. */
   async request<T>(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<T> {
+    const text = await this.answerOf(method, path, body, timeoutMs);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** An answer that is no JSON, e.g. a job's log. */
+  text(path: string): Promise<string> {
+    return this.answerOf('GET', path, undefined, 10_000);
+  }
+
+  private async answerOf(method: string, path: string, body: unknown, timeoutMs: number): Promise<string> {
     let answer: Answer;
     try {
       answer = await this.send(method, path, body, timeoutMs);
@@ -27,7 +37,7 @@ export class Api {
     const { status, text } = answer;
     if (status < 200 || status > 299)
       throw new MusterError('BAD_REQUEST', `${method} ${path}: ${status} ${text}`, { status });
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+    return text;
   }
 
   private send(method: string, path: string, body: unknown, timeoutMs: number): Promise<Answer> {
