@@ -31,7 +31,11 @@ export class WorkloadsController {
 
   @Delete(':name')
   @HttpCode(204)
-  @Allow('operator', 'Forget a workload', 'Refused until it is stopped: put "desired": "stopped" first; without "stop" that is read back.')
+  @Allow(
+    'operator',
+    'Forget a workload',
+    'Refused until it is stopped: put "desired": "stopped" first; without "stop" that is read back.',
+  )
   async delete(@Param('name') name: string, @Who() who: By) {
     await this.rpc.write('inventory.workloads.delete', { ...who, name });
   }
