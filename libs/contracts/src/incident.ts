@@ -123,6 +123,11 @@ export interface IncidentRecord {
   commands: PowerCommand[];
   proof?: OffProof;
   recovery: RecoveryAssignment[];
+  /**
+   * What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how
+   * long (ms, on the conductor's own clock) the host had shown nothing but a refused port.
+   */
+  evidence?: { power?: 'on' | 'off' | 'unknown'; refusedForMs?: number };
   /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
   powerOn?: {
     wanted: boolean;

@@ -13,6 +13,7 @@ import { ReportsView } from '../recovery/reports-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { brokerHosts } from './broker-hosts.js';
+import { withCarried } from './carried-evidence.js';
 import type { GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { brakeLimit, candidates, type Grant, type StormFacts } from './storm.js';
@@ -59,8 +60,10 @@ export class GateFactsService {
       settings: this.store.settings.view.live ? this.store.clusterSettings : undefined,
       reservedBy: await this.reservedBy(node.name),
       ownReportAgeMs: this.reports.ageMs(node.name),
-      refusedForMs: this.refusedFor(node.name, verdict),
-      power: this.power.of(node.name),
+      ...withCarried(
+        { refusedForMs: this.refusedFor(node.name, verdict), power: this.power.of(node.name) },
+        o.incident,
+      ),
       storm: this.storm(),
       broker: brokerHosts(
         [...this.context.config.nats.servers, ...(this.context.bus.nc.info?.connect_urls ?? [])],

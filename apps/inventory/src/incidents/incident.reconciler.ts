@@ -14,9 +14,10 @@ import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
+import { evidenceOf } from './carried-evidence.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
-import { askGates } from './gates.js';
+import { askGates, type GateFacts } from './gates.js';
 import { go, mayCancel, note, wasCommanded } from './incident-machine.js';
 import { IncidentService } from './incident.service.js';
 import { newIncident } from './new-incident.js';
@@ -113,7 +114,7 @@ export class IncidentReconciler implements Reconciler {
       at,
     });
     const { incident, joined } = await this.incidents.openOrJoin(record, () => void c.check());
-    if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), verdict);
+    if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), facts);
   }
 
   /** Fenced, powered on again, and dead again before it was in service: that is a new death. */
@@ -136,7 +137,7 @@ export class IncidentReconciler implements Reconciler {
     }
     const verdict = await this.verdictNow.of(i.node);
     const facts = await this.facts.gather(node, verdict, { cause: i.cause, incident: i });
-    await this.decide(c, i, node, decideIncident(i, facts, this.permits.has(i.id)), verdict);
+    await this.decide(c, i, node, decideIncident(i, facts, this.permits.has(i.id)), facts);
   }
 
   private async decide(
@@ -144,8 +145,9 @@ export class IncidentReconciler implements Reconciler {
     i: IncidentRecord,
     node: NodeRecord,
     d: IncidentDecision,
-    verdict: Verdict | undefined,
+    facts: GateFacts,
   ): Promise<void> {
+    const verdict = facts.verdict;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) && i.cause === 'auto')
       return this.end(c, i, `Its status is ${node.status}: there is nothing of it to recover.`);
     if (d.do === 'cancel') return this.end(c, i, d.reason);
@@ -165,6 +167,7 @@ export class IncidentReconciler implements Reconciler {
       next.gates = gates;
       next.level = 0;
       if (i.phase === 'failed') next.attempt += 1;
+      next.evidence = evidenceOf(facts);
       if (verdict !== undefined) next.verdict = verdict;
       return next;
     });

@@ -4,38 +4,62 @@ import { ServiceContext } from '#service';
 
 export type PowerSeen = 'on' | 'off' | 'unknown';
 
-/** A read is evidence for this long; a node that stays suspect is read again. */
+/** A node that stays suspect is read again after this; what was read before is evidence until then. */
 const EVIDENCE_MS = 15_000;
 /** One command limit and the way there and back. */
 const READ_MS = 7_000;
 
+interface PowerRead {
+  power: PowerSeen;
+  detail: string;
+  /** The node is being fenced, and its devices are not to be asked. */
+  gaveWay: boolean;
+}
+
+interface Seen {
+  power?: PowerSeen;
+  detail: string;
+  /** When it was answered (not yet: asked), on this process's own clock. */
+  at: number;
+  askedAt: number;
+}
+
 /** What the power devices of suspect nodes answer, asked as soon as they are suspect, beside everything else. */
 @Injectable()
 export class PowerEvidence {
-  private readonly seen = new Map<string, { power?: PowerSeen; detail: string; at: number }>();
+  private readonly seen = new Map<string, Seen>();
 
   constructor(private readonly context: ServiceContext) {}
 
   /** Starts a read unless one runs or a fresh one is there. Returns at once. */
   gather(node: NodeRecord): void {
     const had = this.seen.get(node.name);
-    if (had !== undefined && performance.now() - had.at < EVIDENCE_MS) return;
+    if (had !== undefined && performance.now() - had.askedAt < EVIDENCE_MS) return;
     if (!node.powerLevels.some((level) => level.length > 0)) return;
-    this.seen.set(node.name, { detail: 'asked', at: performance.now() });
+    const askedAt = performance.now();
+    // What is known stays known until the answer is there.
+    this.seen.set(node.name, { detail: 'asked', at: askedAt, ...had, askedAt });
     this.read(node.name).then(
-      (read) => this.seen.set(node.name, { ...read, at: performance.now() }),
+      (read) => this.answered(node.name, askedAt, read),
       (cause: unknown) => {
         const e = MusterError.from(cause);
         this.context.log.info({ node: node.name, code: e.code }, `power could not be read at suspicion: ${e.message}`);
-        this.seen.set(node.name, { power: 'unknown', detail: e.message, at: performance.now() });
+        this.answered(node.name, askedAt, { power: 'unknown', detail: e.message, gaveWay: false });
       },
     );
+  }
+
+  /** A read that gave way to the node's fencing says nothing: what was known before only grows old. */
+  private answered(node: string, askedAt: number, read: PowerRead): void {
+    const had = this.seen.get(node);
+    if (had?.askedAt !== askedAt || (read.gaveWay && had.power !== undefined)) return;
+    this.seen.set(node, { power: read.power, detail: read.detail, at: performance.now(), askedAt });
   }
 
   /** The answer while it is fresh; undefined: not asked, not answered yet, or too old. */
   of(node: string): PowerSeen | undefined {
     const had = this.seen.get(node);
-    return had !== undefined && performance.now() - had.at < EVIDENCE_MS ? had.power : undefined;
+    return had !== undefined && performance.now() - had.at < EVIDENCE_MS + READ_MS ? had.power : undefined;
   }
 
   /** For the incident's story. */
@@ -51,14 +75,15 @@ export class PowerEvidence {
     for (const node of this.seen.keys()) if (!suspects.has(node)) this.seen.delete(node);
   }
 
-  private async read(node: string): Promise<{ power: PowerSeen; detail: string }> {
+  private async read(node: string): Promise<PowerRead> {
     const answer = await this.context.bus.call('fencer.power.read', { node }, { timeoutMs: READ_MS });
     const states = answer.devices.map((d) => d.power);
     const detail = answer.devices
       .map((d) => `${d.id} ${d.power}${d.code === undefined ? '' : ` ${d.code}`}`)
       .join(', ');
-    if (states.includes('on')) return { power: 'on', detail };
+    const gaveWay = answer.devices.some((d) => d.code === 'NODE_BUSY');
+    if (states.includes('on')) return { power: 'on', detail, gaveWay: false };
     // Every device must say so: one that does not answer may be the one that feeds it.
-    return { power: states.length > 0 && states.every((s) => s === 'off') ? 'off' : 'unknown', detail };
+    return { power: states.length > 0 && states.every((s) => s === 'off') ? 'off' : 'unknown', detail, gaveWay };
   }
 }
