@@ -6,6 +6,12 @@ import { DatagramTypes, decodeDatagram, encodeDatagram, peerId, type DatagramKey
 /** ms an echo may take. */
 export const ECHO_LIMIT = 1000;
 
+/**
+ * Errors of a send that speak of the target: on its own segment a dead host answers no ARP, and that is EHOSTUNREACH.
+ * Every other one is our own trouble (no route, no buffer, a firewall here) and says nothing of it.
+ */
+const OF_THE_TARGET = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ECONNREFUSED']);
+
 export interface EchoAnswer {
   node: string;
   network: string;
@@ -30,7 +36,7 @@ export class EchoProbe {
     this.id = peerId(`detector:${instance}`);
   }
 
-  /** Calls `done` once, with the echo or at its limit. A probe that cannot be sent is not answered either. */
+  /** Calls `done` once, with the echo or at its limit; not at all where we ourselves could not send. */
   ask(node: string, network: string, index: number, address: string, port: number): void {
     const nonce = randomBytes(16);
     const key = nonce.toString('hex');
@@ -52,7 +58,11 @@ export class EchoProbe {
     }, ECHO_LIMIT);
     this.waiting.set(key, { node, network, timer });
     this.socket(isIPv6(address) ? 'udp6' : 'udp4').send(bytes, port, address, (e) => {
-      if (e) this.failed(`cannot send to ${address}:${port}: ${e.message}`);
+      if (!e) return;
+      this.failed(`cannot send to ${address}:${port}: ${e.message}`);
+      if (OF_THE_TARGET.has((e as NodeJS.ErrnoException).code ?? '')) return;
+      clearTimeout(timer);
+      this.waiting.delete(key);
     });
   }
 

@@ -63,12 +63,13 @@ export class OwnProbes {
     this.echoes.close();
   }
 
-  /** `silent` only once a datagram was given up, ssh was tried, and no echo came within `freshness`. */
+  /** `silent` only while a datagram was given up and no echo came within `freshness`, and ssh was tried. */
   state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {
     const look = this.looks.get(node);
     if (!look) return 'unknown';
     if (this.echoedWithin(look, now, freshness).length > 0) return 'echo';
-    return look.unansweredAt !== undefined && look.ssh !== 'not-tried' ? 'silent' : 'unknown';
+    const unanswered = look.unansweredAt !== undefined && now - look.unansweredAt < freshness;
+    return unanswered && look.ssh !== 'not-tried' ? 'silent' : 'unknown';
   }
 
   evidence(node: string, now: number, freshness: number): OwnProbe | undefined {

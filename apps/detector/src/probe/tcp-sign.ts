@@ -4,15 +4,18 @@ import type { SshSign } from '#contracts';
 /** ms for connection and first words. */
 export const TCP_LIMIT = 1000;
 
+/** Our own trouble: nothing left this host. Not EHOSTUNREACH, which is what a dead host on the same segment gives. */
+const OURS = new Set(['ENETUNREACH', 'ENETDOWN', 'EACCES', 'EPERM', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS']);
+
 /**
  * Looks for the banner of an ssh server. `refused`: something with this address answers that nothing listens.
- * `silent`: no answer, or none that is ssh's, within the limit.
+ * `silent`: no answer, or none that is ssh's, within the limit. `not-tried`: we ourselves could not send.
  */
-export function sshSign(host: string, port: number): Promise<Exclude<SshSign, 'not-tried'>> {
+export function sshSign(host: string, port: number): Promise<SshSign> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     let text = '';
-    const end = (sign: Exclude<SshSign, 'not-tried'>): void => {
+    const end = (sign: SshSign): void => {
       clearTimeout(timer);
       socket.destroy();
       resolve(sign);
@@ -23,9 +26,10 @@ export function sshSign(host: string, port: number): Promise<Exclude<SshSign, 'n
       if (/^SSH-/m.test(text)) end('banner');
       else if (text.length > 4096) end('silent');
     });
-    socket.on('error', (e: NodeJS.ErrnoException) =>
-      end(e.code === 'ECONNREFUSED' || e.code === 'ECONNRESET' ? 'refused' : 'silent'),
-    );
+    socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED' || code === 'ECONNRESET') end('refused');
+      else end(OURS.has(code) ? 'not-tried' : 'silent');
+    });
     socket.on('close', () => end('silent'));
   });
 }

@@ -64,6 +64,7 @@ function whyNotDown(f: TargetFacts, t: Tally): string {
       : `; only ${f.otherReporters} other members report`;
   if (f.ownFresh) return '; its own reports still come';
   if (f.ownProbe === 'echo') return '; it echoes to the monitor';
+  if (f.ownProbe === 'unknown') return '; the monitor itself could not look yet';
   return '';
 }
 
