@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { GateResponder } from './gate.responder.js';
+import { GenerationFloor } from './generation-floor.js';
 import { HostsView } from './hosts.js';
 import { MayStartService } from './may-start.service.js';
 import { RecoverJobs } from './recover-jobs.service.js';
@@ -17,6 +18,7 @@ import { WorkloadsController } from './workloads.controller.js';
   controllers: [WorkloadsController],
   providers: [
     GateResponder,
+    GenerationFloor,
     HostsView,
     MayStartService,
     RecoverJobs,

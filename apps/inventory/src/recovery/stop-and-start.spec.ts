@@ -145,8 +145,13 @@ describe('a workload that shall not run any more', () => {
     await expect(remove()).rejects.toMatchObject({ code: 'WORKLOAD_RUNNING' });
     await carryOutStop(await job('stop'));
     await until(async () => (await db()).stop === undefined, 'the stop is read back');
+    const { generation } = await db();
     await remove();
     expect(await db()).toBeUndefined();
+    // Its nodes refuse whatever is not newer than what they did for the one of that name before.
+    expect((await put({})).generation).toBeGreaterThanOrEqual(generation);
+    const first = await until(async () => (await db()).assignment, 'placed again');
+    expect(first.generation).toBeGreaterThan(generation);
   }, 30_000);
 
   it('is refused with a recovery driver that nobody carries out', async () => {

@@ -9,6 +9,7 @@ import {
 } from '#contracts';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { GenerationFloor } from './generation-floor.js';
 import { PUT } from './start-gate.js';
 import { isStopped, runOrdered, stopOrdered } from './workload-machine.js';
 
@@ -17,7 +18,10 @@ type Change = EventMap['workload']['change'];
 /** The one way in which a workload's record changes: compare-and-set, then the event that tells it. */
 @Injectable()
 export class WorkloadService {
-  constructor(private readonly store: InventoryStore) {}
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly floor: GenerationFloor,
+  ) {}
 
   /** A live read. @throws MusterError WORKLOAD_UNKNOWN */
   async get(name: string): Promise<WithRevision<WorkloadRecord>> {
@@ -54,7 +58,7 @@ export class WorkloadService {
     const r = q.workload;
     if (r.recovery !== undefined) refuseDriver(r.recovery.driver);
     if (r.node !== undefined) await this.refuseNode(r.node);
-    const done = await this.store.workloads.bucket.mutate(q.name, (current) => {
+    const done = await this.store.workloads.bucket.mutate(q.name, async (current) => {
       const was = current?.value;
       const next: WorkloadRecord = {
         name: q.name,
@@ -62,7 +66,7 @@ export class WorkloadService {
         priority: r.priority ?? was?.priority ?? 0,
         weight: r.weight ?? was?.weight ?? 1,
         recovery: r.recovery ?? was?.recovery ?? { driver: 'ansible', spec: {} },
-        generation: was?.generation ?? 0,
+        generation: was?.generation ?? (await this.floor.read()),
       };
       const hostGroup = r.hostGroup ?? was?.hostGroup;
       if (hostGroup !== undefined) next.hostGroup = hostGroup;
@@ -84,6 +88,7 @@ export class WorkloadService {
         `"${q.name}" ${record.stop === undefined ? 'runs' : 'is not yet stopped'} on ${record.assignment?.node ?? '?'}: set it to "desired": "stopped" and wait until that is read back.`,
         { workload: q.name, node: record.assignment?.node },
       );
+    await this.floor.raise(record.generation);
     await this.store.workloads.bucket.delete(q.name, revision);
     return {};
   }
