@@ -141,6 +141,24 @@ describe('a re-setup', () => {
     });
     expect(s.node.status).toBe('Allocated');
   });
+  it.each(['check', 'resetup'] as const)(
+    'as a %s that was refused or cancelled before it began leaves its return waiting',
+    (kind) => {
+      const waiting = job(kind, undefined, { status: 'Errored', error: 'STALE_TOKEN' });
+      delete waiting.startedAt;
+      const s = settle(due, waiting, facts);
+      expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, next: 'resetup' });
+      expect(s.node.maintenance).toEqual(due.maintenance);
+      expect(s.events).toEqual([]);
+    },
+  );
+  it('that was ordered by an operator and never began leaves the node as it was', () => {
+    const waiting = job('resetup', undefined, { id: 'job-2', status: 'Errored', error: 'cancelled by eve' });
+    delete waiting.startedAt;
+    const { pendingReturn: _p, maintenance: _m, ...serving } = back();
+    expect(settle(serving, waiting, facts).node).toEqual({ ...serving, lastJob: 'job-2' });
+    expect(settle(due, waiting, facts).node.pendingReturn).toEqual(due.pendingReturn);
+  });
   it('that worked under one more return still waits for the check of that return', () => {
     const newer = back({ pendingReturn: { reason: 'rebooted', at: 2 } });
     const s = settle(newer, job('resetup', site), facts);

@@ -33,9 +33,9 @@ export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settle
     case 'maintenance':
       return settleStatus(done, job, result, f);
     case 'check':
-      return settleCheck(node, done, job, result, f);
+      return neverBegan(job) ? settleUnbegun(done, job) : settleCheck(node, done, job, result, f);
     case 'resetup':
-      return settleResetup(done, job, result, f);
+      return neverBegan(job) ? settleUnbegun(done, job) : settleResetup(done, job, result, f);
     case 'recover':
     case 'discover':
       return { node, events: [] };
@@ -52,7 +52,7 @@ function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: S
   const status = statusAfter(node, job);
   if (status === undefined) return { node, events: [] };
   // Cancelled before it began: the node is as it was, also in what waits for it.
-  if (job.status === 'Errored' && job.startedAt === undefined) return { node: withStatus(node, status), events: [] };
+  if (neverBegan(job)) return { node: withStatus(node, status), events: [] };
   if (status === 'Allocated') {
     const ready = withStatus(cleared(node, job, result.checksum, f.at), status);
     return { node: ready, events: [inService(node)] };
@@ -60,6 +60,13 @@ function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: S
   // Cleaned up: what was installed is no longer there.
   const { provisioned: _gone, ...rest } = cleared(node, job, undefined, f.at);
   return { node: withStatus(rest, status), events: [] };
+}
+
+/** It says nothing of the node: the return that it was for waits as before, and gets another job. */
+function settleUnbegun(node: NodeRecord, job: JobRecord): Settlement {
+  if (node.pendingReturn?.job !== job.id) return { node, events: [] };
+  const { job: _unbegun, ...waiting } = node.pendingReturn;
+  return { node: { ...node, pendingReturn: waiting }, events: [] };
 }
 
 function settleCheck(
@@ -119,6 +126,9 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
   return { node: { ...node, maintenance, pendingReturn: held(pending, why) }, events };
 }
+
+/** Refused (its conductor had been replaced) or cancelled while it was queued: nothing of it ran. */
+const neverBegan = (job: JobRecord): boolean => job.status === 'Errored' && job.startedAt === undefined;
 
 /** A return that came while this job ran: what the job found or did may be about the boot before. */
 const newerReturn = (node: NodeRecord, job: JobRecord): NodeRecord['pendingReturn'] =>
