@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Command } from 'commander';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -233,12 +233,20 @@ describe('muster', () => {
   it('writes a new cluster’s files, readable by their owner only', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'muster-cli-'));
     try {
-      const { code, stdout } = await sut.run(['init', join(dir, 'c'), '--cluster', 'lab', '--agent', 'a-1']);
+      const options = ['--cluster', 'lab', '--nats-listen', '0.0.0.0:4333', '--agent', 'a-1'];
+      const { code, stdout } = await sut.run(['init', join(dir, 'c'), ...options]);
       expect([code, stdout]).toEqual([0, `written: ${join(dir, 'c')}\n`]);
       for (const file of ['nats.conf', 'muster.yaml', 'creds/agent=a-1.json', 'keys/datagram.key']) {
         expect(existsSync(join(dir, 'c', file))).toBe(true);
         expect(statSync(join(dir, 'c', file)).mode & 0o777).toBe(0o600);
       }
+      const conf = readFileSync(join(dir, 'c', 'nats.conf'), 'utf8');
+      expect(conf).toContain('listen: "0.0.0.0:4333"');
+      const more = await sut.run(['init', join(dir, 'c'), '--agent', 'b-2']);
+      expect([more.code, more.stdout]).toEqual([0, `written: ${join(dir, 'c')}\n`]);
+      expect(more.stderr).toContain('users only');
+      expect(readFileSync(join(dir, 'c', 'nats.conf'), 'utf8')).toBe(conf);
+      expect(existsSync(join(dir, 'c', 'creds/agent=b-2.json'))).toBe(true);
       const wrong = await sut.run(['init', join(dir, 'd'), '--nats-listen', 'nowhere']);
       expect([wrong.code, existsSync(join(dir, 'd'))]).toEqual([1, false]);
       expect(wrong.stderr.split('\n')).toHaveLength(2);

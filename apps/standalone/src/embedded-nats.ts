@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, type Stats, unwatchFile, watchFile } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
 
@@ -9,29 +10,30 @@ import { MusterError } from '#contracts';
 const START_LIMIT_MS = 30_000;
 /** Between its end and its next start, ms: services bridge what is shorter than two seconds. */
 const RESTART_DELAY_MS = 250;
+/** One that ends again at once waits twice as long each time, up to this, ms. */
+const LONGEST_RESTART_DELAY_MS = 8_000;
+/** One that lived so long has come up: the next wait is short again, ms. */
+const CAME_UP_MS = 5_000;
+/** How often the list of users is looked at, ms. */
+const USERS_LOOK_MS = 1_000;
 const STOP_LIMIT_MS = 5_000;
 
 const SETPRIV = '/usr/bin/setpriv';
-
-/** `2.9.10`. @throws MusterError CONFIG_INVALID when there is no nats-server */
-export function natsServerVersion(): string {
-  const { stdout, error } = spawnSync('nats-server', ['--version'], { encoding: 'utf8' });
-  const version = /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1];
-  if (error !== undefined || version === undefined)
-    throw new MusterError('CONFIG_INVALID', 'nats-server is not installed: run "npm run setup"', {}, { cause: error });
-  return version;
-}
 
 /** A nats-server of our own: started, kept alive, and gone with us. */
 export class EmbeddedNats {
   private child: ChildProcess | undefined;
   private stopping = false;
+  /** Until it has answered for the first time, its end is the business of {@link start}. */
+  private starting = true;
+  private restartDelayMs = RESTART_DELAY_MS;
   private said = '';
 
   constructor(
     private readonly configFile: string,
     private readonly address: { host: string; port: number },
     private readonly log: (sentence: string) => void,
+    private readonly program = 'nats-server',
   ) {}
 
   /** Resolves when it answers. @throws MusterError CONFIG_INVALID with the server's own reason */
@@ -40,22 +42,38 @@ export class EmbeddedNats {
     this.spawn();
     const limit = AbortSignal.timeout(START_LIMIT_MS);
     while (!(await answers(this.address))) {
-      if (this.child?.exitCode !== null) throw this.failed('it ended');
+      const end = this.child && endOf(this.child);
+      if (end !== undefined) throw this.failed(`it ended (${end})`);
       if (limit.aborted) throw this.failed(`it did not answer within ${START_LIMIT_MS / 1000} s`);
       await pause(25);
     }
+    this.starting = false;
+    watchFile(this.usersFile, { interval: USERS_LOOK_MS, persistent: false }, this.reload);
+    const end = this.child && endOf(this.child);
+    if (end !== undefined) this.ended(end);
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
+    unwatchFile(this.usersFile, this.reload);
     const { child } = this;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || endOf(child) !== undefined) return;
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
     await gone;
     clearTimeout(kill);
   }
+
+  private get usersFile(): string {
+    return join(dirname(this.configFile), 'nats-users.conf');
+  }
+
+  /** `muster init` has added a user: the server takes the new list on SIGHUP, and keeps its connections. */
+  private readonly reload = (now: Stats, before: Stats): void => {
+    if (now.mtimeMs === before.mtimeMs && now.ino === before.ino) return;
+    this.child?.kill('SIGHUP');
+  };
 
   /** The server's own refusal names no way out, and one that holds the port could be taken for ours. */
   private async mayListen(): Promise<void> {
@@ -86,7 +104,7 @@ export class EmbeddedNats {
   }
 
   private spawn(): void {
-    const server = ['nats-server', '-c', this.configFile];
+    const server = [this.program, '-c', this.configFile];
     // Its own session: a Ctrl-C is for us, and we end it last. Should we be killed, the kernel tells it.
     const [command = '', ...args] = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', ...server] : server;
     const child = spawn(command, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -95,23 +113,39 @@ export class EmbeddedNats {
     child.stderr.setEncoding('utf8').on('data', (more: string) => {
       this.said = (this.said + more).slice(-4_000);
     });
+    const born = performance.now();
+    const onEnd = (why: string): void => {
+      if (performance.now() - born >= CAME_UP_MS) this.restartDelayMs = RESTART_DELAY_MS;
+      if (child === this.child) this.ended(why);
+    };
     child.on('error', (error) => {
       this.said = error.message;
+      // One that could not be started has no exit.
+      if (child.pid === undefined) onEnd(error.message);
     });
-    const born = performance.now();
-    child.on('exit', (code, signal) => {
-      if (this.stopping || child !== this.child) return;
-      // One that never came up is the business of start().
-      if (performance.now() - born < RESTART_DELAY_MS) return;
-      this.log(`nats-server ended (${signal ?? `exit ${code}`}); it is started again`);
-      void this.restart();
-    });
+    child.on('exit', () => onEnd(endOf(child) ?? 'exit'));
   }
 
-  private async restart(): Promise<void> {
-    await pause(RESTART_DELAY_MS, undefined, { ref: false });
+  private ended(why: string): void {
+    if (this.stopping || this.starting) return;
+    const reason = /\[FTL\] (.*)/.exec(this.said)?.[1];
+    this.log(`nats-server ended (${why}${reason === undefined ? '' : `: ${reason}`}); it is started again`);
+    const delay = this.restartDelayMs;
+    this.restartDelayMs = Math.min(2 * delay, LONGEST_RESTART_DELAY_MS);
+    void this.restart(delay);
+  }
+
+  private async restart(delay: number): Promise<void> {
+    await pause(delay, undefined, { ref: false });
     if (!this.stopping) this.spawn();
   }
+}
+
+/** How a process ended; undefined while it runs. */
+function endOf(child: ChildProcess): string | undefined {
+  if (child.signalCode !== null) return child.signalCode;
+  if (child.exitCode !== null) return `exit ${child.exitCode}`;
+  return child.pid === undefined ? 'it could not be started' : undefined;
 }
 
 /** A NATS server greets whoever connects. */

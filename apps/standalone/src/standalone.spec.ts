@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addAgentUsers, connectBus, credentialsFile, initCluster, readCredentials } from '#bus';
 import { freePort } from '#bus/testing/nats.js';
 import { EmbeddedNats } from './embedded-nats.js';
 import { parseOptions } from './options.js';
@@ -149,4 +150,79 @@ describe('Muster on one machine', () => {
     await expect(embedded.start()).rejects.toThrow('/nowhere.conf');
     run('--help');
   });
+});
+
+describe('the embedded nats-server', () => {
+  let dir: string;
+  let port: number;
+  let sut: EmbeddedNats;
+  let said: string[];
+  let heard: (line: string) => void;
+
+  const make = (program?: string): void => {
+    const log = (line: string): void => {
+      said.push(line);
+      heard(line);
+    };
+    sut = new EmbeddedNats(join(dir, 'nats.conf'), { host: '127.0.0.1', port }, log, program);
+  };
+  /** A nats-server of our own in front of the real one: what it does at its n-th start. */
+  const first = (script: string): void => {
+    const counted = `n=$(($(cat ${dir}/starts 2>/dev/null || echo 0) + 1)); echo $n > ${dir}/starts`;
+    const text = `#!/bin/sh\n${counted}\n${script}\nexec nats-server "$@"\n`;
+    writeFileSync(join(dir, 'server'), text, { mode: 0o755 });
+    make(join(dir, 'server'));
+  };
+  const starts = (): number => Number(readFileSync(join(dir, 'starts'), 'utf8'));
+  const connects = async (user: string): Promise<boolean> => {
+    const credentials = readCredentials(credentialsFile(dir, user));
+    const servers = [`nats://127.0.0.1:${port}`];
+    try {
+      await (await connectBus({ name: user, servers, credentials, connectTimeoutMs: 500 })).close();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'muster-embedded-'));
+    port = await freePort();
+    initCluster(dir, { cluster: 'c', agents: [], natsListen: [`127.0.0.1:${port}`], storeDir: join(dir, 'nats') });
+    said = [];
+    heard = () => undefined;
+    make();
+  });
+  afterEach(async () => {
+    await sut.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('is started again also where it ends at once after a restart, and each end is told', async () => {
+    first('if [ $n = 2 ] || [ $n = 3 ]; then exit 7; fi');
+    await sut.start();
+    const thirdEnd = new Promise<void>((resolve) => (heard = () => said.length === 3 && resolve()));
+    process.kill(natsServersOn(dir)[0]!, 'SIGKILL');
+    await thirdEnd;
+    expect(said).toEqual([
+      'nats-server ended (SIGKILL); it is started again',
+      'nats-server ended (exit 7); it is started again',
+      'nats-server ended (exit 7); it is started again',
+    ]);
+    while (!(await connects('inventory')));
+    expect(starts()).toBe(4);
+  }, 30_000);
+
+  it('that a signal ends before it has answered is a failed start at once', async () => {
+    first('kill -9 $$');
+    await expect(sut.start()).rejects.toThrow('it ended (SIGKILL)');
+    expect(starts()).toBe(1);
+  });
+
+  it('takes the user of a new agent without a restart', async () => {
+    await sut.start();
+    addAgentUsers(dir, ['host1-1']);
+    while (!(await connects('agent=host1-1')));
+    expect(said).toEqual([]);
+  }, 30_000);
 });

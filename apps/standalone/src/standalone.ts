@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { initCluster } from '#bus';
+import { initCluster, natsServerVersion } from '#bus';
 import { MusterError, type ServiceName } from '#contracts';
 import { loadConfig, type RunningService, type ServiceConfig, startService, startWith } from '#service';
 import { DetectorModule } from '../../detector/src/detector.module.js';
@@ -8,7 +8,7 @@ import { FencerModule } from '../../fencer/src/fencer.module.js';
 import { startGateway } from '../../gateway/src/gateway.js';
 import { InventoryModule } from '../../inventory/src/inventory.module.js';
 import { ProvisionerModule } from '../../provisioner/src/provisioner.module.js';
-import { EmbeddedNats, natsServerVersion } from './embedded-nats.js';
+import { EmbeddedNats } from './embedded-nats.js';
 import { lockFolder } from './folder-lock.js';
 import type { StandaloneOptions } from './options.js';
 
@@ -38,13 +38,16 @@ export async function startStandalone(
   try {
     makeFolder(dir);
     ends.push(await lockFolder(dir));
+    const natsVersion = natsServerVersion();
+    if (natsVersion === undefined)
+      throw new MusterError('CONFIG_INVALID', 'nats-server is not installed: run "npm run setup"');
     const natsListen = o.natsListen ?? configuredNats(dir) ?? DEFAULT_NATS;
     initCluster(dir, {
       cluster: o.cluster,
       agents: [],
       natsListen: [natsListen],
       storeDir: join(dir, 'nats'),
-      natsVersion: natsServerVersion(),
+      natsVersion,
     });
     const address = splitAddress(natsListen);
     const nats = new EmbeddedNats(join(dir, 'nats.conf'), address, log);

@@ -10,10 +10,17 @@ interface InitOptions {
   agent: string[];
 }
 
+const NO_SERVER =
+  'no nats-server is installed here: nats.conf is written for 2.9; for 2.10 and newer add "sync_interval: always" to jetstream';
+const KEPT =
+  'users only: nats.conf, muster.yaml and keys are kept as they are; "npm start" takes new users within a second, another nats-server with: nats-server --signal reload';
+
 export function initCommand(program: Command): void {
   const command = program
     .command('init <dir>')
-    .description('write what a new cluster needs: NATS users and their permissions, keys, configuration')
+    .description(
+      'write what a new cluster needs: NATS users and their permissions, keys, configuration; later: add agents',
+    )
     .option('--cluster <name>', 'name of the cluster', 'muster')
     .option('--nats-listen <addresses>', 'host:port of the NATS server, several separated by commas', '127.0.0.1:4222')
     .option(
@@ -22,17 +29,28 @@ export function initCommand(program: Command): void {
       (n, all: string[]) => [...all, n],
       [],
     );
-  examples(command, 'init /etc/muster --cluster prod --nats-listen 10.0.0.1:4222 --agent host1-SN1 --agent host2-SN2');
+  examples(
+    command,
+    'init /etc/muster --cluster prod --nats-listen 10.0.0.1:4222 --agent host1-SN1 --agent host2-SN2',
+    'init /etc/muster --agent host3-SN3      # one more: all else stays as it is',
+  );
   command.action(async (dir: string, o: InitOptions) => {
     // Loaded only here: every other command speaks HTTP and starts faster without it.
-    const { initCluster } = await import('#bus');
+    const { addAgentUsers, initCluster, isCluster, natsServerVersion } = await import('#bus');
+    const exists = isCluster(dir);
     try {
-      initCluster(dir, {
-        cluster: o.cluster,
-        agents: o.agent,
-        natsListen: o.natsListen.split(','),
-        storeDir: resolve(dir, 'nats'),
-      });
+      if (exists) addAgentUsers(dir, o.agent);
+      else {
+        const natsVersion = natsServerVersion();
+        if (natsVersion === undefined) process.stderr.write(`muster: ${NO_SERVER}\n`);
+        initCluster(dir, {
+          cluster: o.cluster,
+          agents: o.agent,
+          natsListen: o.natsListen.split(','),
+          storeDir: resolve(dir, 'nats'),
+          ...(natsVersion !== undefined && { natsVersion }),
+        });
+      }
     } catch (error) {
       if (error instanceof MusterError) throw new Failure(error.message);
       const { code } = error as NodeJS.ErrnoException;
@@ -40,5 +58,6 @@ export function initCommand(program: Command): void {
       throw error;
     }
     process.stdout.write(`written: ${resolve(dir)}\n`);
+    if (exists) process.stderr.write(`muster: ${KEPT}\n`);
   });
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { initCluster } from '../index.js';
+import { addAgentUsers, initCluster } from '../index.js';
 
 let dir: string;
 beforeEach(() => {
@@ -43,5 +43,24 @@ describe('initCluster', () => {
     writeFileSync(join(dir, 'muster.yaml'), own);
     init('127.0.0.1:4300');
     expect(file('muster.yaml')).toBe(own);
+  });
+});
+
+describe('addAgentUsers', () => {
+  it('adds users and leaves the rest of the folder as it is', () => {
+    init('0.0.0.0:4300', '2.12.1');
+    const before = ['nats.conf', 'muster.yaml', 'keys/datagram.key', 'creds/inventory.json'].map(file);
+    addAgentUsers(dir, ['host1-1']);
+    const key = file('creds/agent=host1-1.json');
+    addAgentUsers(dir, ['host1-1', 'host2-2']);
+    expect(['nats.conf', 'muster.yaml', 'keys/datagram.key', 'creds/inventory.json'].map(file)).toEqual(before);
+    expect(file('creds/agent=host1-1.json')).toBe(key);
+    expect(file('nats-users.conf')).toMatch(/# agent=host1-1\n[^]*# agent=host2-2\n/);
+  });
+
+  it('refuses a folder that is no cluster, and a node that cannot be', () => {
+    expect(() => addAgentUsers(dir, ['host1-1'])).toThrow('was not made by muster init');
+    init('127.0.0.1:4300');
+    expect(() => addAgentUsers(dir, ['a b'])).toThrow('"a b" cannot name a node');
   });
 });

@@ -9,7 +9,7 @@ import { listenAddress, natsConfig, usersConfig, type NatsConfigOptions, type Us
 import { agentUser, userKinds } from './permissions.js';
 
 export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
-  /** Nodes whose agents get a user; more by {@link addAgentUser}. */
+  /** Nodes whose agents get a user; more by {@link addAgentUsers}. */
   agents: string[];
   /** Where the server keeps streams and buckets. */
   storeDir: string;
@@ -39,18 +39,19 @@ export function initCluster(dir: string, o: InitOptions): void {
   else followListen(yaml, o.natsListen);
 }
 
+/** Whether {@link initCluster} has been here: then more users come by {@link addAgentUsers}, and the rest stays. */
+export const isCluster = (dir: string): boolean => existsSync(join(dir, 'users.json'));
+
 /**
- * A user for the agent of one more node; its credentials file is returned. A running nats-server learns of it by
- * SIGHUP. The same node again: nothing changes.
+ * Users for the agents of more nodes; a user that exists keeps its key. Permissions are written anew, as this version
+ * of Muster has them. A running nats-server learns of them by SIGHUP. CONFIG_INVALID where there is no cluster yet.
  */
-export function addAgentUser(dir: string, node: string): string {
-  checkNode(node);
-  if (!existsSync(join(dir, 'users.json')))
-    throw new MusterError('CONFIG_INVALID', `${dir} was not made by muster init`);
+export function addAgentUsers(dir: string, nodes: string[]): void {
+  nodes.forEach(checkNode);
+  if (!isCluster(dir)) throw new MusterError('CONFIG_INVALID', `${dir} was not made by muster init`);
   const users = readUsers(dir);
-  addUser(dir, users, agentUser(node));
+  for (const user of [...userKinds, ...nodes.map(agentUser)]) addUser(dir, users, user);
   writeUsers(dir, users);
-  return credentialsFile(dir, agentUser(node));
 }
 
 export const credentialsFile = (dir: string, user: string): string => join(dir, 'creds', `${user}.json`);

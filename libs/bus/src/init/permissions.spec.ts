@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { Subjects, type ServiceName } from '#contracts';
-import { addAgentUser, connectBus, credentialsFile, readCredentials, type Bus } from '../index.js';
+import { addAgentUsers, connectBus, credentialsFile, readCredentials, type Bus } from '../index.js';
 import { lastMessage } from '../jetstream-api.js';
 import { inboxPrefix, Link, natsOptions } from '../link.js';
 import { silentLog } from '../types.js';
@@ -212,8 +212,8 @@ describe("the services' NATS users", () => {
   }, 20_000);
 
   it('are joined by the user of a new node, without a restart', async () => {
-    const file = addAgentUser(nats.dir, 'n3');
-    const credentials = readCredentials(file);
+    addAgentUsers(nats.dir, ['n3']);
+    const credentials = readCredentials(credentialsFile(nats.dir, 'agent=n3'));
     await nats.reload();
     let n3: Bus | undefined;
     for (let i = 0; i < 50 && !n3; i++)
