@@ -152,6 +152,13 @@ describe('a re-setup', () => {
       expect(s.events).toEqual([]);
     },
   );
+  it('that no worker can carry out as it is waits for an operator, although nothing ran', () => {
+    const faulty = job('resetup', undefined, { status: 'Errored', error: 'COMMAND_FAILED', worker: 'p-1' });
+    delete faulty.startedAt;
+    expect(settle(due, faulty, facts).node.pendingReturn?.held).toContain('re-setup failed');
+    const cancelled = { ...faulty, cancel: { by: 'eve', at: 1 } };
+    expect(settle(due, cancelled, facts).node.pendingReturn?.held).toBeUndefined();
+  });
   it('that was ordered by an operator and never began leaves the node as it was', () => {
     const waiting = job('resetup', undefined, { id: 'job-2', status: 'Errored', error: 'cancelled by eve' });
     delete waiting.startedAt;

@@ -33,9 +33,9 @@ export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settle
     case 'maintenance':
       return settleStatus(done, job, result, f);
     case 'check':
-      return neverBegan(job) ? settleUnbegun(done, job) : settleCheck(node, done, job, result, f);
+      return wasCalledOff(job) ? settleUnbegun(done, job) : settleCheck(node, done, job, result, f);
     case 'resetup':
-      return neverBegan(job) ? settleUnbegun(done, job) : settleResetup(done, job, result, f);
+      return wasCalledOff(job) ? settleUnbegun(done, job) : settleResetup(done, job, result, f);
     case 'recover':
     case 'discover':
       return { node, events: [] };
@@ -127,8 +127,15 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   return { node: { ...node, maintenance, pendingReturn: held(pending, why) }, events };
 }
 
-/** Refused (its conductor had been replaced) or cancelled while it was queued: nothing of it ran. */
+/** Nothing of it ran. */
 const neverBegan = (job: JobRecord): boolean => job.status === 'Errored' && job.startedAt === undefined;
+
+/**
+ * It never began since it was cancelled, or refused as the order of a replaced conductor. A job that a worker took and
+ * found impossible never began either, but would end the same way each time: that one is a failure.
+ */
+const wasCalledOff = (job: JobRecord): boolean =>
+  neverBegan(job) && (job.worker === undefined || job.cancel !== undefined);
 
 /** A return that came while this job ran: what the job found or did may be about the boot before. */
 const newerReturn = (node: NodeRecord, job: JobRecord): NodeRecord['pendingReturn'] =>
