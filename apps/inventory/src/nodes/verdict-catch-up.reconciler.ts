@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isNewerVerdict, MusterError, Subjects, type CurrentVerdictRequest } from '#contracts';
+import { MusterError, Subjects, type CurrentVerdictRequest } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { hasMissedVerdict } from './missed-verdict.js';
 import { isVerdict } from './verdict.consumer.js';
 import { VerdictService } from './verdict.service.js';
 
@@ -39,13 +40,8 @@ export class VerdictCatchUpReconciler implements Reconciler {
   private missed(): string[] {
     const beacon = this.detector.beacon;
     if (!beacon || !this.detector.sighted) return [];
-    return this.store.nodes.view.entries().flatMap(({ key, value: n }) => {
-      if (!n.enrolled) return [];
-      const told = beacon.notUp[key];
-      if (told) return isNewerVerdict({ epoch: beacon.epoch, seq: told.seq }, n.verdict) ? [key] : [];
-      // Plainly UP for the detector; something else on record, and nobody keeps it off on purpose.
-      return n.verdict !== undefined && n.verdict.verdict !== 'UP' && n.confirmedOff === undefined ? [key] : [];
-    });
+    const nodes = this.store.nodes.view.entries().map((e) => e.value);
+    return nodes.filter((n) => hasMissedVerdict(n, beacon)).map((n) => n.name);
   }
 
   private async ask(node: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, isEndedJob, type IncidentRecord, type NodeRecord, type RecoveryAssignment } from '#contracts';
+import { MusterError, isEndedJob, type IncidentRecord, type RecoveryAssignment } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -12,6 +12,7 @@ import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decidePowerOn } from './power-on.js';
 import { ReportsView } from './reports-view.js';
+import { switchedOff } from './switched-off.js';
 import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
@@ -106,7 +107,7 @@ export class RecoveryReconciler implements Reconciler {
         i.node,
         (n) => {
           c.check();
-          return n.confirmedOff?.incident === i.id ? undefined : switchedOff(n, i);
+          return switchedOff(n, i, Date.now());
         },
         'fenced',
       );
@@ -201,18 +202,6 @@ export class RecoveryReconciler implements Reconciler {
 
 const isAfterOff = (i: IncidentRecord): boolean =>
   i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered';
-
-function switchedOff(n: NodeRecord, i: IncidentRecord): NodeRecord {
-  const at = Date.now();
-  const bootId = i.bootId ?? n.bootId;
-  return {
-    ...n,
-    state: 'Disappeared',
-    prevState: n.state === 'Disappeared' ? n.prevState : n.state,
-    maintenance: { reason: 'fenced', at, incident: i.id },
-    confirmedOff: { at, incident: i.id, ...(bootId !== undefined && { bootId }) },
-  };
-}
 
 const names = (recovery: readonly RecoveryAssignment[]): string =>
   recovery.length === 0

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeRecord } from '#contracts';
+import { applyVerdict } from '../nodes/verdict-application.js';
+import { aNode, anIncident, aVerdict } from '../testing/records.js';
+import { switchedOff } from './switched-off.js';
+
+describe('a node whose power is proven off', () => {
+  const incident = anIncident('n-1', { bootId: 'b1' });
+  const facts = { degradedForMs: undefined, holdDown: 0, at: 5 };
+  const down = applyVerdict(aNode('n-1', { bootId: 'b1' }), aVerdict('n-1', { bootId: 'b1' }), facts) as NodeRecord;
+  const up = aVerdict('n-1', { verdict: 'UP', seq: 2, bootId: 'b2' });
+
+  it('counts as off in the boot that was ended, and stays out of service', () => {
+    expect(switchedOff(down, incident, 9)).toMatchObject({
+      state: 'Disappeared',
+      maintenance: { incident: incident.id },
+      confirmedOff: { incident: incident.id, bootId: 'b1' },
+    });
+  });
+  it('has returned, and is not off, where its next boot was heard before anybody wrote it down', () => {
+    const back = switchedOff(applyVerdict(down, up, facts) as NodeRecord, incident, 9);
+    expect(back).toMatchObject({
+      state: 'Discovered',
+      bootId: 'b2',
+      maintenance: { incident: incident.id },
+      pendingReturn: { reason: 'rebooted' },
+    });
+    expect(back?.confirmedOff).toBeUndefined();
+  });
+  it('is not called off a second time once its next boot was heard', () => {
+    const off = switchedOff(down, incident, 9) as NodeRecord;
+    expect(switchedOff(off, incident, 9)).toBeUndefined();
+    expect(switchedOff(applyVerdict(off, up, facts) as NodeRecord, incident, 9)).toBeUndefined();
+  });
+  it('is called off where the same boot was heard on its way out', () => {
+    const late = applyVerdict(down, { ...up, bootId: 'b1' }, facts) as NodeRecord;
+    expect(switchedOff(late, incident, 9)?.confirmedOff).toBeDefined();
+  });
+});

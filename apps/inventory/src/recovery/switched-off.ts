@@ -1,0 +1,32 @@
+import type { IncidentRecord, NodeRecord } from '#contracts';
+
+/**
+ * The node's record once its power is proven off; undefined: it says so already. Between the proof and this write the
+ * node may have booted by itself, and its new boot may have been heard: then it is not off any more, but it has
+ * returned, and is checked before it serves.
+ * @param at wall clock, for people
+ */
+export function switchedOff(
+  n: NodeRecord,
+  i: Pick<IncidentRecord, 'id' | 'bootId'>,
+  at: number,
+): NodeRecord | undefined {
+  // The maintenance outlives the proof: a boot that was heard since has taken that away, and it stays away.
+  if (n.confirmedOff?.incident === i.id || n.maintenance?.incident === i.id) return undefined;
+  const maintenance = { reason: 'fenced', at, incident: i.id };
+  if (hasBootedAgain(n, i)) return { ...n, maintenance, pendingReturn: n.pendingReturn ?? { reason: 'rebooted', at } };
+  const bootId = i.bootId ?? n.bootId;
+  return {
+    ...n,
+    state: 'Disappeared',
+    prevState: n.state === 'Disappeared' ? n.prevState : n.state,
+    maintenance,
+    confirmedOff: { at, incident: i.id, ...(bootId !== undefined && { bootId }) },
+  };
+}
+
+const hasBootedAgain = (n: NodeRecord, i: Pick<IncidentRecord, 'bootId'>): boolean =>
+  (n.verdict?.verdict === 'UP' || n.verdict?.verdict === 'DEGRADED') &&
+  n.bootId !== undefined &&
+  i.bootId !== undefined &&
+  n.bootId !== i.bootId;
