@@ -1,12 +1,20 @@
 import type { Bus, Lease } from '#bus';
-import { MusterError, type IncidentRecord, type NodeRecord, type PowerDevice, type PowerVerb } from '#contracts';
+import {
+  MusterError,
+  SETTINGS_KEY,
+  type ClusterSettings,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type PowerVerb,
+} from '#contracts';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { PowerCommander, TimedOutcome } from '../power/power-commander.js';
 import { decideFence, type PowerRead } from './fence-step.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 import { levelStart } from './levels.js';
-import { decidePowerOn, wantsPowerOn } from './power-on-step.js';
+import { decidePowerOn, powerOnHold, wantsPowerOn } from './power-on-step.js';
 
 export interface NodeFencerParts {
   bus: Bus;
@@ -55,6 +63,7 @@ export class NodeFencer {
   private readonly running = new Set<Promise<void>>();
   private wakeUp: (() => void) | undefined;
   private woken = false;
+  private toldHold: string | undefined;
 
   constructor(
     readonly node: string,
@@ -94,7 +103,9 @@ export class NodeFencer {
     const entry = await bus.bucket<IncidentRecord>('incidents').get(this.node);
     if (entry === undefined || !concernsFencer(entry.value)) return false;
     const i = entry.value;
-    const levels = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value.powerLevels ?? [];
+    const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
+    const levels = node?.powerLevels ?? [];
+    const hold = i.phase === 'fencing' ? undefined : await this.powerOnHold(node);
     this.remember(i, levels.length);
     const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: Date.now() });
     const write = (record: IncidentRecord): Promise<number> =>
@@ -105,7 +116,12 @@ export class NodeFencer {
     const step =
       i.phase === 'fencing'
         ? decideFence(i, levels, { ...this.memory(), drivers: this.parts.drivers() }, now)
-        : decidePowerOn(i, levels, { ...this.memory(), quietSinceMs: this.parts.quietSince(i) }, now);
+        : decidePowerOn(
+            i,
+            levels,
+            { ...this.memory(), quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) },
+            now,
+          );
     switch (step.do) {
       case 'idle':
         return false;
@@ -154,6 +170,16 @@ export class NodeFencer {
       }
     }
     return true;
+  }
+
+  /** As of now: nobody writes the incident when a node is cordoned or a pause ends. */
+  private async powerOnHold(node: NodeRecord | undefined): Promise<string | undefined> {
+    const settings = await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
+    const hold = powerOnHold(settings?.value.fencing, node, Date.now());
+    if (hold !== undefined && hold !== this.toldHold)
+      this.parts.bus.log.info({ node: this.node, reason: hold }, 'it is not powered on for now');
+    this.toldHold = hold;
+    return hold;
   }
 
   private remember(i: IncidentRecord, levels: number): void {
@@ -265,6 +291,11 @@ export class NodeFencer {
     const attempt = this.attempt;
     const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
     const by: Author = { token: this.check(), fencer: this.parts.fencer, at: Date.now() };
+    // It may have waited long for its turn.
+    if (c.verb === 'on') {
+      const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
+      if ((await this.powerOnHold(node?.value)) !== undefined) return;
+    }
     const reads = attempt.reads.length;
     const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.untold(), by);
     await incidents.update(this.node, intent.record, revision);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
 import type { PowerRead } from './fence-step.js';
-import { decidePowerOn, offMark, type PowerOnMemory } from './power-on-step.js';
+import { decidePowerOn, offMark, powerOnHold, type PowerOnMemory } from './power-on-step.js';
 
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
 const pdu: PowerDevice = { ...bmc, id: 'pdu' };
@@ -94,6 +94,28 @@ describe('power-on, decided', () => {
     });
     const thrice = incident([off, on(2, false), on(3, false), on(4, false)]);
     expect(decidePowerOn(thrice, levels, stillOff, W + 100)).toMatchObject({ do: 'done', ok: false });
+  });
+
+  it('orders nothing on while it is held, also not again, but reads what was ordered before', () => {
+    const hold = 'paused';
+    expect(decidePowerOn(incident([off]), levels, memory({ hold }), W).do).toBe('wait');
+    expect(decidePowerOn(incident([off, on(2)]), levels, memory({ hold }), W)).toMatchObject({
+      commands: [{ verb: 'status' }],
+    });
+    const stillOff = memory({ hold, onEndedMs: { bmc: W }, reads: [read('off', W + 10)] });
+    expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100).do).toBe('wait');
+  });
+
+  it('is held in observe, in a pause until it ends, by a cordon, and where that is not known', () => {
+    const enforce = { mode: 'enforce' as const };
+    const paused = { ...enforce, paused: { until: 100, by: 'ada', reason: 'works' } };
+    expect(powerOnHold(enforce, {}, 0)).toBeUndefined();
+    expect(powerOnHold({ mode: 'observe' }, {}, 0)).toContain('enforce');
+    expect(powerOnHold(undefined, {}, 0)).toContain('enforce');
+    expect(powerOnHold(enforce, undefined, 0)).toContain('not registered');
+    expect(powerOnHold(paused, {}, 99)).toContain('paused by ada');
+    expect(powerOnHold(paused, {}, 100)).toBeUndefined();
+    expect(powerOnHold(enforce, { cordon: { by: 'ada', reason: 'works', at: 0 } }, 0)).toContain('cordoned by ada');
   });
 
   it('reads first what another leader had ordered on', () => {

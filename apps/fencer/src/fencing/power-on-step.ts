@@ -1,7 +1,9 @@
 import {
   FencingNumbers,
   POWER_QUARANTINE_MS,
+  type FencingSettings,
   type IncidentRecord,
+  type NodeRecord,
   type PowerCommand,
   type PowerDevice,
 } from '#contracts';
@@ -15,6 +17,8 @@ export interface PowerOnMemory {
   reads: PowerRead[];
   onEndedMs: Record<string, number>;
   busy: readonly string[];
+  /** Why nothing may be switched on now, see {@link powerOnHold}; reading goes on. */
+  hold?: string;
 }
 
 export type PowerOnStep =
@@ -34,6 +38,23 @@ export const wantsPowerOn = (i: IncidentRecord): boolean =>
   i.powerOn.done !== true &&
   i.proof !== undefined &&
   (i.phase === 'recovering' || i.phase === 'recovered');
+
+/**
+ * What forbids to switch the node on now: in `observe` no power device is written to, a pause stands for both
+ * directions, and a cordoned node is its operator's. Settings that are not known forbid it too.
+ * @param wallNow a pause ends by the wall clock, as people set it
+ */
+export function powerOnHold(
+  fencing: Pick<FencingSettings, 'mode' | 'paused'> | undefined,
+  node: Pick<NodeRecord, 'cordon'> | undefined,
+  wallNow: number,
+): string | undefined {
+  if (fencing?.mode !== 'enforce') return 'The mode of fencing is not enforce.';
+  const { paused } = fencing;
+  if (paused !== undefined && paused.until > wallNow) return `Fencing is paused by ${paused.by}: ${paused.reason}.`;
+  if (node === undefined) return 'It is not registered.';
+  return node.cordon && `It is cordoned by ${node.cordon.by}: ${node.cordon.reason}.`;
+}
 
 /** The state of the last `off`: when it changes, W begins anew. */
 export function offMark(i: Pick<IncidentRecord, 'id' | 'commands'>): string {
@@ -61,7 +82,8 @@ export function decidePowerOn(
   if (plans.every((p) => p.do === 'on')) return { do: 'done', ok: true, detail: 'Powered on, and read back as on.' };
   const given = plans.find((p) => p.do === 'given-up');
   if (given?.do === 'given-up' && m.busy.length === 0) return { do: 'done', ok: false, detail: given.detail };
-  const commands = plans.flatMap((p) => (p.do === 'command' ? [p] : []));
+  const may = (verb: 'on' | 'status'): boolean => verb === 'status' || m.hold === undefined;
+  const commands = plans.flatMap((p) => (p.do === 'command' && may(p.verb) ? [p] : []));
   if (commands.length > 0)
     return {
       do: 'command',
