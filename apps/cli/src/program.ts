@@ -40,6 +40,9 @@ export function createProgram(): Command {
 
 /** Errors of the command line come back to us, for one line and our exit codes. */
 function quiet(command: Command): void {
-  command.exitOverride().showHelpAfterError(true).configureHelp({ showGlobalOptions: true });
+  command
+    .exitOverride()
+    .showHelpAfterError('(muster --help shows every command)')
+    .configureHelp({ showGlobalOptions: true });
   for (const inner of command.commands) quiet(inner);
 }

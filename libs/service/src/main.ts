@@ -5,8 +5,12 @@ import { startService, startWith, type NestModule, type RunningService } from '.
 /** A service that was told to stop and does not is ended after this long, ms. */
 const STOP_MS = 10_000;
 
-/** `main.ts` of a service: runs until SIGTERM or SIGINT. One clear line and exit code 1 where it cannot start. */
+/**
+ * `main.ts` of a service: runs until SIGTERM or SIGINT. One clear line and exit code 1 where it cannot start, 2 where
+ * it was given arguments: it takes none.
+ */
 export function serviceMain(service: ServiceName, module: NestModule): void {
+  refuseArguments(service);
   runUntilSignal(service, () => startService(service, module));
 }
 
@@ -15,7 +19,16 @@ export function serviceMainWith(
   service: ServiceName,
   start: (context: ServiceContext) => Promise<RunningService>,
 ): void {
+  refuseArguments(service);
   runUntilSignal(service, () => startWith(service, start));
+}
+
+function refuseArguments(service: ServiceName, given = process.argv.slice(2)): void {
+  if (given.length === 0) return;
+  process.stderr.write(
+    `muster ${service}: "${given[0]}" is not understood: it takes no arguments, but MUSTER_CONFIG and other MUSTER_* from its environment\n`,
+  );
+  process.exit(2);
 }
 
 /** Runs what `start` makes until a signal ends it. Every way to fail is one line on stderr. */
