@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { MusterError } from '#contracts';
 import { PROJECT, type LabFolder } from './folder.js';
 import { natsUrls, type HostPlan, type LabPlan } from './plan.js';
 
@@ -8,6 +9,19 @@ export const AGENT_PORT = 7946;
 export const CLUSTER = 'lab';
 
 const UNITS = 'etc/systemd/system';
+
+/**
+ * Muster's own folder and Node stand in shell scripts and units of the hosts, where a blank would end the path and the
+ * agent would never start. BAD_REQUEST says which path it is.
+ */
+export function refuseOddPaths(project = PROJECT, node = process.execPath): void {
+  for (const [what, path] of Object.entries({ 'this clone of Muster': project, Node: node }))
+    if (!/^[A-Za-z0-9._/+@=-]+$/.test(path))
+      throw new MusterError(
+        'BAD_REQUEST',
+        `${what} is in "${path}": the lab needs a path of plain characters; move it`,
+      );
+}
 
 /**
  * What a host's disk holds before its first boot, as if by its installer: supervisor, `systemctl`, sshd with its own key,

@@ -55,6 +55,11 @@ const whole =
     if (!Number.isInteger(n)) throw new InvalidArgumentError('a whole number is expected.');
     return n;
   };
+const port = (text: string): number => {
+  const n = whole(0)(text);
+  if (n > 65_535) throw new InvalidArgumentError('a port is at most 65535.');
+  return n;
+};
 const now = (): { ns: number; at: number } => ({ ns: Number(process.hrtime.bigint()), at: Date.now() });
 
 program
@@ -66,7 +71,7 @@ program
   .option('--restart <seconds>', 'services that die start again after so long; otherwise never', number(0))
   .addOption(new Option('--fencing <mode>').choices(['observe', 'enforce']).default('enforce'))
   .option('--storm-cap <n>', 'fencings that 10 minutes may see, in all and of one host; default: 3', whole(1))
-  .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', number(0), 9007)
+  .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', port, 9007)
   .option('--hosts-only', 'machines, network and BMCs, without services')
   .action(
     async (

@@ -7,7 +7,7 @@ import { down } from './down.js';
 import { Api } from './fleet/api.js';
 import { FleetSetup } from './fleet-setup.js';
 import type { LabFolder, LabRecord } from './folder.js';
-import { writeHostImage } from './host-image.js';
+import { refuseOddPaths, writeHostImage } from './host-image.js';
 import { bootHost, copyHostPrograms, makeSshKeys, prepareLayers } from './hosts.js';
 import { whyNoNamespaces } from './mode.js';
 import { buildNetwork } from './network.js';
@@ -42,6 +42,7 @@ export interface UpAnswer {
 export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const began = performance.now();
   const plan = planLab(folder.path, o.mode, o.nodes);
+  refuseOddPaths();
   refuseWithoutTools(o.mode);
   const record: LabRecord = {
     format: 1,

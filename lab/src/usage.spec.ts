@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { refuseOddPaths } from './host-image.js';
+
+const program = fileURLToPath(new URL('../../dist/lab/src/main.js', import.meta.url));
+
+describe('the lab refuses at once', () => {
+  it.each(['70000', '-1', '1.5', 'x'])('--port %s, as a wrong option', (port) => {
+    const { status, stderr } = spawnSync(process.execPath, [program, 'up', `--port=${port}`], { encoding: 'utf8' });
+    expect(status).toBe(2);
+    expect(stderr).toContain("'--port <port>' argument");
+  });
+
+  it('a clone or a Node whose path would end at a blank in the scripts of its hosts', () => {
+    expect(() => refuseOddPaths('/home/u/My Projects/muster')).toThrow(
+      'this clone of Muster is in "/home/u/My Projects/',
+    );
+    expect(() => refuseOddPaths('/home/u/muster', '/opt/my node/bin/node')).toThrow('Node is in "/opt/my node/');
+    expect(() => refuseOddPaths('/home/u/muster', '/usr/bin/node')).not.toThrow();
+  });
+});
