@@ -57,7 +57,8 @@ export class Listeners {
 
 function explain(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
-  if (code === 'EADDRINUSE') return 'it is already in use; stop the other process or choose another with http.listen';
+  if (code === 'EADDRINUSE')
+    return 'it is already in use; stop the other process, or choose another with --listen (npm start) or http.listen (muster.yaml)';
   if (code === 'EACCES') return 'permission denied';
   if (code === 'EADDRNOTAVAIL') return 'this machine does not have that address';
   return (cause as Error).message;
