@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/**
+ * `npm run mutants [-- AREA…]`: breaks each safety line of test/mutants.mjs in turn, in a copy of the tree, and runs the
+ * specs that guard it. Each must turn red; one that stays green is named, and the exit code is 1.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { mutants } from '../test/mutants.mjs';
+
+const folder = dirname(dirname(fileURLToPath(import.meta.url)));
+const areas = [...new Set(mutants.map((m) => m.area))];
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((a) => !areas.includes(a));
+if (unknown.length > 0) {
+  process.stderr.write(`mutants: no area ${unknown.join(', ')}; there are ${areas.join(', ')}\n`);
+  process.exit(2);
+}
+const chosen = mutants.filter((m) => wanted.length === 0 || wanted.includes(m.area));
+
+const copy = mkdtempSync(join(tmpdir(), 'muster-mutants-'));
+const ended = () => rmSync(copy, { recursive: true, force: true });
+process.on('exit', ended);
+process.on('SIGINT', () => process.exit(130));
+for (const part of ['apps', 'libs', 'lab', 'playbooks', 'package.json', 'jest.config.js'])
+  cpSync(join(folder, part), join(copy, part), { recursive: true });
+for (const part of ['node_modules', 'dist']) symlinkSync(join(folder, part), join(copy, part));
+
+/** `red` is what we want: specs ran, and one failed by its own assertion. */
+function specsUnder(mutant) {
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js');
+  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--json', `--outputFile=${report}`];
+  spawnSync(process.execPath, [...args, ...mutant.specs], { cwd: copy, stdio: 'ignore', timeout: 300_000 });
+  if (!existsSync(report)) return 'the runner ended without a report';
+  const result = JSON.parse(readFileSync(report, 'utf8'));
+  if (result.numTotalTests === 0 || result.numRuntimeErrorTestSuites > 0) return 'no specs ran';
+  return result.numFailedTests > 0 ? 'red' : 'green';
+}
+
+let killed = 0;
+for (const mutant of chosen) {
+  const file = join(copy, mutant.file);
+  const text = readFileSync(file, 'utf8');
+  const times = text.split(mutant.find).length - 1;
+  let outcome = `"${mutant.find}" stands ${times} times in ${mutant.file}`;
+  if (times === 1) {
+    writeFileSync(
+      file,
+      text.replace(mutant.find, () => mutant.replace),
+    );
+    outcome = specsUnder(mutant);
+    writeFileSync(file, text);
+  }
+  if (outcome === 'red') killed += 1;
+  process.stdout.write(`${outcome === 'red' ? 'ok  ' : 'FAIL'} ${mutant.area.padEnd(8)} ${mutant.name}`);
+  process.stdout.write(outcome === 'red' ? '\n' : `: ${outcome}\n`);
+}
+process.stdout.write(`${killed} passed, ${chosen.length - killed} failed\n`);
+process.exitCode = killed === chosen.length ? 0 : 1;
