@@ -251,6 +251,24 @@ describe('fencing, decided', () => {
     expect(o.code).toContain('DRIVER_UNAVAILABLE');
   });
 
+  it('an old leave to fence is not enough for an off: the verdict is asked for again right before', () => {
+    const on: PowerRead = { device: 'bmc', level: 0, power: 'on', startedMs: 2_800, endedMs: 2_900, at: 0 };
+    const with_ = (atMs: number): FenceMemory => ({
+      sinceMs: 0,
+      reads: [on],
+      offEndedMs: {},
+      busy: [],
+      drivers: ['ipmitool'],
+      recheck: { atMs, go: true, reason: 'spec' },
+    });
+    const incident = { level: 0, attempt: 0, commands: [] };
+    expect(decideFence(incident, [[device('bmc')]], with_(500), 3_000)).toEqual({ do: 'recheck' });
+    expect(decideFence(incident, [[device('bmc')]], with_(2_950), 3_000)).toMatchObject({
+      do: 'command',
+      commands: [{ verb: 'off' }],
+    });
+  });
+
   it('gives no off while inventory says no, and asks again', () => {
     const never = play([[device('bmc')]], { bmc: obedient }, { recheck: () => false });
     expect(never).toMatchObject({ end: 'failed', offs: { bmc: 0 } });
