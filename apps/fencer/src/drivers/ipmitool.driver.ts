@@ -3,15 +3,14 @@ import { runGuarded } from '#bus';
 import { MusterError, type PowerDevice } from '#contracts';
 import { CipherBook } from './cipher-book.js';
 import { readIpmitoolAnswer } from './ipmitool-answer.js';
-import type { PowerDriver, PowerOutcome, PowerRequest } from './power-driver.js';
+import { IPMI_PORT, type PowerDriver, type PowerOutcome, type PowerRequest } from './power-driver.js';
 
-const DEFAULT_PORT = 623;
 /** IPMI 2.0 has no room for more. */
 const MAX_PASSWORD_BYTES = 20;
 /** How often a command's deadline is moved along with the lease, ms. */
 const EXTEND_MS = 250;
 
-export const bmcAddress = (d: PowerDevice): string => `${d.address}:${d.port ?? DEFAULT_PORT}`;
+export const bmcAddress = (d: PowerDevice): string => `${d.address}:${d.port ?? IPMI_PORT}`;
 
 /**
  * IPMI 2.0 by `ipmitool`. `-R 1`: a slow BMC would carry out a repeated command twice; `-N 5`: with 2 a BMC that needs
@@ -57,7 +56,7 @@ export class IpmitoolDriver implements PowerDriver {
     const run = runGuarded({
       command: 'ipmitool',
       args: [
-        ...['-v', '-I', 'lanplus', '-H', device.address, '-p', String(device.port ?? DEFAULT_PORT)],
+        ...['-v', '-I', 'lanplus', '-H', device.address, '-p', String(device.port ?? IPMI_PORT)],
         ...['-U', device.username ?? '', '-E', '-C', suite, '-L', 'ADMINISTRATOR', '-R', '1', '-N', '5'],
         ...['chassis', 'power', verb],
       ],

@@ -1,5 +1,8 @@
 import type { ErrorCode, PowerDevice, PowerVerb } from '#contracts';
 
+/** Of a BMC whose device names none (IPMI 2.0, RMCP+). */
+export const IPMI_PORT = 623;
+
 export type Power = 'on' | 'off' | 'unknown';
 
 /** What one command came to. The return code of `off` and `on` is a hint; success is the power that is read. */

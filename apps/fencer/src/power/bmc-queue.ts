@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { PowerDevice } from '#contracts';
+import { IPMI_PORT } from '../drivers/power-driver.js';
 
 /** Two devices with one address and port are one BMC, whatever they are called. */
-export const bmcOf = (d: PowerDevice): string => `${d.driver}:${d.address}:${d.port ?? 0}`;
+export const bmcOf = (d: PowerDevice): string => `${d.driver}:${d.address}:${d.port ?? IPMI_PORT}`;
 
 /** In the order in which they go: offs first, what proves them next, everything else waits. */
 export const Urgency = { off: 0, proof: 1, look: 2 } as const;
