@@ -7,7 +7,7 @@ import type { PowerRead } from './fence-step.js';
  * written: the old one has been replaced, whatever it believes.
  */
 
-/** Commands kept: the first ones tell how it began, the reads in between go first. */
+/** Commands kept: the first ones tell how it began, the reads in between go first, then whole attempts. */
 const MOST_COMMANDS = 400;
 
 /** @throws STALE_TOKEN */
@@ -121,12 +121,24 @@ function telling(reads: readonly PowerRead[]): PowerRead[] {
 const nextNumber = (commands: readonly PowerCommand[]): number =>
   commands.reduce((most, c) => Math.max(most, c.n), 0) + 1;
 
+/**
+ * Reads go first. Where that is not enough, the oldest orders: never those of the first attempt, of the present one or
+ * of the one before it, nor the last `off` of any device. What is decided on the record asks only for these.
+ */
 function trimmed(commands: PowerCommand[]): PowerCommand[] {
-  if (commands.length <= MOST_COMMANDS) return commands;
-  const surplus = commands.length - MOST_COMMANDS;
   const early = commands.slice(0, -50);
-  const reads = early.filter((c) => c.verb === 'status').slice(0, surplus);
-  return commands.filter((c) => !reads.includes(c));
+  const reads = early.filter((c) => c.verb === 'status').slice(0, Math.max(0, commands.length - MOST_COMMANDS));
+  const kept = commands.filter((c) => !reads.includes(c));
+  if (kept.length <= MOST_COMMANDS) return kept;
+  const first = kept[0]?.attempt ?? 0;
+  const present = kept.at(-1)?.attempt ?? 0;
+  const isLastOff = (c: PowerCommand): boolean => kept.findLast((x) => x.verb === 'off' && x.device === c.device) === c;
+  const middle = kept.filter((c) => {
+    const attempt = c.attempt ?? 0;
+    return attempt !== first && attempt < present - 1 && !isLastOff(c);
+  });
+  const surplus = middle.slice(0, kept.length - MOST_COMMANDS);
+  return kept.filter((c) => !surplus.includes(c));
 }
 
 function resultOf(o: Omit<TimedOutcome, 'tookMs' | 'code'> & { code?: string }): NonNullable<PowerCommand['result']> {
