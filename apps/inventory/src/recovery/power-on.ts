@@ -1,7 +1,23 @@
-import type { FencingSettings, IncidentRecord } from '#contracts';
+import type { FencingSettings, IncidentRecord, NodeRecord } from '#contracts';
 
 /** The system powers a node on by itself once in this time, ms; one that dies again stays off. */
 export const POWER_ON_EVERY_MS = 24 * 3_600_000;
+
+/**
+ * Why the system gives this node no power command of its own now; undefined: nothing forbids it. Mode observe writes to
+ * no power device, a pause is meant for everything that moves by itself, and a cordoned node is its operator's.
+ * @param now wall clock, as `paused.until` is a time of day
+ */
+export function powerOnForbidden(
+  f: Pick<FencingSettings, 'mode' | 'paused'>,
+  node: Pick<NodeRecord, 'cordon'> | undefined,
+  now: number,
+): string | undefined {
+  if (f.mode === 'observe') return 'The mode is observe.';
+  if (f.paused !== undefined && f.paused.until > now) return `${f.paused.by} paused fencing: ${f.paused.reason}.`;
+  if (node?.cordon !== undefined) return `It is cordoned by ${node.cordon.by}: ${node.cordon.reason}.`;
+  return undefined;
+}
 
 /**
  * What becomes of a fenced node whose workloads run elsewhere.
@@ -9,8 +25,8 @@ export const POWER_ON_EVERY_MS = 24 * 3_600_000;
  */
 export function decidePowerOn(
   i: Pick<IncidentRecord, 'cause' | 'by' | 'proof'>,
-  policy: FencingSettings['afterRecovery'],
-  poweredOnAt: readonly number[],
+  fencing: Pick<FencingSettings, 'afterRecovery' | 'mode' | 'paused'>,
+  node: Pick<NodeRecord, 'poweredOnAt' | 'cordon'> | undefined,
   now: number,
 ): { wanted: boolean; detail: string } {
   if (i.proof?.kind === 'manual')
@@ -20,8 +36,10 @@ export function decidePowerOn(
     };
   if (i.cause === 'manual')
     return { wanted: false, detail: `${i.by ?? 'An operator'} ordered it off: power it on by hand.` };
-  if (policy === 'stay-off') return { wanted: false, detail: 'The policy is to stay off.' };
-  const last = poweredOnAt.filter((t) => now - t < POWER_ON_EVERY_MS).at(-1);
+  const forbidden = powerOnForbidden(fencing, node, now);
+  if (forbidden !== undefined) return { wanted: false, detail: `${forbidden} It stays off: power it on by hand.` };
+  if (fencing.afterRecovery === 'stay-off') return { wanted: false, detail: 'The policy is to stay off.' };
+  const last = (node?.poweredOnAt ?? []).filter((t) => now - t < POWER_ON_EVERY_MS).at(-1);
   if (last !== undefined)
     return {
       wanted: false,

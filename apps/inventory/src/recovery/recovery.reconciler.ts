@@ -5,20 +5,17 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
-import { AgeBook } from '../incidents/age-book.js';
 import { go } from '../incidents/incident-machine.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { isAfterOff } from './contradiction.js';
+import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
-import { ReportsView } from './reports-view.js';
 import { switchedOff } from './switched-off.js';
 import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
-
-/** Reports that were on their way when the power went off are no sign of life, ms. */
-const ON_THE_WAY_MS = 1_000;
 
 /**
  * From `fenced` to `closed`: takes the workloads from the node whose power is proven off, sees them running elsewhere,
@@ -27,7 +24,6 @@ const ON_THE_WAY_MS = 1_000;
 @Injectable()
 export class RecoveryReconciler implements Reconciler {
   readonly name = 'recovery';
-  private readonly fencedSince = new AgeBook();
 
   constructor(
     private readonly context: ServiceContext,
@@ -37,7 +33,7 @@ export class RecoveryReconciler implements Reconciler {
     private readonly incidents: IncidentService,
     private readonly workloads: WorkloadService,
     private readonly placing: WorkloadReconciler,
-    private readonly reports: ReportsView,
+    private readonly contradictions: Contradictions,
     conductor: ConductorService,
   ) {
     conductor.add(this);
@@ -48,12 +44,11 @@ export class RecoveryReconciler implements Reconciler {
       .entries()
       .map((e) => e.value)
       .filter(isAfterOff);
-    this.fencedSince.keep(after.map((i) => i.id));
-    const contradicted = after.filter((i) => this.isHeard(i));
-    await keepAlarms(this.alarms, ['conflict-power'], contradicted.map(wiredWrong), () => void c.check());
+    const contradicted = this.contradictions.now();
+    await keepAlarms(this.alarms, ['conflict-power'], contradicted.map(stillSpeaks), () => void c.check());
     await Promise.all(
       after.map(async (i) => {
-        if (contradicted.includes(i) && i.phase !== 'recovered') return;
+        if (contradicted.some((x) => x.id === i.id) && i.phase !== 'recovered') return;
         try {
           await this.step(c, i);
         } catch (cause) {
@@ -66,14 +61,6 @@ export class RecoveryReconciler implements Reconciler {
         }
       }),
     );
-  }
-
-  /** The very boot that was proven off speaks: the power device belongs to another machine. Nothing may be started. */
-  private isHeard(i: IncidentRecord): boolean {
-    const heard = this.reports.of(i.node);
-    if (i.proof?.kind === 'manual' || heard === undefined || i.bootId === undefined) return false;
-    const since = performance.now() - this.fencedSince.ageMs(i.id);
-    return heard.report.bootId === i.bootId && heard.heardAt > since + ON_THE_WAY_MS;
   }
 
   private async step(c: ConductorView, i: IncidentRecord): Promise<void> {
@@ -132,14 +119,14 @@ export class RecoveryReconciler implements Reconciler {
     const recovery = items.map((r) => recoveryOf(r, view.get(r.workload)?.value, this.placing.hasNoRoom(r.workload)));
     const done = view.live && recovery.every(isSettledRecovery);
     if (!done && JSON.stringify(recovery) === JSON.stringify(i.recovery)) return;
-    const policy = this.store.clusterSettings.fencing.afterRecovery;
+    const fencing = this.store.clusterSettings.fencing;
     const node = (await this.store.nodes.bucket.get(i.node))?.value;
     await this.incidents.change(i.node, i.id, (now) => {
       const conductor = c.check();
       if (now.phase !== 'recovering' || now.conductor > conductor) return undefined;
       if (!done) return { ...now, updatedAt: Date.now(), conductor, recovery };
       const at = Date.now();
-      const power = decidePowerOn(now, policy, node?.poweredOnAt ?? [], at);
+      const power = decidePowerOn(now, fencing, node, at);
       return {
         ...go(now, 'recovered', outcome(recovery), at),
         conductor,
@@ -200,9 +187,6 @@ export class RecoveryReconciler implements Reconciler {
   }
 }
 
-const isAfterOff = (i: IncidentRecord): boolean =>
-  i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered';
-
 const names = (recovery: readonly RecoveryAssignment[]): string =>
   recovery.length === 0
     ? ''
@@ -219,9 +203,12 @@ function outcome(recovery: readonly RecoveryAssignment[]): string {
   return recovery.length > 20 ? `${shown} and ${recovery.length - 20} more.` : `${shown}.`;
 }
 
-const wiredWrong = (i: IncidentRecord): WantedAlarm => ({
+const stillSpeaks = (i: IncidentRecord): WantedAlarm => ({
   code: 'conflict-power',
   subject: i.node,
   severity: 'critical',
-  message: `${i.node} reports in the boot that its power device calls off: is the device another machine's? Nothing of it is recovered.`,
+  message:
+    i.proof?.kind === 'manual'
+      ? `${i.node} reports in the boot that ${i.proof.by ?? 'an operator'} confirmed down: it lives, and what was taken from it may run twice. Nothing more of it is started; power it off, or reboot it.`
+      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? Nothing of it is recovered.`,
 });

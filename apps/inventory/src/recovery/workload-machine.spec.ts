@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { WorkloadRecord } from '#contracts';
-import { aWorkload } from '../testing/records.js';
-import { decidePowerOn, POWER_ON_EVERY_MS } from './power-on.js';
-import { checkStart } from './start-check.js';
+import { aNode, aWorkload } from '../testing/records.js';
+import { checkStart, mustAnswer } from './start-check.js';
 import {
   assigned,
   cleared,
@@ -113,22 +112,16 @@ describe('the look before a start', () => {
     const fresh = [report('a'), { node: 'b', bootId: 'x' }, report('c', 'web')];
     expect(checkStart({ ...facts, fresh })).toEqual({ kind: 'unknown', nodes: ['b'] });
   });
+  it('asks whoever is in service, and of those that count as off whoever speaks', () => {
+    const n = aNode('a');
+    expect(mustAnswer(n, false, false)).toBe(true);
+    expect(mustAnswer(n, true, false)).toBe(false);
+    expect(mustAnswer({ ...n, state: 'Disappeared' }, true, true)).toBe(true);
+    expect(mustAnswer({ ...n, state: 'Disappeared' }, false, false)).toBe(false);
+    expect(mustAnswer({ ...n, enrolled: false }, false, false)).toBe(false);
+  });
   it('is clear when all have answered, and sees it on its own node', () => {
     expect(checkStart({ ...facts, fresh: nodes.map((n) => report(n)) }).kind).toBe('clear');
     expect(checkStart({ ...facts, fresh: [report('a', 'db')] }).kind).toBe('there');
-  });
-});
-
-describe('power after a recovery', () => {
-  const auto = { cause: 'auto' as const };
-  it('is wanted once a day', () => {
-    expect(decidePowerOn(auto, 'power-on', [], 1e12).wanted).toBe(true);
-    expect(decidePowerOn(auto, 'power-on', [1e12 - POWER_ON_EVERY_MS + 1], 1e12).wanted).toBe(false);
-    expect(decidePowerOn(auto, 'power-on', [1e12 - POWER_ON_EVERY_MS], 1e12).wanted).toBe(true);
-  });
-  it('is left to people where people had a hand in it, and where the policy says so', () => {
-    expect(decidePowerOn({ cause: 'manual', by: 'eve' }, 'power-on', [], 1).wanted).toBe(false);
-    expect(decidePowerOn({ ...auto, proof: { kind: 'manual', at: 1 } }, 'power-on', [], 1).wanted).toBe(false);
-    expect(decidePowerOn(auto, 'stay-off', [], 1).wanted).toBe(false);
   });
 });
