@@ -11,8 +11,8 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
-import { go, mayGo, note, wasCommanded } from './incident-machine.js';
 import { IncidentService } from './incident.service.js';
+import { stopped } from './stop-order.js';
 
 /** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
 const READS_AT_ONCE = 32;
@@ -82,21 +82,11 @@ export class FencingSettingsService {
     }
   }
 
-  /**
-   * Writes the key of every incident that is on its way to a command, so that an intent decided before the pause fails
-   * its compare-and-set.
-   */
+  /** Writes the key of every incident that is on its way to a command, off or on. */
   private async stopRunning(f: FencingSettings, by: string): Promise<void> {
-    const gate = f.paused === undefined ? 'OBSERVE' : 'PAUSED';
-    const text = f.paused === undefined ? `${by} set the mode to observe.` : `${by} paused fencing: ${f.paused.reason}`;
-    for (const { value } of await this.store.incidents.bucket.list()) {
-      if (!isOpenIncident(value) || (value.phase !== 'fencing' && value.phase !== 'failed')) continue;
-      await this.incidents.change(value.node, value.id, (now) => {
-        if (now.phase !== 'fencing' && now.phase !== 'failed') return undefined;
-        if (wasCommanded(now) || !mayGo(now, 'suppressed')) return note(now, text, Date.now());
-        return { ...go(now, 'suppressed', text, Date.now()), gate };
-      });
-    }
+    for (const { value } of await this.store.incidents.bucket.list())
+      if (isOpenIncident(value))
+        await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, Date.now()));
   }
 }
 

@@ -12,6 +12,7 @@ import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { DetectorView } from '../monitor/detector-view.js';
+import { powerOnForbidden } from '../recovery/power-on.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { evidenceOf } from './carried-evidence.js';
@@ -24,6 +25,7 @@ import { newIncident } from './new-incident.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
 import { quarantineOver } from './quarantine.js';
+import { withheld } from './stop-order.js';
 import { isWorthAnIncident, latestVerdict } from './trouble.js';
 import { VerdictNow } from './verdict-now.js';
 
@@ -129,7 +131,8 @@ export class IncidentReconciler implements Reconciler {
   }
 
   private async onOpen(c: ConductorView, i: IncidentRecord): Promise<void> {
-    if (i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered') return;
+    if (i.phase === 'recovered') return this.withhold(c, i);
+    if (i.phase === 'fenced' || i.phase === 'recovering') return;
     const node = this.store.nodes.view.get(i.node)?.value;
     if (node === undefined) {
       if (this.store.nodes.view.live) await this.end(c, i, 'The node was deleted.');
@@ -203,6 +206,14 @@ export class IncidentReconciler implements Reconciler {
   /** Ends it before the first command; does nothing where a command has been given meanwhile. */
   private async end(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
     await this.change(c, i, (now) => (mayCancel(now) ? go(now, 'cancelled', reason, Date.now()) : undefined));
+  }
+
+  /** A pause, mode observe or a cordon that came after the power-on was asked for. */
+  private async withhold(c: ConductorView, i: IncidentRecord): Promise<void> {
+    if (i.powerOn?.wanted !== true || i.powerOn.done === true || !this.store.settings.view.live) return;
+    const node = this.store.nodes.view.get(i.node)?.value;
+    const why = powerOnForbidden(this.store.clusterSettings.fencing, node, Date.now());
+    if (why !== undefined) await this.change(c, i, (now) => withheld(now, why, Date.now()));
   }
 
   /** It lives although it was ordered off: nothing is recovered, and only W later is it known that no order is under way. */

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PowerCommand } from '#contracts';
+import { anIncident } from '../testing/records.js';
+import { stopped } from './stop-order.js';
+
+const paused = { paused: { until: 9, by: 'eve', reason: 'moving racks' } };
+const command = (verb: 'off' | 'on'): PowerCommand => ({
+  n: 1,
+  epoch: 1,
+  fencer: 'f',
+  level: 0,
+  device: 'bmc',
+  verb,
+  at: 1,
+});
+
+describe('a pause, and mode observe', () => {
+  it('stop an incident before its first command at their gate', () => {
+    const i = anIncident('n-1', { phase: 'fencing' });
+    expect(stopped(i, paused, 'eve', 5)).toMatchObject({ phase: 'suppressed', gate: 'PAUSED' });
+    expect(stopped(i, {}, 'eve', 5)).toMatchObject({ phase: 'suppressed', gate: 'OBSERVE' });
+  });
+  it('write the key of one that was commanded, and leave it where it is', () => {
+    const i = anIncident('n-1', { phase: 'failed', commands: [command('off')] });
+    expect(stopped(i, paused, 'eve', 5)).toMatchObject({ phase: 'failed', updatedAt: 5 });
+  });
+  it('take back a power-on that is not done, and say what may still happen', () => {
+    const powerOn = { wanted: true, requestedAt: 1 };
+    const i = anIncident('n-1', { phase: 'recovered', powerOn, commands: [command('off')] });
+    expect(stopped(i, paused, 'eve', 5)?.powerOn).toMatchObject({
+      wanted: false,
+      requestedAt: 1,
+      detail: 'eve paused fencing: moving racks. It stays off: power it on by hand.',
+    });
+    const given = stopped({ ...i, commands: [command('off'), command('on')] }, {}, 'eve', 5)?.powerOn;
+    expect(given?.detail).toContain('may still be carried out');
+  });
+  it('leave alone what gives no command any more', () => {
+    const done = { wanted: true, requestedAt: 1, done: true, ok: true };
+    expect(stopped(anIncident('n-1', { phase: 'recovered', powerOn: done }), paused, 'eve', 5)).toBeUndefined();
+    expect(stopped(anIncident('n-1', { phase: 'recovering' }), paused, 'eve', 5)).toBeUndefined();
+    expect(stopped(anIncident('n-1'), paused, 'eve', 5)).toBeUndefined();
+  });
+});
