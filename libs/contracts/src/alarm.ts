@@ -19,6 +19,7 @@ export const AlarmCodes = [
   'flapping',
   'conflict',
   'conflict-power',
+  'conflict-workload',
   'no-workers',
   'peer-list',
   'bmc-unreachable',

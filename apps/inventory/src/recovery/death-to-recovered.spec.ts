@@ -345,7 +345,8 @@ describe('inventory, from a death to the node back', () => {
     expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(1);
   }, 30_000);
 
-  it("takes an operator's word for the proof, and refuses it while the node is heard", async () => {
+  it("takes an operator's word for the proof, says so when it was wrong, and refuses it while the node is heard", async () => {
+    await runs('db', 'n-4');
     await fleet.bus.bucket<NodeRecord>('nodes').mutate('n-2', (c) => c && { ...c.value, powerLevels: [] });
     await fleet.die('n-2');
     expect((await phase('n-2', 'suppressed')).gate).toBe('NOT_FENCEABLE');
@@ -360,6 +361,11 @@ describe('inventory, from a death to the node back', () => {
     const i = await phase('n-2', 'recovered');
     expect(i.proof).toMatchObject({ kind: 'manual', by: 'eve', reason: 'unplugged' });
     expect(i.powerOn?.wanted).toBe(false);
+
+    fleet.run('n-2', 'db', 1);
+    await fleet.revive('n-2');
+    expect((await alarm('conflict-power')).message).toContain('eve');
+    expect((await alarm('conflict-workload')).message).toContain('n-2');
 
     const { incident } = await fleet.bus.call('inventory.nodes.fence', { by: 'eve', name: 'n-3', reason: 'noisy' });
     expect(incident?.cause).toBe('manual');

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
+import { Contradictions } from './contradictions.js';
 import { GateResponder } from './gate.responder.js';
 import { GenerationFloor } from './generation-floor.js';
 import { HostsView } from './hosts.js';
@@ -17,6 +18,7 @@ import { WorkloadsController } from './workloads.controller.js';
   imports: [ReportsModule, IncidentsModule],
   controllers: [WorkloadsController],
   providers: [
+    Contradictions,
     GateResponder,
     GenerationFloor,
     HostsView,

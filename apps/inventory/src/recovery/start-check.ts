@@ -1,10 +1,10 @@
-import type { Report } from '#contracts';
+import type { NodeRecord, Report } from '#contracts';
 
 /** What must be known of every node before a workload may be started on one of them. */
 export interface StartFacts {
   workload: string;
   target: string;
-  /** Every node whose agent must have answered: enrolled and in service. */
+  /** Every node whose agent must have answered: see {@link mustAnswer}. */
   mustAnswer: readonly string[];
   /** Reports that are fresh on the asker's clock, of any node whatever its standing: a fenced node that speaks counts. */
   fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
@@ -18,6 +18,16 @@ export type StartCheck =
   | { kind: 'elsewhere'; node: string }
   /** These did not say what they run: it may be there. */
   | { kind: 'unknown'; nodes: string[] };
+
+/**
+ * Where a workload may be running unknown to us: in service by its records, whatever workers and detector are doing;
+ * and whoever counts as off, or soon will, and speaks all the same: a living node that cannot say what it runs.
+ */
+export const mustAnswer = (
+  n: Pick<NodeRecord, 'enrolled' | 'status' | 'state'>,
+  isBeingFenced: boolean,
+  speaks: boolean,
+): boolean => n.enrolled && (isBeingFenced ? speaks : n.status === 'Allocated' && n.state === 'Discovered');
 
 /** Seen elsewhere is stronger than everything else; a node without an answer holds the start. */
 export function checkStart(f: StartFacts): StartCheck {

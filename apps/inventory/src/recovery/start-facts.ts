@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isOpenIncident, type NodeRecord, type Report } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from './reports-view.js';
-import { checkStart, type StartCheck } from './start-check.js';
+import { checkStart, mustAnswer, type StartCheck } from './start-check.js';
 
 /** What every node says of itself, for the question whether a workload may be started. */
 @Injectable()
@@ -28,12 +28,11 @@ export class StartFactsService {
       : undefined;
   }
 
-  /** In service by its records, whatever workers and detector are doing: where a workload may be running unknown to us. */
   private mustAnswer(): string[] {
     return this.store.nodes.view
       .entries()
       .map((e) => e.value)
-      .filter((n) => n.enrolled && n.status === 'Allocated' && n.state === 'Discovered' && !this.isBeingFenced(n))
+      .filter((n) => mustAnswer(n, this.isBeingFenced(n), this.of(n.name) !== undefined))
       .map((n) => n.name);
   }
 

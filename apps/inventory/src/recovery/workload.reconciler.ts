@@ -8,6 +8,8 @@ import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { doublesOf } from './contradiction.js';
+import { Contradictions } from './contradictions.js';
 import { HostsView } from './hosts.js';
 import { place, type Placement } from './placement.js';
 import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
@@ -50,6 +52,7 @@ export class WorkloadReconciler implements Reconciler {
     private readonly facts: StartFactsService,
     private readonly hosts: HostsView,
     private readonly jobs: RecoverJobs,
+    private readonly contradictions: Contradictions,
     conductor: ConductorService,
   ) {
     conductor.add(this);
@@ -64,17 +67,22 @@ export class WorkloadReconciler implements Reconciler {
     const wanted = new Map<string, WantedAlarm>();
     const all = this.store.workloads.view.entries().map((e) => e.value);
     const running = all.filter((w) => w.desired === 'running');
+    const barred = this.contradictions.barred();
+    const isFree = (w: WorkloadRecord): boolean => !barred.has(w.name);
     await this.each(running, (w) => this.note(c, w));
     await this.placeAll(
       c,
-      running.filter((w) => w.assignment === undefined),
+      running.filter((w) => w.assignment === undefined && isFree(w)),
       wanted,
     );
     await this.startAll(
       c,
-      running.filter((w) => w.start !== undefined && w.start.job === undefined),
+      running.filter((w) => w.start !== undefined && w.start.job === undefined && isFree(w)),
       wanted,
     );
+    for (const w of running)
+      if (!isFree(w) && (w.assignment === undefined || w.start !== undefined))
+        wanted.set(w.name, held(w, `${barred.get(w.name)} counts as powered off, and speaks: it may run there still.`));
     await this.each(
       running.filter((w) => w.start?.job !== undefined),
       (w) => this.followJob(c, w),
@@ -93,7 +101,8 @@ export class WorkloadReconciler implements Reconciler {
           severity: 'warning',
           message: `Its stop on ${assignment?.node ?? '?'} failed ${stop.attempt} time(s). ${stop.why ?? ''}`,
         });
-    await keepAlarms(this.alarms, ['no-room', 'workload-held'], [...wanted.values()], () => void c.check());
+    const alarms = [...wanted.values(), ...this.doubles(all)];
+    await keepAlarms(this.alarms, ['no-room', 'workload-held', 'conflict-workload'], alarms, () => void c.check());
     this.forget(all);
   }
 
@@ -115,6 +124,21 @@ export class WorkloadReconciler implements Reconciler {
         return now.boot === w.boot && now.generation === w.generation ? lost(now, report.bootId) : undefined;
       });
     }
+  }
+
+  /** Seen for longer than a report is on its way. */
+  private doubles(all: WorkloadRecord[]): WantedAlarm[] {
+    const now = doublesOf(all, this.facts.fresh());
+    const keys = new Set(now.map((d) => `double/${d.workload}/${d.on}`));
+    this.since.retain((key) => !key.startsWith('double/') || keys.has(key));
+    return now
+      .filter((d) => this.since.see(`double/${d.workload}/${d.on}`) > ALARM_AFTER_MS)
+      .map((d) => ({
+        code: 'conflict-workload',
+        subject: d.workload,
+        severity: 'critical',
+        message: `It runs on ${d.on} while it is assigned to ${d.assigned}: end it on one of them by hand.`,
+      }));
   }
 
   private async placeAll(
