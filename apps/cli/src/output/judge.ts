@@ -24,14 +24,19 @@ export function criticalFindings(s: StatusView): string[] {
   return findings;
 }
 
+/** What a person should look at, though nothing is lost: each names its subject. */
+export function attentionFindings(s: StatusView): string[] {
+  const findings: string[] = [];
+  if (s.fencing.mode === 'observe') findings.push('fencing only observes (muster fencing set enforce)');
+  if (s.fencing.paused !== undefined) findings.push('fencing is paused');
+  for (const i of s.incidents) findings.push(`${i.node} is ${i.phase}`);
+  for (const a of s.alarms) if (a.cleared === undefined) findings.push(`alarm ${a.code} ${a.subject}`);
+  for (const d of s.missingDrivers) findings.push(`no live worker offers driver ${d.driver}`);
+  return findings;
+}
+
 /** Exit code of `muster status`: 0 well, 1 needs attention, 2 serious. */
 export function judge(s: StatusView): 0 | 1 | 2 {
   if (criticalFindings(s).length > 0) return 2;
-  const attention =
-    s.incidents.length > 0 ||
-    s.alarms.some((a) => a.cleared === undefined) ||
-    s.missingDrivers.length > 0 ||
-    s.fencing.mode === 'observe' ||
-    s.fencing.paused !== undefined;
-  return attention ? 1 : 0;
+  return attentionFindings(s).length > 0 ? 1 : 0;
 }

@@ -67,6 +67,18 @@ describe('muster status', () => {
     expect(judge({ ...well, ...more })).toBe(code);
   });
 
+  it('says on its first line what wants attention, and only what is serious where something is', () => {
+    const first = (more: Partial<StatusView>): string | undefined =>
+      statusScreen({ ...well, ...more }, new Terminal())[0];
+    const observing: Partial<StatusView> = { fencing: { ...well.fencing, mode: 'observe' }, alarms: [alarm] };
+    expect(first({})).toBe('prod: all is well');
+    expect(first(observing)).toBe(
+      'prod: needs attention: fencing only observes (muster fencing set enforce); alarm drift a-1',
+    );
+    expect(first({ ...observing, incidents: [incident({ phase: 'failed' })] })).toBe('prod: serious: a-1 is failed');
+    expect(first({ alarms: Array.from({ length: 500 }, () => alarm) })).toMatch(/; and 492 more$/);
+  });
+
   it('stays one screen however much there is to tell, and says what is serious first', () => {
     const many = <T>(one: T): T[] => Array.from({ length: 500 }, () => one);
     const screen = statusScreen(

@@ -1,5 +1,5 @@
 import type { StatusView } from '#contracts';
-import { criticalFindings, judge, NEEDED_LEASES } from './judge.js';
+import { attentionFindings, criticalFindings, judge, NEEDED_LEASES } from './judge.js';
 import type { Terminal } from './terminal.js';
 import { shortAge } from './times.js';
 
@@ -11,9 +11,10 @@ const words = ['all is well', 'needs attention', 'serious'] as const;
 /** `muster status`: the same lines on a terminal and in a pipe, with colours on a terminal only. */
 export function statusScreen(s: StatusView, t: Terminal): string[] {
   const verdict = judge(s);
-  const serious = criticalFindings(s);
+  // What is serious is not drowned in what only wants attention.
+  const findings = verdict === 2 ? criticalFindings(s) : attentionFindings(s);
   return [
-    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', words[verdict])}${serious.length > 0 ? `: ${serious.join('; ')}` : ''}`,
+    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
     `fencing    ${fencing(s, t)}`,
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,
@@ -39,6 +40,12 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
     ...some(s.missingDrivers.map((d) => `  missing  driver ${d.driver}: needed by ${d.nodes.join(', ')}`)),
   ];
 }
+
+/** The first line stays a line. */
+const named = (findings: string[]): string =>
+  findings.length <= ROWS
+    ? findings.join('; ')
+    : `${findings.slice(0, ROWS).join('; ')}; and ${findings.length - ROWS} more`;
 
 function fencing({ fencing: f }: StatusView, t: Terminal): string {
   const mode =
