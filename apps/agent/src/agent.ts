@@ -1,5 +1,5 @@
 import { DatagramTypes } from '#contracts/datagram.js';
-import type { PeerList } from '#contracts/peers.js';
+import type { GateRequest, PeerList } from '#contracts/peers.js';
 import type { Leaving, Report } from '#contracts/report.js';
 import { DetectionProfiles, type DetectionSettings } from '#contracts/settings.js';
 import { Subjects } from '#contracts/subjects.js';
@@ -305,7 +305,8 @@ export class Agent {
   private async gate(workload: string, generation: number | undefined): Promise<unknown> {
     if (typeof workload !== 'string') return { allowed: false, reason: 'no workload was named' };
     try {
-      const text = JSON.stringify({ workload });
+      const request: GateRequest = { workload, bootId: this.p.bootId };
+      const text = JSON.stringify(request);
       return judgeGate(await this.nats.request(Subjects.gate(this.p.config.node), text, GATE_LIMIT), generation);
     } catch (e) {
       return { allowed: false, reason: `the control plane gave no answer (${reasonOf(e)})` };

@@ -22,6 +22,8 @@ export interface PeerList {
 /** Plain request of an agent on `muster.gate.<node>`. */
 export interface GateRequest {
   workload: string;
+  /** Boot that asks: another one than the node's accepted one starts nothing, nor does one that is not named. */
+  bootId?: string;
 }
 
 /** `allowed` only where the registry, read live, assigns the workload to this very node and it shall run. */

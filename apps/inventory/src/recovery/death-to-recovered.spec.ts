@@ -114,6 +114,10 @@ describe('inventory, from a death to the node back', () => {
     );
   };
 
+  /** The node's part. */
+  const askGate = (on: string, name: string): Promise<GateAnswer> =>
+    fleet.bus.ask<GateAnswer>(Subjects.gate(on), { workload: name, bootId: fleet.bootId(on) });
+
   /** The provisioner's part: asks, starts, tells. */
   const carryOut = async (job: JobRecord): Promise<string[]> => {
     const on = job.nodes[0] as string;
@@ -124,7 +128,7 @@ describe('inventory, from a death to the node back', () => {
         node: on,
         generation: t.generation,
       });
-      const gate = await fleet.bus.ask<GateAnswer>(Subjects.gate(on), { workload: t.workload });
+      const gate = await askGate(on, t.workload);
       workloads[t.workload] = { started: may.allowed && gate.allowed, reason: may.reason };
       if (may.allowed && gate.allowed) fleet.run(on, t.workload, t.generation);
     }
@@ -156,7 +160,7 @@ describe('inventory, from a death to the node back', () => {
     expect(job).toMatchObject({ cause: `incident:${fencing.id}`, recover: [{ workload: 'db', generation: 3 }] });
     expect((await node('n-1')).confirmedOff?.incident).toBe(fencing.id);
     expect((await node('n-1')).maintenance?.incident).toBe(fencing.id);
-    const old = await fleet.bus.ask<GateAnswer>(Subjects.gate('n-1'), { workload: 'db' });
+    const old = await askGate('n-1', 'db');
     expect(old.allowed).toBe(false);
 
     expect(await carryOut(job)).toEqual(['db']);
@@ -296,7 +300,7 @@ describe('inventory, from a death to the node back', () => {
     await runs('db', 'n-2');
     await fleet.boot('n-2');
     await until(async () => (await workload('db')).held, 'db is lost and held');
-    const early = await fleet.bus.ask<GateAnswer>(Subjects.gate('n-2'), { workload: 'db' });
+    const early = await askGate('n-2', 'db');
     expect(early.allowed).toBe(false);
     const check = await until(
       async () => (await jobs()).find((j) => j.kind === 'check'),
@@ -329,7 +333,7 @@ describe('inventory, from a death to the node back', () => {
     );
     expect(job.nodes[0]).not.toBe('n-2');
     expect(await carryOut(job)).toEqual(['db']);
-    const old = await fleet.bus.ask<GateAnswer>(Subjects.gate('n-2'), { workload: 'db' });
+    const old = await askGate('n-2', 'db');
     expect(old.allowed).toBe(false);
   }, 40_000);
 

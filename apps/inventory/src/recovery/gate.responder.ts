@@ -3,7 +3,6 @@ import { Subjects, fromToken, type GateAnswer, type GateRequest } from '#contrac
 import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
-import { ReportsView } from './reports-view.js';
 import { askStartGate } from './start-gate.js';
 
 /** Answers the start gates of the nodes, from live reads: a view that is a moment old could let an old generation start. */
@@ -14,7 +13,6 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
   constructor(
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
-    private readonly reports: ReportsView,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -43,7 +41,7 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
       workload: workload?.value,
       record: record?.value,
       incident: incident?.value,
-      heardBoot: this.reports.of(node)?.report.bootId,
+      boot: typeof q.bootId === 'string' ? q.bootId : undefined,
     });
     if (!answer.allowed)
       this.context.log.info({ node, workload: q.workload, reason: answer.reason }, 'a start was refused at the gate');

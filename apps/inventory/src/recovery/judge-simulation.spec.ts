@@ -332,7 +332,7 @@ class World {
       workload: this.workloads.get(w)?.value,
       record: this.nodes.get(n)?.value,
       incident: this.incidents.get(n)?.value,
-      heardBoot: `${n}${m.boot}`,
+      boot: `${n}${m.boot}`,
     });
     const fresh = NODES.filter((x) => this.heard(x)).map((x) => ({
       node: x,

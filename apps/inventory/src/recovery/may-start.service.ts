@@ -28,6 +28,7 @@ export class MayStartService {
       workload: workload?.value,
       record: record?.value,
       incident: incident?.value,
+      boot: this.facts.of(q.node)?.bootId,
     });
     if (!gate.allowed) return { allowed: false, reason: gate.reason };
     if (gate.generation !== q.generation)

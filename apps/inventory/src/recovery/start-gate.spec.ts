@@ -1,15 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { IncidentPhases, isOpenIncident } from '#contracts';
+import { IncidentPhases, isOpenIncident, type NodeRecord } from '#contracts';
 import { aNode, anIncident, aWorkload } from '../testing/records.js';
 import { askStartGate, type StartGateFacts } from './start-gate.js';
 
 const here = aWorkload('db', { generation: 4, assignment: { node: 'n-1', generation: 4 } });
 const ask = (o: Partial<StartGateFacts> = {}): boolean =>
-  askStartGate({ node: 'n-1', workload: here, record: aNode('n-1'), incident: undefined, ...o }).allowed;
+  askStartGate({ node: 'n-1', workload: here, record: aNode('n-1'), incident: undefined, boot: 'boot-n-1', ...o })
+    .allowed;
 
 describe('the start gate', () => {
   it('lets a workload start on the node that it is assigned to, and names the generation', () => {
-    const answer = askStartGate({ node: 'n-1', workload: here, record: aNode('n-1'), incident: undefined });
+    const answer = askStartGate({
+      node: 'n-1',
+      workload: here,
+      record: aNode('n-1'),
+      incident: undefined,
+      boot: 'boot-n-1',
+    });
     expect(answer).toMatchObject({ allowed: true, generation: 4 });
   });
 
@@ -27,7 +34,12 @@ describe('the start gate', () => {
     ['a node that counts as off', { record: aNode('n-1', { confirmedOff: { at: 1, incident: 'i' } }) }],
     ['a node in maintenance', { record: aNode('n-1', { maintenance: { at: 1, reason: 'fenced' } }) }],
     ['a returned node before its check', { record: aNode('n-1', { pendingReturn: { reason: 'rebooted', at: 1 } }) }],
-    ['a boot that nobody has accepted yet', { heardBoot: 'boot-2' }],
+    ['a boot that nobody has accepted yet', { boot: 'boot-2' }],
+    ['a boot that is not known', { boot: undefined }],
+    [
+      'a node of which no boot was accepted',
+      { record: { ...aNode('n-1'), bootId: undefined } as unknown as NodeRecord },
+    ],
   ];
   it.each(refusals)('refuses %s', (_what, facts) => {
     expect(ask(facts)).toBe(false);

@@ -9,8 +9,8 @@ export interface StartGateFacts {
   workload: WorkloadRecord | undefined;
   record: NodeRecord | undefined;
   incident: IncidentRecord | undefined;
-  /** Boot that the node's agent last reported to this process; undefined: none heard yet. */
-  heardBoot?: string | undefined;
+  /** Boot that the node runs, by its agent's word; undefined: not known, which is a no. */
+  boot: string | undefined;
 }
 
 /** May this workload start on this node, now? Everything unknown is a no: a node that nobody vouches for starts nothing. */
@@ -41,8 +41,8 @@ export function askStartGate(f: StartGateFacts): GateAnswer {
   if (n.maintenance !== undefined) return no(`The node is in maintenance: ${n.maintenance.reason}.`);
   if (n.pendingReturn !== undefined)
     return no(`The node has returned (${n.pendingReturn.reason}) and waits for its check.`);
-  if (f.heardBoot !== undefined && n.bootId !== undefined && f.heardBoot !== n.bootId)
-    return no('The node has rebooted and waits for its check.');
+  if (n.enrolled && f.boot === undefined) return no('It is not known which boot the node runs.');
+  if (n.enrolled && f.boot !== n.bootId) return no('The node has rebooted and waits for its check.');
   return {
     allowed: true,
     generation: w.assignment.generation,
