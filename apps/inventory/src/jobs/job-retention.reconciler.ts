@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { isEndedJob, RESERVATIONS_KEY } from '#contracts';
+import { RESERVATIONS_KEY } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
-
-/** Settled jobs that are kept; older ones live on in events and logs. */
-export const JOBS_KEPT = 500;
+import { expendable, JOBS_KEPT } from './job-retention.js';
 
 /** Keeps the bucket of jobs from growing for ever. */
 @Injectable()
@@ -20,18 +18,29 @@ export class JobRetentionReconciler implements Reconciler {
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    const over = this.store.jobs.view.entries().length - JOBS_KEPT;
-    if (over <= 0) return;
-    const pending = this.store.reservations.view.get(RESERVATIONS_KEY)?.value.pending ?? {};
-    // What a node was provisioned with is asked for again when it returns.
-    const needed = new Set(this.store.nodes.view.entries().map((e) => e.value.provisioned?.job));
-    const done = this.store.jobs.view
-      .entries()
-      .filter((e) => isEndedJob(e.value) && e.value.settled && pending[e.key] === undefined && !needed.has(e.key))
-      .sort((a, b) => a.value.createdAt - b.value.createdAt);
-    for (const e of done.slice(0, over)) {
+    if (this.store.jobs.view.entries().length <= JOBS_KEPT) return;
+    const views = [this.store.nodes.view, this.store.workloads.view, this.store.reservations.view];
+    // A record that is not seen may name any of them.
+    if (views.some((v) => !v.live)) return;
+    const named = this.named();
+    for (const job of expendable(
+      this.store.jobs.view.entries().map((e) => e.value),
+      named,
+    )) {
+      const e = this.store.jobs.view.get(job.id);
+      if (e === undefined) continue;
       c.check();
       await this.store.jobs.bucket.delete(e.key, e.revision);
     }
+  }
+
+  /** What a node was provisioned with is asked for again when it returns; a start or a stop looks for its job's end. */
+  private named(): Set<string | undefined> {
+    const pending = this.store.reservations.view.get(RESERVATIONS_KEY)?.value.pending ?? {};
+    return new Set([
+      ...Object.keys(pending),
+      ...this.store.nodes.view.entries().map((e) => e.value.provisioned?.job),
+      ...this.store.workloads.view.entries().flatMap((e) => [e.value.start?.job, e.value.stop?.job]),
+    ]);
   }
 }
