@@ -97,7 +97,6 @@ export const natsUrls = (plan: LabPlan): { management: string; backend: string }
 };
 
 export const SERVICES = ['detector', 'inventory', 'provisioner', 'fencer', 'gateway'] as const;
-export type LabService = (typeof SERVICES)[number];
 
 /** Process names: two of each, one gateway. `fencer.1` is instance `fencer-1` to Muster. */
 export const SERVICE_PROCESSES: readonly string[] = SERVICES.flatMap((s) =>

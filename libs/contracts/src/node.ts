@@ -17,7 +17,6 @@ export type NodeState = 'Unknown' | 'Discovered' | 'Disappeared';
 /** Networks of a node by name; `management` is the one that ssh and the API use. */
 export type Networks = Record<string, { address: string }>;
 export const MANAGEMENT = 'management';
-export const BACKEND = 'backend';
 
 export interface PowerDevice {
   /** Unique within the node, e.g. `bmc`. */

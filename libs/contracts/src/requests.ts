@@ -54,12 +54,6 @@ export class OperationRequest {
   force?: boolean;
 }
 
-export class NetworkAddress {
-  @IsString()
-  @Length(1, 255)
-  address!: string;
-}
-
 export class PowerDeviceRequest {
   @Matches(NAME_PATTERN)
   id!: string;
@@ -234,12 +228,6 @@ export class FencingRequest {
   @IsArray()
   @IsString({ each: true })
   except?: string[];
-}
-
-export class GlobalsRequest {
-  @IsOptional()
-  @IsObject()
-  extraVars?: Record<string, unknown>;
 }
 
 export class AckRequest {
