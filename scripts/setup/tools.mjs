@@ -5,10 +5,10 @@ import { run } from './run.mjs';
 
 /**
  * What is looked for, the Debian and Ubuntu package that brings it, and for which purposes. `optional`: installed
- * along with the others, never asked of somebody who cannot install.
+ * along with the others, never asked of somebody who cannot install. `atLeast`: what `--version` must tell.
  */
 const tools = [
-  { name: 'nats-server', package: 'nats-server', for: ['start', 'lab', 'test'] },
+  { name: 'nats-server', package: 'nats-server', for: ['start', 'lab', 'test'], atLeast: '2.9.10' },
   { name: 'ipmitool', package: 'ipmitool', for: ['start', 'lab', 'test'] },
   { name: 'ansible-playbook', package: 'ansible-core', for: ['start', 'lab', 'test'] },
   { name: 'ssh', package: 'openssh-client', for: ['start', 'lab', 'test'] },
@@ -30,12 +30,39 @@ const executable = (path) => {
     return false;
   }
 };
-const present = (name) =>
-  name.startsWith('/') ? executable(name) : places.some((p) => p !== '' && executable(join(p, name)));
+const find = (name) =>
+  name.startsWith('/')
+    ? [name].find(executable)
+    : places
+        .filter((p) => p !== '')
+        .map((p) => join(p, name))
+        .find(executable);
+const present = (name) => find(name) !== undefined;
 const missingFor = (purpose) => tools.filter((t) => t.for.includes(purpose) && !present(t.name));
 
-/** Installs what is missing where we may (root, or sudo without a password); otherwise names the one command. */
+/** One that is too old is the user's own choice of PATH or system: it is named, and nothing is replaced. */
+function refuseOld(purpose) {
+  for (const { name, atLeast } of tools.filter((t) => t.for.includes(purpose) && t.atLeast !== undefined)) {
+    const path = find(name);
+    const version = /\d+\.\d+\.\d+/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[0];
+    if (version === undefined) throw new Error(`${path} --version tells no version; Muster needs ${atLeast} or newer`);
+    if (older(version, atLeast)) throw new Error(`${path} is ${version}; Muster needs ${name} ${atLeast} or newer`);
+  }
+}
+
+function older(version, than) {
+  const [a, b] = [version, than].map((v) => v.split('.').map(Number));
+  const i = a.findIndex((n, at) => n !== b[at]);
+  return i >= 0 && a[i] < b[i];
+}
+
 export async function installTools(purpose, say) {
+  await installMissing(purpose, say);
+  refuseOld(purpose);
+}
+
+/** Installs what is missing where we may (root, or sudo without a password); otherwise names the one command. */
+async function installMissing(purpose, say) {
   const missing = missingFor(purpose);
   const needed = missing.filter((t) => !t.optional);
   const asRoot = process.getuid?.() === 0 ? [] : mayInstall() ? ['sudo', '-n'] : undefined;
