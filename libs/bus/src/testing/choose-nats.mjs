@@ -32,6 +32,7 @@ function systemServer() {
 async function dockerLacks(image) {
   if ((await docker('GET', '/_ping')) !== 200) return 'no Docker engine answers';
   if ((await docker('GET', `/images/${encodeURIComponent(image)}/json`)) === 200) return undefined;
+  process.stderr.write(`specs: pulling ${image} (2 min at most; MUSTER_TEST_NATS=system does without containers)\n`);
   await docker('POST', `/images/create?fromImage=${encodeURIComponent(image)}`, 120_000);
   const there = (await docker('GET', `/images/${encodeURIComponent(image)}/json`)) === 200;
   return there ? undefined : `a Docker engine answers, but image ${image} cannot be pulled`;
