@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Controller, Module } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -84,10 +85,10 @@ describe('fencer', () => {
     services.push(running);
     return running;
   }
-  async function putNode(powerLevels: PowerDevice[][]): Promise<void> {
+  async function putNode(powerLevels: PowerDevice[][], label = 'n1'): Promise<void> {
     const node: NodeRecord = {
       name: NODE,
-      label: 'n1',
+      label,
       serial: 's1',
       failureDomain: 'default',
       networks: { management: { address: '127.0.0.1' } },
@@ -186,6 +187,26 @@ describe('fencer', () => {
     await passed(2500);
     expect(writes()).toEqual([]);
     expect((await incidents().get(NODE))?.value.phase).toBe('fencing');
+  }, 20_000);
+
+  it('never powers off its own host: it leaves the lease to another, and comes back when that is over', async () => {
+    await putNode([[bmc.device]], hostname());
+    const other = await WorkerRegistry.announce(bus, {
+      service: 'fencer',
+      id: 'fencer-9',
+      drivers: ['ipmitool'],
+      host: 'elsewhere',
+    });
+    const leases = await bus.bucket<{ holder: string }>('leases').view();
+    const holder = (): string | undefined => leases.get('fencer')?.value.holder;
+    await startFencer();
+    await until(() => holder() === 'fencer-1');
+    await openIncident();
+    await until(() => holder() === '');
+    expect(bmc.log()).toEqual([]);
+    await incidents().mutate(NODE, (e) => (e === undefined ? undefined : { ...e.value, phase: 'cancelled' }));
+    await until(() => holder() === 'fencer-1');
+    await Promise.all([other.close(), leases.close()]);
   }, 20_000);
 
   it('fails, and says when it is tried again, where the BMC stays on: never fenced', async () => {

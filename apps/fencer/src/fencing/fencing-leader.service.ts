@@ -1,28 +1,42 @@
+import { hostname, networkInterfaces } from 'node:os';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Lease, type KvView } from '#bus';
-import { MusterError, type IncidentRecord } from '#contracts';
+import { Lease, WorkerRegistry, type KvView, type WorkerView } from '#bus';
+import { MusterError, type IncidentRecord, type NodeRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { DriverRegistry } from '../drivers/driver-registry.js';
 import { BmcQueue } from '../power/bmc-queue.js';
 import { PowerCommander } from '../power/power-commander.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
+import { isOwnHost, standsBack, type OwnHost } from './own-host.js';
 import { offMark } from './power-on-step.js';
 
 /** A change that was missed is noticed this much later, ms. */
 const SWEEP_MS = 1_000;
 
+interface Term {
+  token: number;
+  over: AbortController;
+  lease: Lease;
+}
+
 /**
  * Contends for lease `fencer`, and while it is held carries every incident that waits for power: one {@link NodeFencer}
- * per node, side by side. All fencers watch the incidents, so that W is known to whoever takes over.
+ * per node, side by side. All fencers watch the incidents, so that W is known to whoever takes over. Its own host it
+ * never powers off: it leaves the lease to another for that.
  */
 @Injectable()
 export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly lease: Lease;
   private readonly active = new Map<string, NodeFencer>();
   private readonly quiet = new Map<string, { mark: string; sinceMs: number }>();
-  private readonly finished = new Set<Promise<void>>();
+  private readonly underWay = new Set<Promise<void>>();
+  private lease: Lease | undefined;
+  /** Taking up the lease, or giving it up. */
+  private turning: Promise<void> | undefined;
+  private stopping = false;
   private incidents: KvView<IncidentRecord> | undefined;
-  private term: { token: number; over: AbortController } | undefined;
+  private nodes: KvView<NodeRecord> | undefined;
+  private workers: WorkerView | undefined;
+  private term: Term | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -30,52 +44,96 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
     private readonly drivers: DriverRegistry,
     private readonly commander: PowerCommander,
     private readonly queue: BmcQueue,
-  ) {
-    this.lease = new Lease(context.bus, { name: 'fencer', holder: context.config.instance });
-  }
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    this.incidents = await this.context.bus.bucket<IncidentRecord>('incidents').view();
+    const { bus } = this.context;
+    [this.incidents, this.nodes, this.workers] = await Promise.all([
+      bus.bucket<IncidentRecord>('incidents').view(),
+      bus.bucket<NodeRecord>('nodes').view(),
+      WorkerRegistry.watch(bus),
+    ]);
     for (const { value } of this.incidents.entries()) this.noteQuiet(value);
     this.incidents.onChange((node, incident) => {
       if (incident !== undefined) this.noteQuiet(incident);
       this.active.get(node)?.wake();
       this.sweep();
     });
-    this.lease.on((event, token) => {
-      this.term?.over.abort();
-      this.term = event === 'acquired' ? { token, over: new AbortController() } : undefined;
-      this.active.clear();
-      this.sweep();
-    });
     this.timer = setInterval(() => this.sweep(), SWEEP_MS);
-    this.lease.start();
+    this.sweep();
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     clearInterval(this.timer);
+    await this.turning;
+    await this.giveUp();
+    await Promise.all([this.incidents?.close(), this.nodes?.close(), this.workers?.close()]);
+  }
+
+  private contend(): void {
+    const lease = new Lease(this.context.bus, { name: 'fencer', holder: this.context.config.instance });
+    this.lease = lease;
+    lease.on((event, token) => {
+      this.term?.over.abort();
+      this.term = event === 'acquired' ? { token, over: new AbortController(), lease } : undefined;
+      this.active.clear();
+      this.sweep();
+    });
+    lease.start();
+  }
+
+  private async giveUp(): Promise<void> {
     const term = this.term;
     this.term = undefined;
     term?.over.abort();
     // Commands are ended and their ends written before another may act.
-    await Promise.all(this.finished);
-    await this.lease.stop();
-    await this.incidents?.close();
+    await Promise.all(this.underWay);
+    await this.lease?.stop();
+    this.lease = undefined;
   }
 
   /** Starts what waits and is not under way. */
   private sweep(): void {
-    const term = this.term;
-    if (term === undefined || this.incidents === undefined) return;
-    for (const { value } of this.incidents.entries())
-      if (concernsFencer(value) && !this.active.has(value.node)) this.begin(value.node, term);
+    if (this.incidents === undefined || this.stopping) return;
+    this.turn(this.incidents);
     if (this.incidents.live) this.forgetQuiet(this.incidents);
+    const term = this.term;
+    if (term === undefined) return;
+    const host = ownHost();
+    for (const { value } of this.incidents.entries())
+      if (concernsFencer(value) && !this.active.has(value.node) && !this.isOwn(value, host))
+        this.begin(value.node, term);
   }
 
-  private begin(node: string, term: { token: number; over: AbortController }): void {
+  private isOwn(i: IncidentRecord, host: OwnHost): boolean {
+    const node = this.nodes?.get(i.node)?.value;
+    return node !== undefined && isOwnHost(node, host);
+  }
+
+  /** Contends, or leaves it to another fencer while its own host waits for fencing. */
+  private turn(incidents: KvView<IncidentRecord>): void {
+    if (this.turning !== undefined) return;
+    const waiting = incidents
+      .entries()
+      .filter((e) => e.value.phase === 'fencing')
+      .flatMap((e) => this.nodes?.get(e.key)?.value ?? []);
+    const others = this.workers?.stale === false ? this.workers.live() : [];
+    const back = standsBack(this.context.config.instance, ownHost(), waiting, others);
+    if (!back && this.lease === undefined) this.contend();
+    if (!back || this.lease === undefined) return;
+    this.context.log.warn('this host itself is to be powered off: another fencer is to do it');
+    this.turning = this.giveUp()
+      .catch((error: unknown) =>
+        this.context.log.error({ reason: MusterError.from(error).message }, 'the lease was not given up in order'),
+      )
+      .finally(() => (this.turning = undefined));
+  }
+
+  private begin(node: string, term: Term): void {
     const fencer = new NodeFencer(node, {
       bus: this.context.bus,
-      lease: this.lease,
+      lease: term.lease,
       token: term.token,
       commander: this.commander,
       queue: this.queue,
@@ -91,10 +149,10 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
         this.context.log.error({ node, reason: MusterError.from(error).message }, 'fencing of this node broke off'),
       )
       .finally(() => {
-        this.finished.delete(done);
+        this.underWay.delete(done);
         if (this.active.get(node) === fencer) this.active.delete(node);
       });
-    this.finished.add(done);
+    this.underWay.add(done);
   }
 
   /** Since when the incident's last `off` stands as it does, as seen by this process. */
@@ -110,4 +168,13 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
   private forgetQuiet(incidents: KvView<IncidentRecord>): void {
     for (const node of this.quiet.keys()) if (incidents.get(node) === undefined) this.quiet.delete(node);
   }
+}
+
+/** Read anew each time: addresses come and go. */
+function ownHost(): OwnHost {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter((x) => !x.internal)
+    .map((x) => x.address);
+  return { name: hostname(), addresses };
 }
