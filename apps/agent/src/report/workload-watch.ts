@@ -1,13 +1,16 @@
 import type { RunningWorkload } from '#contracts/report.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
-/** ms between two looks; the tool tells of its own starts and stops at once. */
+/** ms from the begin of a look to the next; the tool tells of its own starts and stops at once. */
 const PERIOD = 3_000;
+/** ms: at least so long between the end of a slow look and the next. */
+const BREATH = 500;
+/** ms: what a look saw that began longer ago is not known any more. A workload is moved by it after 10 s of absence. */
+const KEEPS = 5_000;
 
 /** Which workloads run here, looked at by a task of its own: a lister that hangs never delays a probe or a report. */
 export class WorkloadWatch {
-  /** Undefined: not known (yet, or the lister failed); never to be read as "none". */
-  running: RunningWorkload[] | undefined;
+  private seen: { workloads: RunningWorkload[]; begunAt: number } | undefined;
   warning: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private busy = false;
@@ -18,7 +21,14 @@ export class WorkloadWatch {
     private readonly list: () => Promise<RunningWorkload[]>,
     private readonly changed: () => void,
     private readonly log: AgentLog,
+    /** Monotonic, ms. */
+    private readonly clock: () => number = () => performance.now(),
   ) {}
+
+  /** Undefined: not known (yet, no longer, or the lister failed); never to be read as "none". */
+  get running(): RunningWorkload[] | undefined {
+    return this.seen !== undefined && this.clock() - this.seen.begunAt <= KEEPS ? this.seen.workloads : undefined;
+  }
 
   /** Looks now; wishes during a look become one more look. */
   look(): void {
@@ -29,12 +39,16 @@ export class WorkloadWatch {
     }
     this.busy = true;
     clearTimeout(this.timer);
-    void this.once().finally(() => {
+    const begunAt = this.clock();
+    void this.once(begunAt).finally(() => {
       this.busy = false;
       const again = this.again;
       this.again = false;
       if (again) this.look();
-      else if (!this.stopped) this.timer = setTimeout(() => this.look(), PERIOD);
+      else if (!this.stopped) {
+        const wait = Math.max(BREATH, begunAt + PERIOD - this.clock());
+        this.timer = setTimeout(() => this.look(), wait);
+      }
     });
   }
 
@@ -43,16 +57,16 @@ export class WorkloadWatch {
     clearTimeout(this.timer);
   }
 
-  private async once(): Promise<void> {
-    const before = JSON.stringify(this.running);
+  private async once(begunAt: number): Promise<void> {
+    const before = JSON.stringify(this.seen?.workloads);
     try {
-      this.running = await this.list();
+      this.seen = { workloads: await this.list(), begunAt };
       this.warning = undefined;
     } catch (e) {
-      this.running = undefined;
+      this.seen = undefined;
       if (this.warning === undefined) this.log.warn('the running workloads cannot be listed', { reason: reasonOf(e) });
       this.warning = `workloads: ${reasonOf(e)}`;
     }
-    if (JSON.stringify(this.running) !== before) this.changed();
+    if (JSON.stringify(this.seen?.workloads) !== before) this.changed();
   }
 }
