@@ -21,6 +21,7 @@ import {
   stopNeeded,
   stopOrdered,
   stopped,
+  waitKey,
 } from './workload-machine.js';
 
 const nodes = ['a', 'b', 'c'];
@@ -71,6 +72,14 @@ describe('a workload', () => {
     const w = aWorkload('db', { generation: 3, assignment: { node: 'a', generation: 3 } });
     expect(assigned(w, 'b', 'x', 3)).toBeUndefined();
     expect(moved(w, 'a', 'b', 3)).toBeUndefined();
+  });
+});
+
+describe('the wait of a lost workload for its node', () => {
+  it('begins anew with each reboot', () => {
+    const db = aWorkload('db', { generation: 1, assignment: { node: 'a', generation: 1 }, boot: 'b1' });
+    const keys = ['b2', 'b3'].map((boot) => waitKey(lost(db, boot) as WorkloadRecord));
+    expect(new Set(keys).size).toBe(2);
   });
 });
 

@@ -137,6 +137,9 @@ export const lost = (w: WorkloadRecord, bootId: string): WorkloadRecord | undefi
         held: 'Its node rebooted: it starts there once the node has passed its check.',
       };
 
+/** What a wait for its node is about: a reboot keeps the generation, and each one has its own wait. */
+export const waitKey = (w: WorkloadRecord): string => `node/${w.name}/${w.generation}/${w.start?.cause ?? ''}`;
+
 /** One line of the incident's recovery, as the workload's own record has it now. */
 export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined, noRoom: boolean): RecoveryAssignment {
   const base: RecoveryAssignment = { workload: r.workload, from: r.from, state: 'waiting' };

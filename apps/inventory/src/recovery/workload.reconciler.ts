@@ -26,6 +26,7 @@ import {
   RUN_AGAIN,
   startFailed,
   started,
+  waitKey,
 } from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
@@ -201,7 +202,7 @@ export class WorkloadReconciler implements Reconciler {
       await this.waitForNode(c, w, at.node, out, wanted);
       return false;
     }
-    this.since.forget(`node/${w.name}/${w.generation}`);
+    this.since.forget(waitKey(w));
     if (check.kind === 'unknown') {
       const text = `Before it starts, ${check.nodes.join(', ')} must say what they run, and do not.`;
       if (this.since.see(`unknown/${w.name}/${at.generation}`) > ALARM_AFTER_MS) {
@@ -223,11 +224,12 @@ export class WorkloadReconciler implements Reconciler {
     why: string,
     wanted: Map<string, WantedAlarm>,
   ): Promise<void> {
-    const waited = this.since.see(`node/${w.name}/${w.generation}`);
+    const waited = this.since.see(waitKey(w));
     if (waited < MOVE_AFTER_MS) return;
     const text = `${node} is out of service: ${why}.`;
     wanted.set(w.name, held(w, text));
-    // Its own report must be younger than the hold that closed the gate; the hold is at least MOVE_AFTER_MS old.
+    // Its own look must be younger than the hold that closed the gate: the hold is at least MOVE_AFTER_MS old, the look
+    // at most 5 s when it is reported, the report at most the freshness.
     const report = this.facts.of(node);
     const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
     if (!w.start?.cause.startsWith('reboot:') || w.held === undefined || !isAbsent) return this.hold(c, w, text);
@@ -345,7 +347,9 @@ export class WorkloadReconciler implements Reconciler {
 
   private forget(all: readonly WorkloadRecord[]): void {
     const live = new Set(all.map((w) => w.name));
-    this.since.retain((key) => live.has(key.split('/')[1] ?? ''));
+    // A wait that ended without a word from here (it was seen running) must not be found hours old by the next one.
+    const waits = new Set(all.filter((w) => w.start !== undefined).map(waitKey));
+    this.since.retain((key) => live.has(key.split('/')[1] ?? '') && (!key.startsWith('node/') || waits.has(key)));
   }
 }
 
