@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { NodeRecord } from '#contracts';
 
 /** Host part of `nats://host:port`, `host:port`, `[v6]:port` or a bare host. */
@@ -7,19 +8,53 @@ export function hostOf(server: string): string {
   return v6?.[1] ?? rest.replace(/[:/].*$/, '');
 }
 
+/** Where the servers of the bus run, as far as it concerns the fleet. A server on a node is called by the node's name. */
+export interface BrokerHosts {
+  /** Servers that are there now. */
+  servers: string[];
+  /** How many belong to the cluster: those that are gone already count in its majority. */
+  total: number;
+  onThisNode: string[];
+  doubtful: string[];
+  /** Names of several servers that stand for no known address: any of them may be on this node. */
+  unresolved: string[];
+}
+
+export interface BrokerSources {
+  /** As the server that we are connected to names the cluster: by address, and once it knows them all. May be empty. */
+  advertised: readonly string[];
+  /** As configured: by name or by address, maybe one server several times. */
+  configured: readonly string[];
+  /** Addresses of a configured name; undefined: not known. */
+  addressesOf(name: string): readonly string[] | undefined;
+}
+
 /**
- * Which servers of the bus run on this node, and which on nodes that are in trouble now.
- * @param servers as configured, and as the server we are connected to names them
+ * Which servers of the bus run on this node, and which on nodes that are in trouble now. One server may be known by
+ * several addresses and by a name: what is on the same node is one server, and the two sources are never added up.
  */
 export function brokerHosts(
-  servers: readonly string[],
+  from: BrokerSources,
   node: NodeRecord,
   inTrouble: readonly NodeRecord[],
-): { servers: string[]; onThisNode: string[]; doubtful: string[] } {
-  const hosts = [...new Set(servers.map(hostOf))];
-  const on = (n: NodeRecord): string[] => {
-    const own = new Set([n.name, ...Object.values(n.networks).map((x) => x.address)]);
-    return hosts.filter((h) => own.has(h));
+  fleet: readonly NodeRecord[],
+): BrokerHosts {
+  const known = new Map<string, string>();
+  for (const n of [...fleet, node])
+    for (const key of [n.name, ...Object.values(n.networks).map((x) => x.address)]) known.set(key, n.name);
+  const serverAt = (host: string): string => {
+    const at = [host, ...(from.addressesOf(host) ?? [])];
+    return at.map((a) => known.get(a)).find((name) => name !== undefined) ?? at[1] ?? host;
   };
-  return { servers: hosts, onThisNode: on(node), doubtful: [...new Set(inTrouble.flatMap(on))] };
+  const distinct = (list: readonly string[]): string[] => [...new Set(list.map(hostOf).map(serverAt))];
+  const configured = distinct(from.configured);
+  const servers = from.advertised.length > 0 ? distinct(from.advertised) : configured;
+  const isOpaque = (s: string): boolean => isIP(s) === 0 && !known.has(s);
+  return {
+    servers,
+    total: Math.max(servers.length, configured.length),
+    onThisNode: servers.filter((s) => s === node.name),
+    doubtful: [...new Set(inTrouble.map((n) => n.name).filter((name) => servers.includes(name)))],
+    unresolved: servers.length > 1 ? servers.filter(isOpaque) : [],
+  };
 }

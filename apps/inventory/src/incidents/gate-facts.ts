@@ -13,6 +13,7 @@ import { ReportsView } from '../recovery/reports-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { brokerHosts } from './broker-hosts.js';
+import { BrokerNames } from './broker-names.js';
 import { withCarried } from './carried-evidence.js';
 import type { GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
@@ -32,6 +33,7 @@ export class GateFactsService {
     private readonly detector: DetectorView,
     private readonly reports: ReportsView,
     private readonly power: PowerEvidence,
+    private readonly brokerNames: BrokerNames,
   ) {
     const seePermits = (): void => this.permitsSeen.keep(store.grantedPermits.map((g) => g.incident));
     seePermits();
@@ -66,9 +68,14 @@ export class GateFactsService {
       ),
       storm: this.storm(),
       broker: brokerHosts(
-        [...this.context.config.nats.servers, ...(this.context.bus.nc.info?.connect_urls ?? [])],
+        {
+          advertised: this.context.bus.nc.info?.connect_urls ?? [],
+          configured: this.context.config.nats.servers,
+          addressesOf: (name) => this.brokerNames.of(name),
+        },
         node,
         this.silent().map((s) => s.node),
+        this.store.nodes.view.entries().map((e) => e.value),
       ),
       otherFencers: this.store.workers.stale ? undefined : this.fencersOutside(node),
       wallNow: Date.now(),

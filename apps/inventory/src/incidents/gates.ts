@@ -10,6 +10,7 @@ import {
   type NodeRecord,
   type Verdict,
 } from '#contracts';
+import type { BrokerHosts } from './broker-hosts.js';
 import { storm, type StormFacts } from './storm.js';
 
 /** An old sign of a host that answers but serves nothing holds for this long, then the policy `hung` decides. */
@@ -41,7 +42,7 @@ export interface GateFacts {
   power?: 'on' | 'off' | 'unknown' | undefined;
   storm?: StormFacts | undefined;
   /** Broker hosts that are nodes of this fleet. Missing: the quorum is in doubt. */
-  broker?: { servers: string[]; onThisNode: string[]; doubtful: string[] } | undefined;
+  broker?: BrokerHosts | undefined;
   /** Live fencers that run elsewhere than on this node. */
   otherFencers?: number | undefined;
   /** Wall clock, ms: for `paused.until`, which a person gave as a time of day. */
@@ -153,14 +154,18 @@ const ofStorm =
       : storm[gate](f.storm, f.node, f.incident?.id);
 
 /** Missing input: stops. One server that is not on this node survives; of several, more than half must stay. */
-const quorum: Gate = (f) => {
-  const b = f.broker;
-  if (b === undefined || b.servers.length === 0) return stop('It is not known where the servers of the bus run.');
-  const lost = new Set([...b.onThisNode, ...b.doubtful]);
-  const left = b.servers.length - lost.size;
-  const text = `${left} of ${b.servers.length} servers of the bus stay without it`;
-  return b.onThisNode.length === 0 || left > b.servers.length / 2 ? pass(`${text}.`) : stop(`${text}: no majority.`);
-};
+const quorum: Gate = (f) =>
+  f.broker === undefined || f.broker.servers.length === 0
+    ? stop('It is not known where the servers of the bus run.')
+    : brokerMajority(f.broker);
+
+export function brokerMajority(b: BrokerHosts): { pass: boolean; detail: string } {
+  if (b.unresolved.length > 0)
+    return stop(`It is not known at which address these servers of the bus are: ${b.unresolved.join(', ')}.`);
+  const left = b.servers.length - new Set([...b.onThisNode, ...b.doubtful]).size;
+  const text = `${left} of ${b.total} servers of the bus stay without it`;
+  return b.onThisNode.length === 0 || left > b.total / 2 ? pass(`${text}.`) : stop(`${text}: no majority.`);
+}
 
 /** Missing settings: stops. */
 const paused: Gate = (f) => {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ReportsModule } from '../recovery/reports.module.js';
+import { BrokerNames } from './broker-names.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
@@ -17,6 +18,7 @@ import { VerdictNow } from './verdict-now.js';
   imports: [ReportsModule],
   controllers: [IncidentsController],
   providers: [
+    BrokerNames,
     FencingSettingsService,
     GateFactsService,
     IncidentAlarmsReconciler,

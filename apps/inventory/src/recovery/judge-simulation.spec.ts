@@ -155,7 +155,7 @@ class World {
       settings: enforced(),
       reservedBy: { known: true },
       storm: { ...this.storm(), grants: [] },
-      broker: { servers: ['x'], onThisNode: [], doubtful: [] },
+      broker: { servers: ['x'], total: 1, onThisNode: [], doubtful: [], unresolved: [] },
       otherFencers: 1,
       wallNow: 0,
     };

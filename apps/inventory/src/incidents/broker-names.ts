@@ -1,0 +1,47 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import { MusterError } from '#contracts';
+import { ServiceContext } from '#service';
+import { hostOf } from './broker-hosts.js';
+
+/** A name is looked up again after this, ms. */
+const AGAIN_MS = 60_000;
+/** The same while it is not known. */
+const UNKNOWN_AGAIN_MS = 5_000;
+
+/** Addresses of the names that servers of the bus are configured by. Never waited for: a power-off must not hang on DNS. */
+@Injectable()
+export class BrokerNames {
+  private readonly addresses = new Map<string, string[]>();
+  private readonly asked = new Map<string, number>();
+
+  constructor(private readonly context: ServiceContext) {
+    for (const server of context.config.nats.servers) this.of(hostOf(server));
+  }
+
+  /** As last looked up; undefined: not known (yet). */
+  of(name: string): readonly string[] | undefined {
+    if (isIP(name) !== 0) return [name];
+    const again = this.addresses.has(name) ? AGAIN_MS : UNKNOWN_AGAIN_MS;
+    if (performance.now() - (this.asked.get(name) ?? -Infinity) >= again) this.ask(name);
+    return this.addresses.get(name);
+  }
+
+  private ask(name: string): void {
+    this.asked.set(name, performance.now());
+    lookup(name, { all: true }).then(
+      (found) =>
+        this.addresses.set(
+          name,
+          found.map((a) => a.address),
+        ),
+      // What was known before stays: servers move less often than name services fail.
+      (e: unknown) =>
+        this.context.log.warn(
+          { name, reason: MusterError.from(e).message },
+          'a server of the bus could not be looked up',
+        ),
+    );
+  }
+}
