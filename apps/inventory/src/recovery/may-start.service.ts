@@ -34,6 +34,8 @@ export class MayStartService {
     if (gate.generation !== q.generation)
       return { allowed: false, reason: `Generation ${q.generation} is no longer current: it is ${gate.generation}.` };
     const check = this.facts.check(q.workload, q.node);
+    if (check.kind === 'elsewhere' && !this.facts.mayFollow(check.node))
+      return { allowed: false, reason: `Held: ${check.node} says that it runs it, and counts as powered off.` };
     if (check.kind === 'elsewhere') {
       await this.workloads.change(q.workload, 'assigned', (w) => corrected(w, check.node, q.generation));
       return { allowed: false, reason: `It runs on ${check.node}: the registry was corrected.` };

@@ -28,6 +28,12 @@ export class StartFactsService {
       : undefined;
   }
 
+  /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
+  mayFollow(seenOn: string): boolean {
+    const node = this.store.nodes.view.get(seenOn)?.value;
+    return node !== undefined && node.confirmedOff === undefined && this.store.incidents.view.live;
+  }
+
   private mustAnswer(): string[] {
     return this.store.nodes.view
       .entries()

@@ -288,15 +288,13 @@ export class WorkloadReconciler implements Reconciler {
     await this.jobs.write(c, recoverJob(id, { node, cause: w.start.cause, workloads: same }, c.token, Date.now()));
   }
 
-  /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
   private async correct(
     c: ConductorView,
     w: WorkloadRecord,
     seenOn: string,
     wanted: Map<string, WantedAlarm>,
   ): Promise<void> {
-    const node = this.store.nodes.view.get(seenOn)?.value;
-    if (node === undefined || node.confirmedOff !== undefined || !this.store.incidents.view.live) {
+    if (!this.facts.mayFollow(seenOn)) {
       const text = `It is reported running on ${seenOn}, which counts as powered off: it is started nowhere until that is settled.`;
       wanted.set(w.name, held(w, text));
       return this.hold(c, w, text);
