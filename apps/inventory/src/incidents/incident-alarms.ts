@@ -13,6 +13,9 @@ export const incidentAlarmCodes: readonly AlarmCode[] = [
   'power-on-withheld',
 ];
 
+/** All levels have 20 s, a takeover of the fencer's lease at most 18 s: an order that is this old, ms, has nobody. */
+export const FENCING_STUCK_MS = 60_000;
+
 /** Subject of an alarm that is about all nodes. */
 export const FLEET = 'fleet';
 
@@ -41,8 +44,15 @@ const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm 
   }
 };
 
-/** All alarms that the incidents as they are call for, each subject once. */
-export function alarmsOf(incidents: readonly IncidentRecord[], domainOf: (node: string) => string): WantedAlarm[] {
+/**
+ * All alarms that the incidents as they are call for, each subject once.
+ * @param isStuck in phase `fencing` for longer than {@link FENCING_STUCK_MS}
+ */
+export function alarmsOf(
+  incidents: readonly IncidentRecord[],
+  domainOf: (node: string) => string,
+  isStuck: (i: IncidentRecord) => boolean,
+): WantedAlarm[] {
   const wanted = new Map<string, WantedAlarm>();
   const want = (a: WantedAlarm): void => {
     const key = `${a.code}=${a.subject}`;
@@ -52,6 +62,14 @@ export function alarmsOf(incidents: readonly IncidentRecord[], domainOf: (node: 
   for (const i of [...incidents].sort((a, b) => a.openedAt - b.openedAt || a.node.localeCompare(b.node))) {
     if (!isOpenIncident(i)) continue;
     if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, domainOf(i.node)));
+    if (i.phase === 'fencing' && isStuck(i))
+      want({
+        code: 'fencing-failed',
+        subject: i.node,
+        severity: 'critical',
+        message:
+          'It was to be powered off a minute ago and is not: there is no fencer that can, or it may not. Its workloads are started nowhere.',
+      });
     if (i.phase === 'failed')
       want({
         code: 'fencing-failed',
