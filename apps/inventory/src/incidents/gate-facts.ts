@@ -15,6 +15,7 @@ import { AgeBook } from './age-book.js';
 import { brokerHosts } from './broker-hosts.js';
 import { BrokerNames } from './broker-names.js';
 import { withCarried } from './carried-evidence.js';
+import { fencersOutside } from './fencers-outside.js';
 import type { GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { brakeLimit, candidates, type Grant, type StormFacts } from './storm.js';
@@ -77,7 +78,7 @@ export class GateFactsService {
         this.silent().map((s) => s.node),
         this.store.nodes.view.entries().map((e) => e.value),
       ),
-      otherFencers: this.store.workers.stale ? undefined : this.fencersOutside(node),
+      otherFencers: this.fencersOutside(node),
       wallNow: Date.now(),
     };
   }
@@ -149,8 +150,8 @@ export class GateFactsService {
     return job === undefined ? { known: true, by: `job ${held.job}` } : { known: true, job };
   }
 
-  private fencersOutside(node: NodeRecord): number {
-    const own = new Set([node.name, node.label, ...Object.values(node.networks).map((x) => x.address)]);
-    return this.store.workers.live().filter((w) => w.service === 'fencer' && !own.has(w.host)).length;
+  /** Undefined: it is not known which are alive. */
+  fencersOutside(node: NodeRecord): number | undefined {
+    return this.store.workers.stale ? undefined : fencersOutside(this.store.workers.live(), node);
   }
 }

@@ -69,9 +69,7 @@ export class OperatorOrders {
   /** Past the gate that stopped it and no other; the others are asked again. */
   async release(q: RpcRequest<'inventory.incidents.release'>): Promise<WithRevision<IncidentRecord>> {
     const node = await this.node(q.node);
-    const otherFencers = this.store.workers.stale
-      ? undefined
-      : this.store.workers.live().filter((w) => w.service === 'fencer').length;
+    const otherFencers = this.facts.fencersOutside(node);
     const seen = await this.incidents.get(q.node);
     const done = await this.incidents.change(q.node, seen.id, (now) => {
       const gate = now.gate;
