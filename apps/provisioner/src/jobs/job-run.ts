@@ -29,6 +29,9 @@ export interface JobRunOptions {
   nodes: () => NodeRecord[] | undefined;
 }
 
+/** A job that so many workers took and none ended would go on for ever: it is ended instead. */
+export const MOST_TAKES = 5;
+
 /** Carries one claimed job out, step by step, and writes what came of it. */
 export class JobRun {
   private readonly stopping = new AbortController();
@@ -57,6 +60,13 @@ export class JobRun {
     const { job } = this.o;
     if (job.cancel !== undefined) this.cancel(job.cancel.by);
     const subjects = job.kind === 'discover' ? (job.addresses ?? []) : job.nodes;
+    const taken = this.o.claim.generation;
+    if (taken > MOST_TAKES) {
+      const message = `Given up: taken ${taken} times, and never brought to an end (last at ${job.task || 'its begin'}).`;
+      const result: NodeResult = { ok: false, step: job.task || job.kind, message };
+      await this.finish('Errored', message, Object.fromEntries(subjects.map((n) => [n, result])), true);
+      return;
+    }
     const done: StepDone[] = [];
     for (;;) {
       const by = this.cancelledBy;

@@ -48,7 +48,12 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
       service: 'provisioner',
       id: this.me,
       drivers: [],
-      onDisplaced: () => this.letGo(),
+      // Two processes under one name would each take the other's jobs for their own.
+      onDisplaced: (by) => {
+        this.letGo();
+        this.context.log.fatal({ by }, `another provisioner runs as ${this.me}: this one ends`);
+        process.kill(process.pid, 'SIGTERM');
+      },
     });
     [this.jobs, this.nodes, this.workers] = await Promise.all([
       bus.bucket<JobRecord>('jobs').view(),

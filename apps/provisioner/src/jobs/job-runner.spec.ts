@@ -223,6 +223,17 @@ describe('the job runner', () => {
     await ended(held);
   }, 30_000);
 
+  it('gives up a job that was taken again and again, without another run', async () => {
+    const trace = join(dataDir, `trace-${++count}`);
+    for (const step of ['site', 'cleanup'] as const) await playbooks.set(step, [`command: touch ${trace}`]);
+    await worker();
+    const record = await ended(await submit({ generation: 5 }));
+    expect(record).toMatchObject({ status: 'Errored', generation: 6, results: { n1: { ok: false } } });
+    expect(record.error).toContain('taken 6 times');
+    expect(record.startedAt).toBeDefined();
+    await expect(readFile(trace)).rejects.toThrow('ENOENT');
+  }, 20_000);
+
   it('asks before each start, starts what it may, and says why of the rest', async () => {
     await playbooks.set('recover', [
       "set_stats: {per_host: true, data: {muster: {workloads: \"{{ dict(muster_recover | map(attribute='workload') | zip([{'started': true, 'reason': ''}] * 9)) }}\"}}}",
