@@ -1,4 +1,5 @@
 import type { IncidentRecord, NodeRecord, WorkloadRecord } from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
 import { findViolations, ViolationKinds, type Evidence, type Violation, type ViolationKind } from './checks.js';
 import { historyOf, type Beat } from './ledger.js';
 
@@ -10,24 +11,6 @@ const beats = (host: string, boot: string, fromS: number, toS: number): Beat[] =
     boot,
     ns: (fromS + i / 20) * S,
   }));
-
-const node = (name: string): NodeRecord => ({
-  name,
-  label: name,
-  serial: '1',
-  failureDomain: 'default',
-  networks: {},
-  powerLevels: [],
-  provisionDriver: 'ansible',
-  vars: {},
-  fencing: 'auto',
-  enrolled: true,
-  status: 'Allocated',
-  prevStatus: 'Provisioning',
-  state: 'Discovered',
-  prevState: 'Unknown',
-  createdAt: 0,
-});
 
 const workload: WorkloadRecord = {
   name: 'w1',
@@ -77,7 +60,7 @@ function clean(): Evidence {
       { host: 'h1', op: 'get', what: 'power', value: '0', ns: 14.2 * S, at: 14_200 },
       { host: 'h1', op: 'get', what: 'power', value: '0', ns: 14.5 * S, at: 14_500 },
     ],
-    nodes: [node('h1-1'), node('h2-1')],
+    nodes: [aNode('h1-1'), aNode('h2-1')],
     incidents: [incident()],
     jobs: [],
     reservations: { held: {}, pending: {}, generation: 1 },

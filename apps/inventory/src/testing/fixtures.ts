@@ -1,12 +1,14 @@
 import type { JobRecord, NodeRecord } from '#contracts';
-import { newNode } from '../nodes/new-node.js';
+import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 
 /** A node of a spec: Unallocated, Discovered and UP unless said otherwise. */
-export function aNode(name: string, o: Partial<NodeRecord> = {}): NodeRecord {
-  const [label = name, serial = '1'] = name.split('-');
-  const node = newNode({ label, serial, networks: { management: { address: `10.0.0.${name.length}` } } }, 1);
-  return { ...node, name, state: 'Discovered', prevState: 'Unknown', ...o };
-}
+export const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
+  healthyNode(name, {
+    networks: { management: { address: `10.0.0.${name.length}` } },
+    status: 'Unallocated',
+    prevStatus: 'Incomplete',
+    ...o,
+  });
 
 export function aJob(o: Partial<JobRecord> = {}): JobRecord {
   return {

@@ -1,24 +1,9 @@
 import type { JobRecord, NodeRecord } from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
 
-export const node = (name: string, more: Partial<NodeRecord> = {}): NodeRecord => ({
-  name,
-  label: name,
-  serial: '0',
-  hostGroup: 'service-worker',
-  failureDomain: 'default',
-  networks: { management: { address: '10.0.0.1' } },
-  powerLevels: [],
-  provisionDriver: 'ansible',
-  vars: {},
-  fencing: 'auto',
-  enrolled: true,
-  status: 'Allocated',
-  prevStatus: 'Provisioning',
-  state: 'Discovered',
-  prevState: 'Discovered',
-  createdAt: 0,
-  ...more,
-});
+/** A worker. */
+export const node = (name: string, more: Partial<NodeRecord> = {}): NodeRecord =>
+  aNode(name, { hostGroup: 'service-worker', ...more });
 
 export const job = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
   id,
