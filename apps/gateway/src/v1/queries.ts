@@ -19,16 +19,19 @@ import { JobStatuses, NAME_PATTERN, NODE_NAME_PATTERN, NodeStatuses } from '#con
 const Flag = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value));
 
-/** Every list. */
-export class ListQuery {
-  /** Items of one answer. */
+/** How much at once. */
+class LimitQuery {
+  /** Items of one answer; of events the newest so many. */
   @IsOptional()
   @Type(() => Number)
   @IsInt()
   @Min(1)
   @Max(1000)
   limit?: number;
+}
 
+/** Every list. */
+export class ListQuery extends LimitQuery {
   /** `next` of the answer before. */
   @IsOptional()
   @IsString()
@@ -105,7 +108,8 @@ export class LogQuery {
   follow?: boolean;
 }
 
-export class EventQuery {
+/** Of lists, and of the stream, which has no limit. */
+export class EventQuery extends LimitQuery {
   /** Kinds, separated by commas; `verdict` for the detector's. */
   @IsOptional()
   @Matches(/^[a-z-]+(,[a-z-]+)*$/)
@@ -120,14 +124,6 @@ export class EventQuery {
   @IsString()
   @Length(1, 40)
   since?: string;
-
-  /** Lists only: the newest so many. */
-  @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(1000)
-  limit?: number;
 }
 
 /** What a list's RPC takes of its query: all but the members that the gateway itself answers for. */
