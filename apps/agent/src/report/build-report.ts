@@ -1,19 +1,14 @@
 import type { LinkObservations } from '../links/link-observation.js';
 import type { AgentHealth, Leaving, PeerObservation, Report, RunningWorkload } from '#contracts/report.js';
 
-export interface ReportParts {
-  node: string;
-  bootId: string;
-  epoch: number;
-  seq: number;
-  listVersion: number;
-  /** Sorted. */
-  networks: string[];
+/** `networks` are sorted. */
+export interface ReportParts
+  extends
+    Pick<Report, 'node' | 'bootId' | 'epoch' | 'seq' | 'listVersion' | 'networks'>,
+    Pick<AgentHealth, 'sendErrors' | 'loopGapMs'> {
   peers: Iterable<string>;
   links: LinkObservations;
   now: number;
-  sendErrors: Record<string, number>;
-  loopGapMs: number;
   warnings: string[];
   workloads: RunningWorkload[] | undefined;
   leaving: Leaving | undefined;
