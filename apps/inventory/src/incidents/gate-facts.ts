@@ -39,6 +39,10 @@ export class GateFactsService {
     const seePermits = (): void => this.permitsSeen.keep(store.grantedPermits.map((g) => g.incident));
     seePermits();
     store.permits.view.onChange(seePermits);
+    // A node that was heard in between, or is gone, has not refused all the while.
+    store.nodes.view.onChange((name, node) => {
+      if (!isSilent(node?.verdict?.verdict)) this.refusedSince.forget(name);
+    });
   }
 
   async gather(

@@ -65,12 +65,19 @@ export class IncidentReconciler implements Reconciler {
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     const work: Promise<void>[] = [];
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
-    for (const id of this.examined.keys()) if (!open.some((e) => e.value.id === id)) this.examined.delete(id);
+    this.forgetEnded(new Set(open.map((e) => e.value.id)));
     for (const node of silent)
       if (latestVerdict(node, beacon) === 'DOWN') work.push(this.isolated(node.name, () => this.onDown(c, node)));
     for (const { value, revision } of open)
       if (this.isDue(value, revision, c.now)) work.push(this.isolated(value.node, () => this.onOpen(c, value)));
     await Promise.all(work);
+  }
+
+  private forgetEnded(open: ReadonlySet<string>): void {
+    for (const id of this.examined.keys()) if (!open.has(id)) this.examined.delete(id);
+    // Keys of the books begin with the incident's id.
+    const isOpen = (key: string): boolean => open.has(key.slice(0, key.indexOf('/')));
+    for (const book of [this.commandsSeen, this.failedSince, this.orderedSince]) book.retain(isOpen);
   }
 
   /** Rounds come with every change of any record: an incident is looked at anew when it or its node changed, or after a while. */

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { NodeRecord, Verdict } from '#contracts';
+import { aNode, aVerdict, enforced } from '../testing/records.js';
+import { GateFactsService } from './gate-facts.js';
+
+describe('how long a host has refused', () => {
+  let now: number;
+  let told: (name: string, node: NodeRecord | undefined) => void;
+  let sut: GateFactsService;
+  const node = aNode('n-1', { verdict: aVerdict('n-1') });
+  const refused: Verdict = aVerdict('n-1', {
+    evidence: { ...aVerdict('n-1').evidence, ownProbe: { echo: [], ssh: 'refused', ageMs: 1 } },
+  });
+  const forMs = async (): Promise<number | undefined> =>
+    (await sut.gather(node, refused, { cause: 'auto' })).refusedForMs;
+
+  beforeEach(() => {
+    now = 1_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    const view = { live: true, entries: () => [], get: () => undefined, onChange: () => () => undefined };
+    const empty = { view, bucket: { get: () => Promise.resolve(undefined) } };
+    const nodes = { ...empty, view: { ...view, onChange: (fn: typeof told) => (told = fn) } };
+    const store = {
+      ...{ nodes, incidents: empty, permits: empty, settings: empty, reservations: empty, jobs: empty },
+      grantedPermits: [],
+      clusterSettings: enforced(),
+      workers: { stale: true, live: () => [] },
+    };
+    const context = { bus: { nc: {} }, config: { nats: { servers: ['10.9.0.1'] } } };
+    const parts = [
+      context,
+      store,
+      { fresh: false },
+      { ageMs: () => undefined },
+      { of: () => undefined },
+      { of: () => [] },
+    ];
+    // What is played here is less than the real parts, and all that is asked of them.
+    sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('grows while it stays silent otherwise', async () => {
+    expect(await forMs()).toBe(0);
+    now += 9_000;
+    told('n-1', node);
+    expect(await forMs()).toBe(9_000);
+  });
+  it('begins anew when the node was heard in between, although nobody asked then', async () => {
+    await forMs();
+    now += 3_600_000;
+    told('n-1', { ...node, verdict: aVerdict('n-1', { verdict: 'UP' }) });
+    expect(await forMs()).toBe(0);
+  });
+});
