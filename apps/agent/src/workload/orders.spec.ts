@@ -11,11 +11,12 @@ import { listRunning } from './running.js';
 /** Keeps the state of each unit in a file; a unit with a `.stuck` file survives its stop, one with `.bad` does not start. */
 const SYSTEMCTL = `#!/bin/sh
 verb=$1; shift; cd "$MUSTER_ROOT/units" || exit 1
-[ "$verb" = is-active ] || echo "$verb $*" >>../acts
+[ "$verb" = is-active ] || [ "$verb" = show ] || echo "$verb $*" >>../acts
 case $verb in
   start) [ -e "$1.bad" ] && { echo "$1 failed" >&2; exit 1; }; echo active >"$1" ;;
   stop) [ -e "$1" ] || exit 5; [ -e "$1.stuck" ] && exit 0; echo inactive >"$1" ;;
   is-active) for u in "$@"; do cat "$u" 2>/dev/null || echo inactive; done ;;
+  show) shift; for u in "$@"; do printf 'Id=%s\\nTasksCurrent=%s\\n\\n' "$u" "$(cat "$u.tasks" 2>/dev/null || echo '[not set]')"; done ;;
 esac
 `;
 
@@ -85,6 +86,18 @@ describe('orders about workloads', () => {
     await expect(stopWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
     expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
     await rm(join(root, 'units/muster-workload-db.service.stuck'));
+    await stopWorkload({ name: 'db', generation: 3 });
+    expect(await listRunning()).toEqual([]);
+  });
+
+  it('counts an ended unit as running while a process of it is left', async () => {
+    await startWorkload({ name: 'db', generation: 3 });
+    const tasks = join(root, 'units/muster-workload-db.service.tasks');
+    await writeFile(tasks, '2');
+    await expect(stopWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
+    await writeFile(join(root, 'units/muster-workload-db.service'), 'failed');
+    expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
+    await writeFile(tasks, '0');
     await stopWorkload({ name: 'db', generation: 3 });
     expect(await listRunning()).toEqual([]);
   });

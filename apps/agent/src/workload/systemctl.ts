@@ -37,17 +37,33 @@ export function runCommand(command: string, args: string[], limitMs: number): Pr
 export const systemctl = (args: string[], limitMs: number): Promise<CommandResult> =>
   runCommand('systemctl', args, limitMs);
 
-/** Only of these is it certain that no process of the unit is left. */
+/** Of these the main process is gone; others of the unit may be left after a stop that timed out, or by KillMode=process. */
 const GONE: ReadonlySet<string> = new Set(['inactive', 'failed', 'unknown']);
+/** `TasksCurrent` of a unit without a cgroup, by version of systemd. */
+const NO_TASKS: ReadonlySet<string> = new Set(['', '0', '[not set]', '18446744073709551615']);
 
 /**
- * Which of the units run, or may still run: starting and stopping ones count. Throws where systemd gave no answer for
- * each: nobody may take that for "nothing runs".
+ * Which of the units run, or may still run: starting and stopping ones count, and ended ones of which a process is
+ * left. Throws where systemd gave no answer for each: nobody may take that for "nothing runs".
  */
 export async function runningUnits(units: string[]): Promise<Set<string>> {
   if (units.length === 0) return new Set();
   const { stdout, stderr } = await systemctl(['is-active', ...units], SYSTEMCTL_LIMIT.look);
   const states = stdout.split('\n').filter((l) => l !== '');
   if (states.length !== units.length) throw new Error(`systemctl is-active: ${stderr.trim() || 'no answer'}`);
-  return new Set(units.filter((_, i) => !GONE.has(states[i] as string)));
+  const ended = units.filter((_, i) => GONE.has(states[i] as string));
+  const left = await withProcesses(ended);
+  return new Set(units.filter((u) => !ended.includes(u) || left.has(u)));
+}
+
+async function withProcesses(units: string[]): Promise<Set<string>> {
+  if (units.length === 0) return new Set();
+  const { code, stdout, stderr } = await systemctl(
+    ['show', '--property=Id,TasksCurrent', ...units],
+    SYSTEMCTL_LIMIT.look,
+  );
+  const blocks = stdout.trim().split(/\n{2,}/);
+  if (code !== 0 || blocks.length !== units.length)
+    throw new Error(`systemctl show: ${stderr.trim() || 'no answer for each unit'}`);
+  return new Set(units.filter((_, i) => !NO_TASKS.has(/^TasksCurrent=(.*)$/m.exec(blocks[i] as string)?.[1] ?? '')));
 }
