@@ -169,6 +169,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     const gap = now - this.lastTick;
     this.lastTick = now;
     if (gap > OWN_GAP) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`);
+    if (this.bench) this.book.keepOnly(this.bench.fleet.targets);
     if (!this.bench || !this.lease.held) return;
     const { assessor, fleet } = this.bench;
     assessor.forgetStrangers();

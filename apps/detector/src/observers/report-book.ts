@@ -49,8 +49,9 @@ export class ReportBook {
     return this.observers.get(node);
   }
 
-  forget(node: string): void {
-    this.observers.delete(node);
+  /** Forgets whoever is not watched any more. */
+  keepOnly(watched: { has(node: string): boolean }): void {
+    for (const node of this.observers.keys()) if (!watched.has(node)) this.observers.delete(node);
   }
 
   /** Whom the report brings news about. Undefined: it is a copy, or an older one. */

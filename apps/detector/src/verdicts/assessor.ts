@@ -69,7 +69,7 @@ export class Assessor {
 
   /** Nodes that are no longer enrolled leave no trace. */
   forgetStrangers(): void {
-    for (const { node } of this.log.notUp()) if (!this.fleet.targets.has(node)) this.log.forget(node);
+    this.log.keepOnly(this.fleet.targets);
     const gone = [...this.suspects].filter((node) => !this.fleet.targets.has(node));
     for (const node of gone) this.suspects.delete(node);
     if (gone.length > 0) this.lookAtSuspects();

@@ -139,6 +139,18 @@ describe('a verdict holds', () => {
     expect(log.say('n0', down, undefined, 0, () => none)).toBe(true);
   });
 
+  it('no longer than the node is watched, whatever it was', () => {
+    const log = new VerdictLog();
+    log.begin(1);
+    const none = { observers: [], assigned: 0, accusers: 0, members: 0, sightedReporters: 0 };
+    const up: Judgement = { verdict: 'UP', networks: [], reason: '' };
+    for (const node of ['n0', 'n1']) log.say(node, up, undefined, 0, () => none);
+    log.keepOnly(new Set(['n1']));
+    expect(log.judgementOf('n0')).toBe(unexamined);
+    expect(log.judgementOf('n1')).toBe(up);
+    expect(log.waiting().map((v) => v.node)).toEqual(['n1']);
+  });
+
   it('SUSPECT until someone hears it', () => {
     const unsure = { reporters: 4, otherReporters: 4 };
     expect(verdict(facts(many(4, 'absent'), unsure), suspect)).toBe('SUSPECT');

@@ -43,9 +43,13 @@ export class VerdictLog {
     return this.told.get(node)?.judgement ?? unexamined;
   }
 
-  forget(node: string): void {
-    this.told.delete(node);
-    this.unpublished.delete(node);
+  /** Forgets whoever is not watched any more. */
+  keepOnly(watched: { has(node: string): boolean }): void {
+    for (const node of this.told.keys()) {
+      if (watched.has(node)) continue;
+      this.told.delete(node);
+      this.unpublished.delete(node);
+    }
   }
 
   /** True when it is news, which is then waiting to be published. */
