@@ -2,7 +2,7 @@ import type { ConsumerConfig, ConsumerInfo } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs, Subscription } from '@nats-io/transport-node';
 import { MusterError } from '#contracts';
 import { busFailure } from './failures.js';
-import { api, storageIsWhole } from './jetstream-api.js';
+import { api, ApiErrors, ApiFailure, storageIsWhole } from './jetstream-api.js';
 import type { Link } from './link.js';
 import type { Closable } from './types.js';
 
@@ -97,12 +97,22 @@ export class StreamReader implements Closable {
         if (this.session !== session) return;
         session.end();
         this.session = undefined;
-        const error = e instanceof MusterError ? e : busFailure(e, this.o.stream);
-        if (!this.failing) this.link.log.warn({ err: error, stream: this.o.stream }, 'cannot read the stream yet');
+        if (!this.failing) this.tell(e);
         this.failing = true;
         this.retry = setTimeout(() => this.begin(), RETRY_MS + Math.random() * RETRY_MS);
       },
     );
+  }
+
+  private tell(e: unknown): void {
+    const { stream } = this.o;
+    // At the first start of a cluster: nothing is wrong.
+    if (e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound)
+      this.link.log.info({ stream }, 'waits until inventory has created the storage');
+    else {
+      const err = e instanceof MusterError ? e : busFailure(e, stream);
+      this.link.log.warn({ err, stream }, 'cannot read the stream yet');
+    }
   }
 }
 
