@@ -33,7 +33,9 @@ export function initLabCluster(
       initial: {
         fencing: {
           mode: o.fencing,
-          ...(o.stormCap !== undefined && { storm: { capAtLeast: o.stormCap, flaps: o.stormCap } }),
+          ...(o.stormCap !== undefined && {
+            storm: { brakeAtLeast: o.stormCap, capAtLeast: o.stormCap, flaps: o.stormCap },
+          }),
         },
       },
     },

@@ -20,7 +20,7 @@ export class FleetSetup {
   }
 
   /** Retried while the workers that are to serve the nodes have not announced themselves. */
-  async register(folder: LabFolder, plan: LabPlan, password: string): Promise<void> {
+  async register(folder: LabFolder, plan: LabPlan, password: string, domains: number): Promise<void> {
     const root = (h: HostPlan): Record<string, unknown> =>
       plan.mode === 'netns' ? {} : { ansible_port: h.sshPort, muster_root: folder.host(h.name, 'root') };
     await Promise.all(
@@ -33,6 +33,7 @@ export class FleetSetup {
               await this.api.post('/v1/nodes', {
                 label: h.name,
                 serial: h.serial,
+                failureDomain: `room${((h.n - 1) % domains) + 1}`,
                 networks: {
                   management: { address: h.networks.management },
                   backend: { address: h.networks.backend },

@@ -70,14 +70,19 @@ program
   .option('--commission', 'commission host1 as service-master, the rest as service-worker')
   .option('--restart <seconds>', 'services that die start again after so long; otherwise never', number(0))
   .addOption(new Option('--fencing <mode>').choices(['observe', 'enforce']).default('enforce'))
-  .option('--storm-cap <n>', 'fencings that 10 minutes may see, in all and of one host; default: 3', whole(1))
+  .option('--domains <n>', 'failure domains that the hosts are spread over', whole(1), 1)
+  .option(
+    '--storm-cap <n>',
+    "hosts that may die at once, and fencings that 10 minutes may see; default: the product's",
+    whole(1),
+  )
   .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', port, 9007)
   .option('--hosts-only', 'machines, network and BMCs, without services')
   .action(
     async (
       o: { nodes: number; mode?: LabMode; commission?: boolean; restart?: number; hostsOnly?: boolean } & Pick<
         UpOptions,
-        'fencing' | 'port' | 'stormCap'
+        'fencing' | 'port' | 'stormCap' | 'domains'
       >,
     ) => {
       const done = await up(folder(), {

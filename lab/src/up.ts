@@ -23,6 +23,8 @@ export interface UpOptions {
   fencing: 'observe' | 'enforce';
   /** So many fencings in 10 min, of all hosts and of one; absent: the product's defaults. */
   stormCap?: number;
+  /** Failure domains that the hosts are spread over, `room1` …, one after the other. */
+  domains: number;
   /** 0: any free one. */
   port: number;
   /** Machines only: no services, nothing registered. */
@@ -136,7 +138,7 @@ async function bringUp(
     const setup = new FleetSetup(new Api(folder.api), processes, say);
     await setup.ready();
     say(`gateway answers on ${folder.api}`);
-    await setup.register(folder, plan, password);
+    await setup.register(folder, plan, password, o.domains);
     say('nodes are registered');
     await setup.discovered(plan);
     say('every node is Discovered');
