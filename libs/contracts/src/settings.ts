@@ -79,7 +79,7 @@ export interface StormLimits {
   capAtLeast: number;
   /** The same as a share of M, 0 to 1. @default 0.1 */
   capShare: number;
-  /** Fencings of one node within 10 min. @default 3 */
+  /** Fencings of one node within 10 min, and returns of one, before an operator is asked. @default 3 */
   flaps: number;
 }
 

@@ -1,8 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InventoryStore } from '../store/inventory-store.js';
 
-/** So many returns of one node within the window, and an operator is asked. */
-export const FLAPS = 3;
 const WINDOW_MS = 600_000;
 
 /** Counts returns as this process sees them, on its own clock; a restart begins anew, which errs towards serving. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
-import { FLAPS } from './flap-watch.js';
 import { isUnseenReturn, returnStep, type ReturnView } from './return-step.js';
 
-const calm: ReturnView = { incident: undefined, reserved: false, quarantined: false, returns: 1, waitMs: 0 };
+const calm: ReturnView = { incident: undefined, reserved: false, quarantined: false, returns: 1, flaps: 3, waitMs: 0 };
 const up = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
 const back = (o: Partial<NodeRecord> = {}): NodeRecord =>
   aNode('a-1', { status: 'Allocated', verdict: up, pendingReturn: { reason: 'rebooted', at: 1 }, ...o });
@@ -40,7 +39,9 @@ describe('a node that came back', () => {
       expect(returnStep(back(), { ...calm, incident }).do).toBe('check');
   });
   it('that comes back again and again is held', () => {
-    expect(returnStep(back(), { ...calm, returns: FLAPS + 1 })).toMatchObject({ do: 'hold' });
+    expect(returnStep(back(), { ...calm, returns: 3 })).toEqual({ do: 'check' });
+    expect(returnStep(back(), { ...calm, returns: 4 })).toMatchObject({ do: 'hold' });
+    expect(returnStep(back(), { ...calm, returns: 4, flaps: 9 })).toEqual({ do: 'check' });
   });
   it('without an agent is known by what external monitors say', () => {
     const { verdict: _none, ...plain } = back({ enrolled: false });

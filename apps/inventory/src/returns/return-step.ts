@@ -1,6 +1,5 @@
 import { MANAGEMENT, type IncidentPhase, type NodeRecord } from '#contracts';
 import { FLAPPING } from './return.js';
-import { FLAPS } from './flap-watch.js';
 
 export interface ReturnView {
   /** Phase of the node's incident, if it has one. */
@@ -11,6 +10,8 @@ export interface ReturnView {
   quarantined: boolean;
   /** Returns of this node in the last ten minutes, this one counted. */
   returns: number;
+  /** More returns than this in ten minutes, and an operator is asked: the limit of the gate FLAPPING. */
+  flaps: number;
   /** Its check could not be carried out just now: ms until the next try. */
   waitMs: number;
 }
@@ -27,7 +28,7 @@ export function returnStep(n: NodeRecord, v: ReturnView): ReturnStep {
   if (!isReachable(n) || v.reserved) return { do: 'wait' };
   if (v.incident !== undefined && !quiet.includes(v.incident)) return { do: 'wait' };
   if (v.quarantined || v.waitMs > 0) return { do: 'wait' };
-  if (v.returns > FLAPS) return { do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` };
+  if (v.returns > v.flaps) return { do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` };
   return { do: p.next === 'resetup' ? 'resetup' : 'check' };
 }
 

@@ -73,6 +73,7 @@ export class ReturnReconciler implements Reconciler {
       reserved: this.store.held[n.name] !== undefined,
       quarantined: this.quarantine.reason(n.name) !== undefined,
       returns: this.flaps.count(n.name),
+      flaps: this.store.clusterSettings.fencing.storm.flaps,
       waitMs: (this.notBefore.get(n.name) ?? 0) - now,
     };
   }
