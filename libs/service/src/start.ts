@@ -34,6 +34,8 @@ export async function startInContext(context: ServiceContext, module: NestModule
   });
   app.useGlobalFilters(new RpcErrors(context.log));
   await app.listen();
+  // Only now the server knows our subscriptions: who is told "started" may call at once.
+  await context.bus.nc.flush();
   return { close: () => app.close() };
 }
 
