@@ -27,7 +27,6 @@ export interface LeaseOptions {
   holder: string;
   /** @default 5000 on a single server, 14000 on a cluster (Raft elections take 5–10 s) */
   ttlMs?: number;
-  acquire?: 'contend';
 }
 
 export type LeaseListener = (event: 'acquired' | 'lost', token: number) => void;

@@ -7,30 +7,20 @@ import {
   type Verdict,
   type WorkloadRecord,
 } from '#contracts';
+import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 
 /** Records for specs: a healthy fleet, from which each spec takes away what it is about. */
 
 export const aDevice = (id = 'bmc'): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1', port: 9001 });
 
-export const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord => ({
-  name,
-  label: name.split('-')[0] ?? name,
-  serial: name.split('-')[1] ?? '1',
-  failureDomain: 'default',
-  networks: { management: { address: `10.0.0.${name.length}` }, backend: { address: `10.0.1.${name.length}` } },
-  powerLevels: [[aDevice()]],
-  provisionDriver: 'ansible',
-  vars: {},
-  fencing: 'auto',
-  enrolled: true,
-  status: 'Allocated',
-  prevStatus: 'Provisioning',
-  state: 'Discovered',
-  prevState: 'Unknown',
-  bootId: `boot-${name}`,
-  createdAt: 1,
-  ...o,
-});
+/** On both networks, with a power device, and of a known boot. */
+export const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
+  healthyNode(name, {
+    networks: { management: { address: `10.0.0.${name.length}` }, backend: { address: `10.0.1.${name.length}` } },
+    powerLevels: [[aDevice()]],
+    bootId: `boot-${name}`,
+    ...o,
+  });
 
 export const aVerdict = (node: string, o: Partial<Verdict> = {}): Verdict => ({
   node,
