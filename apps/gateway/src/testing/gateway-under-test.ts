@@ -69,18 +69,25 @@ export class GatewayUnderTest {
     return this.asked.filter((a) => a.verb === verb).at(-1)?.request as RpcRequest<V> | undefined;
   }
 
-  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    await this.answersHeard();
     return fetch(this.url + path, { headers });
   }
 
   /** `body` as text goes out as it is; anything else as JSON. */
-  send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    await this.answersHeard();
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     return fetch(this.url + path, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
       ...(text !== undefined && { body: text }),
     });
+  }
+
+  /** A request that overtook the subscription of its answer would find nobody. */
+  private answersHeard(): Promise<void> {
+    return this.bus.nc.flush();
   }
 
   async stop(): Promise<void> {
