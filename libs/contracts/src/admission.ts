@@ -4,6 +4,8 @@ import type { JobKind, JobRecord } from './job.js';
 export interface Hold {
   job?: string;
   claim?: string;
+  /** An import or a replacement that is being written. */
+  edit?: string;
   kind?: JobKind;
   /** Host group that the node will have. */
   hostGroup?: string;
@@ -17,8 +19,24 @@ export interface Reservations {
   held: Record<string, Hold>;
   /** Jobs that were admitted, but whose nodes and record may not have followed yet: any replica completes them. */
   pending: Record<string, JobRecord>;
+  /** Nodes that schedulers hold. Key: claim id. */
+  claims?: Record<string, ClaimRecord>;
+  /** Changes of several nodes at once that were accepted, but not all written yet: any replica completes them. */
+  edits?: Record<string, { nodes: string[] }>;
   /** Grows with every reservation. */
   generation: number;
+}
+/** Serviceable nodes, held for a scheduler outside until it gives them back or `expiresAt` has passed. */
+export interface ClaimRecord {
+  id: string;
+  owner: string;
+  nodes: string[];
+  hostGroup?: string;
+  selector?: string;
+  by: string;
+  at: number;
+  /** Wall clock, ms. Absent: until it is deleted. */
+  expiresAt?: number;
 }
 export const RESERVATIONS_KEY = 'reservations';
 

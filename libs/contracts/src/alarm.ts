@@ -24,6 +24,8 @@ export const AlarmCodes = [
   'peer-list',
   'bmc-unreachable',
   'observe-mode',
+  'drain-stuck',
+  'webhook-failing',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 

@@ -7,6 +7,12 @@ import type { NodeState, NodeStatus } from './node.js';
 export interface EventMap {
   'node-created': { node: string };
   'node-deleted': { node: string };
+  /** By an operator: PATCH, import, replace. */
+  'node-edited': { node: string; fields: string[] };
+  /** Key `cluster`. */
+  settings: { changed: string[] };
+  /** Key = claim id. */
+  claim: { claim: string; owner: string; nodes: string[]; change: 'taken' | 'released' | 'expired' };
   'node-status': { node: string; status: NodeStatus; prev: string; job?: string };
   'node-state': { node: string; state: NodeState; prev: NodeState; reason: string };
   /** Lists, one event per change of a batch; key `fleet`. */

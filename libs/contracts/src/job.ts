@@ -38,8 +38,21 @@ export interface NodeResult {
   checksum?: string;
   /** decommission: the cleanup did not work, the node is Decommissioned all the same. */
   cleanupFailed?: boolean;
+  /** Public keys that its sshd showed, where it had none pinned. */
+  hostKeys?: string[];
   /** recover: for each workload of the job, whether its start (or its stop) succeeded on this node, and why not. */
   workloads?: Record<string, { started: boolean; stopped?: boolean; reason: string }>;
+}
+
+/** How far a running job is on one node. */
+export interface NodeProgress {
+  /** `site`, `cleanup`, … */
+  step: string;
+  /** Task that runs, or ran last. */
+  task: string;
+  /** Tasks that have ended. */
+  done: number;
+  failed: boolean;
 }
 
 export interface RecoverTask {
@@ -65,6 +78,14 @@ export interface JobRecord {
   addresses?: string[];
   /** recover: what to start, or to stop, on the one node of the job. */
   recover?: RecoverTask[];
+  /** Of a running job; written at most once a second. */
+  progress?: Record<string, NodeProgress>;
+  /** Longest run time, ms, from its start; then it ends as after a cancel. Absent: only the limits of its steps. */
+  timeoutMs?: number;
+  /**
+   * Workloads that still have to leave the job's nodes (`force`): while there are any, no worker takes the job.
+   */
+  moving?: string[];
   /** The playbook that runs now, or ran last. */
   task: string;
   error: string;

@@ -39,6 +39,8 @@ export interface Cordon {
   at: number;
   /** Wall clock, ms. Absent: until uncordoned. */
   until?: number;
+  /** Its workloads are moved away, one by one, and none comes. */
+  drain?: boolean;
 }
 
 /** By the system after fencing or a failed re-setup: cleared when the node's check has passed. */
@@ -121,6 +123,8 @@ export interface NodeRecord {
   poweredOnAt?: number[];
   /** What an external monitor said last of a node that runs an agent: shown, never judged by. */
   external?: { event: 'discovered' | 'disappeared'; address: string; at: number };
+  /** Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only. */
+  sshHostKeys?: string[];
   /** Status whose job results were rolled into this record last; makes the roll-forward idempotent. */
   lastJob?: string;
   createdAt: number;

@@ -52,6 +52,13 @@ export class OperationRequest {
   @IsOptional()
   @IsBoolean()
   force?: boolean;
+
+  /** Longest run time, s. @default none but the limits of the steps */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
+  timeout?: number;
 }
 
 export class PowerDeviceRequest {
@@ -125,6 +132,133 @@ export class NodeCreateRequest {
   @IsOptional()
   @IsBoolean()
   enrolled?: boolean;
+}
+
+/**
+ * Edits a node as a JSON merge patch (RFC 7396): what is absent stays, `null` removes, `vars` and `networks` merge.
+ * `powerLevels` replaces all levels; a device without a password keeps the one that is stored under its id.
+ */
+export class NodePatchRequest {
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  hostGroup?: string | null;
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  failureDomain?: string;
+
+  @IsOptional()
+  @IsObject()
+  networks?: Record<string, { address: string } | null>;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(4)
+  powerLevels?: PowerDeviceRequest[][];
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  provisionDriver?: string;
+
+  @IsOptional()
+  @IsObject()
+  vars?: Record<string, unknown>;
+
+  @IsOptional()
+  @IsIn(['auto', 'manual'])
+  fencing?: 'auto' | 'manual';
+
+  /** Only `null`: forget the pinned keys, the next contact pins anew. */
+  @IsOptional()
+  sshHostKeys?: null;
+}
+
+/** New hardware in the place of a node: same host group, failure domain, vars and addresses unless given. */
+export class NodeReplaceRequest {
+  @Matches(NAME_PATTERN)
+  serial!: string;
+
+  /** @default the old node's */
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  label?: string;
+
+  /** @default the old node's */
+  @IsOptional()
+  @IsObject()
+  networks?: Record<string, { address: string }>;
+
+  /** @default the old node's, with their passwords */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(4)
+  powerLevels?: PowerDeviceRequest[][];
+}
+
+/** All nodes of a file, or, where anything about one is wrong, none. A name that exists is edited. */
+export class NodeImportRequest {
+  @IsIn(['yaml', 'csv'])
+  format!: 'yaml' | 'csv';
+
+  @IsString()
+  @Length(1, 1_000_000)
+  content!: string;
+
+  /** Says what would happen. */
+  @IsOptional()
+  @IsBoolean()
+  dryRun?: boolean;
+}
+
+export class ClaimRequest {
+  @IsInt()
+  @Min(1)
+  @Max(1000)
+  count!: number;
+
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  hostGroup?: string;
+
+  /** `vars.rack=r1,failureDomain!=a`: all must hold. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 500)
+  selector?: string;
+
+  @Matches(NAME_PATTERN)
+  owner!: string;
+
+  /** s; then the nodes are free again. @default until it is deleted */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(31_536_000)
+  ttl?: number;
+}
+
+export class PowerActionRequest {
+  @IsIn(['on', 'off', 'soft', 'cycle'])
+  action!: 'on' | 'off' | 'soft' | 'cycle';
+
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
+}
+
+export class TokenRequest {
+  @Matches(NAME_PATTERN)
+  name!: string;
+
+  @IsIn(['viewer', 'operator', 'admin'])
+  role!: 'viewer' | 'operator' | 'admin';
+
+  /** s. @default never ends */
+  @IsOptional()
+  @IsInt()
+  @Min(60)
+  @Max(315_360_000)
+  ttl?: number;
 }
 
 export class CordonRequest {

@@ -2,7 +2,19 @@ import type { AlarmRecord } from './alarm.js';
 import type { GateResult, IncidentRecord } from './incident.js';
 import type { JobRecord } from './job.js';
 import type { NodeView, PowerDevice } from './node.js';
-import type { FencingRequest, MonitorNode, NodeCreateRequest, OperationRequest, WorkloadRequest } from './requests.js';
+import type { ClaimRecord } from './admission.js';
+import type {
+  ClaimRequest,
+  FencingRequest,
+  MonitorNode,
+  NodeCreateRequest,
+  NodeImportRequest,
+  NodePatchRequest,
+  NodeReplaceRequest,
+  OperationRequest,
+  PowerActionRequest,
+  WorkloadRequest,
+} from './requests.js';
 import type { ClusterSettings, FencingSettings } from './settings.js';
 import type { Verdict } from './verdict.js';
 import type { WorkerRecord } from './worker.js';
@@ -50,13 +62,64 @@ export interface StatusView {
   workers: WorkerRecord[];
 }
 
+/** What an import did, or with `dryRun` would do. */
+export interface ImportOutcome {
+  dryRun: boolean;
+  created: string[];
+  updated: string[];
+  unchanged: string[];
+}
+
+/** Bucket `tokens`, key = SHA-256 of the token, hex: who reads the bucket cannot use what stands there. */
+export interface TokenRecord {
+  name: string;
+  role: 'viewer' | 'operator' | 'admin';
+  by: string;
+  createdAt: number;
+  expiresAt?: number;
+}
+
+/** `config` of the operations contract: what clients of the contiv cluster manager read and post. */
+export interface ClustermConfig {
+  serf: Record<string, unknown>;
+  inventory: Record<string, unknown>;
+  ansible: {
+    configure_playbook: string;
+    cleanup_playbook: string;
+    upgrade_playbook: string;
+    playbook_location: string;
+    extra_variables: string;
+    user: string;
+    priv_key_file: string;
+  };
+  manager: { addr: string };
+}
+
+/** What a new agent is started with. Secret: it goes to the node and nowhere else. */
+export interface AgentEnrolment {
+  node: string;
+  cluster: string;
+  agentPort: number;
+  /** NATS user of this node's agent. */
+  credentials: { user: string; seed: string; jwt?: string };
+  /** Keys of the agents' datagrams, hex, the first signs. */
+  datagramKeys: string[];
+}
+
 /**
  * Verb → [request, answer] of every RPC, `muster.rpc.<service>.<verb>`. Errors come back as WireError. All are
  * answered by any replica; writes are compare-and-set.
  */
 export interface RpcMap {
   'inventory.nodes.list': [
-    PageRequest & { names?: string[]; status?: string; state?: string; hostGroup?: string; inService?: boolean },
+    PageRequest & {
+      names?: string[];
+      selector?: string;
+      status?: string;
+      state?: string;
+      hostGroup?: string;
+      inService?: boolean;
+    },
     Page<NodeView>,
   ];
   'inventory.nodes.get': [{ name: string }, NodeView];
@@ -64,13 +127,36 @@ export interface RpcMap {
   'inventory.nodes.delete': [By & { name: string; revision?: number }, Record<string, never>];
   'inventory.nodes.cordon': [By & { name: string; reason: string; until?: number }, NodeView];
   'inventory.nodes.uncordon': [By & { name: string }, NodeView];
+  'inventory.nodes.patch': [By & { name: string; patch: NodePatchRequest; revision?: number }, NodeView];
+  'inventory.nodes.replace': [By & { name: string; replacement: NodeReplaceRequest; revision?: number }, NodeView];
+  'inventory.nodes.import': [By & NodeImportRequest, ImportOutcome];
+  /** A page of the file; `next` goes into `cursor` for the one that follows. */
+  'inventory.nodes.export': [
+    { format: 'yaml' | 'csv'; selector?: string; cursor?: string },
+    { text: string; next?: string },
+  ];
+  /** Cordons the node and has its workloads moved away. */
+  'inventory.nodes.drain': [By & { name: string; reason: string; until?: number }, NodeView];
+  /** `on`, `soft` and `cycle` only where nobody else may be acting on the node; `off` is a fence by hand. */
+  'inventory.nodes.power': [
+    By & { name: string } & PowerActionRequest,
+    { node: string; action: string; incident?: string; power?: 'on' | 'off' | 'unknown' },
+  ];
   'inventory.nodes.fence': [
     By & { name: string; reason: string; dryRun?: boolean },
     { incident?: WithRevision<IncidentRecord>; gates: GateResult[] },
   ];
-  'inventory.operations.submit': [By & OperationRequest, { job: string }];
+  /** The same `key` again, by the same caller: the same job, not a second one. */
+  'inventory.operations.submit': [By & OperationRequest & { key?: string }, { job: string }];
+  'inventory.claims.create': [By & ClaimRequest & { key?: string }, ClaimRecord];
+  'inventory.claims.list': [PageRequest & { owner?: string }, Page<ClaimRecord>];
+  'inventory.claims.get': [{ id: string }, ClaimRecord];
+  'inventory.claims.delete': [By & { id: string }, Record<string, never>];
   'inventory.monitor.event': [By & { event: 'discovered' | 'disappeared'; nodes: MonitorNode[] }, { nodes: string[] }];
-  'inventory.jobs.list': [PageRequest & { status?: string }, Page<WithRevision<JobRecord>>];
+  'inventory.jobs.list': [
+    PageRequest & { status?: string; kind?: string; node?: string },
+    Page<WithRevision<JobRecord>>,
+  ];
   /** id, or `active` / `last`. */
   'inventory.jobs.get': [{ id: string }, WithRevision<JobRecord>];
   'inventory.jobs.cancel': [By & { id: string }, WithRevision<JobRecord>];
@@ -98,6 +184,22 @@ export interface RpcMap {
   'inventory.status': [Record<string, never>, StatusView];
   'inventory.fencing.put': [By & FencingRequest, FencingSettings];
   'inventory.settings.get': [Record<string, never>, WithRevision<ClusterSettings>];
+  /** Merge patch over the whole set, validated as one. */
+  'inventory.settings.patch': [
+    By & { patch: Record<string, unknown>; revision?: number },
+    WithRevision<ClusterSettings>,
+  ];
+  'inventory.config.get': [Record<string, never>, { config: ClustermConfig }];
+  'inventory.config.put': [By & { config: unknown }, { config: ClustermConfig }];
+  'inventory.tokens.list': [Record<string, never>, { items: (TokenRecord & { id: string })[] }];
+  /** `sha256` of a token that the gateway has made and shows once. */
+  'inventory.tokens.create': [By & { sha256: string; token: Omit<TokenRecord, 'by' | 'createdAt'> }, TokenRecord];
+  'inventory.tokens.delete': [By & { id: string }, Record<string, never>];
+  /** By a provisioner that has found a bare machine: registers it where it is new, and issues its agent's user. */
+  'inventory.agents.enrol': [
+    By & { label: string; serial: string; networks: Record<string, { address: string }>; hostKeys?: string[] },
+    AgentEnrolment,
+  ];
   'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];
   'inventory.workers.list': [Record<string, never>, { items: WorkerRecord[] }];
   /**
@@ -107,6 +209,11 @@ export interface RpcMap {
   'inventory.workloads.mayStart': [
     { workload: string; node: string; generation: number },
     { allowed: boolean; reason: string },
+  ];
+  /** Any live fencer that offers the node's drivers: switches on or asks the system to shut down; under its guard. */
+  'fencer.power.act': [
+    { node: string; action: 'on' | 'soft' },
+    { devices: { id: string; power: 'on' | 'off' | 'unknown'; code?: string; detail?: string }[] },
   ];
   /** Any live fencer that offers the driver: one status read, no incident, no intent (it changes nothing). */
   'fencer.power.read': [

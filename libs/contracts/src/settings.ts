@@ -152,6 +152,29 @@ export const defaultHostGroups: HostGroup[] = [
   { name: 'service-worker', role: 'worker' },
 ];
 
+/** The part of the Ansible configuration that may change at run time: on top of `ansible` in `muster.yaml`. */
+export interface AnsibleSettings {
+  playbooks?: string;
+  user?: string;
+  privateKey?: string;
+  extraVars?: Record<string, unknown>;
+  sitePlaybook?: string;
+  cleanupPlaybook?: string;
+  /** Known to clients of the contiv cluster manager, and kept for them: an update is cleanup, then site. */
+  upgradePlaybook?: string;
+}
+
+/** Where alarms are sent as they are raised and cleared: POST of the alarm event as JSON. */
+export interface Webhook {
+  /** Unique. */
+  name: string;
+  url: string;
+  /** Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown. */
+  secret?: string;
+  /** Least severity. @default 'warning' */
+  severity?: 'info' | 'warning' | 'critical';
+}
+
 /** Key `cluster` of bucket `settings`: one value, validated as one set. */
 export interface ClusterSettings {
   cluster: string;
@@ -171,6 +194,12 @@ export interface ClusterSettings {
    * calls the other one's silence a death. @default '' (none: with two members an operator decides)
    */
   witness?: string;
+  /** @default {} */
+  ansible: AnsibleSettings;
+  /** @default [] */
+  webhooks: Webhook[];
+  /** Habits of the contiv cluster manager on its surface. `force`: a decommission or an update moves workloads first. */
+  compat: { force: boolean };
 }
 
 export const SETTINGS_KEY = 'cluster';
@@ -185,10 +214,14 @@ export const defaultSettings = (cluster: string): ClusterSettings => ({
   leaveGrace: 600_000,
   holdDown: 5_000,
   witness: '',
+  ansible: {},
+  webhooks: [],
+  compat: { force: false },
 });
 
 /** Settings as they were stored, maybe by an older version: what it did not know has its default. */
 export const completeSettings = (stored: ClusterSettings): ClusterSettings => ({
+  ...defaultSettings(stored.cluster),
   ...stored,
   fencing: { ...stored.fencing, storm: { ...defaultStorm, ...stored.fencing.storm } },
 });

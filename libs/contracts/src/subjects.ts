@@ -58,5 +58,9 @@ export const Buckets = [
   'settings',
   'secrets',
   'admission',
+  /** API tokens by their hash. */
+  'tokens',
+  /** Answers to requests that came with an Idempotency-Key; each for a day. */
+  'idempotency',
 ] as const;
 export type BucketName = (typeof Buckets)[number];
