@@ -14,6 +14,7 @@ export * from './requests.js';
 export * from './rings.js';
 export * from './rpc.js';
 export * from './secret-names.js';
+export * from './selector.js';
 export * from './settings.js';
 export * from './subjects.js';
 export * from './verdict.js';
