@@ -17,6 +17,7 @@ export * from './secret-names.js';
 export * from './selector.js';
 export * from './settings.js';
 export * from './subjects.js';
+export * from './variable-names.js';
 export * from './verdict.js';
 export * from './worker.js';
 export * from './workload.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
+  checkVariableNames,
   isEndedJob,
   MusterError,
   NODE_NAME_PATTERN,
@@ -43,6 +44,7 @@ export class OperationsService {
 
   /** @throws MusterError with the first rule that stands against it; then nothing has changed */
   async submit(r: OperationRequest & By, system?: SystemCause): Promise<JobRecord> {
+    checkVariableNames(r.extraVars ?? {}, 'extra-vars');
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.force !== undefined) request.force = r.force;

@@ -1,6 +1,13 @@
-import { MANAGEMENT, MusterError, NAME_PATTERN, NODE_NAME_PATTERN, type HostGroup, type NodeRecord } from '#contracts';
+import {
+  checkVariableNames,
+  MANAGEMENT,
+  MusterError,
+  NAME_PATTERN,
+  NODE_NAME_PATTERN,
+  type HostGroup,
+  type NodeRecord,
+} from '#contracts';
 import { ansibleYaml } from './ansible-yaml.js';
-import { checkVariableNames } from './variables.js';
 
 export interface InventoryInput {
   /** All nodes that are known. */
