@@ -69,6 +69,7 @@ function textList(members: Members, field: string): string[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw misfit(value, field, '[]string');
   return value.map((item: unknown) => {
+    if (item === null) return '';
     if (typeof item !== 'string') throw misfit(item, field, 'string');
     return item;
   });

@@ -1,27 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import { MusterError } from '#contracts';
+import { defaultSettings } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { job, node } from '../testing/records.js';
 
 // Real processes on a machine that may be busy with others.
 jest.setTimeout(30_000);
 
-interface Exchange {
-  name: string;
-  request: [method: string, path: string];
-  body?: string;
-  contentType?: string | null;
-  status: number;
-  answer: unknown;
-}
-
-/** Exchanges with the contiv cluster manager that need no state, as data: what it was sent and what it answered. */
-const exchanges = JSON.parse(readFileSync(new URL('./recorded-exchanges.json', import.meta.url), 'utf8')) as Exchange[];
-
 describe('the clusterm surface', () => {
   let sut: GatewayUnderTest;
+  const settings = defaultSettings('spec');
 
   beforeAll(async () => {
     sut = await GatewayUnderTest.start();
@@ -32,49 +20,34 @@ describe('the clusterm surface', () => {
     sut.answer('inventory.nodes.list', ({ names }) => ({
       items: names === undefined ? nodes : nodes.filter((n) => names.includes(n.name)),
     }));
-    sut.answer('inventory.nodes.get', ({ name }) => {
-      const found = nodes.find((n) => n.name === name);
-      if (found === undefined)
-        throw new MusterError('NODE_UNKNOWN', `no node "${name}"`, {
-          text: `node with name or address "${name}" doesn't exists`,
-        });
-      return found;
-    });
-    sut.answer('inventory.settings.get', () => ({ globals: {}, revision: 1 }) as never);
-    sut.answer('inventory.jobs.get', ({ id }) => {
-      if (id === 'j1') return job('j1', { status: 'Complete' });
-      throw new MusterError('JOB_UNKNOWN', `no job "${id}"`);
-    });
-    sut.answer('inventory.operations.submit', ({ nodes: names = [], hostGroup = '' }) => {
-      if (names.length === 0)
-        throw new MusterError('BAD_REQUEST', 'no nodes', { text: 'atleast one node should be specified' });
-      if (hostGroup === '')
-        throw new MusterError('HOST_GROUP_INVALID', 'no group', { text: 'invalid or empty host-group specified: ""' });
-      return { job: 'j1' };
-    });
+    sut.answer('inventory.settings.get', () => ({ ...settings, revision: 1 }));
+    sut.answer('inventory.jobs.get', ({ id }) => job(id, { status: 'Complete' }));
+    sut.answer('inventory.operations.submit', () => ({ job: 'j1' }));
     sut.answer('inventory.globals.put', ({ extraVars = {} }) => ({ extraVars }));
     sut.answer('inventory.monitor.event', ({ nodes: seen }) => ({ nodes: seen.map((n) => `${n.label}-${n.serial}`) }));
   });
   afterAll(() => sut.stop());
 
-  it.each(exchanges.map((e) => [e.name, e] as const))('answers as recorded: %s', async (_, e) => {
-    const [method, path] = e.request;
-    const contentType = e.contentType === undefined ? 'application/json' : e.contentType;
-    const answer = await fetch(sut.url + path, {
-      method,
-      headers: method === 'POST' && contentType !== null ? { 'content-type': contentType } : {},
-      ...(e.body !== undefined && { body: new TextEncoder().encode(e.body) }),
-    });
-    const text = await answer.text();
-    expect(answer.status).toBe(e.status);
-    if (typeof e.answer === 'string') {
-      expect(text).toBe(e.answer);
-      if (e.answer !== '') expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    } else {
-      expect(JSON.parse(text)).toEqual(e.answer);
-      expect(answer.headers.get('content-type')).toContain('application/json');
-    }
+  it.each([
+    ['application/json'],
+    ['application/json; charset=utf-8'],
+    ['Application/JSON;charset=UTF-8'],
+    ['application/vnd.api+json'],
+    ['application/json-patch+json ; charset=utf-8'],
+  ])('takes a body of the JSON media type %s', async (type) => {
+    const answer = await sut.send('POST', '/globals', '{"extra_vars":{"a":1}}', { 'content-type': type });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
   });
+
+  it.each([['text/plain'], ['application/jsonp'], ['text/json'], ['application/x-www-form-urlencoded'], ['json']])(
+    'knows no route for a body of media type %s',
+    async (type) => {
+      const before = sut.asked.length;
+      const answer = await sut.send('POST', '/globals', '{"extra_vars":{"a":1}}', { 'content-type': type });
+      expect([answer.status, await answer.text()]).toEqual([404, '404 page not found\n']);
+      expect(sut.asked.length).toBe(before);
+    },
+  );
 
   it('takes names in the body of a GET and in the query, and leaves unknown ones out', async () => {
     const names = '{"nodes":["host2-SN2","nope"]}';
@@ -111,10 +84,77 @@ describe('the clusterm surface', () => {
         extraVars: { nap: 4 },
       });
     }
-    for (const path of ['/update/nodes', '/maintenance/nodes']) {
+    for (const path of [
+      '/update/nodes',
+      '/maintenance/nodes',
+      '/update/node/host1-SN1',
+      '/maintenance/node/host1-SN1',
+    ]) {
       await sut.send('POST', path, { nodes: ['host1-SN1'], host_group: 'g', extra_vars: { a: 1 } });
-      expect(sut.last('inventory.operations.submit')).toMatchObject({ kind: 'maintenance', extraVars: { a: 1 } });
+      expect(sut.last('inventory.operations.submit')).toEqual({
+        by: 'local',
+        kind: 'maintenance',
+        nodes: ['host1-SN1'],
+        hostGroup: 'g',
+        extraVars: { a: 1 },
+      });
     }
+    for (const path of ['/decommission/nodes', '/decommission/node/host1-SN1']) {
+      await sut.send('POST', path, { nodes: ['host1-SN1'], host_group: 'is not looked at' });
+      expect(sut.last('inventory.operations.submit')).toEqual({
+        by: 'local',
+        kind: 'decommission',
+        nodes: ['host1-SN1'],
+      });
+    }
+  });
+
+  it('takes the addresses of a discover by each of their names, and one from the path', async () => {
+    for (const name of ['addresses', 'addrs', 'addressess', 'Addrs']) {
+      await sut.send('POST', '/discover/nodes', { [name]: ['10.0.0.8', 'fe80::1'], nodes: null, extra_vars: '' });
+      expect(sut.last('inventory.operations.submit')).toEqual({
+        by: 'local',
+        kind: 'discover',
+        addresses: ['10.0.0.8', 'fe80::1'],
+        extraVars: {},
+      });
+    }
+    for (const address of ['10.0.0.9', 'fe80::2', 'no%20address']) {
+      await sut.send('POST', `/discover/node/${address}`, {});
+      expect(sut.last('inventory.operations.submit')).toEqual({
+        by: 'local',
+        kind: 'discover',
+        addresses: [decodeURIComponent(address)],
+      });
+    }
+  });
+
+  it('takes what the old client sends beside its request', async () => {
+    const body =
+      '{"nodes":["host1-SN1",null],"addrs":null,"extra_vars":null,"HOST_GROUP":null,"x":{"y":[1]},"monitor_event":{"name":"","nodes":null}}';
+    expect((await sut.send('POST', '/decommission/nodes', body)).status).toBe(200);
+    expect(sut.last('inventory.operations.submit')).toEqual({
+      by: 'local',
+      kind: 'decommission',
+      nodes: ['host1-SN1', ''],
+    });
+  });
+
+  it('moves workloads away first where the configuration says so, since its clients cannot ask for it', async () => {
+    settings.compat.force = true;
+    for (const [path, force] of [
+      ['/decommission/nodes', true],
+      ['/update/nodes', true],
+      ['/commission/nodes', undefined],
+    ] as const) {
+      await sut.send('POST', path, { nodes: ['host1-SN1'], host_group: 'g' });
+      expect(sut.last('inventory.operations.submit')?.force).toBe(force);
+    }
+    settings.compat.force = false;
+    await sut.send('POST', '/decommission/nodes', { nodes: ['host1-SN1'] });
+    expect(sut.last('inventory.operations.submit')?.force).toBeUndefined();
+    await sut.send('POST', '/decommission/nodes', { nodes: ['host1-SN1'], force: true });
+    expect(sut.last('inventory.operations.submit')?.force).toBe(true);
   });
 
   it('leaves the globals alone when none are sent, and clears them for a blank text', async () => {
@@ -151,5 +191,25 @@ describe('the clusterm surface', () => {
     const log = await sut.get('/info/logs/j1');
     expect(log.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await log.text()).toBe('PLAY [all]\nok: [host1-SN1]\n');
+  });
+
+  it('shows the newest 5,000 lines of a long log, and says how many there are before them', async () => {
+    const line = (n: number): string => `line ${n}\n`;
+    const numbers = [...Array(12_345).keys()];
+    for (let from = 0; from < numbers.length; from += 1000)
+      await sut.bus.appendLog(
+        'j2',
+        numbers
+          .slice(from, from + 1000)
+          .map(line)
+          .join(''),
+      );
+    const { logs } = (await (await sut.get('/info/job/j2')).json()) as { logs: string[] };
+    expect([logs.length, logs[0], logs[1], logs.at(-1)]).toEqual([
+      5001,
+      '… 7345 lines before, whole at /info/logs/j2',
+      'line 7345',
+      'line 12344',
+    ]);
   });
 });

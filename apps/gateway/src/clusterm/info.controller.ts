@@ -7,7 +7,7 @@ import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { GetBody, PathName } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';
-import { jobObject, jobRefusal } from './job-object.js';
+import { jobObject, jobRefusal, LOG_LINES } from './job-object.js';
 
 @ApiTags('clusterm')
 @Controller('info')
@@ -44,7 +44,7 @@ export class InfoController {
   async job(@PathName('label') label: string) {
     try {
       const job = await this.rpc.read('inventory.jobs.get', { id: label });
-      return jobObject(job, await this.logs.lines(job.id));
+      return jobObject(job, await this.logs.tail(job.id, LOG_LINES));
     } catch (error) {
       throw jobRefusal(label, error);
     }

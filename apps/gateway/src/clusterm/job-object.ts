@@ -1,17 +1,17 @@
 import { type JobRecord, MusterError } from '#contracts';
 
 /** Lines of the log in a job object; the whole of it is at `/info/logs/{id}`. */
-const LOG_LINES = 5_000;
+export const LOG_LINES = 5_000;
 
 /** A job as the old clients read it, and what they do not know behind it. */
-export function jobObject(job: JobRecord, lines: string[]): Record<string, unknown> {
-  const left = lines.length - LOG_LINES;
+export function jobObject(job: JobRecord, log: { lines: string[]; before: number }): Record<string, unknown> {
+  const { lines, before } = log;
   return {
     desc: job.desc,
     task: job.task,
     status: job.status,
     error: job.error,
-    logs: left > 0 ? [`… ${left} lines before, whole at /info/logs/${job.id}`, ...lines.slice(left)] : lines,
+    logs: before > 0 ? [`… ${before} lines before, whole at /info/logs/${job.id}`, ...lines] : lines,
     id: job.id,
     created_at: job.createdAt,
     started_at: job.startedAt,

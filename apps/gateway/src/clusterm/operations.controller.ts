@@ -1,13 +1,12 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type By, MusterError } from '#contracts';
+import { type By, MonitorEventRequest, MusterError } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { checked } from '../body/checked.pipe.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { PathName, PostBody } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';
-import { MonitorEventRequest } from '#contracts';
 
 type Kind = 'commission' | 'decommission' | 'maintenance';
 
@@ -59,6 +58,20 @@ export class ClustermOperationsController {
     return this.submit('maintenance', [name], body, who);
   }
 
+  @Post('discover/nodes')
+  @HttpCode(200)
+  @Allow('operator', 'Install the agent on machines by address, so that they appear as nodes')
+  discover(@PostBody() body: ClustermBody, @Who() who: By) {
+    return this.submitDiscover(body.addresses, body, who);
+  }
+
+  @Post('discover/node/:addr')
+  @HttpCode(200)
+  @Allow('operator', 'Install the agent on one machine, so that it appears as a node')
+  discoverOne(@PathName('addr') address: string, @PostBody() body: ClustermBody, @Who() who: By) {
+    return this.submitDiscover([address], body, who);
+  }
+
   @Post('globals')
   @HttpCode(200)
   @Allow('operator', 'Replace the extra vars of every run', 'Blank or `{}` clears them; absent changes nothing.')
@@ -81,14 +94,25 @@ export class ClustermOperationsController {
   }
 
   private async submit(kind: Kind, nodes: string[], body: ClustermBody, who: By): Promise<void> {
-    const { hostGroup, extraVars, force } = body;
+    const { hostGroup, extraVars } = body;
+    const force = kind !== 'commission' && (body.force === true || (await this.forces()));
     await this.rpc.write('inventory.operations.submit', {
       ...who,
       kind,
       nodes,
       ...(hostGroup !== undefined && kind !== 'decommission' && { hostGroup }),
       ...(extraVars !== undefined && { extraVars }),
-      ...(force === true && { force }),
+      ...(force && { force }),
     });
+  }
+
+  private async submitDiscover(addresses: string[], { extraVars }: ClustermBody, who: By): Promise<void> {
+    const request = { ...who, kind: 'discover' as const, addresses, ...(extraVars !== undefined && { extraVars }) };
+    await this.rpc.write('inventory.operations.submit', request);
+  }
+
+  /** Whether requests of this surface move workloads away first: its clients cannot ask for it. */
+  private async forces(): Promise<boolean> {
+    return (await this.rpc.read('inventory.settings.get', {})).compat.force;
   }
 }

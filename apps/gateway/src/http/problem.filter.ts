@@ -60,6 +60,11 @@ function translate(thrown: unknown, request: FastifyRequest): MusterError {
   if (!(thrown instanceof HttpException)) return MusterError.from(thrown);
   const status = thrown.getStatus();
   if (status === 404) return new MusterError('NOT_FOUND', `no route ${request.method} ${request.url.split('?')[0]}`);
+  // Something that is not even a media type; of those that are, each surface has said before which it takes.
+  if (status === 415)
+    return isOwnSurface(request.url)
+      ? new MusterError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json')
+      : new MusterError('NOT_FOUND', '404 page not found');
   if (status === 413) return new MusterError('TOO_LARGE', 'the body is larger than 1 MB');
   if (status < 500) return new MusterError('BAD_REQUEST', thrown.message, {}, { cause: thrown });
   return MusterError.from(thrown);

@@ -20,11 +20,20 @@ export class JobLog {
     await reply.type('text/plain; charset=utf-8').send(Readable.from(texts(chunks)));
   }
 
-  /** What is logged so far, as lines. */
-  async lines(id: string): Promise<string[]> {
-    let text = '';
-    for await (const chunk of this.context.bus.readLog(id, {})) text += chunk.text;
-    return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  /** The newest lines of what is logged so far, and how many there are before them. */
+  async tail(id: string, most: number): Promise<{ lines: string[]; before: number }> {
+    const lines: string[] = [];
+    let before = 0;
+    let rest = '';
+    for await (const { text } of this.context.bus.readLog(id, {})) {
+      lines.push(...(rest + text).split('\n'));
+      rest = lines.pop() ?? '';
+      // Cut now and then, since a log may be larger than what we want to hold.
+      if (lines.length > 2 * most) before += lines.splice(0, lines.length - most).length;
+    }
+    if (rest !== '') lines.push(rest);
+    before += lines.splice(0, Math.max(0, lines.length - most)).length;
+    return { lines, before };
   }
 }
 
