@@ -1,5 +1,6 @@
 export * from './admission.js';
 export * from './alarm.js';
+export * from './check-settings.js';
 export * from './clusterm.js';
 export * from './datagram.js';
 export * from './errors.js';
@@ -15,6 +16,7 @@ export * from './rings.js';
 export * from './rpc.js';
 export * from './secret-names.js';
 export * from './selector.js';
+export * from './settings-patch.js';
 export * from './settings.js';
 export * from './subjects.js';
 export * from './variable-names.js';

@@ -157,10 +157,11 @@ export interface AnsibleSettings {
   playbooks?: string;
   user?: string;
   privateKey?: string;
+  /** Replace those of the same name in `muster.yaml`; `null`: that one is not given. No templates. */
   extraVars?: Record<string, unknown>;
   sitePlaybook?: string;
   cleanupPlaybook?: string;
-  /** Known to clients of the contiv cluster manager, and kept for them: an update is cleanup, then site. */
+  /** @default 'rolling-upgrade.yml'. Known to clients of the contiv cluster manager, and kept for them: an update is cleanup, then site. */
   upgradePlaybook?: string;
 }
 

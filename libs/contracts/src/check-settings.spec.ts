@@ -1,0 +1,160 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkSettings, type SettingsFacts } from './check-settings.js';
+import { MusterError } from './errors.js';
+import { changedPaths, patchedSettings, shownSettings } from './settings-patch.js';
+import { DetectionProfiles, defaultSettings, type ClusterSettings } from './settings.js';
+
+const before = (o: Partial<ClusterSettings> = {}): ClusterSettings => ({ ...defaultSettings('lab'), ...o });
+const patched = (patch: unknown, was = before(), facts?: SettingsFacts): ClusterSettings =>
+  checkSettings(patchedSettings(was, patch), facts);
+const hook = { name: 'pager', url: 'https://pager.example/hook', secret: 's3cret-one' };
+
+describe('a patch of the settings', () => {
+  it('changes what it names, and keeps the rest', () => {
+    const is = patched({ fencing: { storm: { flaps: 5 } }, globals: { a: 1 } }, before({ globals: { b: { c: 2 } } }));
+    expect(is.fencing).toEqual({ ...before().fencing, storm: { ...before().fencing.storm, flaps: 5 } });
+    expect(is.globals).toEqual({ a: 1, b: { c: 2 } });
+    expect({ ...is, fencing: 0, globals: 0 }).toEqual({ ...before(), fencing: 0, globals: 0 });
+  });
+
+  it('brings a default back with null, also inside a part', () => {
+    const was = before({ leaveGrace: 1, witness: 'router:22', fencing: { ...before().fencing, hung: 'fence' } });
+    expect(patched({ leaveGrace: null, witness: null, fencing: { hung: null } }, was)).toEqual(before());
+  });
+
+  it('takes the numbers of another detection profile with its name, and own ones on top', () => {
+    expect(patched({ detection: { profile: 'wan' } }).detection).toEqual(DetectionProfiles.wan);
+    expect(patched({ detection: { profile: 'fast', misses: 8 } }).detection).toEqual({
+      ...DetectionProfiles.fast,
+      misses: 8,
+    });
+    const mine = before({ detection: { ...DetectionProfiles.lan, misses: 8 } });
+    expect(patched({ detection: { profile: 'lan' } }, mine)).toEqual(mine);
+  });
+
+  it('takes what was shown masked for what is stored, wherever it stands', () => {
+    const was = before({
+      globals: { db: { password: 'p-1', port: 1 }, users: [{ name: 'ann', api_key: 'k-1' }] },
+      ansible: { extraVars: { vault_token: 't-1' } },
+      webhooks: [hook],
+    });
+    const shown = shownSettings(was);
+    for (const secret of ['p-1', 'k-1', 't-1', hook.secret]) expect(JSON.stringify(shown)).not.toContain(secret);
+    expect(patched(shown, was)).toEqual(was);
+    const moved = patched(
+      { globals: { ...shown.globals, users: [{ name: 'eve' }, ...(shown.globals['users'] as [])] } },
+      was,
+    );
+    expect(moved.globals['users']).toEqual([{ name: 'eve' }, { name: 'ann', api_key: 'k-1' }]);
+  });
+
+  it.each([
+    [{ globals: { db_password: '***' } }, 'globals.db_password: *** stands for a secret'],
+    [{ globals: { users: [{ name: 'other', api_key: '***' }] } }, 'globals.users[0].api_key: *** stands for'],
+    [{ webhooks: [{ name: 'new', url: 'http://x', secret: '***' }] }, 'the stored secret of new, which has none'],
+  ])('refuses a mask that stands for nothing: %j', (patch, message) => {
+    expect(() => patched(patch, before({ globals: { users: [{ name: 'ann', api_key: 'k' }] } }))).toThrow(message);
+  });
+
+  it('says where the settings have changed, and not to what', () => {
+    const is = patched({ detection: { profile: 'fast' }, globals: { db_password: 'x' }, webhooks: [hook] });
+    expect(changedPaths(before(), is)).toEqual([
+      'detection.freshness',
+      'detection.interval',
+      'detection.profile',
+      'detection.reportPeriod',
+      'globals.db_password',
+      'webhooks',
+    ]);
+    expect(changedPaths(is, is)).toEqual([]);
+  });
+
+  it('cannot reach an object’s prototype', () => {
+    const patch = JSON.parse('{"globals": {"__proto__": {"polluted": 1}}}') as unknown;
+    expect(() => patched(patch)).not.toThrow();
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('settings are refused as one set', () => {
+  it.each([
+    [7, 'a mapping of the members to change'],
+    [{ colour: 'red' }, 'colour is not a setting'],
+    [{ agentPort: 70_000 }, 'agentPort (70000) must be a whole number from 1 to 65535'],
+    [{ leaveGrace: '9' }, 'leaveGrace (9)'],
+    [{ detection: 3 }, 'detection must be a mapping'],
+    [{ detection: { profile: 'warp' } }, 'detection.profile must be one of lan, fast, wan'],
+    [{ detection: { beat: 1 } }, 'detection.beat is not a setting'],
+    [{ detection: { misses: 3 } }, 'freshness (2500) must be at most'],
+    [{ detection: { interval: 5 } }, 'interval (5) must be at least 50 ms'],
+    [{ fencing: { hung: 'maybe' } }, 'fencing.hung must be alarm or fence'],
+    [{ fencing: { storm: { brakeShare: 0.9 } } }, 'brakeShare (0.9) must be from 0 to 0.5'],
+    [
+      {
+        hostGroups: [
+          { name: 'a', role: 'none' },
+          { name: 'a', role: 'none' },
+        ],
+      },
+      'a is there twice',
+    ],
+    [{ hostGroups: [{ name: 'a', role: 'boss' }] }, 'role must be master, worker or none'],
+    [{ hostGroups: [{ name: 'all', role: 'none' }] }, 'means something else to Ansible'],
+    [{ hostGroups: [{ name: 'a b', role: 'none' }] }, 'each needs a name'],
+    [{ hostGroups: [{ name: 'a', role: 'none', onReturn: 'x' }] }, 'onReturn must be'],
+    [{ hostGroups: {} }, 'hostGroups must be a list'],
+    [{ globals: { ansible_connection: 'local' } }, 'globals: the variable "ansible_connection" is refused'],
+    [{ globals: [1] }, 'globals must be a mapping'],
+    [{ witness: 'router' }, 'witness must be host:port'],
+    [{ witness: 'router:0' }, 'witness must be host:port'],
+    [{ ansible: { playbooks: 'relative' } }, 'ansible.playbooks must be the absolute path'],
+    [{ ansible: { sitePlaybook: '../x.yml' } }, 'ansible.sitePlaybook must be the name of a .yml file'],
+    [{ ansible: { user: 'a b' } }, 'ansible.user must be a user name'],
+    [{ ansible: { extraVars: { 'a b': 1 } } }, 'the variable "a b" is refused'],
+    [
+      { ansible: { extraVars: { ansible_ssh_common_args: '-oProxyCommand=id' } } },
+      '"ansible_ssh_common_args" is refused',
+    ],
+    [{ ansible: { extraVars: { ansible_connection: 'docker' } } }, '"ansible_connection" is refused'],
+    [{ ansible: { parallel: 9 } }, 'ansible.parallel is not a setting'],
+    [{ webhooks: [hook, hook] }, 'pager is there twice'],
+    [{ webhooks: [{ ...hook, url: 'ftp://x' }] }, 'must begin with http:// or https://'],
+    [{ webhooks: [{ ...hook, url: 'https://u:p@x/' }] }, 'must hold no user or password'],
+    [{ webhooks: [{ ...hook, secret: '' }] }, 'secret must be a text'],
+    [{ webhooks: [{ ...hook, severity: 'loud' }] }, 'severity must be'],
+    [{ webhooks: ['x'] }, 'webhooks[0] must be a mapping'],
+    [{ compat: { force: 1 } }, 'compat.force must be true or false'],
+  ])('%j', (patch, message) => {
+    let error: unknown;
+    try {
+      patched(patch);
+    } catch (e) {
+      error = e;
+    }
+    expect(error).toBeInstanceOf(MusterError);
+    expect(error).toMatchObject({ code: 'SETTINGS_INVALID' });
+    expect((error as Error).message).toContain(message);
+  });
+
+  it('naming everything that is wrong at once', () => {
+    expect(() => patched({ colour: 1, witness: 'x', compat: {} })).toThrow(/colour.*witness/);
+  });
+
+  it('when a host group would vanish under its nodes, and not otherwise', () => {
+    const nodes = [{ name: 'a-1', hostGroup: 'service-worker' }, { name: 'b-1' }];
+    const was = before();
+    const only = (name: string) => ({ hostGroups: [{ name, role: 'master' }] });
+    expect(() => patched(only('service-master'), was, { nodes, before: was })).toThrow(
+      /service-worker cannot be removed while nodes are in it: a-1/,
+    );
+    expect(patched(only('service-worker'), was, { nodes, before: was }).hostGroups).toHaveLength(1);
+    expect(() => patched({ hostGroups: [{ name: 'b-1', role: 'none' }] }, was, { nodes })).toThrow(/is a node's/);
+  });
+
+  it('although a connection by ssh, or on this machine for trials, may be asked for', () => {
+    for (const how of ['ssh', 'local'])
+      expect(patched({ ansible: { extraVars: { ansible_connection: how } } }).ansible.extraVars).toEqual({
+        ansible_connection: how,
+      });
+  });
+});
