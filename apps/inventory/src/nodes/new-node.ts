@@ -10,7 +10,7 @@ export function newNode(r: Omit<NodeCreateRequest, 'powerLevels'>, at: number): 
     networks: Object.fromEntries(Object.entries(r.networks).map(([name, { address }]) => [name, { address }])),
     powerLevels: [],
     provisionDriver: r.provisionDriver ?? 'ansible',
-    vars: r.vars ?? {},
+    vars: withoutNulls(r.vars ?? {}),
     fencing: r.fencing ?? 'auto',
     enrolled: r.enrolled ?? true,
     status: 'Unallocated',
@@ -22,3 +22,7 @@ export function newNode(r: Omit<NodeCreateRequest, 'powerLevels'>, at: number): 
   if (r.hostGroup !== undefined) node.hostGroup = r.hostGroup;
   return node;
 }
+
+/** A variable that is null is none: an edit would take it away. */
+export const withoutNulls = (vars: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(vars).filter(([, value]) => value !== null));

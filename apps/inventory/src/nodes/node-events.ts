@@ -21,6 +21,8 @@ export function nodeEvents(before: NodeRecord | undefined, after: NodeRecord, ca
     events.push({ kind: 'degraded', data: { node, networks: after.verdict.networks } });
   if (wasDegraded !== undefined && after.verdict?.verdict === 'UP')
     events.push({ kind: 'degraded-over', data: { node } });
+  if (before && before.cordon?.drained === undefined && after.cordon?.drained !== undefined)
+    events.push({ kind: 'drained', data: { node } });
   const reasons = newReasons(before, after);
   if (reasons.length > 0) events.push({ kind: 'out-of-service', data: { node, reasons } });
   return events;

@@ -15,20 +15,20 @@ export class NodeService {
   constructor(private readonly store: InventoryStore) {}
 
   /**
-   * `fn` gets the record as it is now and returns the new one, or undefined to leave it alone; it may run several
-   * times and may throw to refuse.
+   * `fn` gets the record as it is now, and its revision, and returns the new one, or undefined to leave it alone; it
+   * may run several times and may throw to refuse.
    * @throws MusterError NODE_UNKNOWN
    */
   async change(
     name: string,
-    fn: (node: NodeRecord) => NodeRecord | undefined | Promise<NodeRecord | undefined>,
+    fn: (node: NodeRecord, revision: number) => NodeRecord | undefined | Promise<NodeRecord | undefined>,
     cause = '',
   ): Promise<NodeChange> {
     let before: NodeRecord | undefined;
     const done = await this.store.nodes.bucket.mutate(name, (current) => {
       if (!current) throw unknownNode(name);
       before = current.value;
-      return fn(current.value);
+      return fn(current.value, current.revision);
     });
     if (!done.value) throw unknownNode(name);
     if (done.changed) await this.tell(before, done.value, done.revision, cause);

@@ -30,6 +30,12 @@ export class NodesController {
     return this.audit.of(q.by, 'node-create', name, name, () => this.nodes.create(q.node));
   }
 
+  @Rpc('inventory.nodes.patch')
+  patch(q: RpcRequest<'inventory.nodes.patch'>): Promise<RpcAnswer<'inventory.nodes.patch'>> {
+    const detail = `fields: ${Object.keys(q.patch).join(' ')}`;
+    return this.audit.of(q.by, 'node-edit', q.name, detail, () => this.nodes.patch(q.name, q.patch, q.revision));
+  }
+
   @Rpc('inventory.nodes.delete')
   delete(q: RpcRequest<'inventory.nodes.delete'>): Promise<RpcAnswer<'inventory.nodes.delete'>> {
     return this.audit.of(q.by, 'node-delete', q.name, q.name, async () => {

@@ -4,6 +4,7 @@ import { DegradedClock } from './degraded-clock.js';
 import { FleetEvents } from './fleet-events.js';
 import { NodesController } from './nodes.controller.js';
 import { NodesService } from './nodes.service.js';
+import { PowerSecrets } from './power-secrets.js';
 import { VerdictCatchUpReconciler } from './verdict-catch-up.reconciler.js';
 import { VerdictConsumer } from './verdict.consumer.js';
 import { VerdictService } from './verdict.service.js';
@@ -15,6 +16,7 @@ import { VerdictService } from './verdict.service.js';
     DegradedClock,
     FleetEvents,
     NodesService,
+    PowerSecrets,
     VerdictCatchUpReconciler,
     VerdictConsumer,
     VerdictService,

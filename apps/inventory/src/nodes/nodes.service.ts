@@ -1,29 +1,34 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
   MusterError,
   NODE_NAME_PATTERN,
   RESERVATIONS_KEY,
+  type Hold,
+  type IncidentRecord,
   type NodeCreateRequest,
+  type NodePatchRequest,
   type NodeRecord,
   type NodeView,
 } from '#contracts';
-import { readSecretsKey, sealSecret, type SealedSecret } from '#bus';
-import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
-import { checkDriver } from './driver-check.js';
+import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
+import { fleetOf, type RuleFacts } from './node-rules.js';
 import { NodeService, unknownNode } from './node.service.js';
-import { register, secretKey } from './registration.js';
-import { powerDrivers, ServiceView } from './service-view.js';
+import { PowerSecrets } from './power-secrets.js';
+import { register } from './registration.js';
+import { refusedRemoval } from './removal.js';
+import { ServiceView } from './service-view.js';
 
-/** Nodes that people register, cordon and delete. */
+/** Nodes that people register, edit, cordon and delete. */
 @Injectable()
 export class NodesService {
   constructor(
-    private readonly context: ServiceContext,
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
+    private readonly secrets: PowerSecrets,
   ) {}
 
   /** @throws MusterError NODE_UNKNOWN */
@@ -34,38 +39,77 @@ export class NodesService {
   }
 
   async create(r: NodeCreateRequest): Promise<NodeView> {
-    const others = this.store.nodes.view.entries().map((e) => e.value);
-    const { node, secrets } = register(r, others, this.store.clusterSettings.hostGroups, Date.now());
-    checkDriver('provisioner', node.provisionDriver, this.service.offered('provisioner'));
-    for (const driver of powerDrivers(node)) checkDriver('fencer', driver, this.service.offered('fencer'));
-    await this.keep(secrets);
-    const done = await this.nodes.upsert(node.name, (current) => {
-      if (current)
-        throw new MusterError('ALREADY_EXISTS', `node ${node.name} is registered already`, { node: node.name });
-      return node;
-    });
-    if (!done.created) throw new MusterError('INTERNAL', `node ${node.name} was not written`);
+    const { node, secrets } = register(r, this.rules(), Date.now(), newNonce());
+    checkEdit(node.name, await this.hold(node.name));
+    await this.secrets.keep(secrets);
+    await this.orDrop(secrets, () =>
+      this.nodes.upsert(node.name, (current) => {
+        if (current)
+          throw new MusterError('ALREADY_EXISTS', `node ${node.name} is registered already`, { node: node.name });
+        return node;
+      }),
+    );
     return this.get(node.name);
+  }
+
+  /**
+   * One compare-and-set on the record. New passwords are sealed under new keys before it, the ones that it no longer
+   * refers to are deleted after it: at no moment does a record refer to a password that is not there.
+   */
+  async patch(name: string, patch: NodePatchRequest, revision?: number): Promise<NodeView> {
+    if (!NODE_NAME_PATTERN.test(name)) throw unknownNode(name);
+    const nonce = newNonce();
+    let before: NodeRecord | undefined;
+    let edit: NodeEdit | undefined;
+    const decide = async (node: NodeRecord, current: number): Promise<NodeRecord | undefined> => {
+      checkRevision(name, current, revision);
+      before = node;
+      edit = editNode(node, patch, await this.editFacts(node, patch), nonce);
+      if (!edit) return undefined;
+      await this.secrets.keep(edit.secrets);
+      return patched(node, edit.patch);
+    };
+    const done = await this.orDrop(
+      () => edit?.secrets ?? {},
+      () => this.nodes.change(name, decide),
+    );
+    if (done.changed && before && edit) {
+      await this.secrets.drop(unused(before, done.node));
+      const id = `${name}.${done.revision}.node-edited`;
+      await this.store.bus.emit('node-edited', name, { node: name, fields: edit.fields }, { id });
+    }
+    return this.get(name);
   }
 
   /** A node that serves is decommissioned first; one that is gone may be forgotten. */
   async delete(name: string, revision?: number): Promise<void> {
-    const entry = await this.store.nodes.bucket.get(name);
+    const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
     if (!entry) throw unknownNode(name);
-    if (revision !== undefined && revision !== entry.revision)
-      throw new MusterError('REVISION_CONFLICT', `${name} has changed: its revision is ${entry.revision}`, {
-        node: name,
-      });
-    await this.refuseDelete(entry.value);
+    checkRevision(name, entry.revision, revision);
+    const refused = refusedRemoval(entry.value, {
+      hold: await this.hold(name),
+      incident: await this.openIncident(name),
+      workloads: this.workloadsOn(name),
+    });
+    if (refused) throw refused;
     await this.store.nodes.bucket.delete(name, entry.revision);
-    for (const device of entry.value.powerLevels.flat())
-      await this.store.bus.bucket<SealedSecret>('secrets').delete(device.secret ?? secretKey(name, device.id));
+    await this.secrets.drop(secretsOf(entry.value));
     await this.store.bus.emit('node-deleted', name, { node: name });
   }
 
   async cordon(name: string, by: string, reason: string, until?: number): Promise<NodeView> {
-    const cordon = { reason, by, at: Date.now(), ...(until !== undefined && { until }) };
-    await this.nodes.change(name, (n) => ({ ...n, cordon }));
+    if (until !== undefined && until <= Date.now())
+      throw new MusterError('BAD_REQUEST', 'until is in the past: it takes a time to come, in ms', { until });
+    await this.nodes.change(name, (n) => ({
+      ...n,
+      cordon: {
+        reason,
+        by,
+        at: Date.now(),
+        ...(until !== undefined && { until }),
+        ...(n.cordon?.drain === true && { drain: true }),
+      },
+    }));
     return this.get(name);
   }
 
@@ -78,40 +122,77 @@ export class NodesService {
     return this.get(name);
   }
 
-  private async refuseDelete(n: NodeRecord): Promise<void> {
-    const node = n.name;
-    const held = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[node];
-    if (held)
-      throw new MusterError('NODE_RESERVED', `${node} is held by ${held.job ?? held.claim ?? 'another'}`, {
-        node,
-        ...held,
-      });
-    const incident = (await this.store.incidents.bucket.get(node))?.value;
-    if (incident && isOpenIncident(incident))
-      throw new MusterError('NODE_BUSY', `${node} has an open incident: ${incident.id} is ${incident.phase}`, {
-        node,
-        incident: incident.id,
-      });
-    const workloads = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === node);
-    if (workloads.length > 0)
-      throw new MusterError('WORKLOADS_PRESENT', `${node} has workloads: ${workloads.map((w) => w.key).join(' ')}`, {
-        node,
-        workloads: workloads.map((w) => w.key),
-      });
-    if (n.status === 'Allocated' && n.state === 'Discovered')
-      throw new MusterError('ILLEGAL_TRANSITION', `${node} is Allocated and Discovered: decommission it first`, {
-        node,
-      });
+  private rules(): RuleFacts {
+    return {
+      fleet: fleetOf(this.store.nodes.view.entries().map((e) => e.value)),
+      groups: this.store.clusterSettings.hostGroups,
+      offered: (service) => this.service.offered(service),
+    };
   }
 
-  private async keep(secrets: Record<string, string>): Promise<void> {
-    const entries = Object.entries(secrets);
-    if (entries.length === 0) return;
-    const file = this.context.config.keys.secrets;
-    if (file === undefined)
-      throw new MusterError('CONFIG_INVALID', 'power passwords need keys.secrets in the configuration of inventory');
-    const key = readSecretsKey(file);
-    const bucket = this.store.bus.bucket<SealedSecret>('secrets');
-    for (const [name, password] of entries) await bucket.mutate(name, () => sealSecret(key, password));
+  /** Read after the record: who holds the node by then, or has an incident with it, is seen here. */
+  private async editFacts(node: NodeRecord, patch: NodePatchRequest): Promise<EditFacts> {
+    const passwords = patch.powerLevels?.flat().some((device) => device?.password !== undefined) === true;
+    return {
+      ...this.rules(),
+      hold: await this.hold(node.name),
+      incident: await this.openIncident(node.name),
+      isStored: await this.secrets.known(passwords ? secretsOf(node) : []),
+    };
   }
+
+  private async hold(name: string): Promise<Hold | undefined> {
+    return (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[name];
+  }
+
+  private async openIncident(name: string): Promise<IncidentRecord | undefined> {
+    const incident = (await this.store.incidents.bucket.get(name))?.value;
+    return incident && isOpenIncident(incident) ? incident : undefined;
+  }
+
+  private workloadsOn(name: string): string[] {
+    return this.store.workloads.view.entries().flatMap((e) => (e.value.assignment?.node === name ? [e.key] : []));
+  }
+
+  /** Where the act was refused, its passwords go too; where nobody knows whether it was written, they stay. */
+  private async orDrop<T>(
+    secrets: Record<string, string> | (() => Record<string, string>),
+    act: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await act();
+    } catch (e) {
+      const { code } = MusterError.from(e);
+      if (!['TIMEOUT', 'BUS_UNAVAILABLE', 'INTERNAL'].includes(code))
+        await this.secrets.drop(Object.keys(typeof secrets === 'function' ? secrets() : secrets));
+      throw e;
+    }
+  }
+}
+
+/** Keys of passwords of one change. */
+export const newNonce = (): string => randomBytes(6).toString('hex');
+
+export const secretsOf = (n: NodeRecord): string[] =>
+  n.powerLevels.flat().flatMap((d) => (d.secret === undefined ? [] : [d.secret]));
+
+function unused(before: NodeRecord, after: NodeRecord): string[] {
+  const used = new Set(secretsOf(after));
+  return secretsOf(before).filter((secret) => !used.has(secret));
+}
+
+function checkRevision(node: string, current: number, wanted: number | undefined): void {
+  if (wanted !== undefined && wanted !== current)
+    throw new MusterError('REVISION_CONFLICT', `${node} has changed: its revision is ${current}`, {
+      node,
+      revision: current,
+    });
+}
+
+function checkEdit(node: string, hold: Hold | undefined): void {
+  if (hold?.edit !== undefined)
+    throw new MusterError('NODE_RESERVED', `${node} is held by ${hold.edit}, try again when it has ended`, {
+      node,
+      ...hold,
+    });
 }

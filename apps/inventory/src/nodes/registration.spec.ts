@@ -1,17 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { defaultHostGroups, MusterError, type NodeCreateRequest } from '#contracts';
+import { defaultHostGroups, MusterError, type NodeCreateRequest, type NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { checkDriver } from './driver-check.js';
+import { fleetOf, type RuleFacts } from './node-rules.js';
 import { register } from './registration.js';
 
 const good: NodeCreateRequest = { label: 'host', serial: 'SN1', networks: { management: { address: '10.0.0.1' } } };
 const device = { id: 'bmc', driver: 'ipmitool', address: '10.2.0.1', username: 'admin', password: 's3cret' };
+const facts = (others: NodeRecord[], offered = ['ansible', 'ipmitool']): RuleFacts => ({
+  fleet: fleetOf(others),
+  groups: defaultHostGroups,
+  offered: () => offered,
+});
 const code = (
   o: Partial<NodeCreateRequest>,
   others = [aNode('x-1', { networks: { management: { address: '10.0.0.7' } } })],
 ): string => {
   try {
-    register({ ...good, ...o }, others, defaultHostGroups, 1);
+    register({ ...good, ...o }, facts(others), 1, 'n1');
   } catch (e) {
     return MusterError.from(e).code;
   }
@@ -20,11 +26,11 @@ const code = (
 
 describe('registering a node', () => {
   it('keeps its passwords apart from its record', () => {
-    const { node, secrets } = register({ ...good, powerLevels: [[device]] }, [], defaultHostGroups, 1);
+    const { node, secrets } = register({ ...good, powerLevels: [[device]] }, facts([]), 1, 'n1');
     expect(node.name).toBe('host-SN1');
     expect(JSON.stringify(node)).not.toContain('s3cret');
-    expect(node.powerLevels[0]?.[0]).toMatchObject({ id: 'bmc', secret: 'power=host-SN1=bmc' });
-    expect(secrets).toEqual({ 'power=host-SN1=bmc': 's3cret' });
+    expect(node.powerLevels[0]?.[0]).toMatchObject({ id: 'bmc', secret: 'power=host-SN1=bmc=n1' });
+    expect(secrets).toEqual({ 'power=host-SN1=bmc=n1': 's3cret' });
   });
   it.each([
     ['a name with a newline', { label: 'a\nb' }, 'BAD_REQUEST'],
@@ -41,6 +47,9 @@ describe('registering a node', () => {
     ['the name of another node', { label: 'x', serial: '1' }, 'ALREADY_EXISTS'],
     ['a level without devices', { powerLevels: [[]] }, 'BAD_REQUEST'],
     ['two devices of one name', { powerLevels: [[device], [device]] }, 'BAD_REQUEST'],
+    ['a power device that is none', { powerLevels: [['bmc']] }, 'BAD_REQUEST'],
+    ['a variable that chooses the machine', { vars: { ansible_host: 'x' } }, 'BAD_REQUEST'],
+    ['a driver that nobody offers', { powerLevels: [[{ ...device, driver: 'exec' }]] }, 'DRIVER_UNAVAILABLE'],
     ['a password that IPMI cannot take', { powerLevels: [[{ ...device, password: 'x'.repeat(21) }]] }, 'BAD_REQUEST'],
   ])('is refused with %s', (_what, o, expected) => {
     expect(code(o as Partial<NodeCreateRequest>)).toBe(expected);

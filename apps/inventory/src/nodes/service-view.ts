@@ -4,6 +4,7 @@ import type { Entry } from '#bus';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { outReasons } from './in-service.js';
+import { powerDrivers } from './node-rules.js';
 
 /** Nodes as shown to readers: the record plus what is computed at this moment. */
 @Injectable()
@@ -36,7 +37,13 @@ export class ServiceView {
       inService: reasons.length === 0,
       reasons,
       ...(job === undefined ? {} : { job }),
+      ...(entry.value.cordon?.drain === true && { remaining: this.assignedTo(entry.value.name) }),
     };
+  }
+
+  private assignedTo(node: string): string[] {
+    const here = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === node);
+    return here.map((e) => e.key).sort();
   }
 
   /** All, by name. */
@@ -70,7 +77,3 @@ export class ServiceView {
     return missing;
   }
 }
-
-export const powerDrivers = (n: Pick<NodeRecord, 'powerLevels'>): string[] => [
-  ...new Set(n.powerLevels.flat().map((d) => d.driver)),
-];

@@ -1,0 +1,64 @@
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { PowerDeviceRequest, type PowerDevice } from '#contracts';
+import { bad } from './node-rules.js';
+
+export interface RecordedDevices {
+  powerLevels: PowerDevice[][];
+  /** Passwords by the key of bucket `secrets` under which each is to be kept, sealed. */
+  secrets: Record<string, string>;
+}
+
+/**
+ * Key of a password in bucket `secrets`. Each password gets a key of its own: what an older record refers to stays as
+ * it is until that record is gone.
+ */
+export const secretKey = (node: string, device: string, nonce: string): string => `power=${node}=${device}=${nonce}`;
+
+/**
+ * Devices of a request as the record has them, and their passwords apart. A device without a password has no `secret`
+ * here. `isStored` tells that a password is the one that stands under its device's id already: it gets no new key.
+ * @throws MusterError BAD_REQUEST
+ */
+export function recordedDevices(
+  node: string,
+  levels: readonly unknown[],
+  nonce: string,
+  isStored: (device: string, password: string) => boolean = () => false,
+): RecordedDevices {
+  const secrets: Record<string, string> = {};
+  const powerLevels = readLevels(levels).map((level) =>
+    level.map(({ id, driver, address, port, username, password, options }): PowerDevice => {
+      const device: PowerDevice = { id, driver, address };
+      if (port !== undefined) device.port = port;
+      if (username !== undefined) device.username = username;
+      if (options !== undefined) device.options = options;
+      if (password === undefined || isStored(id, password)) return device;
+      const key = secretKey(node, id, nonce);
+      secrets[key] = password;
+      return { ...device, secret: key };
+    }),
+  );
+  return { powerLevels, secrets };
+}
+
+function readLevels(levels: readonly unknown[]): PowerDeviceRequest[][] {
+  const ids = new Set<string>();
+  return levels.map((level) => {
+    if (!Array.isArray(level) || level.length === 0) throw bad('each power level is a list of at least one device');
+    return level.map((given: unknown) => readDevice(given, ids));
+  });
+}
+
+function readDevice(given: unknown, ids: Set<string>): PowerDeviceRequest {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw bad('a power device is an object');
+  const device = plainToInstance(PowerDeviceRequest, given);
+  const wrong = validateSync(device, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  const first = wrong[0];
+  if (first) throw bad(`power device: ${Object.values(first.constraints ?? {})[0] ?? first.property}`);
+  const texts = Object.values(device.options ?? {}).every((v) => typeof v === 'string');
+  if (!texts) throw bad(`power device ${device.id}: options must be texts`);
+  if (ids.has(device.id)) throw bad(`two power devices are called ${device.id}`);
+  ids.add(device.id);
+  return device;
+}
