@@ -53,7 +53,10 @@ function local(request: FastifyRequest): Identity {
   return { name: typeof said === 'string' && NAME_PATTERN.test(said) ? `local:${said}` : 'local', role: 'admin' };
 }
 
+/** Who sent the request, once the guard has let it through. */
+export const callerOf = (request: FastifyRequest): By => ({ by: identities.get(request.raw)?.name ?? 'nobody' });
+
 /** `@Who() who: By`: the caller, for requests that are recorded. */
-export const Who = createParamDecorator((_: unknown, context: ExecutionContext): By => ({
-  by: identities.get(context.switchToHttp().getRequest<FastifyRequest>().raw)?.name ?? 'nobody',
-}));
+export const Who = createParamDecorator((_: unknown, context: ExecutionContext): By =>
+  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);

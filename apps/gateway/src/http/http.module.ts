@@ -11,6 +11,8 @@ import { HealthController } from '../health/health.controller.js';
 import { Metrics } from '../health/metrics.js';
 import { DocsController } from '../openapi/docs.controller.js';
 import { ApiDocument } from '../openapi/document.js';
+import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
+import { KeptAnswers } from '../idempotency/kept-answers.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AlarmsController } from '../v1/alarms.controller.js';
@@ -52,6 +54,8 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_PIPE, useClass: CheckedPipe },
         { provide: APP_INTERCEPTOR, useClass: ResourceInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+        { provide: KeptAnswers, useFactory: () => new KeptAnswers(context.bus, context.config.instance) },
         { provide: APP_FILTER, useFactory: () => new ProblemFilter(context.log) },
         RpcClient,
         JobLog,

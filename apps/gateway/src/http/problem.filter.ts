@@ -41,7 +41,8 @@ export class ProblemFilter implements ExceptionFilter {
       this.log.error({ err: thrown, method: request.method, url: request.url }, 'request failed');
     // A stream that breaks after its first byte can only be cut.
     if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
-    if (ErrorCodes[error.code].retry && error.status === 503) void reply.header('retry-after', retryAfter(error.code));
+    if (ErrorCodes[error.code].retry && (error.status === 503 || error.code === 'IDEMPOTENCY_IN_PROGRESS'))
+      void reply.header('retry-after', retryAfter(error.code));
     if (error.code === 'UNAUTHORIZED') void reply.header('www-authenticate', 'Bearer realm="muster"');
     void reply.header('x-content-type-options', 'nosniff');
     if (isOwnSurface(request.url)) {

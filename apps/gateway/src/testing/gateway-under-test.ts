@@ -53,13 +53,15 @@ export class GatewayUnderTest {
   }
 
   /** Inventory's side of one verb, until the next call for the same verb on another server. */
-  answer<V extends RpcVerb>(verb: V, fn: (request: RpcRequest<V>) => RpcAnswer<V>): void {
+  answer<V extends RpcVerb>(verb: V, fn: (request: RpcRequest<V>) => RpcAnswer<V> | Promise<RpcAnswer<V>>): void {
     this.bus.nc.subscribe(rpcSubject(verb), {
       queue: 'inventory',
       callback: (_error, msg) => {
         const { data, id } = msg.json<Envelope>();
         this.asked.push({ verb, request: data });
-        msg.respond(JSON.stringify({ id, isDisposed: true, ...outcome(() => fn(data as RpcRequest<V>)) }));
+        void outcome(() => fn(data as RpcRequest<V>)).then((said) =>
+          msg.respond(JSON.stringify({ id, isDisposed: true, ...said })),
+        );
       },
     });
   }
@@ -99,9 +101,9 @@ export class GatewayUnderTest {
   }
 }
 
-function outcome(fn: () => unknown): { response: unknown } | { err: unknown } {
+async function outcome(fn: () => unknown): Promise<{ response: unknown } | { err: unknown }> {
   try {
-    return { response: fn() };
+    return { response: await fn() };
   } catch (error) {
     return { err: MusterError.from(error).toJSON() };
   }

@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { type By, OperationRequest } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
+import { RequestKey } from '../idempotency/idempotency.interceptor.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 
 @ApiTags('operations')
@@ -17,7 +18,7 @@ export class OperationsController {
     'Start an operation on a set of nodes: all of them, or none',
     'Answers the job that carries it out.',
   )
-  submit(@Body() body: OperationRequest, @Who() who: By) {
-    return this.rpc.write('inventory.operations.submit', { ...who, ...body });
+  submit(@Body() body: OperationRequest, @Who() who: By, @RequestKey() key: { key?: string }) {
+    return this.rpc.write('inventory.operations.submit', { ...who, ...body, ...key });
   }
 }
