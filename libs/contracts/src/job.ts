@@ -27,8 +27,10 @@ export interface CheckResult {
 
 export interface NodeResult {
   ok: boolean;
-  /** Playbook that ended it: `site`, `cleanup`, `check`, `recover`. */
+  /** Playbook that ended it: `site`, `cleanup`, `check`, `recover`, `discover`, `install`. */
   step: string;
+  /** discover: the node that the address has become, or has been. */
+  node?: string;
   failedTask?: string;
   message?: string;
   /** Tasks that changed something on the node. */

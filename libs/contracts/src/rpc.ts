@@ -1,7 +1,7 @@
 import type { AlarmRecord } from './alarm.js';
 import type { GateResult, IncidentRecord } from './incident.js';
 import type { JobRecord } from './job.js';
-import type { NodeView, PowerDevice } from './node.js';
+import type { Networks, NodeView, PowerDevice } from './node.js';
 import type { ClaimRecord } from './admission.js';
 import type {
   ClaimRequest,
@@ -104,6 +104,8 @@ export interface AgentEnrolment {
   credentials: { user: string; seed: string; jwt?: string };
   /** Keys of the agents' datagrams, hex, the first signs. */
   datagramKeys: string[];
+  /** As on record: the agent listens on each. */
+  networks: Networks;
 }
 
 /**
