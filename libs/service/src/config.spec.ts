@@ -89,6 +89,9 @@ describe('the configuration', () => {
     ],
     ['initial: {detection: {freshness: 9000}}', 'initial: detection: freshness (9000)'],
     ['initial: {fence: 1}', 'initial: fence is not a setting'],
+    ['agents: {nats: {management: 10.0.0.1}}', 'agents.nats.management: a list of servers is expected'],
+    ['agents: {nats: {management: [10.0.0.1]}}', 'agents.nats.management: a list of servers is expected'],
+    ['agents: {nats: {"a b": [nats://a:1]}}', 'agents.nats: "a b" cannot be the name'],
     ['- a', 'a mapping of settings is expected'],
     ['a: [', 'muster.yaml: '],
   ])('refuses %s in one line that names it', (yaml, message) => {

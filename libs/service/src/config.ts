@@ -113,6 +113,22 @@ export class AnsibleConfig {
   parallel = 4;
 }
 
+/** What goes to a new host with its agent. */
+export class AgentsConfig {
+  /**
+   * NATS servers as agents reach them over each network: `{management: [nats://10.0.0.1:4222], backend: [...]}`. An
+   * agent holds one connection over each.
+   * @default `nats.servers` over management, where those are not this machine's own loopback
+   */
+  @IsObject()
+  nats: Record<string, string[]> = {};
+
+  /** Node that an agent runs on. @default the one that runs the provisioner */
+  @IsOptional()
+  @IsString()
+  runtime?: string;
+}
+
 /** One YAML file (`MUSTER_CONFIG`), environment `MUSTER_*` on top. Paths in the file are relative to it. */
 export class ServiceConfig {
   /** @default muster */
@@ -148,6 +164,10 @@ export class ServiceConfig {
   @ValidateNested()
   @Type(() => AnsibleConfig)
   ansible: AnsibleConfig = new AnsibleConfig();
+
+  @ValidateNested()
+  @Type(() => AgentsConfig)
+  agents: AgentsConfig = new AgentsConfig();
 
   /** Cluster settings of a new installation: written by inventory while there are none; later changes go by the API. */
   @IsOptional()
@@ -185,7 +205,7 @@ export const defaultInstance = (service: ServiceName): string => `${service}-${h
 export function buildConfig(values: Record<string, unknown>, base: string | undefined, source: string): ServiceConfig {
   const config = plainToInstance(ServiceConfig, values, { exposeDefaultValues: true });
   const wrong = validateSync(config, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  const first = wrong[0] && firstFault(wrong[0], '');
+  const first = (wrong[0] && firstFault(wrong[0], '')) ?? faultOfServers(config.agents.nats);
   if (first !== undefined) throw new MusterError('CONFIG_INVALID', `${source}: ${first}`);
   try {
     if (config.initial !== undefined) config.initial = readInitialSettings(config.initial);
@@ -195,6 +215,15 @@ export function buildConfig(values: Record<string, unknown>, base: string | unde
   if (config.credentials === 'none') delete config.credentials;
   if (base !== undefined) absolutePaths(config, base);
   return config;
+}
+
+function faultOfServers(nats: Record<string, unknown>): string | undefined {
+  for (const [network, urls] of Object.entries(nats)) {
+    if (!NAME_PATTERN.test(network)) return `agents.nats: "${network}" cannot be the name of a network`;
+    const good = Array.isArray(urls) && urls.length > 0 && urls.every((u) => typeof u === 'string' && NATS_URL.test(u));
+    if (!good) return `agents.nats.${network}: a list of servers is expected, each like nats://host:port`;
+  }
+  return undefined;
 }
 
 function readYaml(file: string): Record<string, unknown> {
@@ -248,6 +277,7 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   fix(config.http, 'tokens');
   fix(config.keys, 'datagram');
   fix(config.keys, 'secrets');
+  fix(config.agents, 'runtime');
   fix(config.ansible, 'playbooks');
   fix(config.ansible, 'privateKey');
   fix(config.ansible, 'knownHosts');
