@@ -17,6 +17,7 @@ export * from './rpc.js';
 export * from './secret-names.js';
 export * from './selector.js';
 export * from './settings-patch.js';
+export * from './settings-request.js';
 export * from './settings.js';
 export * from './subjects.js';
 export * from './variable-names.js';

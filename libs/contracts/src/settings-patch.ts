@@ -89,9 +89,9 @@ export const shownSettings = <T extends ClusterSettings>(s: T): T => ({
 /** Places where two sets differ, e.g. `detection.interval`; lists as a whole. Names only: values may be secret. */
 export function changedPaths(before: unknown, after: unknown, at = ''): string[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  if (!isMapping(before) || !isMapping(after)) return [at];
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names]
-    .flatMap((name) => changedPaths(before[name], after[name], at === '' ? name : `${at}.${name}`))
-    .sort();
+  const [was, is] = [before ?? {}, after ?? {}];
+  if (!isMapping(was) || !isMapping(is)) return [at];
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+  if (names.length === 0) return [at];
+  return names.flatMap((name) => changedPaths(was[name], is[name], at === '' ? name : `${at}.${name}`)).sort();
 }

@@ -9,6 +9,7 @@ export {
   ServiceConfig,
 } from './config.js';
 export { contextModule, openContext, ServiceContext } from './context.js';
+export { effectiveAnsible } from './effective-ansible.js';
 export { createLogger, NestLog } from './logger.js';
 export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';
 export { Rpc, RpcErrors } from './rpc.js';

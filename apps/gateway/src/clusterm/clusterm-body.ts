@@ -11,6 +11,8 @@ export interface ClustermBody {
   extraVars?: Record<string, unknown>;
   force?: boolean;
   monitorEvent?: { name: string; nodes: MonitorNode[] };
+  /** Looked at by inventory. */
+  config?: unknown;
 }
 
 type Members = Record<string, unknown>;
@@ -37,6 +39,7 @@ export function parseClustermBody(text: string): ClustermBody {
     ...(extraVars !== undefined && { extraVars }),
     ...(members['force'] === true && { force: true }),
     ...(monitorEvent !== undefined && { monitorEvent }),
+    ...(members['config'] !== undefined && { config: members['config'] }),
   };
 }
 

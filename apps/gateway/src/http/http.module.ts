@@ -3,6 +3,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ServiceContext } from '#service';
 import { BearerGuard, Tokens } from '../auth/bearer.guard.js';
 import { CheckedPipe } from '../body/checked.pipe.js';
+import { ConfigController } from '../clusterm/config.controller.js';
 import { InfoController } from '../clusterm/info.controller.js';
 import { ClustermOperationsController } from '../clusterm/operations.controller.js';
 import { EventHistory } from '../events/event-history.js';
@@ -22,6 +23,7 @@ import { JobsController } from '../v1/jobs.controller.js';
 import { NodeEvidence } from '../v1/node-evidence.js';
 import { NodesController } from '../v1/nodes.controller.js';
 import { OperationsController } from '../v1/operations.controller.js';
+import { SettingsController } from '../v1/settings.controller.js';
 import { StatusController } from '../v1/status.controller.js';
 import { WorkloadsController } from '../v1/workloads.controller.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -42,8 +44,10 @@ export class HttpModule {
         FencingController,
         WorkloadsController,
         AlarmsController,
+        SettingsController,
         EventsController,
         InfoController,
+        ConfigController,
         ClustermOperationsController,
         HealthController,
         DocsController,

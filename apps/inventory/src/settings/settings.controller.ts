@@ -1,5 +1,5 @@
 import { Controller, type OnModuleInit } from '@nestjs/common';
-import type { RpcAnswer, RpcRequest } from '#contracts';
+import { changedPaths, type RpcAnswer, type RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { SettingsService } from './settings.service.js';
@@ -25,6 +25,25 @@ export class SettingsController implements OnModuleInit {
     const detail = q.extraVars === undefined ? 'unchanged' : Object.keys(q.extraVars).join(', ');
     return this.audit.of(q.by, 'globals', 'globals', detail, async () => ({
       extraVars: await this.settings.putGlobals(q.extraVars),
+    }));
+  }
+
+  @Rpc('inventory.settings.patch')
+  patch(q: RpcRequest<'inventory.settings.patch'>): Promise<RpcAnswer<'inventory.settings.patch'>> {
+    const detail = changedPaths({}, q.patch).join(', ');
+    return this.audit.of(q.by, 'settings', 'settings', detail, () => this.settings.patch(q.patch, q.revision));
+  }
+
+  @Rpc('inventory.config.get')
+  async getConfig(): Promise<RpcAnswer<'inventory.config.get'>> {
+    return { config: await this.settings.clustermConfig() };
+  }
+
+  @Rpc('inventory.config.put')
+  putConfig(q: RpcRequest<'inventory.config.put'>): Promise<RpcAnswer<'inventory.config.put'>> {
+    const detail = changedPaths({}, q.config).join(', ');
+    return this.audit.of(q.by, 'config', 'settings', detail, async () => ({
+      config: await this.settings.putClustermConfig(q.config),
     }));
   }
 }
