@@ -24,6 +24,8 @@ export interface EventMap {
   incident: { node: string; incident: string; phase: IncidentPhase; detail: string; gate?: GateCode };
   check: { node: string; job: string; pass: boolean; result: CheckResult };
   resetup: { node: string; job: string; ok: boolean };
+  /** The last workload of a node that is being drained has left it. */
+  drained: { node: string };
   'in-service': { node: string };
   'out-of-service': { node: string; reasons: string[] };
   /** Key = job id. */

@@ -41,6 +41,8 @@ export interface Cordon {
   until?: number;
   /** Its workloads are moved away, one by one, and none comes. */
   drain?: boolean;
+  /** Wall clock: when the last of its workloads had left, and its agent agreed. */
+  drained?: number;
 }
 
 /** By the system after fencing or a failed re-setup: cleared when the node's check has passed. */
@@ -161,4 +163,6 @@ export interface NodeView extends NodeRecord {
   inService: boolean;
   reasons: OutReason[];
   job?: string;
+  /** Of a node that is being drained: the workloads that are still assigned to it. */
+  remaining?: string[];
 }

@@ -270,6 +270,11 @@ export class CordonRequest {
   @IsOptional()
   @IsInt()
   until?: number;
+
+  /** Have its workloads moved away, one by one: each is stopped, and started elsewhere once that was read back. */
+  @IsOptional()
+  @IsBoolean()
+  drain?: boolean;
 }
 
 export class ReasonRequest {

@@ -26,16 +26,30 @@ export interface WorkloadRecord {
    */
   start?: StartOwed;
   /**
-   * A stop that is owed on the assigned node: set together with `desired: stopped`, taken away when the node has read
-   * back that nothing of it runs. `desired: stopped` without it is read back as stopped. Survives every crash.
+   * A stop that is owed on the assigned node: set together with `desired: stopped` or with `move`, taken away when the
+   * node has read back that nothing of it runs. `desired: stopped` without it is read back as stopped. While it is set
+   * the start gates refuse. Survives every crash.
    */
   stop?: StopOwed;
+  /**
+   * On its way from one living node to another: stopped there, then, once that was read back, assigned elsewhere and
+   * started. Taken away when it runs again, or when something else (an incident, an operator) decides about it.
+   */
+  move?: Move;
   /** Boot of the assigned node under which it was last seen running: another boot means that it was lost. */
   boot?: string;
 }
 
+export interface Move {
+  /** `drain`, or `job:<id>` of an operation that was ordered with `force`. */
+  cause: string;
+  from: string;
+  /** Where there was room when the move began; that room is kept until it has left `from`. */
+  to: string;
+}
+
 export interface StartOwed {
-  /** `incident:<id>`, `reboot:<bootId>`, `put`. */
+  /** `incident:<id>`, `reboot:<bootId>`, `put`, `unassigned`, `move:<cause>`. */
   cause: string;
   /** The recover job that carries it out now. Written before the job's own record. */
   job?: string;
@@ -44,7 +58,7 @@ export interface StartOwed {
 }
 
 export interface StopOwed {
-  /** `put`: an operator's order. `seen`: it ran although it shall not. */
+  /** `put`: an operator's order. `seen`: it ran although it shall not. `move:<cause>`: it is to run elsewhere. */
   cause: string;
   /** The recover job that carries it out now. Written before the job's own record. */
   job?: string;

@@ -13,10 +13,14 @@ export class HostsView {
 
   hosts(): Host[] {
     const used = new Map<string, number>();
-    for (const { value: w } of this.store.workloads.view.entries())
+    const take = (node: string, weight: number): void => void used.set(node, (used.get(node) ?? 0) + weight);
+    for (const { value: w } of this.store.workloads.view.entries()) {
       // One that is on its way down takes its room until its node has read back that it is gone.
       if (w.assignment !== undefined && (w.desired === 'running' || w.stop !== undefined))
-        used.set(w.assignment.node, (used.get(w.assignment.node) ?? 0) + w.weight);
+        take(w.assignment.node, w.weight);
+      // And where it is to go, nobody else may take the room that it was stopped for.
+      if (w.move !== undefined && w.assignment?.node === w.move.from) take(w.move.to, w.weight);
+    }
     return this.store.nodes.view
       .entries()
       .map(({ value: n }) => ({

@@ -36,6 +36,8 @@ export class MayStartService {
     const check = this.facts.check(q.workload, q.node);
     if (check.kind === 'elsewhere' && !this.facts.mayFollow(check.node))
       return { allowed: false, reason: `Held: ${check.node} says that it runs it, and counts as powered off.` };
+    if (check.kind === 'elsewhere' && workload?.value.move?.from === check.node)
+      return { allowed: false, reason: `Held: ${check.node}, which it has left, still names it.` };
     if (check.kind === 'elsewhere') {
       await this.workloads.change(q.workload, 'assigned', (w) => corrected(w, check.node, q.generation));
       return { allowed: false, reason: `It runs on ${check.node}: the registry was corrected.` };

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
+import { OperationsModule } from '../operations/operations.module.js';
 import { Contradictions } from './contradictions.js';
+import { DrainController } from './drain.controller.js';
 import { GateResponder } from './gate.responder.js';
 import { GenerationFloor } from './generation-floor.js';
 import { HostsView } from './hosts.js';
 import { MayStartService } from './may-start.service.js';
+import { MoveReconciler } from './move.reconciler.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
 import { ReportsModule } from './reports.module.js';
@@ -15,14 +18,15 @@ import { WorkloadService } from './workload.service.js';
 import { WorkloadsController } from './workloads.controller.js';
 
 @Module({
-  imports: [ReportsModule, IncidentsModule],
-  controllers: [WorkloadsController],
+  imports: [ReportsModule, IncidentsModule, OperationsModule],
+  controllers: [DrainController, WorkloadsController],
   providers: [
     Contradictions,
     GateResponder,
     GenerationFloor,
     HostsView,
     MayStartService,
+    MoveReconciler,
     RecoverJobs,
     RecoveryReconciler,
     StartFactsService,

@@ -16,6 +16,12 @@ export class StartFactsService {
     return checkStart({ workload, target, mustAnswer: this.mustAnswer(), fresh: this.fresh() });
   }
 
+  /** Nodes that must say what they run before anything is started anywhere, and do not. */
+  unanswered(): string[] {
+    const answered = new Set(this.fresh().flatMap((r) => (r.workloads === undefined ? [] : [r.node])));
+    return this.mustAnswer().filter((n) => !answered.has(n));
+  }
+
   fresh(): Report[] {
     return this.reports.fresh(this.store.clusterSettings.detection.freshness);
   }

@@ -22,6 +22,7 @@ export function askStartGate(f: StartGateFacts): GateAnswer {
   if (w.assignment === undefined) return no('It is assigned to no node.');
   if (w.assignment.node !== f.node)
     return no(`It is assigned to ${w.assignment.node}, generation ${w.assignment.generation}.`);
+  if (w.stop !== undefined) return no('It is to leave this node, and is being stopped here.');
   if (w.held !== undefined) return no(`It is held: ${w.held}`);
   if (w.start !== undefined && w.start.job === undefined && w.start.cause !== PUT)
     return no('Its start here is not yet due: the other nodes are looked at first.');

@@ -7,7 +7,7 @@ import { retryAfterMs } from './recover-job.js';
  */
 export const STILL_RUNS_MS = 3_000;
 
-/** What is known of a workload that shall not run. */
+/** What is known of a workload that shall not run, or not there. */
 export interface StopFacts {
   workload: WorkloadRecord;
   /** Its node's own fresh report; undefined: the node is silent. */
@@ -21,10 +21,10 @@ export interface StopFacts {
 /** `wait`: nothing can be done now. `done`: stopped, or nowhere. */
 export type StopStep = 'wait' | 'done' | 'owe' | 'give' | 'follow' | 'read-back';
 
-/** The next step towards "it does not run". Its node's word decides; a silent node is never taken for a stopped workload. */
+/** The next step towards "it does not run there". Its node's word decides; a silent node is never taken for a stopped workload. */
 export function stopStep(f: StopFacts): StopStep {
   const { workload: w, report } = f;
-  if (w.desired !== 'stopped' || w.assignment === undefined) return 'done';
+  if (w.assignment === undefined || (w.desired !== 'stopped' && w.stop === undefined)) return 'done';
   if (w.stop === undefined) return runsThere(f) && f.seenForMs >= STILL_RUNS_MS ? 'owe' : 'done';
   if (w.stop.job !== undefined) return 'follow';
   // It belongs to somebody else, who cannot be ordered from here: what its node says is the read-back.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { MusterError, type WorkloadRecord } from '#contracts';
+import { MusterError, type Assignment, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
@@ -9,11 +9,14 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { stopJob, stopOutcome } from './recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from './start-facts.js';
-import { runsThere, stopStep, type StopFacts } from './stop-step.js';
-import { stopFailed, stopHandedTo, stopNeeded, stopped } from './workload-machine.js';
+import { runsThere, STILL_RUNS_MS, stopStep, type StopFacts } from './stop-step.js';
+import { left, stopFailed, stopHandedTo, stopNeeded, stopped } from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
-/** Every workload that shall not run: stopped on its node, and read back. Its alarm is raised with those of the starts. */
+/**
+ * Every workload that shall not run, or is to leave its node: stopped there, and read back. Its alarm is raised with
+ * those of the starts.
+ */
 @Injectable()
 export class StopReconciler implements Reconciler {
   readonly name = 'stops';
@@ -32,7 +35,7 @@ export class StopReconciler implements Reconciler {
 
   async reconcile(c: ConductorView): Promise<void> {
     const all = this.store.workloads.view.entries().map((e) => e.value);
-    const stopping = all.filter((w) => w.desired === 'stopped' && w.assignment !== undefined);
+    const stopping = all.filter((w) => w.assignment !== undefined && (w.desired === 'stopped' || w.stop !== undefined));
     const kept = new Set(stopping.map((w) => w.name));
     this.since.retain((key) => kept.has(key.split('/')[1] ?? ''));
     await Promise.all(stopping.map((w) => this.tryOne(c, w)));
@@ -59,11 +62,15 @@ export class StopReconciler implements Reconciler {
       });
     else if (step === 'give') await this.give(c, w);
     else if (step === 'follow') await this.follow(c, w);
-    else if (step === 'read-back')
-      await this.workloads.change(w.name, 'stopped', (now) => {
-        c.check();
-        return stopped(now, at.generation);
-      });
+    else if (step === 'read-back') await this.readBack(c, w, at);
+  }
+
+  /** Nothing of it runs there: what moves has left, what shall not run is stopped. */
+  private async readBack(c: ConductorView, w: WorkloadRecord, at: Assignment): Promise<void> {
+    await this.workloads.change(w.name, w.move === undefined ? 'stopped' : 'cleared', (now) => {
+      c.check();
+      return now.move === undefined ? stopped(now, at.generation) : left(now, at.generation);
+    });
   }
 
   private look(w: WorkloadRecord, node: string): StopFacts {
@@ -104,9 +111,27 @@ export class StopReconciler implements Reconciler {
     }
     const outcome = stopOutcome(job, at.node, w.name);
     if (outcome === undefined) return;
-    await this.workloads.change(w.name, outcome.stopped ? 'stopped' : undefined, (now) => {
+    if (outcome.stopped && w.move === undefined) return this.readBack(c, w, at);
+    const why = outcome.stopped ? this.stillThere(w, at.node) : outcome.why;
+    if (why === '') return this.readBack(c, w, at);
+    if (why === undefined) return;
+    await this.workloads.change(w.name, undefined, (now) => {
       c.check();
-      return outcome.stopped ? stopped(now, at.generation) : stopFailed(now, id, outcome.why);
+      return stopFailed(now, id, why);
     });
+  }
+
+  /**
+   * Where it is to be started elsewhere, its node's own report must agree with the word of the job.
+   * @returns '' where it does; undefined where that cannot be said yet; else what stands against it
+   */
+  private stillThere(w: WorkloadRecord, node: string): string | undefined {
+    const report = this.facts.of(node);
+    if (report?.workloads === undefined) return undefined;
+    const key = `named/${w.name}/${w.generation}/${w.stop?.attempt ?? 0}`;
+    if (runsThere({ workload: w, report }))
+      return this.since.see(key) < STILL_RUNS_MS ? undefined : 'It was read back as stopped, and is reported still.';
+    this.since.forget(key);
+    return '';
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { WorkloadRecord } from '#contracts';
+import type { GateAnswer, WorkloadRecord } from '#contracts';
 import { aNode, aWorkload } from '../testing/records.js';
 import { checkStart, mustAnswer } from './start-check.js';
+import { askStartGate } from './start-gate.js';
 import {
   assigned,
   cleared,
@@ -10,7 +11,9 @@ import {
   handedTo,
   heldBecause,
   isSettledRecovery,
+  left,
   lost,
+  moveOrdered,
   moved,
   recoveryOf,
   runOrdered,
@@ -25,10 +28,12 @@ import {
 } from './workload-machine.js';
 
 const nodes = ['a', 'b', 'c'];
+const gateOf = (workload: WorkloadRecord, node: string): GateAnswer =>
+  askStartGate({ node, workload, record: aNode(node), incident: undefined, boot: `boot-${node}` });
 
 describe('a workload', () => {
   it('changes its node only with a higher generation, and never from one node to another without one', () => {
-    const step = fc.record({ op: fc.nat(14), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
+    const step = fc.record({ op: fc.nat(16), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let w: WorkloadRecord = aWorkload('db');
@@ -50,6 +55,8 @@ describe('a workload', () => {
             stopHandedTo(w, 'j', g),
             stopped(w, g),
             stopFailed(w, 'j', 'why'),
+            moveOrdered(w, { cause: 'drain', from: s.node, to: 'c' }, g),
+            left(w, g),
           ];
           const next = tries[s.op];
           if (next === undefined) continue;
@@ -58,13 +65,20 @@ describe('a workload', () => {
           if (next.assignment !== undefined) expect(next.assignment.generation).toBeLessThanOrEqual(next.generation);
           // One order at a time is owed, and a stop never beside a wish to run.
           expect(next.start !== undefined && next.stop !== undefined).toBe(false);
-          expect(next.stop === undefined || (next.desired === 'stopped' && next.assignment !== undefined)).toBe(true);
+          expect(next.stop === undefined || next.desired === 'stopped' || next.move !== undefined).toBe(true);
+          expect(next.stop === undefined || next.assignment !== undefined).toBe(true);
+          // From one living node it goes to another by way of none, and only what was owed a stop there.
+          if (next.assignment === undefined && next.move !== undefined) expect(w.stop ?? w.move).toBeDefined();
+          // What moves is refused at the gate of the node that it leaves, until it has a new assignment.
+          if (next.stop !== undefined && next.assignment !== undefined)
+            expect(gateOf(next, next.assignment.node).allowed).toBe(false);
           // What a stale decision rests on is refused.
-          if ([1, 2, 3, 4, 8, 11, 12, 13].includes(s.op))
+          if ([1, 2, 3, 4, 8, 11, 12, 13, 15, 16].includes(s.op))
             expect(s.stale === 0 || w.assignment?.generation === g).toBe(true);
           w = next;
         }
       }),
+      { numRuns: 1000 },
     );
   });
 

@@ -1,4 +1,4 @@
-import type { RecoveryAssignment, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
+import type { Move, RecoveryAssignment, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
 
 /** Cause of a start that an operator ordered after a stop: the node may still report the run before that stop. */
 export const RUN_AGAIN = 'run-again';
@@ -15,7 +15,7 @@ const without = <K extends keyof WorkloadRecord>(w: WorkloadRecord, ...keys: K[]
 export const cleared = (w: WorkloadRecord, from: string): WorkloadRecord | undefined =>
   w.assignment?.node !== from
     ? undefined
-    : { ...without(w, 'assignment', 'start', 'stop', 'boot', 'held'), generation: w.generation + 1 };
+    : { ...without(w, 'assignment', 'start', 'stop', 'boot', 'held', 'move'), generation: w.generation + 1 };
 
 /** Gives it to a node, with the start that it owes. Only what is assigned nowhere, at the generation that was decided on. */
 export function assigned(w: WorkloadRecord, to: string, cause: string, generation: number): WorkloadRecord | undefined {
@@ -40,7 +40,7 @@ export const corrected = (w: WorkloadRecord, seenOn: string, generation: number)
   w.generation !== generation || w.assignment?.node === seenOn
     ? undefined
     : {
-        ...without(w, 'start', 'stop', 'boot', 'held'),
+        ...without(w, 'start', 'stop', 'boot', 'held', 'move'),
         assignment: { node: seenOn, generation: generation + 1 },
         generation: generation + 1,
       };
@@ -55,7 +55,7 @@ export const handedTo = (w: WorkloadRecord, job: string, generation: number): Wo
 export const started = (w: WorkloadRecord, generation: number, boot: string | undefined): WorkloadRecord | undefined =>
   w.assignment?.generation !== generation
     ? undefined
-    : { ...without(w, 'start', 'held'), ...(boot !== undefined && { boot }) };
+    : { ...without(w, 'start', 'held', 'move'), ...(boot !== undefined && { boot }) };
 
 /** The job did not start it: it is owed still, on the same node. */
 export const startFailed = (w: WorkloadRecord, job: string, held: string): WorkloadRecord | undefined => {
@@ -69,7 +69,7 @@ export const startFailed = (w: WorkloadRecord, job: string, held: string): Workl
  * late is refused by the node's lock.
  */
 export function stopOrdered(w: WorkloadRecord, cause: string): WorkloadRecord {
-  const next: WorkloadRecord = { ...without(w, 'start', 'stop', 'held'), desired: 'stopped' };
+  const next: WorkloadRecord = { ...without(w, 'start', 'stop', 'held', 'move'), desired: 'stopped' };
   return w.assignment === undefined ? next : { ...again(next, w.assignment.node), stop: { cause, attempt: 0 } };
 }
 
@@ -87,6 +87,28 @@ const again = (w: WorkloadRecord, node: string): WorkloadRecord => ({
   generation: w.generation + 1,
 });
 
+/**
+ * It is to leave the node that it is assigned to. From this write on the start gates refuse it there, also the order to
+ * start it that is on its way: the stop has a generation of its own.
+ */
+export const moveOrdered = (w: WorkloadRecord, move: Move, generation: number): WorkloadRecord | undefined =>
+  w.desired !== 'running' ||
+  w.stop !== undefined ||
+  w.move !== undefined ||
+  w.assignment?.node !== move.from ||
+  w.generation !== generation
+    ? undefined
+    : { ...again(without(w, 'start', 'held'), move.from), stop: { cause: `move:${move.cause}`, attempt: 0 }, move };
+
+/** It has left the node that it moves from: its stop was read back. It is assigned nowhere, and is placed like any other. */
+export const left = (w: WorkloadRecord, generation: number): WorkloadRecord | undefined =>
+  w.stop === undefined ||
+  w.move === undefined ||
+  w.assignment?.node !== w.move.from ||
+  w.assignment.generation !== generation
+    ? undefined
+    : { ...without(w, 'assignment', 'stop', 'boot', 'held'), generation: w.generation + 1 };
+
 /** It was stopped, and runs all the same. */
 export const stopNeeded = (w: WorkloadRecord, generation: number): WorkloadRecord | undefined =>
   w.desired !== 'stopped' || w.stop !== undefined || w.assignment?.generation !== generation
@@ -99,9 +121,11 @@ export const stopHandedTo = (w: WorkloadRecord, job: string, generation: number)
     ? undefined
     : { ...w, stop: { ...w.stop, job } };
 
-/** Its node has read back that nothing of it runs. */
+/** Its node has read back that nothing of it runs. One that moves has {@link left}. */
 export const stopped = (w: WorkloadRecord, generation: number): WorkloadRecord | undefined =>
-  w.stop === undefined || w.assignment?.generation !== generation ? undefined : without(w, 'stop', 'boot');
+  w.stop === undefined || w.move !== undefined || w.assignment?.generation !== generation
+    ? undefined
+    : without(w, 'stop', 'boot');
 
 /** The job did not stop it: the stop is owed still. */
 export const stopFailed = (w: WorkloadRecord, job: string, why: string): WorkloadRecord | undefined => {
@@ -129,7 +153,7 @@ export const heldBecause = (w: WorkloadRecord, held: string): WorkloadRecord | u
 
 /** Its node runs another boot than the one it was started under, and does not report it. */
 export const lost = (w: WorkloadRecord, bootId: string): WorkloadRecord | undefined =>
-  w.start !== undefined || w.assignment === undefined || w.desired !== 'running'
+  w.start !== undefined || w.stop !== undefined || w.assignment === undefined || w.desired !== 'running'
     ? undefined
     : {
         ...w,
@@ -156,8 +180,8 @@ export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined,
   return { ...to, state: w.held === undefined || w.start.attempt > 0 ? 'waiting' : 'held' };
 }
 
-/** Failed starts after which the incident of its old node waits for it no longer. */
-const TRIES = 3;
+/** Failed tries after which nothing else waits for it any longer: not the incident of its old node, nor the next move. */
+export const TRIES = 3;
 
 /** Nothing more is to be done for it here: it runs, shall not run, or has an alarm of its own (no room, held). */
 export const isSettledRecovery = (r: RecoveryAssignment): boolean =>

@@ -32,6 +32,11 @@ import { WorkloadService } from './workload.service.js';
 
 /** A lost workload whose node is not in service again after this is started elsewhere, ms. */
 const MOVE_AFTER_MS = 10_000;
+/**
+ * A look at what a node runs may be 5 s old when it is reported: who names a workload on the node that it has left is
+ * believed only after this, ms. Until then it is neither started elsewhere nor given back.
+ */
+const LATE_LOOK_MS = 6_000;
 /** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
 const ALARM_AFTER_MS = 3_000;
 
@@ -67,7 +72,8 @@ export class WorkloadReconciler implements Reconciler {
   async reconcile(c: ConductorView): Promise<void> {
     const wanted = new Map<string, WantedAlarm>();
     const all = this.store.workloads.view.entries().map((e) => e.value);
-    const running = all.filter((w) => w.desired === 'running');
+    // One that is being stopped so that it can move is the stops' until it has left.
+    const running = all.filter((w) => w.desired === 'running' && w.stop === undefined);
     const barred = this.contradictions.barred();
     const isFree = (w: WorkloadRecord): boolean => !barred.has(w.name);
     await this.each(running, (w) => this.note(c, w));
@@ -163,7 +169,8 @@ export class WorkloadReconciler implements Reconciler {
     wanted: Map<string, WantedAlarm>,
   ): Promise<void> {
     const check = this.facts.check(w.name, p.to ?? '');
-    if (check.kind === 'elsewhere') return this.correct(c, w, check.node, wanted);
+    if (check.kind === 'elsewhere')
+      return this.isLateLook(w, check.node) ? undefined : this.correct(c, w, check.node, wanted);
     if (p.to === undefined) {
       this.roomless.set(w.name, p.why);
       wanted.set(w.name, { code: 'no-room', subject: w.name, severity: 'critical', message: p.why });
@@ -192,7 +199,7 @@ export class WorkloadReconciler implements Reconciler {
     if (at === undefined || w.start === undefined) return false;
     const check = this.facts.check(w.name, at.node);
     if (check.kind === 'elsewhere') {
-      await this.correct(c, w, check.node, wanted);
+      if (!this.isLateLook(w, check.node)) await this.correct(c, w, check.node, wanted);
       return false;
     }
     // On its own node is no case for a start: the next look at the report notes it.
@@ -214,6 +221,11 @@ export class WorkloadReconciler implements Reconciler {
     this.since.forget(`unknown/${w.name}/${at.generation}`);
     const { attempt } = w.start;
     return attempt === 0 || this.since.see(`retry/${w.name}/${at.generation}/${attempt}`) >= retryAfterMs(attempt);
+  }
+
+  /** Named by the node that it has left: the report may be of before its stop. */
+  private isLateLook(w: WorkloadRecord, seenOn: string): boolean {
+    return w.move?.from === seenOn && this.since.see(leftKey(w)) < LATE_LOOK_MS;
   }
 
   /** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
@@ -319,8 +331,9 @@ export class WorkloadReconciler implements Reconciler {
     });
   }
 
-  /** Why it is to be started: the incident that took it from its node, or nobody's in particular. */
+  /** Why it is to be started: the move that took it away, the incident that took it from its node, or nobody's in particular. */
   private causeOf(w: WorkloadRecord): string {
+    if (w.move !== undefined) return `move:${w.move.cause}`;
     const incident = this.store.incidents.view
       .entries()
       .map((e) => e.value)
@@ -347,9 +360,14 @@ export class WorkloadReconciler implements Reconciler {
     const live = new Set(all.map((w) => w.name));
     // A wait that ended without a word from here (it was seen running) must not be found hours old by the next one.
     const waits = new Set(all.filter((w) => w.start !== undefined).map(waitKey));
-    this.since.retain((key) => live.has(key.split('/')[1] ?? '') && (!key.startsWith('node/') || waits.has(key)));
+    const moves = new Set(all.filter((w) => w.move !== undefined).map(leftKey));
+    const isOver = (key: string): boolean =>
+      (key.startsWith('node/') && !waits.has(key)) || (key.startsWith('left/') && !moves.has(key));
+    this.since.retain((key) => live.has(key.split('/')[1] ?? '') && !isOver(key));
   }
 }
+
+const leftKey = (w: WorkloadRecord): string => `left/${w.name}`;
 
 const held = (w: WorkloadRecord, message: string): WantedAlarm => ({
   code: 'workload-held',

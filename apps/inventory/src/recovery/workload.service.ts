@@ -133,7 +133,8 @@ function withAssignment(
 ): WorkloadRecord {
   const at = was?.assignment;
   if (at === undefined) {
-    if (node === undefined) return next;
+    if (node === undefined)
+      return was?.move !== undefined && next.desired === 'running' ? { ...next, move: was.move } : next;
     const generation = next.generation + 1;
     const first: WorkloadRecord = { ...next, generation, assignment: { node, generation } };
     return next.desired === 'running'
@@ -155,6 +156,7 @@ function withAssignment(
   if (was.held !== undefined) kept.held = was.held;
   if (was.start !== undefined) kept.start = was.start;
   if (was.stop !== undefined) kept.stop = was.stop;
+  if (was.move !== undefined) kept.move = was.move;
   return kept;
 }
 

@@ -19,7 +19,7 @@ export interface ReturnView {
 export type ReturnStep = { do: 'wait' } | { do: 'hold'; why: string } | { do: 'check' | 'resetup' };
 
 /** Phases in which nothing is under way against the node or its workloads any more. */
-const quiet: readonly IncidentPhase[] = ['recovered', 'closed', 'survived', 'cancelled'];
+export const quiet: readonly IncidentPhase[] = ['recovered', 'closed', 'survived', 'cancelled'];
 
 /** What a node that came back needs next. */
 export function returnStep(n: NodeRecord, v: ReturnView): ReturnStep {

@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  defaultFencing,
+  type IncidentRecord,
+  type JobRecord,
+  type NodeView,
+  type RpcRequest,
+  type WorkloadRecord,
+} from '#contracts';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { buildConfig, startService, type RunningService } from '#service';
+import { InventoryModule } from '../inventory.module.js';
+import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+
+/** Inventory on a real server; the spec plays the agents and the provisioner. */
+describe('a node that is to be emptied', () => {
+  let nats: TestNats;
+  let fleet: FakeFleet;
+  let inventory: RunningService;
+
+  const config = (instance: string): ReturnType<typeof buildConfig> =>
+    buildConfig(
+      {
+        cluster: 'lab',
+        instance,
+        dataDir: '/tmp',
+        logLevel: process.env['SPEC_LOG'] ?? 'silent',
+        nats: { servers: [nats.url] },
+        initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
+      },
+      undefined,
+      'spec',
+    );
+
+  beforeEach(async () => {
+    nats = await startTestNats();
+    fleet = await FakeFleet.open(nats.url, ['n-1', 'n-2', 'n-3']);
+    inventory = await startService('inventory', InventoryModule, { config: config('inventory-1') });
+    await fleet.start();
+    await until(
+      async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === 3,
+      'fleet in service',
+    );
+  }, 30_000);
+
+  afterEach(async () => {
+    await inventory.close();
+    await fleet.close();
+    await nats.stop();
+  });
+
+  const put = (name: string, workload: RpcRequest<'inventory.workloads.put'>['workload']): Promise<WorkloadRecord> =>
+    fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload });
+  const workload = async (name: string): Promise<WorkloadRecord> =>
+    (await fleet.bus.bucket<WorkloadRecord>('workloads').get(name))?.value as WorkloadRecord;
+  const node = (name: string): Promise<NodeView> => fleet.bus.call('inventory.nodes.get', { name });
+  const drain = (name: string): Promise<NodeView> =>
+    fleet.bus.call('inventory.nodes.drain', { by: 'eve', name, reason: 'new memory' });
+  const alarm = (code: string): Promise<{ message: string }> =>
+    until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.find((a) => a.code === code),
+      `alarm ${code}`,
+    );
+  const jobs = async (): Promise<JobRecord[]> => (await fleet.bus.bucket<JobRecord>('jobs').list()).map((e) => e.value);
+  /** Runs on n-1, as its agent says too. */
+  const runsOnFirst = async (name: string, o: Partial<WorkloadRecord> = {}): Promise<void> => {
+    fleet.run('n-1', name, 1);
+    await put(name, { node: 'n-1', ...(o.priority !== undefined && { priority: o.priority }) });
+    await until(async () => (await workload(name)).boot, `${name} seen on n-1`);
+  };
+  const waiting = (what: 'stop' | 'start'): Promise<JobRecord> =>
+    until(
+      async () =>
+        (await jobs()).find((j) => j.kind === 'recover' && j.status === 'Queued' && isStop(j) === (what === 'stop')),
+      `a job that has something ${what === 'stop' ? 'stopped' : 'started'}`,
+    );
+  const isStop = (j: JobRecord): boolean => j.recover?.every((t) => t.stop === true) === true;
+  /** Does what the job says on the node, as a provisioner would. */
+  const carryOut = async (j: JobRecord, o: { reported?: boolean } = {}): Promise<void> => {
+    const on = j.nodes[0] ?? '';
+    const done: Record<string, { started: boolean; stopped?: boolean; reason: string }> = {};
+    for (const t of j.recover ?? []) {
+      if (t.stop === true && o.reported !== true) fleet.stop(on, t.workload);
+      else if (t.stop !== true) fleet.run(on, t.workload, t.generation);
+      done[t.workload] =
+        t.stop === true ? { started: false, stopped: true, reason: '' } : { started: true, reason: '' };
+    }
+    await fleet.bus.bucket<JobRecord>('jobs').mutate(
+      j.id,
+      (c) =>
+        c && {
+          ...c.value,
+          status: 'Complete',
+          endedAt: Date.now(),
+          results: { [on]: { ok: true, step: 'recover', workloads: done } },
+        },
+    );
+  };
+
+  it('has each workload stopped, read back, and only then started elsewhere, one by one and by priority', async () => {
+    await runsOnFirst('db');
+    await runsOnFirst('web', { priority: 5 });
+    expect(await drain('n-1')).toMatchObject({ cordon: { drain: true }, inService: false, remaining: ['db', 'web'] });
+    const first = await waiting('stop');
+    expect(first.recover?.map((t) => t.workload)).toEqual(['web']);
+    expect(await workload('web')).toMatchObject({ assignment: { node: 'n-1' }, move: { cause: 'drain', from: 'n-1' } });
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(1);
+    await carryOut(first);
+    const start = await waiting('start');
+    expect(start.nodes[0]).not.toBe('n-1');
+    // The next one stays where it is until this one runs again.
+    expect((await workload('db')).stop).toBeUndefined();
+    await carryOut(start);
+    await carryOut(await waiting('stop'));
+    await carryOut(await waiting('start'));
+    const done = await until(async () => {
+      const n = await node('n-1');
+      return n.cordon?.drained !== undefined && n;
+    }, 'drained');
+    expect(done.remaining).toEqual([]);
+    await until(async () => (await workload('db')).move === undefined, 'the move of db is over');
+    expect((await workload('db')).assignment?.node).not.toBe('n-1');
+  }, 30_000);
+
+  it('is not believed to be rid of a workload on the word of the job alone', async () => {
+    await runsOnFirst('db');
+    await drain('n-1');
+    await carryOut(await waiting('stop'), { reported: true });
+    await until(async () => (await workload('db')).stop?.attempt === 1, 'the stop counts as failed', {
+      timeoutMs: 15_000,
+    });
+    expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1' } });
+    expect((await jobs()).filter((j) => j.kind === 'recover' && !isStop(j))).toEqual([]);
+    await carryOut(await waiting('stop'));
+    expect((await waiting('start')).nodes[0]).not.toBe('n-1');
+  }, 30_000);
+
+  it('keeps a workload running for which there is no room, says so, and moves it when there is', async () => {
+    await runsOnFirst('db');
+    await fleet.bus.call('inventory.nodes.cordon', { by: 'eve', name: 'n-2', reason: 'spec' });
+    await fleet.bus.call('inventory.nodes.cordon', { by: 'eve', name: 'n-3', reason: 'spec' });
+    await drain('n-1');
+    expect((await alarm('drain-stuck')).message).toContain('db: No room');
+    expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
+    expect(await workload('db')).not.toHaveProperty('stop');
+    await fleet.bus.call('inventory.nodes.uncordon', { by: 'eve', name: 'n-3' });
+    await carryOut(await waiting('stop'));
+    expect((await waiting('start')).nodes).toEqual(['n-3']);
+  }, 30_000);
+
+  it('lets go of a stopped workload too, without starting it anywhere', async () => {
+    await runsOnFirst('db');
+    await put('db', { desired: 'stopped' });
+    await carryOut(await waiting('stop'));
+    await drain('n-1');
+    await until(async () => (await workload('db')).assignment === undefined, 'assigned nowhere');
+    await until(async () => (await node('n-1')).cordon?.drained, 'drained');
+    expect((await jobs()).filter((j) => !isStop(j))).toEqual([]);
+  }, 30_000);
+
+  it('begins no further move once it is uncordoned, and finishes the one that has begun', async () => {
+    await runsOnFirst('db');
+    await runsOnFirst('web', { priority: 5 });
+    await drain('n-1');
+    const stop = await waiting('stop');
+    await fleet.bus.call('inventory.nodes.uncordon', { by: 'eve', name: 'n-1' });
+    await carryOut(stop);
+    await carryOut(await waiting('start'));
+    await until(async () => (await workload('web')).move === undefined, 'the move of web is over');
+    expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
+    expect((await node('n-1')).remaining).toBeUndefined();
+  }, 30_000);
+
+  it('goes on under another conductor', async () => {
+    await runsOnFirst('db');
+    const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
+    await drain('n-1');
+    const stop = await waiting('stop');
+    await inventory.close();
+    inventory = second;
+    await carryOut(stop);
+    await carryOut(await waiting('start'));
+    await until(async () => (await node('n-1')).cordon?.drained, 'drained', { timeoutMs: 15_000 });
+    expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(2);
+  }, 40_000);
+
+  it('leaves its workloads to the fencing when it dies in the middle', async () => {
+    await runsOnFirst('db');
+    await drain('n-1');
+    const stop = await waiting('stop');
+    await fleet.die('n-1');
+    await fleet.bus.call('inventory.nodes.fence', { by: 'eve', name: 'n-1', reason: 'it died' });
+    const i = await until(async () => {
+      const entry = await fleet.bus.bucket<IncidentRecord>('incidents').get('n-1');
+      return entry?.value.phase === 'suppressed' && entry;
+    }, 'the cordon stops the fencing');
+    await fleet.bus.call('inventory.incidents.confirm', { by: 'eve', node: 'n-1', reason: 'seen' });
+    expect(i.value.gate).toBe('NOT_FENCEABLE');
+    const start = await waiting('start');
+    expect(start.nodes[0]).not.toBe('n-1');
+    expect(start.cause).toMatch(/^incident:/);
+    // The stop that was on its way to the dead node is called back.
+    expect((await jobs()).find((j) => j.id === stop.id)?.cancel).toBeDefined();
+    expect(await workload('db')).not.toHaveProperty('move');
+  }, 30_000);
+});

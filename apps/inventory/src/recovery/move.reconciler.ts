@@ -1,0 +1,184 @@
+import { Injectable } from '@nestjs/common';
+import { MusterError, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { NodeService } from '../nodes/node.service.js';
+import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { quiet } from '../returns/return-step.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { HostsView } from './hosts.js';
+import { decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
+import { StartFactsService } from './start-facts.js';
+import { cleared, isStopped, moveOrdered } from './workload-machine.js';
+import { WorkloadService } from './workload.service.js';
+
+/** What hinders a move for less than this is no news, ms: a report may be on its way. */
+const ALARM_AFTER_MS = 3_000;
+
+/**
+ * Empties nodes: those that are being drained, and those of a job that was ordered with `force` and waits for it. It
+ * begins the moves, and says when a node is empty; stopping, placing and starting are done by those who always do it.
+ */
+@Injectable()
+export class MoveReconciler implements Reconciler {
+  readonly name = 'moves';
+  private readonly stuckSince = new AgeBook();
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly nodes: NodeService,
+    private readonly alarms: AlarmService,
+    private readonly workloads: WorkloadService,
+    private readonly facts: StartFactsService,
+    private readonly hosts: HostsView,
+    private readonly quarantine: PowerQuarantine,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    if (!this.store.live) return;
+    const drained = this.draining();
+    const jobs = this.waitingJobs();
+    const leaving = new Map(drained.map((n) => [n.name, 'drain']));
+    for (const job of jobs) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const moving = new Set(all.map((w) => w.move?.from));
+    const plan = decideMoves({
+      leaving,
+      workloads: all,
+      hosts: leaving.size === 0 ? [] : this.hosts.hosts(),
+      reported: (node) => this.reported(node),
+      isInIncident: (node) => this.isInIncident(node),
+      unanswered: leaving.size === 0 ? [] : this.facts.unanswered(),
+    });
+    // What was found out about a node already says more than that it is not empty.
+    const stuck: Stuck = (node, why) => void (plan.stuck.has(node) || moving.has(node) || plan.stuck.set(node, [why]));
+    await Promise.all([
+      ...plan.begin.map((b) => this.isolated(b.workload, () => this.begin(c, b))),
+      ...plan.release.map((r) => this.isolated(r.workload, () => this.release(c, r))),
+      ...drained.map((n) => this.isolated(n.name, () => this.noteDrained(c, n, stuck))),
+      ...jobs.map((j) => this.isolated(j.id, () => this.noteMoved(c, j, stuck))),
+    ]);
+    await keepAlarms(this.alarms, ['drain-stuck'], this.wanted(plan.stuck), () => void c.check());
+  }
+
+  private async begin(c: ConductorView, b: MovePlan['begin'][number]): Promise<void> {
+    const done = await this.workloads.change(b.workload, 'stopping', (now) => {
+      c.check();
+      return moveOrdered(now, b.move, b.generation);
+    });
+    if (done !== undefined) this.context.log.info({ workload: b.workload, ...b.move }, 'workload begins to move');
+  }
+
+  private async release(c: ConductorView, r: MovePlan['release'][number]): Promise<void> {
+    await this.workloads.change(r.workload, 'cleared', (now) => {
+      c.check();
+      return isStopped(now) ? cleared(now, r.node) : undefined;
+    });
+  }
+
+  private async noteDrained(c: ConductorView, n: NodeRecord, stuck: Stuck): Promise<void> {
+    if (n.cordon?.drained !== undefined) return;
+    const why = notEmptyBecause(n, await this.everyWorkload(), this.reported(n.name));
+    if (why !== undefined) return stuck(n.name, why);
+    await this.nodes.change(n.name, (now) => {
+      c.check();
+      if (now.cordon?.drain !== true || now.cordon.drained !== undefined || now.cordon.at !== n.cordon?.at)
+        return undefined;
+      return { ...now, cordon: { ...now.cordon, drained: Date.now() } };
+    });
+  }
+
+  /** The job's list of what has still to leave; none: workers may take it. */
+  private async noteMoved(c: ConductorView, job: JobRecord, stuck: Stuck): Promise<void> {
+    const all = await this.everyWorkload();
+    const moving = all.filter((w) => job.nodes.includes(w.assignment?.node ?? '')).map((w) => w.name);
+    if (moving.length === 0 && !(await this.areFree(job.nodes, stuck))) return;
+    if (moving.sort().join() === job.moving?.join()) return;
+    await this.store.jobs.bucket.mutate(job.id, (current) => {
+      c.check();
+      return current !== undefined && waitsForMoves(current.value) ? { ...current.value, moving } : undefined;
+    });
+  }
+
+  private async areFree(names: readonly string[], stuck: Stuck): Promise<boolean> {
+    const all = await Promise.all(names.map((name) => this.isFree(name, stuck)));
+    return all.every(Boolean);
+  }
+
+  /** Empty, and nothing is under way against its power: the incident that emptied it may have only just done so. */
+  private async isFree(name: string, stuck: Stuck): Promise<boolean> {
+    const node = (await this.store.nodes.bucket.get(name))?.value;
+    if (node === undefined) return true;
+    const why =
+      notEmptyBecause(node, [], this.reported(name)) ??
+      this.quarantine.reason(name) ??
+      (this.isInIncident(name) ? 'It has an open incident.' : undefined);
+    if (why !== undefined) stuck(name, why);
+    return why === undefined;
+  }
+
+  /** A full read, not the view: one that was assigned a moment ago must not be missed. */
+  private async everyWorkload(): Promise<WorkloadRecord[]> {
+    return (await this.store.workloads.bucket.list()).map((e) => e.value);
+  }
+
+  private draining(): NodeRecord[] {
+    return this.store.nodes.view
+      .entries()
+      .map((e) => e.value)
+      .filter((n) => n.cordon?.drain === true);
+  }
+
+  private waitingJobs(): JobRecord[] {
+    return this.store.jobs.view
+      .entries()
+      .map((e) => e.value)
+      .filter(waitsForMoves);
+  }
+
+  private reported(node: string): ReadonlySet<string> | undefined {
+    const workloads = this.facts.of(node)?.workloads;
+    return workloads && new Set(workloads.map((w) => w.name));
+  }
+
+  private isInIncident(node: string): boolean {
+    const incident = this.store.incidents.view.get(node)?.value;
+    return incident !== undefined && !quiet.includes(incident.phase);
+  }
+
+  private wanted(stuck: ReadonlyMap<string, string[]>): WantedAlarm[] {
+    this.stuckSince.keep(stuck.keys());
+    return [...stuck]
+      .filter(([node]) => this.stuckSince.ageMs(node) >= ALARM_AFTER_MS)
+      .map(([subject, why]) => ({
+        code: 'drain-stuck',
+        subject,
+        severity: 'warning',
+        message: `Its workloads cannot all be moved away. ${why.slice(0, 5).join(' ')}`,
+      }));
+  }
+
+  /** One node's trouble must not hold up another's. */
+  private async isolated(subject: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      if (e.code === 'LEASE_LOST') throw e;
+      this.context.log.error({ subject, code: e.code, cause: e.cause }, `moves: ${e.message}`);
+    }
+  }
+}
+
+type Stuck = (node: string, why: string) => void;
+
+const waitsForMoves = (j: JobRecord): boolean =>
+  j.status === 'Queued' && j.cancel === undefined && j.moving !== undefined && j.moving.length > 0;

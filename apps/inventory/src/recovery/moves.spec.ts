@@ -1,0 +1,220 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { WorkloadRecord } from '#contracts';
+import { aNode, aWorkload } from '../testing/records.js';
+import { decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './moves.js';
+import type { Host } from './placement.js';
+import { askStartGate } from './start-gate.js';
+import {
+  assigned,
+  cleared,
+  corrected,
+  handedTo,
+  left,
+  moveOrdered,
+  startFailed,
+  started,
+  stopFailed,
+  stopHandedTo,
+} from './workload-machine.js';
+
+const host = (name: string, o: Partial<Host> = {}): Host => ({ name, capacity: 100, used: 0, reserve: false, ...o });
+const on = (name: string, node: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
+  aWorkload(name, { generation: 1, assignment: { node, generation: 1 }, ...o });
+const facts = (workloads: WorkloadRecord[], o: Partial<MoveFacts> = {}): MoveFacts => ({
+  leaving: new Map([['a', 'drain']]),
+  workloads,
+  hosts: [host('a', { out: 'cordoned' }), host('b'), host('c')],
+  reported: (node) => new Set(workloads.filter((w) => w.assignment?.node === node).map((w) => w.name)),
+  isInIncident: () => false,
+  unanswered: [],
+  ...o,
+});
+const begun = (f: MoveFacts): string[] => decideMoves(f).begin.map((b) => `${b.workload}→${b.move.to}`);
+const stuck = (f: MoveFacts, node = 'a'): string => (decideMoves(f).stuck.get(node) ?? []).join(' ');
+const moving = (name: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
+  on(name, 'a', { move: { cause: 'drain', from: 'a', to: 'b' }, stop: { cause: 'move:drain', attempt: 0 }, ...o });
+
+describe('which workloads begin to leave a node', () => {
+  it('are taken by priority, one at a time', () => {
+    const all = [on('low', 'a'), on('high', 'a', { priority: 9 }), on('other', 'b')];
+    expect(begun(facts(all))).toEqual(['high→b']);
+    expect(begun(facts([moving('high'), on('low', 'a')]))).toEqual([]);
+    const arriving = aWorkload('high', { move: { cause: 'drain', from: 'a', to: 'b' } });
+    expect(begun(facts([arriving, on('low', 'a')]))).toEqual([]);
+  });
+
+  it('do not wait for one whose stop or start failed again and again; that one is told', () => {
+    const bad = moving('bad', { stop: { cause: 'move:drain', attempt: 3, why: 'it hangs.' } });
+    expect(begun(facts([bad, on('low', 'a')]))).toEqual(['low→b']);
+    expect(stuck(facts([bad, on('low', 'a')]))).toContain('bad: its stop failed 3 time(s). it hangs.');
+  });
+
+  it('stay where they are without room, while the smaller ones go', () => {
+    const f = facts([on('big', 'a', { weight: 50, priority: 1 }), on('small', 'a')], {
+      hosts: [host('a', { out: 'cordoned' }), host('b', { capacity: 1 })],
+    });
+    expect(begun(f)).toEqual(['small→b']);
+    expect(stuck(f)).toContain('big: No room');
+  });
+
+  it('are never so many that recoveries would have to wait', () => {
+    const nodes = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6'];
+    const f = facts(
+      nodes.map((n) => on(`w-${n}`, n)),
+      { leaving: new Map(nodes.map((n) => [n, 'drain'])), hosts: [host('b')] },
+    );
+    expect(begun(f)).toHaveLength(MOVES_AT_ONCE);
+  });
+
+  it('stay while their node has an incident, or is silent, or somebody does not say what runs there', () => {
+    const all = [on('db', 'a')];
+    for (const [o, why] of [
+      [{ isInIncident: () => true }, 'open incident'],
+      [{ reported: () => undefined }, 'does not say what it runs'],
+      [{ unanswered: ['c'] }, 'c must say what they run'],
+    ] as const) {
+      expect(begun(facts(all, o))).toEqual([]);
+      expect(stuck(facts(all, o))).toContain(why);
+    }
+  });
+
+  it('are only let go of where they shall not run, and the node agrees', () => {
+    const w = on('db', 'a', { desired: 'stopped' });
+    expect(decideMoves(facts([w], { reported: () => new Set() }))).toMatchObject({
+      begin: [],
+      release: [{ workload: 'db', node: 'a' }],
+    });
+    expect(decideMoves(facts([w])).release).toEqual([]);
+    const owed = { ...w, stop: { cause: 'put', attempt: 0 } };
+    expect(decideMoves(facts([owed], { reported: () => new Set() })).release).toEqual([]);
+  });
+});
+
+describe('a node is empty', () => {
+  it('when registry and report agree; of one that is off the registry is enough', () => {
+    const n = aNode('a');
+    expect(notEmptyBecause(n, [on('db', 'b')], new Set())).toBeUndefined();
+    expect(notEmptyBecause(n, [on('db', 'a')], new Set())).toContain('db');
+    expect(notEmptyBecause(n, [], new Set(['db']))).toContain('reports db');
+    expect(notEmptyBecause(n, [], undefined)).toContain('does not say');
+    expect(notEmptyBecause({ ...n, confirmedOff: { at: 1, incident: 'i' } }, [], undefined)).toBeUndefined();
+  });
+});
+
+/**
+ * Three machines as they really are, and every order of the world: jobs that are carried out late, twice, or never,
+ * reports of before, nodes that are drained and given back, that are fenced and boot again. What a node does rests on its
+ * gate and its lock alone.
+ */
+/** Drained; stopped; the start of before carried out after that stop; left, placed, started. */
+const orderOfBefore: [number, number][] = [
+  [0, 0],
+  [4, 0],
+  [5, 0],
+  [7, 0],
+  [7, 1],
+  [8, 0],
+  [10, 0],
+  [6, 0],
+  [7, 0],
+];
+
+describe('a workload that moves', () => {
+  it('never runs on two nodes at once, whatever is late', () => {
+    const names = ['a', 'b', 'c'];
+    fc.assert(
+      fc.property(
+        fc.boolean(),
+        fc.array(fc.tuple(fc.nat(12), fc.nat(2)), { minLength: 100, maxLength: 200 }),
+        (runsYet, steps) => {
+          // Running, or handed to a job that has not begun: an order of before the move.
+          let w: WorkloadRecord = runsYet
+            ? on('db', 'a')
+            : on('db', 'a', { start: { cause: 'spec', attempt: 0, job: 'j0' } });
+          const runs = new Map([['a', runsYet]]);
+          const locks = new Map([['a', 1]]);
+          const drained = new Set<string>();
+          const told = new Map<string, boolean>();
+          const jobs: { node: string; generation: number; stop: boolean; id: string; done?: boolean }[] = runsYet
+            ? []
+            : [{ id: 'j0', node: 'a', generation: 1, stop: false }];
+          const write = (next: WorkloadRecord | undefined): void => {
+            if (next !== undefined) w = next;
+          };
+          const hosts = (): Host[] => names.map((n) => host(n, drained.has(n) ? { out: 'cordoned' } : {}));
+          const report = (n: string): void => void told.set(n, runs.get(n) === true);
+          names.forEach(report);
+          for (const [op, k] of steps) {
+            const n = names[k] as string;
+            const at = w.assignment;
+            const job = jobs[jobs.length - 1 - k];
+            if (op === 0) drained.add(n);
+            else if (op === 1) drained.delete(n);
+            else if (op <= 3) report(n);
+            else if (op === 4) {
+              const plan = decideMoves({
+                leaving: new Map([...drained].map((d) => [d, 'drain'])),
+                workloads: [w],
+                hosts: hosts(),
+                reported: (x) => new Set(told.get(x) === true ? ['db'] : []),
+                isInIncident: () => false,
+                unanswered: [],
+              });
+              for (const b of plan.begin) write(moveOrdered(w, b.move, b.generation));
+            } else if (op === 5 && at !== undefined && w.stop?.job === undefined && w.stop !== undefined) {
+              const id = `j${jobs.length}`;
+              write(stopHandedTo(w, id, at.generation));
+              jobs.push({ id, node: at.node, generation: at.generation, stop: true });
+            } else if (op === 6 && at !== undefined && w.start !== undefined && w.start.job === undefined) {
+              const elsewhere = names.find((x) => x !== at.node && told.get(x) === true);
+              if (elsewhere !== undefined && w.move?.from !== elsewhere) write(corrected(w, elsewhere, w.generation));
+              else if (elsewhere === undefined) {
+                const id = `j${jobs.length}`;
+                write(handedTo(w, id, at.generation));
+                jobs.push({ id, node: at.node, generation: at.generation, stop: false });
+              }
+            } else if (op === 7 && job !== undefined) {
+              // On the node: its lock refuses what is older, its gate what is not the registry's will.
+              if (job.generation < (locks.get(job.node) ?? 0)) continue;
+              locks.set(job.node, job.generation);
+              if (job.stop) runs.set(job.node, false);
+              else {
+                const gate = askStartGate({
+                  node: job.node,
+                  workload: w,
+                  record: aNode(job.node),
+                  incident: undefined,
+                  boot: `boot-${job.node}`,
+                });
+                if (gate.allowed && gate.generation === job.generation) runs.set(job.node, true);
+              }
+              job.done = true;
+            } else if (op === 8 && at !== undefined && w.stop?.job !== undefined) {
+              const own = jobs.find((j) => j.id === w.stop?.job);
+              if (own?.done === true && told.get(at.node) === false) write(left(w, at.generation));
+            } else if (op === 9 && w.stop?.job !== undefined) write(stopFailed(w, w.stop.job, 'spec'));
+            else if (op === 10 && at === undefined && w.desired === 'running') {
+              const to = hosts().find((h) => h.out === undefined)?.name;
+              if (to !== undefined) write(assigned(w, to, 'spec', w.generation));
+            } else if (op === 11 && at !== undefined && w.start?.job !== undefined) {
+              const own = jobs.find((j) => j.id === w.start?.job);
+              write(
+                own?.done === true && runs.get(at.node) === true
+                  ? started(w, at.generation, 'boot')
+                  : startFailed(w, w.start.job, 'spec'),
+              );
+            } else if (op === 12 && at?.node === n) {
+              // Its power is proven off: what ran there is gone, and the registry takes it away.
+              runs.set(n, false);
+              report(n);
+              write(cleared(w, n));
+            }
+            expect(names.filter((x) => runs.get(x) === true).length).toBeLessThanOrEqual(1);
+          }
+        },
+      ),
+      { numRuns: 200, examples: [[false, orderOfBefore]] },
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import type { Move, WorkloadRecord } from '#contracts';
+import { place, type Host } from './placement.js';
+import { TRIES } from './workload-machine.js';
+
+/** Moves under way over the whole fleet, so that they never keep recoveries waiting. From one node there is one. */
+export const MOVES_AT_ONCE = 4;
+
+/** All that is known as of now; reports are those that are fresh on the asker's clock. */
+export interface MoveFacts {
+  /** Node that is to be emptied → cause of the moves away from it. */
+  leaving: ReadonlyMap<string, string>;
+  workloads: readonly WorkloadRecord[];
+  /** Nodes that are to be emptied are out of service: nothing is ever placed there. */
+  hosts: readonly Host[];
+  /** What the node's own report names; undefined: it is silent, or cannot say. */
+  reported(node: string): ReadonlySet<string> | undefined;
+  /** The node has an incident that may yet power it off: what runs there is the incident's. */
+  isInIncident(node: string): boolean;
+  /** Nodes that must say what they run before anything is started anywhere, and do not. */
+  unanswered: readonly string[];
+}
+
+export interface MovePlan {
+  begin: { workload: string; generation: number; move: Move }[];
+  /** Shall not run, and does not: they only have to be assigned elsewhere than here. */
+  release: { workload: string; node: string }[];
+  /** Node → what stands in the way, in sentences; nodes that make progress are left out. */
+  stuck: Map<string, string[]>;
+}
+
+/**
+ * Which workloads begin to leave. A workload is stopped only when there is a place for it; the next one of a node
+ * follows when the one before runs again, or has failed so often that nothing waits for it any longer.
+ */
+export function decideMoves(f: MoveFacts): MovePlan {
+  const plan: MovePlan = { begin: [], release: [], stuck: new Map() };
+  const stuck = (node: string, why: string): void => void plan.stuck.set(node, [...(plan.stuck.get(node) ?? []), why]);
+  const moving = f.workloads.filter((w) => w.move !== undefined);
+  for (const w of moving) {
+    const trouble = troubleOf(w);
+    if (trouble !== undefined && f.leaving.has(w.move?.from ?? '')) stuck(w.move?.from ?? '', trouble);
+  }
+  const waiting: WorkloadRecord[] = [];
+  for (const node of f.leaving.keys()) {
+    const here = f.workloads.filter((w) => w.assignment?.node === node);
+    const reported = f.reported(node);
+    for (const w of here)
+      if (w.desired === 'stopped' && w.stop === undefined && reported?.has(w.name) === false)
+        plan.release.push({ workload: w.name, node });
+    const running = here.filter((w) => w.desired === 'running' && w.move === undefined);
+    const hindrance = running.length === 0 ? undefined : hindranceOf(node, reported, f);
+    if (hindrance === undefined) waiting.push(...running);
+    else stuck(node, hindrance);
+  }
+
+  const byName = new Map(waiting.map((w) => [w.name, w]));
+  const busy = new Set(moving.filter((w) => !isGivenUp(w)).map((w) => w.move?.from ?? ''));
+  let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w)).length;
+  for (const p of place(waiting, f.hosts)) {
+    const w = byName.get(p.workload);
+    const from = w?.assignment?.node;
+    if (w === undefined || from === undefined) continue;
+    if (p.to === undefined) stuck(from, `${w.name}: ${p.why}`);
+    else if (free > 0 && !busy.has(from)) {
+      busy.add(from);
+      free -= 1;
+      const move: Move = { cause: f.leaving.get(from) ?? '', from, to: p.to };
+      plan.begin.push({ workload: w.name, generation: w.generation, move });
+    }
+  }
+  return plan;
+}
+
+/** Why nothing of this node can be moved now. */
+function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f: MoveFacts): string | undefined {
+  if (f.isInIncident(node)) return 'It has an open incident, which takes its workloads away once it is proven off.';
+  if (reported === undefined) return 'It does not say what it runs: power it off, or confirm that it is down.';
+  const others = f.unanswered.filter((n) => n !== node);
+  return others.length === 0 ? undefined : `${others.join(', ')} must say what they run before anything starts.`;
+}
+
+const isGivenUp = (w: WorkloadRecord): boolean => (w.stop?.attempt ?? w.start?.attempt ?? 0) >= TRIES;
+
+/** Of a move that has begun. */
+function troubleOf(w: WorkloadRecord): string | undefined {
+  const { stop, start } = w;
+  if (stop !== undefined && stop.attempt > 0)
+    return `${w.name}: its stop failed ${stop.attempt} time(s). ${stop.why ?? ''}`;
+  if (start !== undefined && start.attempt > 0)
+    return `${w.name}: its start on ${w.assignment?.node ?? '?'} failed ${start.attempt} time(s). ${w.held ?? ''}`;
+  return w.held === undefined ? undefined : `${w.name}: ${w.held}`;
+}
+
+/**
+ * What speaks against "everything has left the node"; undefined: nothing. The registry and the node's own word must
+ * agree; of a node that runs no agent, or is proven off, the registry's word is enough.
+ */
+export function notEmptyBecause(
+  node: { name: string; enrolled: boolean; confirmedOff?: unknown },
+  workloads: readonly WorkloadRecord[],
+  reported: ReadonlySet<string> | undefined,
+): string | undefined {
+  const here = workloads.filter((w) => w.assignment?.node === node.name).map((w) => w.name);
+  if (here.length > 0) return `${here.sort().join(', ')} assigned to it.`;
+  if (!node.enrolled || node.confirmedOff !== undefined) return undefined;
+  if (reported === undefined) return 'It does not say what it runs.';
+  return reported.size === 0 ? undefined : `It reports ${[...reported].sort().join(', ')}, assigned elsewhere.`;
+}
