@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProgram } from './program.js';
-import { MusterUnderTest } from './testing/muster.js';
+import { fakeIo, MusterUnderTest } from './testing/muster.js';
 
 // Real processes on a machine that may be busy with others.
 jest.setTimeout(30_000);
@@ -184,7 +184,7 @@ describe('muster', () => {
       for (const inner of command.commands) check(inner, `${path} ${inner.name()}`);
       if (command.commands.length === 0) expect(helpOf(command)).toContain(`$ ${path}`);
     };
-    const program = createProgram();
+    const program = createProgram(fakeIo([]).io);
     for (const command of program.commands) check(command, `muster ${command.name()}`);
     expect(helpOf(program)).toContain('MUSTER_TOKEN');
   });

@@ -1,28 +1,90 @@
 import { Command } from 'commander';
+import { UsageFailure } from './failure.js';
+import type { Io } from './io.js';
+import { chosenFormat } from './output/format.js';
+import { Printer } from './output/printer.js';
+import { Terminal } from './output/terminal.js';
 import { DEFAULT_URL, parseAddress } from './server/address.js';
 import { Server } from './server/server.js';
-import { Terminal } from './output/terminal.js';
 
 /** What a command has at hand when it runs. */
 export interface Run {
   server: Server;
   terminal: Terminal;
-  /** `--json`. */
-  json: boolean;
+  print: Printer;
+  io: Io;
 }
 
-/** Sets a command's work: `work(run, arguments…, options)`. */
-export function does<A extends unknown[]>(command: Command, work: (run: Run, ...args: A) => Promise<void>): Command {
+/** Options of every command. */
+interface Globals {
+  url?: string;
+  json?: boolean;
+  output?: string;
+}
+
+/** A command, and all below it, in the surroundings that the program was started in. */
+export class CliCommand extends Command {
+  /** What the program ends with where all went well. */
+  exitCode = 0;
+
+  constructor(
+    name: string | undefined,
+    readonly io: Io,
+  ) {
+    super(name);
+    this.exitOverride()
+      .configureHelp({ showGlobalOptions: true })
+      .configureOutput({
+        writeOut: (text) => io.stdout.write(text),
+        writeErr: (text) => io.stderr.write(text),
+        outputError: (text, write) => write(`${text.trimEnd()}\n${usageOf(this)}  (--help says more)\n`),
+        getOutHelpWidth: () => io.stdout.columns ?? 100,
+        getErrHelpWidth: () => io.stderr.columns ?? 100,
+        getOutHasColors: () => false,
+        getErrHasColors: () => false,
+      });
+  }
+
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name, this.io);
+  }
+}
+
+/** Sets a command's work: `work(run, arguments…, options)`. It may answer another exit code than 0. */
+export function does<A extends unknown[]>(
+  command: Command,
+  work: (run: Run, ...args: A) => Promise<number | void>,
+): Command {
   return command.action(async (...given: unknown[]) => {
-    const own = given.at(-1) as Command;
-    const { url, json } = own.optsWithGlobals<{ url?: string; json?: boolean }>();
-    const address = parseAddress(url ?? process.env['MUSTER_URL'] ?? DEFAULT_URL);
-    const token = process.env['MUSTER_TOKEN'];
-    const server = new Server(address, token === '' ? undefined : token);
-    await work({ server, terminal: new Terminal(), json: json === true }, ...(given.slice(0, -1) as A));
+    const own = given.at(-1) as CliCommand;
+    try {
+      const code = await work(prepare(own), ...(given.slice(0, -1) as A));
+      (rootOf(own) as CliCommand).exitCode = code ?? 0;
+    } catch (error) {
+      if (error instanceof UsageFailure) error.usage = usageOf(own);
+      throw error;
+    }
   });
 }
 
-/** Examples behind a command's help. */
+function prepare(command: CliCommand): Run {
+  const { io } = command;
+  const o = command.optsWithGlobals<Globals>();
+  const format = chosenFormat(o);
+  const address = parseAddress(o.url ?? io.env['MUSTER_URL'] ?? DEFAULT_URL);
+  const token = io.env['MUSTER_TOKEN'];
+  const terminal = new Terminal(io);
+  const server = new Server(address, token === '' ? undefined : token);
+  return { server, terminal, print: new Printer(terminal, format), io };
+}
+
+const usageOf = (command: Command): string => `Usage: ${command.createHelp().commandUsage(command)}`;
+
+/** Examples behind a command's help; each begins with the program's name. */
 export const examples = (command: Command, ...lines: string[]): Command =>
-  command.addHelpText('after', `\nExamples:\n${lines.map((l) => `  $ muster ${l}`).join('\n')}\n`);
+  command.addHelpText(
+    'after',
+    () => `\nExamples:\n${lines.map((l) => `  $ ${rootOf(command).name()} ${l}`).join('\n')}`,
+  );
+
+const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));

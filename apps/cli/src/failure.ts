@@ -1,5 +1,8 @@
-/** What ends the program with one line on stderr and exit code 1. */
+/** What ends the program with exit code 1 and, unless there are more things to say, one line on stderr. */
 export class Failure extends Error {
+  /** Lines that come before the message, each complete by itself: what is wrong at which line of a file. */
+  readonly findings: string[] = [];
+
   constructor(
     message: string,
     readonly exitCode = 1,
@@ -11,6 +14,9 @@ export class Failure extends Error {
 
 /** The command line is wrong: one line, how it is used, exit code 2. */
 export class UsageFailure extends Failure {
+  /** `Usage: muster …` of the command that was meant. */
+  usage = 'Usage: muster [options] [command]';
+
   constructor(message: string) {
     super(message, 2);
     this.name = 'UsageFailure';

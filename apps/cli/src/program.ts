@@ -1,48 +1,53 @@
-import { Command } from 'commander';
+import { CliCommand } from './command.js';
 import { alarmCommands } from './commands/alarms.js';
+import { claimCommands } from './commands/claims.js';
+import { configCommands } from './commands/config.js';
 import { eventCommands } from './commands/events.js';
 import { fencingCommands } from './commands/fencing.js';
 import { globalCommands } from './commands/globals.js';
 import { incidentCommands } from './commands/incidents.js';
 import { initCommand } from './commands/init.js';
+import { installClusterctlCommand } from './commands/install-clusterctl.js';
 import { jobCommands } from './commands/jobs.js';
-import { nodesCommands } from './commands/nodes.js';
+import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
+import { tokenCommands } from './commands/tokens.js';
+import { workerCommands } from './commands/workers.js';
 import { workloadCommands } from './commands/workloads.js';
+import type { Io } from './io.js';
+import { nodesCommands } from './nodes/nodes-commands.js';
+import { Formats } from './output/format.js';
 import { DEFAULT_URL } from './server/address.js';
 
 /** The whole command line. */
-export function createProgram(): Command {
-  const program = new Command('muster')
+export function createProgram(io: Io): CliCommand {
+  const program = new CliCommand('muster', io)
     .description('keeps a fleet alive, safe and configured')
     .option(
       '-u, --url <address>',
       `host:port, http(s)://… or unix:/path (environment MUSTER_URL; default ${DEFAULT_URL})`,
     )
-    .option('-j, --json', 'answer as JSON')
+    .option('-o, --output <format>', `${Formats.join(', ')}; otherwise a table on a terminal, lines in a pipe`)
+    .option('-j, --json', 'the same as -o json')
     .addHelpText(
       'after',
-      '\nEnvironment: MUSTER_URL, MUSTER_TOKEN, NO_COLOR\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster events -f\n',
+      '\nEnvironment: MUSTER_URL, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
     );
   statusCommand(program);
   nodesCommands(program);
   jobCommands(program);
   incidentCommands(program);
   workloadCommands(program);
+  claimCommands(program);
   alarmCommands(program);
   eventCommands(program);
   fencingCommands(program);
   globalCommands(program);
+  configCommands(program);
+  settingsCommands(program);
+  workerCommands(program);
+  tokenCommands(program);
   initCommand(program);
-  quiet(program);
+  installClusterctlCommand(program);
   return program;
-}
-
-/** Errors of the command line come back to us, for one line and our exit codes. */
-function quiet(command: Command): void {
-  command
-    .exitOverride()
-    .showHelpAfterError('(muster --help shows every command)')
-    .configureHelp({ showGlobalOptions: true });
-  for (const inner of command.commands) quiet(inner);
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { AlarmRecord } from '#contracts';
 import { does, examples, type Run } from '../command.js';
-import { printRows } from '../output/table.js';
-import { clock } from '../output/times.js';
+import type { View } from '../output/printer.js';
+import type { Terminal } from '../output/terminal.js';
+import { moment } from '../output/times.js';
 
 export function alarmCommands(program: Command): void {
   const alarms = program.command('alarms').description('what needs somebody');
@@ -18,32 +19,45 @@ export function alarmCommands(program: Command): void {
     'alarms list --all --json',
   );
   examples(
-    does(alarms.command('ack <id>').description('acknowledge one: somebody is on it'), ack),
+    does(
+      alarms
+        .command('ack <id>')
+        .description('acknowledge one: somebody is on it')
+        .option('--note <text>', 'for those who look at it next'),
+      ack,
+    ),
     'alarms ack fencing-failed=host1-SN1',
   );
 }
 
-async function list(run: Run, o: { all?: boolean }): Promise<void> {
-  const { items } = await run.server.get<{ items: (AlarmRecord & { id: string })[] }>(
-    o.all === true ? '/v1/alarms?all=true' : '/v1/alarms',
-  );
-  if (run.json) return run.terminal.json({ items });
-  const { terminal } = run;
-  const rows = items.map((a) => [
+type KnownAlarm = AlarmRecord & { id: string };
+
+const view = (terminal: Terminal): View<KnownAlarm> => ({
+  name: (a) => a.id,
+  head: ['ALARM', 'SEVERITY', 'SINCE', 'STATE', 'MESSAGE'],
+  row: (a) => [
     a.id,
     terminal.paint(a.severity === 'critical' ? 'red' : 'yellow', a.severity),
-    clock(a.since),
-    a.cleared !== undefined
-      ? 'cleared'
-      : a.acknowledged === undefined
-        ? 'stands'
-        : `acknowledged by ${a.acknowledged.by}`,
+    moment(a.since, terminal),
+    stateOf(a),
     a.message,
-  ]);
-  printRows(terminal, ['ALARM', 'SEVERITY', 'SINCE', 'STATE', 'MESSAGE'], rows, 'no alarms');
+  ],
+  none: 'no alarms',
+});
+
+function stateOf(a: AlarmRecord): string {
+  if (a.cleared !== undefined) return 'cleared';
+  return a.acknowledged === undefined ? 'stands' : `acknowledged by ${a.acknowledged.by}`;
 }
 
-async function ack(run: Run, id: string): Promise<void> {
-  const alarm = await run.server.exchange<AlarmRecord>('POST', `/v1/alarms/${encodeURIComponent(id)}/ack`);
-  if (run.json) run.terminal.json(alarm);
+async function list(run: Run, o: { all?: boolean }): Promise<void> {
+  const path = o.all === true ? '/v1/alarms?all=true' : '/v1/alarms';
+  const { items } = await run.server.get<{ items: KnownAlarm[] }>(path);
+  await run.print.list(items, view(run.terminal));
+}
+
+async function ack(run: Run, id: string, o: { note?: string }): Promise<void> {
+  const request = o.note === undefined ? {} : { note: o.note };
+  const alarm = await run.server.post<KnownAlarm>(`/v1/alarms/${encodeURIComponent(id)}/ack`, request);
+  await run.print.done(alarm, id, `${id} is acknowledged`);
 }

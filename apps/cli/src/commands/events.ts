@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { does, examples, type Run } from '../command.js';
+import { UsageFailure } from '../failure.js';
 import { eventLine } from '../output/event-line.js';
 import { parseDuration } from '../output/times.js';
 import { eventsOf, type StreamedEvent } from '../server/event-stream.js';
@@ -40,12 +41,15 @@ async function events(run: Run, o: EventOptions): Promise<void> {
   if (o.follow === true) return follow(run, query);
   query.set('limit', '1000');
   const { items } = await run.server.get<{ items: StreamedEvent[] }>(`/v1/events?${query.toString()}`);
-  if (run.json) return run.terminal.json({ items: items.reverse() });
-  for (const event of items.reverse()) run.terminal.line(eventLine(event, run.terminal));
+  items.reverse();
+  if (await run.print.machine({ items })) return;
+  for (const event of items) run.terminal.line(eventLine(event, run.terminal));
 }
 
 /** Never ends by itself: a server that goes away is waited for, and nothing is left out or shown twice. */
 async function follow(run: Run, query: URLSearchParams): Promise<void> {
+  if (run.print.forMachines && run.print.format !== 'json')
+    throw new UsageFailure('events that go on come as lines, or with --json as one JSON value a line');
   let last: number | undefined;
   let reached = false;
   let told = false;
@@ -55,7 +59,7 @@ async function follow(run: Run, query: URLSearchParams): Promise<void> {
         last = event.seq;
         reached = true;
         told = false;
-        run.terminal.line(run.json ? JSON.stringify(event) : eventLine(event, run.terminal));
+        run.terminal.line(run.print.format === 'json' ? JSON.stringify(event) : eventLine(event, run.terminal));
       }
     } catch (error) {
       // A server that was never there is a mistake in the command line more often than an outage.

@@ -29,7 +29,7 @@ export function fencingCommands(program: Command): void {
 }
 
 async function get(run: Run): Promise<void> {
-  print(run, await run.server.get<FencingSettings>('/v1/fencing'));
+  await print(run, await run.server.get<FencingSettings>('/v1/fencing'));
 }
 
 async function set(run: Run, mode: string, o: SetOptions): Promise<void> {
@@ -38,11 +38,11 @@ async function set(run: Run, mode: string, o: SetOptions): Promise<void> {
   const paused =
     o.pause === undefined ? {} : { paused: { until: Date.now() + parseDuration(o.pause), reason: o.reason } };
   const except = o.except === undefined ? {} : { except: o.except.split(',') };
-  print(run, await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', { mode, ...paused, ...except }));
+  await print(run, await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', { mode, ...paused, ...except }));
 }
 
-function print({ terminal, json }: Run, f: FencingSettings): void {
-  if (json) return terminal.json(f);
+async function print({ terminal, print: printer }: Run, f: FencingSettings): Promise<void> {
+  if (await printer.machine(f)) return;
   terminal.line(`mode: ${f.mode}`);
   terminal.line(`hung: ${f.hung}`);
   terminal.line(`after recovery: ${f.afterRecovery}`);

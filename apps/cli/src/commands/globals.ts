@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { does, examples, type Run } from '../command.js';
-import { parseExtraVars } from './extra-vars.js';
+import { parseExtraVars } from '../input/json-option.js';
+import { indented } from '../output/nested.js';
 
 export function globalCommands(program: Command): void {
   const global = program.command('global').description('extra vars of every run');
@@ -19,12 +20,12 @@ export function globalCommands(program: Command): void {
 
 async function get(run: Run): Promise<void> {
   const globals = await run.server.get<{ extra_vars: Record<string, unknown> }>('/info/globals');
-  if (run.json) return run.terminal.json(globals);
-  run.terminal.line('extra_vars:');
-  for (const [name, value] of Object.entries(globals.extra_vars))
-    run.terminal.line(`    ${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  if (await run.print.machine(globals)) return;
+  for (const line of indented(globals)) run.terminal.line(line);
 }
 
 async function set(run: Run, o: { extraVars: string }): Promise<void> {
-  await run.server.exchange('POST', '/globals', { extra_vars: parseExtraVars(o.extraVars) });
+  const extra_vars = parseExtraVars(o.extraVars);
+  await run.server.post('/globals', { extra_vars });
+  await run.print.done({ extra_vars }, 'globals', 'the extra vars of every run are changed');
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { IncidentRecord } from '#contracts';
 import { does, examples, type Run } from '../command.js';
-import { printRows } from '../output/table.js';
-import { clock } from '../output/times.js';
+import type { View } from '../output/printer.js';
+import type { Terminal } from '../output/terminal.js';
+import { moment } from '../output/times.js';
 
 export function incidentCommands(program: Command): void {
   const incident = program.command('incident').description('fencings: what was seen, decided and done');
@@ -36,17 +37,22 @@ export function incidentCommands(program: Command): void {
 
 const incidentPath = (node: string): string => `/v1/incidents/${encodeURIComponent(node)}`;
 
+const view = (terminal: Terminal): View<IncidentRecord> => ({
+  name: (i) => i.node,
+  head: ['NODE', 'PHASE', 'GATE', 'CAUSE', 'OPENED', 'REASON'],
+  row: (i) => [i.node, i.phase, i.gate ?? '-', i.cause, moment(i.openedAt, terminal), i.reason],
+  none: 'no incidents',
+  screen: story,
+});
+
 async function list(run: Run, o: { all?: boolean }): Promise<void> {
   const incidents = await run.server.all<IncidentRecord>(o.all === true ? '/v1/incidents' : '/v1/incidents?open=true');
-  if (run.json) return run.terminal.json({ items: incidents });
-  const rows = incidents.map((i) => [i.node, i.phase, i.gate ?? '-', i.cause, clock(i.openedAt), i.reason]);
-  printRows(run.terminal, ['NODE', 'PHASE', 'GATE', 'CAUSE', 'OPENED', 'REASON'], rows, 'no incidents');
+  await run.print.list(incidents, view(run.terminal));
 }
 
 async function get(run: Run, node: string): Promise<void> {
   const incident = await run.server.get<IncidentRecord>(incidentPath(node));
-  if (run.json) return run.terminal.json(incident);
-  for (const line of story(incident)) run.terminal.line(line);
+  await run.print.one(incident, { ...view(run.terminal), lines: story });
 }
 
 /** The whole incident as lines that each begin with the node: readable, and greppable in a pipe. */
@@ -75,12 +81,11 @@ const by = (proof: { by?: string; reason?: string }): string =>
   proof.by === undefined ? '' : ` by ${proof.by}${text(proof.reason)}`;
 
 async function act(run: Run, verb: string, node: string, o: { reason: string; force?: boolean }): Promise<void> {
-  const answer = await run.server.exchange<IncidentRecord & { doNotPowerOnBefore?: number }>(
-    'POST',
+  const answer = await run.server.post<IncidentRecord & { doNotPowerOnBefore?: number }>(
     `${incidentPath(node)}/${verb}`,
     { reason: o.reason, ...(o.force === true && { force: true }) },
   );
-  if (run.json) return run.terminal.json(answer);
+  if (await run.print.machine(answer, [node])) return;
   run.terminal.line(`${node}: phase: ${answer.phase}`);
   if (answer.doNotPowerOnBefore !== undefined)
     run.terminal.line(`${node}: do not power it on before ${new Date(answer.doNotPowerOnBefore).toISOString()}`);

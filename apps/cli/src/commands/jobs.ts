@@ -1,10 +1,17 @@
 import type { Command } from 'commander';
 import type { JobRecord } from '#contracts';
 import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { resultText } from '../jobs/await-job.js';
-import { printRows } from '../output/table.js';
-import { clock } from '../output/times.js';
+import { wholeNumber } from '../input/numbers.js';
+import { ended, jobPath } from '../jobs/await-job.js';
+import { nodeLines, resultText } from '../jobs/node-progress.js';
+import type { View } from '../output/printer.js';
+import type { Terminal } from '../output/terminal.js';
+import { moment } from '../output/times.js';
+
+interface LogOptions {
+  follow?: boolean;
+  from?: string;
+}
 
 export function jobCommands(program: Command): void {
   const job = program.command('job').description('operations that run or ran');
@@ -19,50 +26,101 @@ export function jobCommands(program: Command): void {
     'job get last',
     'job get active -f',
   );
-  examples(does(job.command('list').description('jobs, newest first'), list), 'job list --json');
+  examples(
+    does(
+      job
+        .command('list')
+        .description('jobs, newest first')
+        .option('--status <status>', 'only these: Queued, Running, Complete or Errored'),
+      list,
+    ),
+    'job list --status Running',
+    'job list -o name',
+  );
+  examples(
+    does(
+      job
+        .command('logs <id>')
+        .description('what Ansible said: of active, last, or an id')
+        .option('-f, --follow', 'go on until the job has ended; exit 1 if it failed')
+        .option('--from <sequence>', 'begin with this piece of the log'),
+      logs,
+    ),
+    'job logs last',
+    'job logs active -f',
+  );
   examples(
     does(job.command('cancel <id>').description('end a job, its Ansible and its children'), cancel),
-    'job cancel last',
+    'job cancel active',
   );
 }
 
-const jobPath = (id: string): string => `/v1/jobs/${encodeURIComponent(id)}`;
+const view = (terminal: Terminal): View<JobRecord> => ({
+  name: (j) => j.id,
+  head: ['ID', 'KIND', 'STATUS', 'CREATED', 'NODES', 'ERROR'],
+  row: (j) => [
+    j.id,
+    j.kind,
+    j.status,
+    moment(j.createdAt, terminal),
+    [...j.nodes, ...(j.addresses ?? [])].join(' '),
+    j.error,
+  ],
+  none: 'no jobs',
+});
 
 async function get(run: Run, id: string, o: { follow?: boolean }): Promise<void> {
   const { server, terminal } = run;
   const job = await server.get<JobRecord>(jobPath(id));
-  if (o.follow === true) {
-    for await (const text of server.stream(`${jobPath(job.id)}/log?follow=true`)) terminal.out(text);
-    return ending(run, await server.get<JobRecord>(jobPath(job.id)));
-  }
-  if (run.json) return terminal.json(job);
+  if (o.follow === true) return follow(run, job.id);
+  if (run.print.format !== undefined) return run.print.one(job, view(terminal));
   let log = '';
   for await (const text of server.stream(`${jobPath(job.id)}/log`)) log += text;
-  print(run, job, log);
+  for (const line of page(job, log, terminal.interactive)) terminal.line(line);
 }
 
-/** As the old program printed a job; the result of each node follows on a terminal. */
-function print({ terminal }: Run, job: JobRecord, log: string): void {
-  terminal.line(`\nDescription: ${job.desc}\nStatus: ${job.status}\nError: ${job.error}\nLogs:`);
-  terminal.line(`    ${log.trimEnd().replaceAll('\n', '\n    ')}\n`);
-  if (terminal.interactive)
-    for (const [node, result] of Object.entries(job.results)) terminal.line(`${node}: ${resultText(result)}`);
+/** As the old program printed a job; how far each node is follows on a terminal. */
+function page(job: JobRecord, log: string, interactive: boolean): string[] {
+  return [
+    '',
+    `Description: ${job.desc}`,
+    `Status: ${job.status}`,
+    `Error: ${job.error}`,
+    'Logs:',
+    `    ${log.trimEnd().replaceAll('\n', '\n    ')}`,
+    '',
+    ...(interactive ? nodeLines(job).map((l) => `${l.node}: ${l.text}`) : []),
+  ];
 }
 
-function ending({ terminal, json }: Run, job: JobRecord): void {
-  if (json) terminal.json(job);
-  else for (const [node, result] of Object.entries(job.results)) terminal.note(`${node}: ${resultText(result)}`);
-  if (job.status === 'Errored') throw new Failure(`job ${job.id} failed: ${job.error}`);
+async function logs(run: Run, id: string, o: LogOptions): Promise<void> {
+  const from = o.from === undefined ? undefined : wholeNumber('--from', o.from, 0);
+  // `active` and `last` may be another job by the time that we ask how it ended.
+  const job = await run.server.get<JobRecord>(jobPath(id));
+  if (o.follow === true) return follow(run, job.id, from);
+  await show(run, job.id, { ...(from !== undefined && { from: String(from) }) });
 }
 
-async function list(run: Run): Promise<void> {
-  const jobs = await run.server.all<JobRecord>('/v1/jobs');
-  if (run.json) return run.terminal.json({ items: jobs });
-  const rows = jobs.map((j) => [j.id, j.kind, j.status, clock(j.createdAt), j.nodes.join(' '), j.error]);
-  printRows(run.terminal, ['ID', 'KIND', 'STATUS', 'CREATED', 'NODES', 'ERROR'], rows, 'no jobs');
+async function follow(run: Run, id: string, from?: number): Promise<void> {
+  await show(run, id, { follow: 'true', ...(from !== undefined && { from: String(from) }) });
+  const job = await run.server.get<JobRecord>(jobPath(id));
+  if (!run.print.forMachines)
+    for (const [node, result] of Object.entries(job.results)) run.terminal.note(`${node}: ${resultText(result)}`);
+  await ended(run, job);
+}
+
+async function show(run: Run, id: string, query: Record<string, string>): Promise<void> {
+  const text = new URLSearchParams(query).toString();
+  for await (const more of run.server.stream(`${jobPath(id)}/log${text === '' ? '' : `?${text}`}`))
+    run.terminal.out(more);
+}
+
+async function list(run: Run, o: { status?: string }): Promise<void> {
+  const query = o.status === undefined ? '' : `?${new URLSearchParams({ status: o.status }).toString()}`;
+  await run.print.list(await run.server.all<JobRecord>(`/v1/jobs${query}`), view(run.terminal));
 }
 
 async function cancel(run: Run, id: string): Promise<void> {
-  const job = await run.server.exchange<JobRecord>('POST', `${jobPath(id)}/cancel`);
-  if (run.json) run.terminal.json(job);
+  const job = await run.server.post<JobRecord>(`${jobPath(id)}/cancel`);
+  await run.print.done(job, job.id, `job ${job.id} is being ended`);
 }

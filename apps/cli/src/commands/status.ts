@@ -15,9 +15,9 @@ export function statusCommand(program: Command): void {
   examples(does(command, status), 'status', 'status --json | jq .nodes');
 }
 
-async function status(run: Run): Promise<void> {
+async function status(run: Run): Promise<number> {
   const view = await run.server.get<StatusView>('/v1/status');
-  if (run.json) run.terminal.json(view);
-  else for (const line of statusScreen(view, run.terminal)) run.terminal.line(line);
-  process.exitCode = judge(view);
+  if (!(await run.print.machine(view, [view.cluster])))
+    for (const line of statusScreen(view, run.terminal)) run.terminal.line(line);
+  return judge(view);
 }

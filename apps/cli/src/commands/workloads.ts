@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import type { WorkloadRecord } from '#contracts';
 import { does, examples, type Run } from '../command.js';
 import { UsageFailure } from '../failure.js';
-import { printRows } from '../output/table.js';
-import { parseJsonOption } from './extra-vars.js';
+import { parseJsonOption } from '../input/json-option.js';
+import { wholeNumber } from '../input/numbers.js';
+import type { View } from '../output/printer.js';
 
 interface PutOptions {
   node?: string;
@@ -43,27 +44,27 @@ export function workloadCommands(program: Command): void {
 
 const workloadPath = (name: string): string => `/v1/workloads/${encodeURIComponent(name)}`;
 
-const row = (w: WorkloadRecord): string[] => [
-  w.name,
-  w.stop === undefined ? w.desired : 'stopping',
-  w.assignment?.node ?? '-',
-  String(w.assignment?.generation ?? w.generation),
-  String(w.priority),
-  w.hostGroup ?? '-',
-  w.held ?? '',
-];
-const head = ['NAME', 'DESIRED', 'NODE', 'GENERATION', 'PRIORITY', 'GROUP', 'HELD'];
+const view: View<WorkloadRecord> = {
+  name: (w) => w.name,
+  head: ['NAME', 'DESIRED', 'NODE', 'GENERATION', 'PRIORITY', 'GROUP', 'HELD'],
+  row: (w) => [
+    w.name,
+    w.stop === undefined ? w.desired : 'stopping',
+    w.assignment?.node ?? '-',
+    String(w.assignment?.generation ?? w.generation),
+    String(w.priority),
+    w.hostGroup ?? '-',
+    w.held ?? '',
+  ],
+  none: 'no workloads',
+};
 
 async function list(run: Run): Promise<void> {
-  const workloads = await run.server.all<WorkloadRecord>('/v1/workloads');
-  if (run.json) return run.terminal.json({ items: workloads });
-  printRows(run.terminal, head, workloads.map(row), 'no workloads');
+  await run.print.list(await run.server.all<WorkloadRecord>('/v1/workloads'), view);
 }
 
 async function get(run: Run, name: string): Promise<void> {
-  const workload = await run.server.get<WorkloadRecord>(workloadPath(name));
-  if (run.json) return run.terminal.json(workload);
-  printRows(run.terminal, head, [row(workload)], '');
+  await run.print.one(await run.server.get<WorkloadRecord>(workloadPath(name)), view);
 }
 
 async function put(run: Run, name: string, o: PutOptions): Promise<void> {
@@ -72,20 +73,20 @@ async function put(run: Run, name: string, o: PutOptions): Promise<void> {
     ...(o.node !== undefined && { node: o.node }),
     ...(o.hostGroup !== undefined && { hostGroup: o.hostGroup }),
     ...(o.desired !== undefined && { desired: o.desired }),
-    ...(o.priority !== undefined && { priority: whole('--priority', o.priority) }),
-    ...(o.weight !== undefined && { weight: whole('--weight', o.weight) }),
+    ...(o.priority !== undefined && { priority: wholeNumber('--priority', o.priority) }),
+    ...(o.weight !== undefined && { weight: wholeNumber('--weight', o.weight, 0) }),
     ...(o.driver !== undefined && {
       recovery: { driver: o.driver, spec: o.spec === undefined ? {} : parseJsonOption('--spec', o.spec) },
     }),
   });
-  if (run.json) run.terminal.json(workload);
+  await run.print.done(
+    workload,
+    name,
+    `${name} is ${workload.desired}, on ${workload.assignment?.node ?? 'no node yet'}`,
+  );
 }
 
 async function forget(run: Run, name: string): Promise<void> {
   await run.server.exchange('DELETE', workloadPath(name));
-}
-
-function whole(option: string, text: string): number {
-  if (!/^-?\d{1,9}$/.test(text)) throw new UsageFailure(`${option}: "${text}" is no whole number`);
-  return Number(text);
+  await run.print.done({ name }, name, `${name} is forgotten`);
 }

@@ -1,53 +1,45 @@
-import type { JobRecord, NodeResult } from '#contracts';
+import { isEndedJob, type JobRecord } from '#contracts/job.js';
 import type { Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { eventsOf } from '../server/event-stream.js';
+import { progressDisplay } from './progress-display.js';
 
-/** Looked at anew after so long also without an event: events may be cut off while the job is not. */
-const LOOK_AGAIN_MS = 2_000;
+/** Looked at anew after so long also without an event: progress within a task list makes none. */
+const LOOK_AGAIN_MS = 1_000;
 
-const ended = (job: JobRecord): boolean => job.status === 'Complete' || job.status === 'Errored';
+export const jobPath = (id: string): string => `/v1/jobs/${encodeURIComponent(id)}`;
 
-/** Shows each node's result as it comes, until the job has ended. @throws Failure where the job failed. */
+/**
+ * Shows how far each node is, until the job has ended. Ctrl-C ends the watching, not the job.
+ * @throws Failure where the job failed
+ */
 export async function awaitJob(run: Run, id: string): Promise<void> {
   const stop = new AbortController();
-  const told = new Set<string>();
   const wake = new Wake();
+  const display = run.print.forMachines ? undefined : progressDisplay(run.terminal);
+  const goesOn = (): void => run.terminal.note(`muster: job ${id} goes on; to follow it: muster job get ${id} -f`);
+  process.prependOnceListener('SIGINT', goesOn);
   const listening = listen(run, id, stop.signal, wake);
   try {
-    let task = '';
     for (;;) {
-      const job = await run.server.get<JobRecord>(`/v1/jobs/${encodeURIComponent(id)}`);
-      if (!run.json) {
-        if (job.task !== task && job.status === 'Running') run.terminal.line(`job ${id}: ${job.task}`);
-        task = job.task;
-        for (const [node, result] of Object.entries(job.results)) tell(run, node, result, told);
+      const job = await run.server.get<JobRecord>(jobPath(id));
+      if (isEndedJob(job)) {
+        display?.end(job);
+        return await ended(run, job);
       }
-      if (ended(job)) return finish(run, job);
+      display?.show(job);
       await wake.next(LOOK_AGAIN_MS);
     }
   } finally {
+    process.removeListener('SIGINT', goesOn);
     stop.abort();
     await listening;
   }
 }
 
-function tell(run: Run, node: string, result: NodeResult, told: Set<string>): void {
-  const text = resultText(result);
-  if (told.has(`${node} ${text}`)) return;
-  told.add(`${node} ${text}`);
-  run.terminal.line(`${node}: ${run.terminal.paint(result.ok ? 'green' : 'red', text)}`);
-}
-
-export function resultText(result: NodeResult): string {
-  if (result.ok) return `${result.step}: ok${result.cleanupFailed === true ? ' (its cleanup failed)' : ''}`;
-  const why = [result.failedTask, result.message].filter((x) => x !== undefined && x !== '').join(': ');
-  return `${result.step}: failed${why === '' ? '' : `: ${why}`}`;
-}
-
-function finish(run: Run, job: JobRecord): void {
-  if (run.json) run.terminal.json(job);
-  else run.terminal.line(`job ${job.id}: ${job.status}`);
+/** What a command that saw a job end says last. @throws Failure where the job failed */
+export async function ended(run: Run, job: JobRecord): Promise<void> {
+  await run.print.machine(job, [job.id]);
   if (job.status === 'Errored') throw new Failure(`job ${job.id} failed: ${job.error}`);
 }
 

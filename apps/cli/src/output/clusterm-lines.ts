@@ -1,4 +1,5 @@
 import type { ClustermNode } from '#contracts';
+import { indented } from './nested.js';
 
 const sections: [title: string, part: keyof ClustermNode][] = [
   ['Inventory State', 'inventory_state'],
@@ -10,17 +11,7 @@ const sections: [title: string, part: keyof ClustermNode][] = [
 export function clustermLines(node: ClustermNode): string[] {
   const { name } = node.inventory_state;
   return sections
-    .flatMap(([title, part]) => [title, ...members(node[part], '   ')])
+    .flatMap(([title, part]) => [title, ...indented(node[part], '   ')])
     .map((line) => `${name}: ${line}`)
     .concat('');
-}
-
-function members(value: object, indent: string): string[] {
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([key, inner]: [string, unknown]) =>
-      typeof inner === 'object' && inner !== null
-        ? [`${indent}${key}:`, ...members(inner, `${indent}    `)]
-        : [`${indent}${key}: ${String(inner)}`],
-    );
 }

@@ -1,6 +1,6 @@
 import type { AlarmRecord, EventMap, Verdict } from '#contracts';
 import type { StreamedEvent } from '../server/event-stream.js';
-import { resultText } from '../jobs/await-job.js';
+import { resultText } from '../jobs/node-progress.js';
 import type { Colour, Terminal } from './terminal.js';
 import { clock } from './times.js';
 

@@ -5,8 +5,11 @@ import { parseAddress } from '../server/address.js';
 import { eventLine } from './event-line.js';
 import { judge } from './judge.js';
 import { statusScreen } from './status-screen.js';
+import { fakeIo } from '../testing/muster.js';
 import { Terminal } from './terminal.js';
 import { parseDuration, shortAge } from './times.js';
+
+const pipe = new Terminal(fakeIo([]).io);
 
 const well: StatusView = {
   cluster: 'prod',
@@ -68,8 +71,7 @@ describe('muster status', () => {
   });
 
   it('says on its first line what wants attention, and only what is serious where something is', () => {
-    const first = (more: Partial<StatusView>): string | undefined =>
-      statusScreen({ ...well, ...more }, new Terminal())[0];
+    const first = (more: Partial<StatusView>): string | undefined => statusScreen({ ...well, ...more }, pipe)[0];
     const observing: Partial<StatusView> = { fencing: { ...well.fencing, mode: 'observe' }, alarms: [alarm] };
     expect(first({})).toBe('prod: all is well');
     expect(first(observing)).toBe(
@@ -88,7 +90,7 @@ describe('muster status', () => {
         alarms: many(alarm),
         nodes: { total: 900, inService: 400, out: many({ node: 'a-1', reasons: ['its incident is open'] }) },
       },
-      new Terminal(),
+      pipe,
     );
     expect(screen.length).toBeLessThan(40);
     expect(screen[0]).toContain('a-1 is failed');
@@ -96,7 +98,7 @@ describe('muster status', () => {
   });
 
   it('shows leaders with the age of their leases', () => {
-    expect(statusScreen(well, new Terminal())).toContain(
+    expect(statusScreen(well, pipe)).toContain(
       'leaders    detector: detector-1 (0.3 s), conductor: conductor-1 (0.3 s), fencer: fencer-1 (0.3 s)',
     );
   });
@@ -139,7 +141,7 @@ describe('what is printed', () => {
 
   it('puts an event on one line, whatever is in it', () => {
     const line = (kind: string, data: unknown): string =>
-      eventLine({ seq: 1, kind, key: 'a-1', at: 0, source: 's', data }, new Terminal());
+      eventLine({ seq: 1, kind, key: 'a-1', at: 0, source: 's', data }, pipe);
     expect(line('verdict', { verdict: 'DOWN', networks: [], reason: '4 of 4\naccuse' })).toBe(
       '1970-01-01T00:00:00.000Z verdict a-1: DOWN: 4 of 4 accuse',
     );

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import type { Io } from '../io.js';
 
 const codes = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof codes;
@@ -7,19 +8,26 @@ export type Colour = keyof typeof codes;
 export class Terminal {
   /** A person reads this: tables, colours, questions. In a pipe: lines that can be searched. */
   readonly interactive: boolean;
+  /** Lines can be drawn anew in their place. */
+  readonly canRedraw: boolean;
   private readonly coloured: boolean;
 
-  constructor(private readonly env: NodeJS.ProcessEnv = process.env) {
-    this.interactive = process.stdout.isTTY;
-    this.coloured = this.interactive && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  constructor(private readonly io: Io) {
+    this.interactive = io.stdout.isTTY === true;
+    this.canRedraw = this.interactive && io.env['TERM'] !== 'dumb';
+    this.coloured = this.canRedraw && (io.env['NO_COLOR'] ?? '') === '';
   }
 
   get width(): number {
-    return process.stdout.columns || Number(this.env['COLUMNS']) || 100;
+    return this.io.stdout.columns || 100;
+  }
+
+  get height(): number {
+    return this.io.stdout.rows || 24;
   }
 
   out(text: string): void {
-    process.stdout.write(text);
+    this.io.stdout.write(text);
   }
 
   line(text = ''): void {
@@ -31,7 +39,7 @@ export class Terminal {
   }
 
   note(text: string): void {
-    process.stderr.write(`${text}\n`);
+    this.io.stderr.write(`${text}\n`);
   }
 
   paint(colour: Colour, text: string): string {
@@ -40,13 +48,15 @@ export class Terminal {
 
   /** Only where a person can answer. */
   get canAsk(): boolean {
-    return process.stdin.isTTY && process.stderr.isTTY;
+    return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true;
   }
 
   async confirm(question: string): Promise<boolean> {
-    const reader = createInterface({ input: process.stdin, output: process.stderr });
+    this.io.stderr.write(`${question} [y/N] `);
+    const reader = createInterface({ input: this.io.stdin });
     try {
-      return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `)).trim());
+      for await (const answer of reader) return /^y(es)?$/i.test(answer.trim());
+      return false;
     } finally {
       reader.close();
     }

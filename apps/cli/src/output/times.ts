@@ -1,4 +1,5 @@
 import { UsageFailure } from '../failure.js';
+import type { Terminal } from './terminal.js';
 
 const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -18,8 +19,19 @@ export function shortAge(ms: number): string {
   return `${Math.round(ms / 86_400_000)} d`;
 }
 
+const two = (n: number): string => String(n).padStart(2, '0');
+
 /** Wall clock of this machine's zone, with milliseconds. */
 export function clock(at: number): string {
   const date = new Date(at);
   return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+/** Day and time: of this machine's zone for people, ISO 8601 in a pipe; `-` where there is none. */
+export function moment(at: number | undefined, terminal: Terminal): string {
+  if (at === undefined) return '-';
+  const date = new Date(at);
+  if (!terminal.interactive) return date.toISOString();
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${date.toTimeString().slice(0, 8)}`;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { userInfo } from 'node:os';
@@ -7,12 +8,13 @@ import type { Address } from './address.js';
 /** A server that takes longer for anything but a stream is taken for dead, ms. */
 const ANSWER_LIMIT_MS = 30_000;
 
-/** A refusal of the server, with its stable code where it gave one. */
+/** A refusal of the server, with its stable code and the facts beside it where it gave some. */
 export class Refusal extends Failure {
   constructor(
     message: string,
     readonly status: number,
     readonly code: string | undefined,
+    readonly facts: Record<string, unknown> = {},
   ) {
     super(message);
     this.name = 'Refusal';
@@ -21,6 +23,9 @@ export class Refusal extends Failure {
 
 /** No answer at all: the server is not there. */
 export class NoServer extends Failure {}
+
+/** No answer either, but the request may have arrived. */
+export class BrokenOff extends NoServer {}
 
 /** Muster's HTTP API: all that this program knows of a cluster comes from here. */
 export class Server {
@@ -33,12 +38,28 @@ export class Server {
     return this.exchange<T>('GET', path);
   }
 
+  /**
+   * By its key the server carries it out once, also where a connection that breaks makes us ask a second time, or a
+   * proxy on the way sends it twice.
+   * @throws Refusal, NoServer
+   */
+  async post<T>(path: string, body: unknown = {}): Promise<T> {
+    const once = { 'idempotency-key': randomUUID() };
+    try {
+      return await this.exchange<T>('POST', path, body, once);
+    } catch (error) {
+      // Only /v1 knows keys.
+      if (!(error instanceof BrokenOff) || !path.startsWith('/v1/')) throw error;
+      return this.exchange<T>('POST', path, body, once);
+    }
+  }
+
   /** @throws Refusal, NoServer */
-  async exchange<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await this.open(method, path, body === undefined ? undefined : JSON.stringify(body));
-    const text = await textOf(answer);
-    if ((answer.statusCode ?? 0) >= 400) throw refusal(answer, text);
-    return (text === '' ? {} : JSON.parse(text)) as T;
+  async exchange<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
+    const answer = await this.open(method, path, body === undefined ? undefined : JSON.stringify(body), headers);
+    const text = await this.textOf(answer);
+    if ((answer.statusCode ?? 0) >= 400) throw this.refusal(answer, text);
+    return (text === '' ? {} : this.parsed(text)) as T;
   }
 
   /** All items of a list, page by page. */
@@ -59,15 +80,43 @@ export class Server {
   /** An answer that goes on: a log, events. @throws Refusal, NoServer; also in the middle, when it breaks off. */
   async *stream(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): AsyncGenerator<string> {
     const answer = await this.open('GET', path, undefined, headers, signal);
-    if ((answer.statusCode ?? 0) >= 400) throw refusal(answer, await textOf(answer));
+    if ((answer.statusCode ?? 0) >= 400) throw this.refusal(answer, await this.textOf(answer));
     answer.setEncoding('utf8');
     try {
       for await (const text of answer) yield text as string;
     } catch (cause) {
       if (signal?.aborted === true) return;
-      throw new NoServer(`the connection to ${this.address.text} broke: ${(cause as Error).message}`);
+      throw new BrokenOff(`the connection to ${this.address.text} broke: ${(cause as Error).message}`);
     } finally {
       answer.destroy();
+    }
+  }
+
+  private async textOf(answer: IncomingMessage): Promise<string> {
+    answer.setEncoding('utf8');
+    let text = '';
+    try {
+      for await (const more of answer) text += more as string;
+    } catch (cause) {
+      throw new BrokenOff(`the connection to ${this.address.text} broke: ${(cause as Error).message}`);
+    }
+    return text;
+  }
+
+  private refusal(answer: IncomingMessage, text: string): Refusal {
+    const status = answer.statusCode ?? 0;
+    if (answer.headers['content-type']?.includes('json') === true) {
+      const facts = this.parsed(text) as { detail?: string; code?: string };
+      return new Refusal(facts.detail ?? `the server answered ${status}`, status, facts.code, { ...facts });
+    }
+    return new Refusal(text.trim() || `the server answered ${status}`, status, undefined);
+  }
+
+  private parsed(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw new Failure(`${this.address.text} does not speak Muster's API: ${(cause as Error).message}`);
     }
   }
 
@@ -99,34 +148,23 @@ export class Server {
         resolve(answer);
       });
       request.setTimeout(ANSWER_LIMIT_MS, () => request.destroy(new Error(`no answer in ${ANSWER_LIMIT_MS / 1000} s`)));
-      request.on('error', (cause) => reject(new NoServer(`no Muster at ${this.address.text}: ${explain(cause)}`)));
+      request.on('error', (cause) => reject(this.noAnswer(cause)));
       request.end(body);
     });
   }
-}
 
-async function textOf(answer: IncomingMessage): Promise<string> {
-  answer.setEncoding('utf8');
-  let text = '';
-  for await (const more of answer) text += more as string;
-  return text;
-}
-
-function refusal(answer: IncomingMessage, text: string): Refusal {
-  const status = answer.statusCode ?? 0;
-  if (answer.headers['content-type']?.includes('json') === true) {
-    const { detail, code } = JSON.parse(text) as { detail?: string; code?: string };
-    return new Refusal(detail ?? `the server answered ${status}`, status, code);
+  private noAnswer(cause: NodeJS.ErrnoException): NoServer {
+    if (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')
+      return new BrokenOff(`the connection to ${this.address.text} broke: ${cause.message}`);
+    return new NoServer(`no Muster at ${this.address.text}: ${explain(cause)}`);
   }
-  return new Refusal(text.trim() || `the server answered ${status}`, status, undefined);
 }
 
-function explain(cause: Error): string {
-  const { code } = cause as NodeJS.ErrnoException;
+function explain({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'nothing listens there; is it running? (--url, MUSTER_URL)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'this host name is not known';
   if (code === 'EACCES') return 'permission denied';
-  return cause.message;
+  return message;
 }
 
 /** For the record of a server without tokens; it cannot check it. */

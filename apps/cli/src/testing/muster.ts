@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { execute } from '../execute.js';
+import type { Io } from '../io.js';
 
 const program = fileURLToPath(new URL('../../../../bin/muster.mjs', import.meta.url));
 
@@ -19,9 +22,33 @@ export interface Received {
   headers: IncomingMessage['headers'];
 }
 
+export interface Surroundings {
+  env?: Record<string, string>;
+  /** Somebody sits at a terminal of this width. */
+  terminal?: number;
+  stdin?: string;
+  /** The name that the program is called by. */
+  program?: string;
+}
+
 type Answer = (request: Received, res: ServerResponse) => void;
 
-/** A tiny HTTP server in Muster's place, and the built program as a child process in front of it. */
+/** stdin, stdout and stderr that are read by a spec. */
+export function fakeIo(args: string[], o: Surroundings = {}): { io: Io; outcome: Omit<Outcome, 'code'> } {
+  const outcome = { stdout: '', stderr: '' };
+  const tty = o.terminal === undefined ? {} : { isTTY: true, columns: o.terminal, rows: 24 };
+  const io: Io = {
+    stdin: Object.assign(Readable.from([o.stdin ?? '']), { isTTY: o.terminal !== undefined }),
+    stdout: { write: (text) => (outcome.stdout += text), ...tty },
+    stderr: { write: (text) => (outcome.stderr += text), ...tty },
+    env: o.env ?? {},
+    program: o.program ?? 'muster',
+    args,
+  };
+  return { io, outcome };
+}
+
+/** A tiny HTTP server in Muster's place, and in front of it the program: within the spec, or built, as a process. */
 export class MusterUnderTest {
   readonly received: Received[] = [];
   private readonly answers = new Map<string, Answer>();
@@ -59,9 +86,16 @@ export class MusterUnderTest {
     return this.received.filter((r) => r.method === method).at(-1);
   }
 
-  /** Runs `muster …args` with its output in pipes and nobody to ask. */
-  async run(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-    const child = spawn(process.execPath, [program, ...args], {
+  /** Runs `muster …args` within the spec: in a pipe with nobody to ask, unless said otherwise. */
+  async call(args: string[], o: Surroundings = {}): Promise<Outcome> {
+    const { io, outcome } = fakeIo(args, { ...o, env: { MUSTER_URL: this.url, ...o.env } });
+    const code = await execute(io);
+    return { code, ...outcome };
+  }
+
+  /** Runs the built `muster …args` as a process, with its output in pipes and nobody to ask. */
+  async run(args: string[], env: Record<string, string> = {}, file = program): Promise<Outcome> {
+    const child = spawn(process.execPath, [file, ...args], {
       env: { PATH: process.env['PATH'], MUSTER_URL: this.url, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import type { ClusterSettings } from '#contracts';
+import { does, examples, type Run } from '../command.js';
+import { UsageFailure } from '../failure.js';
+import { jsonOrText, parseAssignment, toMapping } from '../input/assignments.js';
+import { readMapping } from '../input/document.js';
+import { dotted } from '../output/nested.js';
+
+type Settings = ClusterSettings & { revision: number };
+
+export function settingsCommands(program: Command): void {
+  const settings = program.command('settings').description('settings of the cluster, valid as one set or not at all');
+  examples(
+    does(settings.command('get').description('all of them'), get),
+    'settings get',
+    'settings get | grep detection',
+    'settings get -o yaml',
+  );
+  examples(
+    does(
+      settings
+        .command('set [assignments...]')
+        .description('change those that are named; a list is replaced as a whole, null removes')
+        .option('--file <file>', 'a mapping of settings, as YAML or JSON; - is stdin'),
+      set,
+    ),
+    'settings set detection.interval=250 holdDown=10000',
+    'settings set \'webhooks=[{"name":"pager","url":"https://pager.example/in","severity":"critical"}]\'',
+    'settings set --file settings.yaml',
+  );
+}
+
+async function get(run: Run): Promise<void> {
+  const settings = await run.server.get<Settings>('/v1/settings');
+  if (await run.print.machine(settings)) return;
+  for (const line of dotted({ ...settings })) run.terminal.line(line);
+}
+
+async function set(run: Run, assignments: string[], o: { file?: string }): Promise<void> {
+  if (assignments.length > 0 === (o.file !== undefined)) throw new UsageFailure('either key=value …, or --file');
+  const patch =
+    o.file === undefined
+      ? toMapping(assignments.map((text) => parseAssignment(text, jsonOrText)))
+      : withoutRevision(await readMapping(run.io, o.file));
+  const settings = await run.server.exchange<Settings>('PATCH', '/v1/settings', patch);
+  if (await run.print.machine(settings)) return;
+  if (run.terminal.interactive) run.terminal.line('the settings are changed');
+}
+
+/** A file that `settings get -o yaml` wrote can be given back. */
+const withoutRevision = ({ revision: _revision, ...patch }: Record<string, unknown>): Record<string, unknown> => patch;

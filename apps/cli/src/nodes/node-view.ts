@@ -1,0 +1,56 @@
+import type { NodeView, PowerDevice } from '#contracts';
+import { clustermNode } from '#contracts/clusterm.js';
+import { clustermLines } from '../output/clusterm-lines.js';
+import { dotted } from '../output/nested.js';
+import type { View } from '../output/printer.js';
+import type { Terminal } from '../output/terminal.js';
+import { moment } from '../output/times.js';
+
+/** A node as a row, as the lines of the old program, and as a page about one. */
+export const nodeView = (terminal: Terminal): View<NodeView> => ({
+  name: (n) => n.name,
+  head: ['NAME', 'GROUP', 'STATUS', 'STATE', 'SERVICE', 'ADDRESS', 'WHY'],
+  row: (n) => [
+    n.name,
+    n.hostGroup ?? '-',
+    n.status,
+    n.state,
+    n.inService ? terminal.paint('green', 'in') : terminal.paint('yellow', 'out'),
+    n.networks['management']?.address ?? '-',
+    n.reasons.map((r) => r.detail).join('; '),
+  ],
+  none: 'no nodes',
+  lines: (n) => clustermLines(clustermNode(n)),
+  screen: (n) => nodePage(n, terminal),
+});
+
+/** All that a person asks of one node. */
+function nodePage(n: NodeView, terminal: Terminal): string[] {
+  const facts: [string, string | undefined][] = [
+    ['group', n.hostGroup],
+    ['status', `${n.status} (before: ${n.prevStatus})`],
+    ['state', `${n.state} (before: ${n.prevState})`],
+    ['domain', n.failureDomain],
+    ...Object.entries(n.networks).map(([name, { address }]): [string, string] => [name, address]),
+    ...n.powerLevels.map((level, i): [string, string] => [`power ${i + 1}`, level.map(deviceText).join(' and ')]),
+    ['fencing', n.fencing],
+    ['vars', dotted(n.vars).join(', ') || undefined],
+    ['cordon', n.cordon && `${n.cordon.reason} (${n.cordon.by}${until(n.cordon.until, terminal)})`],
+    ['maintenance', n.maintenance?.reason],
+    ['job', n.job],
+    ['provisioned', n.provisioned && `${moment(n.provisioned.at, terminal)} by job ${n.provisioned.job}`],
+    ['ssh keys', n.sshHostKeys?.map((key) => key.split(' ')[0]).join(', ')],
+  ];
+  const service = n.inService ? terminal.paint('green', 'in service') : terminal.paint('yellow', 'out of service');
+  return [
+    `${terminal.paint('bold', n.name)}: ${service}`,
+    ...n.reasons.map((r) => `  ${r.code.padEnd(14)} ${r.detail}`),
+    ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(14)} ${value}`])),
+  ];
+}
+
+const deviceText = (d: PowerDevice): string =>
+  `${d.id} (${d.driver} ${d.address}${d.port === undefined ? '' : `:${d.port}`})`;
+
+const until = (at: number | undefined, terminal: Terminal): string =>
+  at === undefined ? '' : `, until ${moment(at, terminal)}`;

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import type { OperationRequest } from '#contracts';
+import { does, examples, type Run } from '../command.js';
+import { parseExtraVars } from '../input/json-option.js';
+import { seconds } from '../input/numbers.js';
+import { askAboutWorkloads } from '../input/workloads-at-stake.js';
+import { awaitJob } from '../jobs/await-job.js';
+import { chosenNodes } from './fetch-nodes.js';
+import { SELECTOR } from './selector-option.js';
+
+type Kind = OperationRequest['kind'];
+
+interface OperationOptions {
+  selector?: string;
+  hostGroup?: string;
+  extraVars?: string;
+  timeout?: string;
+  force?: boolean;
+  wait?: boolean;
+  yes?: boolean;
+}
+
+interface Operation {
+  summary: string;
+  /** May give the nodes another host group. */
+  group?: true;
+  /** Ends what runs on the nodes. */
+  destructive?: true;
+}
+
+const operations: Record<Exclude<Kind, 'discover'>, Operation> = {
+  commission: { summary: 'bring nodes into a host group: the site playbook runs on them', group: true },
+  decommission: { summary: 'clean nodes up and take them out', destructive: true },
+  maintenance: {
+    summary: 'upgrade nodes: cleanup, then site (to leave a node alone is "node cordon")',
+    group: true,
+    destructive: true,
+  },
+  check: { summary: 'compare nodes with their configuration; changes nothing on them' },
+  resetup: { summary: 'clean nodes up and set them up anew for their host group', destructive: true },
+};
+
+export function operationCommands(node: Command, nodes: Command): void {
+  for (const [kind, operation] of Object.entries(operations) as [Exclude<Kind, 'discover'>, Operation][]) {
+    const group = operation.group === true ? ' --host-group service-worker' : '';
+    const one = operationCommand(node, `${kind} <name>`, kind, operation);
+    does(one, (run, name: string, o: OperationOptions) => operate(run, kind, [name], o));
+    examples(one, `node ${kind} host1-SN1${group}`, `node ${kind} host1-SN1${group} --wait`);
+    const many = operationCommand(nodes, `${kind} [names...]`, kind, operation).option(...SELECTOR);
+    does(many, async (run, names: string[], o: OperationOptions) =>
+      operate(run, kind, await chosenNodes(run, names, o.selector), o),
+    );
+    examples(many, `nodes ${kind} host1-SN1 host2-SN2${group} --wait`, `nodes ${kind} -l vars.rack=r1${group}`);
+  }
+}
+
+function operationCommand(parent: Command, call: string, kind: Kind, operation: Operation): Command {
+  const command = parent.command(call).description(operation.summary);
+  if (kind === 'maintenance') command.alias('update');
+  if (operation.group === true) command.option('-g, --host-group <group>', 'host group of the nodes');
+  runOptions(command);
+  if (operation.destructive === true)
+    command
+      .option('--force', 'move workloads away first')
+      .option('--yes', 'do not ask, also where workloads run there');
+  return command;
+}
+
+const runOptions = (command: Command): Command =>
+  command
+    .option('-e, --extra-vars <json>', 'extra vars of this run, a JSON object')
+    .option('--timeout <duration>', 'end the job after 30s, 15m, 2h, 1d')
+    .option('--wait', 'show the progress of each node until the job has ended; exit 1 if it failed');
+
+/** `discover`, and the same as `nodes discover`. */
+export function discoverCommand(parent: Command, path: string): void {
+  const command = parent
+    .command('discover <addresses...>')
+    .description('install the agent on bare hosts over ssh; they appear by themselves')
+    .option('-g, --host-group <group>', 'host group of the nodes');
+  examples(
+    does(runOptions(command), (run, addresses: string[], o: OperationOptions) =>
+      submit(run, 'discover', { addresses }, o),
+    ),
+    `${path} 10.0.0.11 10.0.0.12 --wait`,
+    `${path} 10.0.0.13 -e '{"ansible_user":"admin"}'`,
+  );
+}
+
+async function operate(run: Run, kind: Kind, nodes: string[], o: OperationOptions): Promise<void> {
+  if (kind !== 'discover' && operations[kind].destructive === true) {
+    checkOptions(o);
+    await askAboutWorkloads(run, `${kind} ${nodes.join(' ')}`, nodes, o.yes === true);
+  }
+  await submit(run, kind, { nodes }, o);
+}
+
+/** What is wrong with the command line is said before anybody is asked anything. */
+const checkOptions = (o: OperationOptions): Pick<OperationRequest, 'extraVars' | 'timeout'> => ({
+  ...(o.extraVars !== undefined && { extraVars: parseExtraVars(o.extraVars) }),
+  ...(o.timeout !== undefined && { timeout: seconds('--timeout', o.timeout) }),
+});
+
+async function submit(
+  run: Run,
+  kind: Kind,
+  subject: Pick<OperationRequest, 'nodes' | 'addresses'>,
+  o: OperationOptions,
+): Promise<void> {
+  const request: OperationRequest = {
+    kind,
+    ...subject,
+    ...(o.hostGroup !== undefined && { hostGroup: o.hostGroup }),
+    ...checkOptions(o),
+    ...(o.force === true && { force: true }),
+  };
+  const { job } = await run.server.post<{ job: string }>('/v1/operations', request);
+  if (o.wait === true) return awaitJob(run, job);
+  await run.print.done({ job }, job, `started: job ${job} (muster job get ${job} -f)`);
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import type { PowerActionRequest } from '#contracts';
+import { does, examples, type Run } from '../command.js';
+import { Failure } from '../failure.js';
+import { askAboutWorkloads } from '../input/workloads-at-stake.js';
+import type { View } from '../output/printer.js';
+import { nodePath } from './fetch-nodes.js';
+
+type Action = PowerActionRequest['action'];
+
+interface DevicePower {
+  id: string;
+  power: 'on' | 'off' | 'unknown';
+  code?: string;
+  detail?: string;
+}
+
+const actions: Record<Action, string> = {
+  on: 'switch a node on',
+  off: 'fence a node by hand: off with proof, its workloads start elsewhere',
+  soft: 'ask its system to shut down',
+  cycle: 'off with proof, then on',
+};
+
+const powerPath = (name: string): string => `${nodePath(name)}/power`;
+
+export function powerCommands(node: Command): void {
+  const power = node.command('power').description('switch a node, by the same guard and audit as a fencing');
+  for (const [action, description] of Object.entries(actions) as [Action, string][]) {
+    const command = power
+      .command(`${action} <name>`)
+      .description(description)
+      .requiredOption('--reason <text>', 'why; kept with the node');
+    if (action !== 'on') command.option('--yes', 'do not ask, also where workloads run there');
+    examples(
+      does(command, (run, name: string, o: { reason: string; yes?: boolean }) => act(run, action, name, o)),
+      `node power ${action} host1-SN1 --reason "new memory"`,
+    );
+  }
+  examples(
+    does(power.command('status <name>').description('what its power devices read'), status),
+    'node power status host1-SN1',
+  );
+}
+
+async function act(run: Run, action: Action, name: string, o: { reason: string; yes?: boolean }): Promise<void> {
+  if (action !== 'on') await askAboutWorkloads(run, `power ${action} ${name}`, [name], o.yes === true);
+  const request: PowerActionRequest = { action, reason: o.reason };
+  const answer = await run.server.post<{ incident?: string; power?: string }>(powerPath(name), request);
+  const followed = answer.incident === undefined ? '' : `: incident ${answer.incident} (muster incident get ${name})`;
+  const read = answer.power === undefined ? '' : `: power is ${answer.power}`;
+  await run.print.done(answer, answer.incident ?? name, `${name}: ${action} accepted${followed}${read}`);
+}
+
+const view = (run: Run): View<DevicePower> => ({
+  name: (d) => d.id,
+  head: ['DEVICE', 'POWER', 'DETAIL'],
+  row: (d) => [
+    d.id,
+    run.terminal.paint(d.power === 'on' ? 'green' : d.power === 'off' ? 'yellow' : 'red', d.power),
+    [d.code, d.detail].filter((x) => x !== undefined).join(': '),
+  ],
+  none: 'no power devices',
+});
+
+async function status(run: Run, name: string): Promise<void> {
+  await run.print.list(await read(run, name), view(run));
+}
+
+const read = async (run: Run, name: string): Promise<DevicePower[]> =>
+  (await run.server.get<{ devices: DevicePower[] }>(powerPath(name))).devices;
+
+/** @throws Failure where a device, or the one that was named, does not say on or off */
+export async function testPower(run: Run, name: string, id: string | undefined): Promise<void> {
+  const all = await read(run, name);
+  const devices = id === undefined ? all : all.filter((d) => d.id === id);
+  if (devices.length === 0)
+    throw new Failure(id === undefined ? `${name} has no power devices` : `${name} has no power device "${id}"`);
+  await run.print.list(devices, view(run));
+  const silent = devices.filter((d) => d.power === 'unknown').map((d) => d.id);
+  if (silent.length > 0) throw new Failure(`${name}: the power cannot be read through ${silent.join(', ')}`);
+}
