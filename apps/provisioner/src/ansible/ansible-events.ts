@@ -1,7 +1,7 @@
 import type { Finding, NodeResult } from '#contracts';
 
 /** Playbook of a step; `release` ends what a run that was cut off has left on its nodes. */
-export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover' | 'release';
+export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover' | 'install' | 'release';
 
 /** How the run as a whole ended. */
 export interface RunEnd {
@@ -37,6 +37,15 @@ export function nodeResults(
     if (event !== undefined && node !== undefined) take(node, event);
   }
   return Object.fromEntries([...seen].map(([name, node]) => [name, resultOf(step, node, end)]));
+}
+
+/** What the nodes said of themselves under the name `facts`, to be judged by who asked for it; the last word counts. */
+export function factsOf(lines: readonly string[]): Map<string, unknown> {
+  const facts = new Map<string, unknown>();
+  for (const event of lines.map(parse))
+    if (event?.['event'] === 'data' && isObject(event['data']) && 'facts' in event['data'])
+      facts.set(text(event['host']), event['data']['facts']);
+  return facts;
 }
 
 function take(node: Seen, event: Record<string, unknown>): void {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { runGuarded } from '#bus';
 import type { NodeResult } from '#contracts';
 import type { AnsibleConfig } from '#service';
-import { nodeResults, type RunEnd, type Step } from './ansible-events.js';
+import { factsOf, nodeResults, type RunEnd, type Step } from './ansible-events.js';
 import { RunFolder } from './run-folder.js';
 
 export interface AnsibleRunOptions {
@@ -29,6 +29,8 @@ export interface AnsibleRunOptions {
 
 export interface AnsibleOutcome {
   results: Record<string, NodeResult>;
+  /** By name in the inventory; of those that told any. */
+  facts: Map<string, unknown>;
   end: RunEnd;
   tookMs: number;
 }
@@ -54,12 +56,13 @@ export const playbookOf = (step: Step, config: AnsibleConfig): string =>
     check: config.checkPlaybook,
     recover: config.recoverPlaybook,
     discover: 'discover.yml',
+    install: 'install.yml',
     release: 'release.yml',
   })[step];
 
 /** What Muster itself needs on a node comes with Muster. */
 const folderOf = (step: Step, config: AnsibleConfig): string =>
-  step === 'release' || step === 'discover' ? ownPlaybooks : config.playbooks;
+  step === 'release' || step === 'discover' || step === 'install' ? ownPlaybooks : config.playbooks;
 
 /**
  * One playbook on the nodes of a job, under the guard: it dies with the lease, also when this process is stopped.
@@ -98,7 +101,8 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
     if (o.signal.aborted && done.killed) end.ended = 'cancelled';
     else if (done.timedOut || done.refused || done.killed)
       end.ended = process.hrtime.bigint() >= hardEnd ? 'time-limit' : 'lease-lost';
-    return { results: nodeResults(o.step, o.nodes, await linesOf(events), end), end, tookMs: done.tookMs };
+    const lines = await linesOf(events);
+    return { results: nodeResults(o.step, o.nodes, lines, end), facts: factsOf(lines), end, tookMs: done.tookMs };
   } finally {
     await folder.remove();
   }

@@ -17,6 +17,8 @@ export interface InventoryInput {
   targets: string[];
   /** Default ssh user; a node's `ansible_user` goes first. */
   user: string;
+  /** Names under which ssh knows the keys of hosts that have no name of their own yet. @default the node's name */
+  aliases?: ReadonlyMap<string, string>;
 }
 
 export interface InventoryFile {
@@ -60,7 +62,7 @@ export function inventoryFile(input: InventoryInput): InventoryFile {
     const role = (group === undefined ? undefined : roles.get(group)) ?? 'none';
     try {
       if (group !== undefined) checkGroup(group, known);
-      hosts.push(`${quote(node.name)}: ${hostVars(node, group, role, input.user)}`);
+      hosts.push(`${quote(node.name)}: ${hostVars(node, group, role, input)}`);
     } catch (error) {
       const failure = MusterError.from(error);
       if (target) throw failure;
@@ -83,13 +85,13 @@ export function managementAddress(node: NodeRecord): string | undefined {
   return (node.networks[MANAGEMENT] ?? Object.values(node.networks)[0])?.address;
 }
 
-function hostVars(node: NodeRecord, group: string | undefined, role: string, defaultUser: string): string {
+function hostVars(node: NodeRecord, group: string | undefined, role: string, o: InventoryInput): string {
   if (!NODE_NAME_PATTERN.test(node.name)) throw refused(node, 'its name is not one that Ansible takes');
   const address = managementAddress(node);
   if (address === undefined) throw refused(node, 'it has no address');
   if (!ADDRESS.test(address)) throw refused(node, `its address ${JSON.stringify(address)} is none`);
   checkVariableNames(node.vars, `node ${node.name}`);
-  const { ansible_user: user = defaultUser, ansible_port: port, muster_root: root = '', ...rest } = node.vars;
+  const { ansible_user: user = o.user, ansible_port: port, muster_root: root = '', ...rest } = node.vars;
   if (typeof user !== 'string' || !USER.test(user)) throw refused(node, 'ansible_user is not a user name');
   if (port !== undefined && !isPort(port)) throw refused(node, 'ansible_port is not a port');
   if (typeof root !== 'string' || !/^(\/[A-Za-z0-9._/-]+)?$/.test(root) || root.split('/').includes('..'))
@@ -103,7 +105,7 @@ function hostVars(node: NodeRecord, group: string | undefined, role: string, def
       ...(port === undefined ? {} : { ansible_port: Number(port) }),
       ansible_user: user,
       // The key is pinned for the node, not for an address that it may lose to another.
-      ansible_ssh_extra_args: `-o HostKeyAlias=${node.name}`,
+      ansible_ssh_extra_args: `-o HostKeyAlias=${o.aliases?.get(node.name) ?? node.name}`,
       muster_root: root,
       muster_node: node.name,
       muster_host_group: group ?? '',

@@ -4,6 +4,7 @@ import { inventoryFile } from '../content/inventory-file.js';
 import { masker, secretsOf } from '../content/masking.js';
 import { extraVarsFile } from '../content/variables.js';
 import type { Step } from '../ansible/ansible-events.js';
+import { nodeAt, type PreparedInstall } from '../discover/prepare-install.js';
 
 export interface PlanInput {
   job: JobRecord;
@@ -29,13 +30,14 @@ export interface StepInput {
   /** Distinguishes the processes of this step on the nodes from those of every other. */
   run: string;
   recover?: NonNullable<JobRecord['recover']>;
+  install?: PreparedInstall;
 }
 
 /** @throws BAD_REQUEST, NODE_UNKNOWN: the job cannot be carried out as it is */
 export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
   const { job, ansible } = plan;
   const discover = job.kind === 'discover';
-  const nodes = discover ? step.nodes.map(addressAsNode) : plan.nodes;
+  const nodes = discover ? step.nodes.map((address, i) => addressAsNode(address, i, plan.nodes)) : plan.nodes;
   const hosts = new Map(step.nodes.map((n, i) => [n, discover ? addressName(i) : n]));
   const inventory = inventoryFile({
     // A recovery renders nothing that looks at other hosts, and has no time to read a thousand of them.
@@ -45,6 +47,7 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     hostGroups: plan.settings.hostGroups,
     targets: [...hosts.values()],
     user: ansible.user,
+    ...(discover && { aliases: keyAliases(plan, step.nodes) }),
   });
   const extraVars = extraVarsFile({
     configuration: ansible.extraVars,
@@ -54,9 +57,13 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
       muster_job: job.id,
       muster_run: step.run,
       ...(step.recover === undefined ? {} : { muster_recover: step.recover }),
+      ...(step.install === undefined ? {} : installVars(step.install, hosts)),
     },
   });
-  const secrets = [ansible.extraVars, plan.settings.globals, job.extraVars, ...nodes.map((n) => n.vars)];
+  const agents = [...(step.install?.tasks.values() ?? [])].map((t) => ({
+    secret: [t.credentials?.seed, t.credentials?.jwt, t.keys],
+  }));
+  const secrets = [...agents, ansible.extraVars, plan.settings.globals, job.extraVars, ...nodes.map((n) => n.vars)];
   return {
     inventory: inventory.text,
     extraVars,
@@ -77,7 +84,26 @@ function withGroup(nodes: NodeRecord[], job: JobRecord): NodeRecord[] {
 /** An address may hold what a host's name may not (colons): it gets a name of its own. */
 const addressName = (i: number): string => `address-${i}`;
 
-function addressAsNode(address: string, i: number): NodeRecord {
+/**
+ * A node on record has its own keys. A host that nobody knows has none yet, whoever had its address before: they are
+ * pinned for the length of this job, and for good with the node that it becomes.
+ */
+const keyAliases = (plan: PlanInput, addresses: readonly string[]): Map<string, string> =>
+  new Map(addresses.map((a, i) => [addressName(i), nodeAt(plan.nodes, a)?.name ?? `${plan.job.id}.${a}`]));
+
+const installVars = (install: PreparedInstall, hosts: ReadonlyMap<string, string>): Record<string, unknown> => ({
+  muster_agents: Object.fromEntries([...hosts].map(([address, host]) => [host, install.tasks.get(address)])),
+  muster_agent_archive: install.archive,
+});
+
+/** The effective variables of the job, before those of each node. */
+export const runVariables = (plan: PlanInput): Record<string, unknown> => ({
+  ...plan.ansible.extraVars,
+  ...plan.settings.globals,
+  ...plan.job.extraVars,
+});
+
+function addressAsNode(address: string, i: number, known: readonly NodeRecord[]): NodeRecord {
   if (!/^[0-9A-Fa-f.:]+$/.test(address))
     throw new MusterError('BAD_REQUEST', `${JSON.stringify(address)} is not an IP address`, { address });
   return {
@@ -88,7 +114,7 @@ function addressAsNode(address: string, i: number): NodeRecord {
     networks: { management: { address } },
     powerLevels: [],
     provisionDriver: 'ansible',
-    vars: {},
+    vars: nodeAt(known, address)?.vars ?? {},
     fencing: 'manual',
     enrolled: false,
     status: 'Unallocated',

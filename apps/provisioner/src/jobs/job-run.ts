@@ -12,7 +12,8 @@ import type { ServiceConfig } from '#service';
 import { LogWriter } from '../ansible/log-writer.js';
 import { runAnsible } from '../ansible/ansible-run.js';
 import type { RunEnd, Step } from '../ansible/ansible-events.js';
-import { stepFiles, type PlanInput } from './job-plan.js';
+import { prepareInstall, withNodes, type PreparedInstall } from '../discover/prepare-install.js';
+import { runVariables, stepFiles, type PlanInput } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
 import { nextStep, STEP_LIMIT_MS, type StepDone } from './pipeline.js';
 import { askStarts, type StartAnswers } from './start-permission.js';
@@ -41,6 +42,9 @@ export class JobRun {
 
   /** Playbooks so far. */
   private runs = 0;
+
+  /** discover: what the host behind each address said of itself. */
+  private facts: ReadonlyMap<string, unknown> = new Map();
 
   constructor(private readonly o: JobRunOptions) {}
 
@@ -107,7 +111,11 @@ export class JobRun {
     const isResumed = this.o.claim.generation > 1 && this.runs === 0;
     if (isResumed && step !== 'recover') await this.playbook('release', nodes, false);
 
-    const { results, ended } = await this.playbook(step, nodes, cancellable, recover?.allowed);
+    if (step === 'install') return this.install(nodes, cancellable);
+    const { results, ended, facts } = await this.playbook(step, nodes, cancellable, {
+      ...(recover && { recover: recover.allowed }),
+    });
+    if (step === 'discover') this.facts = facts;
     if (ended === 'cancelled' || ended === 'time-limit') await this.playbook('release', nodes, false);
     return {
       step,
@@ -116,20 +124,34 @@ export class JobRun {
     };
   }
 
+  /** Agents for the hosts that were found; those that cannot have one do not keep the others. */
+  private async install(addresses: string[], cancellable: boolean): Promise<StepDone> {
+    const { bus, config, job } = this.o;
+    const plan = await this.plan([]);
+    const facts = new Map(addresses.map((a) => [a, this.facts.get(a)]));
+    const install = await prepareInstall({ bus, config, job, nodes: plan.nodes, variables: runVariables(plan), facts });
+    const ready = [...install.tasks.keys()];
+    if (ready.length === 0) return { step: 'install', cancelled: false, results: install.refused };
+    const { results, ended } = await this.playbook('install', ready, cancellable, { install });
+    if (ended === 'cancelled' || ended === 'time-limit') await this.playbook('release', ready, false);
+    const named = withNodes(results, install.tasks);
+    return { step: 'install', cancelled: ended === 'cancelled', results: { ...install.refused, ...named } };
+  }
+
   /** @throws LEASE_LOST where it was ended since the job is no longer this worker's */
   private async playbook(
     step: Step,
     nodes: string[],
     cancellable: boolean,
-    recover?: RecoverTask[],
-  ): Promise<{ results: Record<string, NodeResult>; ended?: RunEnd['ended'] }> {
+    more: { recover?: RecoverTask[]; install?: PreparedInstall } = {},
+  ): Promise<{ results: Record<string, NodeResult>; facts: Map<string, unknown>; ended?: RunEnd['ended'] }> {
     const { bus, config, claim, job, lease } = this.o;
     const { signal: stop } = this.stopping;
     const files = stepFiles(await this.plan(nodes), {
       step,
       nodes,
       run: `${job.id}.${claim.generation}.${this.runs++}`,
-      ...(recover === undefined ? {} : { recover }),
+      ...more,
     });
     const log = new LogWriter(
       (text) => bus.appendLog(job.id, text),
@@ -168,7 +190,8 @@ export class JobRun {
           masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, files.mask),
         ]),
       );
-      return ended === undefined ? { results } : { results, ended };
+      const facts = new Map([...files.hosts].map(([node, host]) => [node, outcome.facts.get(host)]));
+      return ended === undefined ? { results, facts } : { results, facts, ended };
     } finally {
       await log.flush();
     }

@@ -80,8 +80,26 @@ describe('the steps of a job', () => {
     });
   });
 
-  it('check, recover and discover are one step', () => {
-    for (const kind of ['check', 'recover', 'discover'] as const) {
+  it('discover looks at every address, and installs where it could look', () => {
+    expect(sut('discover', [])).toEqual(run('discover'));
+    expect(sut('discover', [did('discover')])).toEqual(run('install'));
+    expect(sut('discover', [did('discover', ['b'])])).toEqual(run('install', true, ['a', 'c']));
+    expect(sut('discover', [did('discover', nodes)])).toMatchObject({ end: 'Errored' });
+    expect(sut('discover', [did('discover'), did('install')])).toMatchObject({ end: 'Complete' });
+    const install = did('install', [], { results: { a: { ok: true, step: 'install', node: 'a-1' } } });
+    expect(sut('discover', [did('discover', ['b', 'c']), install])).toMatchObject({
+      end: 'Errored',
+      error: 'discover failed on b (task "T": broke), c (task "T": broke)',
+      results: { a: { ok: true, step: 'install', node: 'a-1' }, b: { ok: false, step: 'discover' } },
+    });
+    expect(sut('discover', [did('discover')], { cancelledBy: 'ann' })).toMatchObject({
+      end: 'Errored',
+      results: { a: { ok: false, step: 'discover', message: 'looked at, and nothing done: cancelled by ann' } },
+    });
+  });
+
+  it('check and recover are one step', () => {
+    for (const kind of ['check', 'recover'] as const) {
       expect(sut(kind, [])).toEqual(run(kind));
       expect(sut(kind, [did(kind)])).toMatchObject({ end: 'Complete' });
       expect(sut(kind, [did(kind, ['a'])])).toMatchObject({ end: 'Errored' });
@@ -93,7 +111,7 @@ describe('the steps of a job', () => {
       expect(sut(kind, [], { cancelledBy: 'ann' })).toMatchObject({ end: 'Errored', error: 'cancelled by ann' });
   });
 
-  it('always ends, says something of every node, and never calls a node good that was only cleaned up', () => {
+  it('always ends, says something of every node, and never calls a node good that was only cleaned up or looked at', () => {
     const outcome = fc.record({ bad: fc.subarray(nodes), cancelled: fc.boolean() });
     fc.assert(
       fc.property(
@@ -109,7 +127,8 @@ describe('the steps of a job', () => {
             if ('end' in next) {
               expect(Object.keys(next.results).sort()).toEqual(nodes);
               const good = Object.values(next.results).filter((r) => r.ok);
-              if (kind !== 'decommission') expect(good.every((r) => r.step !== 'cleanup')).toBe(true);
+              if (kind !== 'decommission')
+                expect(good.every((r) => r.step !== 'cleanup' && r.step !== 'discover')).toBe(true);
               if (next.end === 'Complete' && kind !== 'decommission') expect(good).toHaveLength(nodes.length);
               return;
             }

@@ -42,7 +42,8 @@ const first: Record<JobKind, Step> = {
  * - decommission: cleanup, best effort
  * - maintenance: cleanup, then site; any failure ends it
  * - resetup: the same, each node for itself
- * - check, recover, discover: their one step
+ * - discover: discover, then install on every address that could be looked at
+ * - check, recover: their one step
  */
 export function nextStep(input: PipelineInput): NextStep {
   const { kind, done } = input;
@@ -76,9 +77,17 @@ export function nextStep(input: PipelineInput): NextStep {
         ? errored(input, results)
         : complete(results);
     }
+    case 'discover': {
+      const good = input.nodes.filter((n) => last.results[n]?.ok === true);
+      if (last.step === 'discover' && good.length > 0 && !stopped)
+        return { run: 'install', nodes: good, cancellable: true };
+      const results = Object.assign({}, ...done.map((d) => d.results)) as Record<string, NodeResult>;
+      return failedIn(results).length > 0 || last.cancelled || last.step === 'discover'
+        ? errored(input, results)
+        : complete(results);
+    }
     case 'check':
     case 'recover':
-    case 'discover':
       return bad.length > 0 || last.cancelled ? errored(input, last.results) : complete(last.results);
   }
 }
@@ -93,13 +102,18 @@ function errored(input: PipelineInput, results: Record<string, NodeResult>): Nex
   const all = Object.fromEntries(
     input.nodes.map((n): [string, NodeResult] => {
       const r = results[n] ?? { ok: false, step: first[input.kind], message: why };
-      // Cleaned up and not set up again: whatever else it is, it is not ready.
-      const half = r.ok && r.step === 'cleanup' && input.kind !== 'decommission';
-      return [n, half ? { ...r, ok: false, message: `cleaned up and not set up again: ${why}` } : r];
+      return [n, r.ok && isHalf(r.step, input.kind) ? { ...r, ok: false, message: `${halfDone[r.step]}: ${why}` } : r];
     }),
   );
   return { end: 'Errored', error: why, results: all };
 }
+
+/** What a node is after a first step, where the one that was to follow has not been run: not ready, whatever else. */
+const halfDone: Partial<Record<string, string>> = {
+  cleanup: 'cleaned up and not set up again',
+  discover: 'looked at, and nothing done',
+};
+const isHalf = (step: string, kind: JobKind): boolean => step in halfDone && kind !== 'decommission';
 
 /** Why the job failed: the first step that did not work, each of its nodes once. */
 function failure(done: readonly StepDone[]): string {
@@ -162,5 +176,6 @@ export const STEP_LIMIT_MS: Record<Step, number> = {
   check: 300_000,
   recover: 30_000,
   discover: 300_000,
+  install: 900_000,
   release: 15_000,
 };

@@ -1,0 +1,55 @@
+import { MusterError, NAME_PATTERN } from '#contracts';
+
+/** What makers leave in the field for the serial number. It is the same on many machines, so it names none. */
+const NONSENSE = new Set([
+  'to be filled by o.e.m.',
+  'o.e.m.',
+  'oem',
+  'default string',
+  'system serial number',
+  'serial number',
+  'chassis serial number',
+  'not specified',
+  'not applicable',
+  'not available',
+  'unspecified',
+  'unknown',
+  'invalid',
+  'empty',
+  'none',
+  'null',
+  'n/a',
+  'na',
+  '0123456789',
+  '123456789',
+  '1234567890',
+]);
+
+/** A serial number that can tell one machine from another: neither empty, nor a filler, nor one character again and again. */
+const isSerial = (text: string): boolean => text !== '' && !NONSENSE.has(text.toLowerCase()) && !/^(.)\1*$/.test(text);
+
+/** What cannot stand in a name becomes a dash, as in `VMware-56 4d 1c`. */
+const asName = (text: string): string =>
+  text
+    .trim()
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|-+$/g, '')
+    .slice(0, 63);
+
+/**
+ * By what a machine is known: the name that it gives itself, and the serial number of its mainboard, or, where that
+ * names none, the id of its installation.
+ * @throws BAD_REQUEST where it has no name, or nothing that tells it from others
+ */
+export function identityOf(host: { hostname: string; productSerial: string; machineId: string }): {
+  label: string;
+  serial: string;
+} {
+  const label = asName(host.hostname);
+  if (!NAME_PATTERN.test(label) || /^(localhost(\..*)?|\(none\))$/i.test(host.hostname.trim()))
+    throw new MusterError('BAD_REQUEST', `the host calls itself "${host.hostname}": give it a name of its own first`);
+  const serial = [host.productSerial, host.machineId].map((s) => s.trim()).find(isSerial);
+  if (serial === undefined || !NAME_PATTERN.test(asName(serial)))
+    throw new MusterError('BAD_REQUEST', `${label} has neither a serial number nor an /etc/machine-id`);
+  return { label, serial: asName(serial) };
+}
