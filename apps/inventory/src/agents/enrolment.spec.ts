@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { defaultHostGroups, type NodeRecord } from '#contracts';
+import { fleetOf } from '../nodes/node-rules.js';
+import { aNode } from '../testing/fixtures.js';
+import { enrolledNode, type EnrolRequest } from './enrolment.js';
+
+const key = (c: string): string => `ssh-ed25519 ${c.repeat(40)}`;
+const request = (o: Partial<EnrolRequest> = {}): EnrolRequest => ({
+  label: 'host1',
+  serial: 'SN1',
+  networks: { management: { address: '10.0.0.11' } },
+  hostKeys: [key('b'), key('a')],
+  ...o,
+});
+const on = (o: Partial<NodeRecord> = {}): NodeRecord =>
+  aNode('host1-SN1', {
+    networks: { management: { address: '10.0.0.11' }, backend: { address: '10.1.0.11' } },
+    state: 'Disappeared',
+    sshHostKeys: [key('a')],
+    ...o,
+  });
+const sut = (r: EnrolRequest, current?: NodeRecord, others: NodeRecord[] = []): NodeRecord | undefined =>
+  enrolledNode(
+    r,
+    current,
+    {
+      fleet: fleetOf(current ? [current, ...others] : others),
+      groups: defaultHostGroups,
+      offered: () => ['ansible'],
+    },
+    1,
+  );
+
+describe('a machine that was found', () => {
+  it('becomes a node that nobody has heard yet, with the keys that its sshd has shown', () => {
+    expect(sut(request())).toEqual({
+      name: 'host1-SN1',
+      label: 'host1',
+      serial: 'SN1',
+      failureDomain: 'default',
+      networks: { management: { address: '10.0.0.11' } },
+      powerLevels: [],
+      provisionDriver: 'ansible',
+      vars: {},
+      fencing: 'auto',
+      enrolled: true,
+      status: 'Unallocated',
+      prevStatus: 'Incomplete',
+      state: 'Unknown',
+      prevState: 'Unknown',
+      createdAt: 1,
+      sshHostKeys: [key('a'), key('b')],
+    });
+    expect(sut(request({ hostKeys: [] }))?.sshHostKeys).toBeUndefined();
+  });
+
+  it('is refused where another node has its address, or what it says of itself is none', () => {
+    const other = aNode('host2-SN2', { networks: { management: { address: '10.0.0.11' } } });
+    expect(() => sut(request(), undefined, [other])).toThrow('node host2-SN2 has the address 10.0.0.11 on management');
+    expect(() => sut(request({ serial: 'a b' }))).toThrow('label and serial take letters');
+    expect(() => sut(request({ networks: {} }))).toThrow('one to four networks');
+    expect(() => sut(request({ hostKeys: ['ssh-ed25519 AAAA\nevil'] }))).toThrow('hostKeys are public keys');
+  });
+
+  it('keeps its record when it is the one that stands there', () => {
+    for (const status of ['Unallocated', 'Allocated'] as const) expect(sut(request(), on({ status }))).toBeUndefined();
+  });
+
+  it('gets an agent where only external monitors knew it, and its keys pinned where none were', () => {
+    const { sshHostKeys: _none, ...unpinned } = on({ enrolled: false, status: 'Allocated' });
+    expect(sut(request(), unpinned)).toEqual({ ...unpinned, enrolled: true, sshHostKeys: [key('a'), key('b')] });
+  });
+
+  it('may have moved while nothing rested on it', () => {
+    const moved = request({ networks: { management: { address: '10.0.0.99' } } });
+    expect(sut(moved, on({ status: 'Decommissioned' }))?.networks).toEqual({
+      management: { address: '10.0.0.99' },
+      backend: { address: '10.1.0.11' },
+    });
+    const other = aNode('host2-SN2', { networks: { management: { address: '10.0.0.99' } } });
+    expect(() => sut(moved, on(), [other])).toThrow('node host2-SN2 has the address 10.0.0.99');
+  });
+
+  it('is refused elsewhere while its node serves or is heard: it may be a copy, and would run what the first runs', () => {
+    const moved = request({ networks: { management: { address: '10.0.0.99' } } });
+    expect(() => sut(moved, on({ status: 'Allocated' }))).toThrow('is Allocated and Disappeared at 10.0.0.11');
+    expect(() => sut(moved, on({ state: 'Discovered' }))).toThrow('one of the two is a copy');
+    const networks = { management: { address: '10.0.0.11' }, backend: { address: '10.1.0.99' } };
+    expect(sut(request({ networks }), on({ status: 'Allocated' }))).toBeUndefined();
+  });
+
+  it('is refused with other ssh keys than its node has', () => {
+    expect(() => sut(request({ hostKeys: [key('c')] }), on())).toThrow('other ssh host keys than are pinned');
+    expect(sut(request({ hostKeys: [] }), on())).toBeUndefined();
+  });
+});

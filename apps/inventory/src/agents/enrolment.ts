@@ -1,0 +1,75 @@
+import {
+  MANAGEMENT,
+  MusterError,
+  nodeName,
+  type Networks,
+  type NodeRecord,
+  type NodeStatus,
+  type RpcRequest,
+} from '#contracts';
+import { bad, checkAddresses, checkNetworks, type RuleFacts } from '../nodes/node-rules.js';
+import { register } from '../nodes/registration.js';
+
+export type EnrolRequest = Omit<RpcRequest<'inventory.agents.enrol'>, 'by'>;
+
+/** Nothing of the cluster rests on such a node: its addresses may be those that it is found at. */
+const FREE: readonly NodeStatus[] = ['Unallocated', 'Decommissioned'];
+
+const HOST_KEY = /^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,2000}={0,2}$/;
+
+/**
+ * The record of a machine that was found: a new one, or the one that it has already, now with an agent. Undefined: the
+ * record stays as it is.
+ * @throws MusterError BAD_REQUEST; ALREADY_EXISTS where it may be another machine than the one on record
+ */
+export function enrolledNode(
+  r: EnrolRequest,
+  current: NodeRecord | undefined,
+  facts: RuleFacts,
+  at: number,
+): NodeRecord | undefined {
+  const hostKeys = [...new Set(r.hostKeys ?? [])].sort();
+  if (!hostKeys.every((key) => HOST_KEY.test(key)))
+    throw bad('hostKeys are public keys as in known_hosts, without a name');
+  if (current === undefined) {
+    const { node } = register(
+      { label: r.label, serial: r.serial, networks: r.networks, enrolled: true },
+      facts,
+      at,
+      '',
+    );
+    return hostKeys.length > 0 ? { ...node, sshHostKeys: hostKeys } : node;
+  }
+  const next: NodeRecord = { ...current, enrolled: true, networks: networksOf(r, current, facts) };
+  const pinned = current.sshHostKeys ?? [];
+  if (pinned.length === 0 && hostKeys.length > 0) next.sshHostKeys = hostKeys;
+  if (pinned.length > 0 && hostKeys.length > 0 && !pinned.some((key) => hostKeys.includes(key)))
+    throw new MusterError(
+      'ALREADY_EXISTS',
+      `the host answers as ${current.name}, but with other ssh host keys than are pinned for it: have them forgotten where it was installed anew`,
+      { node: current.name },
+    );
+  return JSON.stringify(next) === JSON.stringify(current) ? undefined : next;
+}
+
+/**
+ * A machine that serves keeps what is on record: one that shows the same name elsewhere may be a copy of it, and the
+ * workloads of the first would start on both.
+ */
+function networksOf(r: EnrolRequest, current: NodeRecord, facts: RuleFacts): Networks {
+  const [was, is] = [current.networks[MANAGEMENT]?.address, r.networks[MANAGEMENT]?.address];
+  const isFree = FREE.includes(current.status) && current.state !== 'Discovered';
+  if (was !== is && !isFree)
+    throw new MusterError(
+      'ALREADY_EXISTS',
+      `the host at ${is} answers as ${current.name}, which is ${current.status} and ${current.state} at ${was}: one of the two is a copy, or ${current.name} has moved; then edit its networks first`,
+      { node: current.name, address: was, found: is },
+    );
+  if (!isFree) return current.networks;
+  const networks = { ...current.networks, ...r.networks };
+  checkNetworks(networks);
+  checkAddresses(current.name, networks, facts.fleet);
+  return networks;
+}
+
+export const enrolledName = (r: EnrolRequest): string => nodeName(r.label, r.serial);
