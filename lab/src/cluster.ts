@@ -1,24 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { initCluster } from '#bus';
+import { credentialsFile, initCluster } from '#bus';
 import { MusterError } from '#contracts';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import { CLUSTER } from './host-image.js';
 import { instanceOf, natsUrls, SERVICE_PROCESSES, type LabPlan } from './plan.js';
 import { type ProcessRecord, type Processes, startOf } from './processes.js';
 import { PYTHON } from './python.js';
+import { run } from './run.js';
 import { Hopeless, until } from './until.js';
 
 const NATS = 'nats';
 const FORWARDER = 'forwarder';
 
 /** Keys, users, nats.conf and muster.yaml, by the product's own `init`. */
-export function initLabCluster(
+export async function initLabCluster(
   folder: LabFolder,
   plan: LabPlan,
   o: { fencing: 'observe' | 'enforce'; stormCap?: number },
-): void {
-  initCluster(folder.at('etc'), {
+): Promise<void> {
+  await initCluster(folder.at('etc'), {
     cluster: CLUSTER,
     agents: plan.hosts.map((h) => h.node),
     natsListen: [...new Set(Object.values(natsUrls(plan)))].map((url) => url.replace('nats://', '')),
@@ -79,6 +80,21 @@ const logSize = (file: string): number => {
 };
 
 export const killNats = (processes: Processes): Promise<ProcessRecord> => processes.kill(NATS);
+
+/** One message as user `tools`; answers what was answered. COMMAND_FAILED with the program's last words. */
+export async function useNats(
+  folder: LabFolder,
+  plan: LabPlan,
+  verb: 'publish' | 'request',
+  subject: string,
+  text: string,
+): Promise<string> {
+  const tool = join(import.meta.dirname, 'nats-tool.js');
+  const argv = [process.execPath, tool, natsUrls(plan).management, credentialsFile(folder.at('etc'), 'tools')];
+  const enter = plan.namespaces === undefined ? [] : ['ip', 'netns', 'exec', plan.namespaces.ctl];
+  const [command, ...args] = [...enter, ...argv, verb, subject, text];
+  return (await run(command!, args, { timeoutMs: 10_000 })).trim();
+}
 
 const keeperOf = (name: string): string => `keep-${name}`;
 

@@ -4,7 +4,7 @@ import { MusterError } from '#contracts';
 import { runAudit, type AuditAnswer } from './audit/run-audit.js';
 import { selfTest } from './audit/self-test.js';
 import { bmcAlive, killBmc, powerOf, setFault, setPower, startBmc } from './bmc.js';
-import { killNats, startNats, startService } from './cluster.js';
+import { killNats, startNats, startService, useNats } from './cluster.js';
 import { down } from './down.js';
 import { execInHost } from './exec.js';
 import { LabFolder } from './folder.js';
@@ -233,16 +233,22 @@ program
     answer({ ok: true, services: wanted, verb, ...time }, `${wanted.join(', ')}: ${verb}`);
   });
 program
-  .command('nats <verb>')
-  .description('kill, start')
-  .action(async (verb: string) => {
+  .command('nats <verb> [subject] [text]')
+  .description('kill, start; publish SUBJECT TEXT and request SUBJECT TEXT as a tool of the operator would')
+  .action(async (verb: string, subject: string | undefined, text: string | undefined) => {
     const lab = folder();
     lab.running();
     const processes = new Processes(lab);
     const time = now();
+    if (verb === 'publish' || verb === 'request') {
+      if (subject === undefined) throw new MusterError('BAD_REQUEST', `nats ${verb} needs a subject`);
+      const said = await useNats(lab, lab.plan(), verb, subject, text ?? '');
+      answer({ ok: true, answer: said, ...time }, said);
+      return;
+    }
     if (verb === 'kill') await killNats(processes);
     else if (verb === 'start') await startNats(lab, processes, lab.plan());
-    else throw new MusterError('BAD_REQUEST', `nats takes kill or start, not "${verb}"`);
+    else throw new MusterError('BAD_REQUEST', `nats takes kill, start, publish or request, not "${verb}"`);
     answer({ ok: true, verb, ...time }, `nats: ${verb}`);
   });
 

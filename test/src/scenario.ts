@@ -2,7 +2,7 @@ import type { Fleet } from '../../lab/src/fleet/fleet.js';
 
 /** Fault → what must be seen, on a running fleet that is whole before and is healed after. */
 export interface Scenario {
-  /** Letter and number: D detection, F fencing, R return, V recovery. */
+  /** Letter and number: D detection, F fencing, O operations, R return, V recovery. */
   name: string;
   title: string;
   /** It cuts cables, which only namespaces have. */

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { MusterError } from '#contracts';
 
-interface Answer {
+export interface Answer {
   status: number;
   text: string;
 }
@@ -21,10 +21,10 @@ export class Api {
     return this.answerOf('GET', path, undefined, 10_000);
   }
 
-  private async answerOf(method: string, path: string, body: unknown, timeoutMs: number): Promise<string> {
-    let answer: Answer;
+  /** The answer as it is, also a refusal. BUS_UNAVAILABLE: nobody answered. */
+  async exchange(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<Answer> {
     try {
-      answer = await this.send(method, path, body, timeoutMs);
+      return await this.send(method, path, body, timeoutMs);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new MusterError(
@@ -34,7 +34,10 @@ export class Api {
         { cause },
       );
     }
-    const { status, text } = answer;
+  }
+
+  private async answerOf(method: string, path: string, body: unknown, timeoutMs: number): Promise<string> {
+    const { status, text } = await this.exchange(method, path, body, timeoutMs);
     if (status < 200 || status > 299)
       throw new MusterError('BAD_REQUEST', `${method} ${path}: ${status} ${text}`, { status });
     return text;

@@ -26,6 +26,10 @@ export interface LabInfo {
   hosts: { name: string; node: string; logs: string }[];
 }
 
+/** Out of service by an operation, and heard: nothing is wrong with it. */
+const isFree = (n: NodeView): boolean =>
+  ['Unallocated', 'Decommissioned'].includes(n.status) && n.state === 'Discovered';
+
 const CLI = join(import.meta.dirname, '..', 'main.js');
 
 /** A lab driven from outside, as an operator would: by its commands, the HTTP API, the ledger and the BMC logs. */
@@ -132,12 +136,12 @@ export class Fleet {
     return this.lab<AuditAnswer>('audit');
   }
 
-  /** Undoes every fault, and waits until all nodes are in service and each workload that should run does. */
+  /** Undoes every fault, and waits until all Allocated nodes are in service and each workload that should run does. */
   async heal(timeoutMs = 120_000): Promise<void> {
     await this.lab('heal', '--all');
     await this.until(
-      'every node to be in service',
-      async () => ((await this.nodes()).every((n) => n.inService) ? true : undefined),
+      'every Allocated node to be in service',
+      async () => ((await this.nodes()).every((n) => n.inService || isFree(n)) ? true : undefined),
       timeoutMs,
     );
     await this.until(

@@ -54,31 +54,46 @@ export async function ask<A>(link: Link, subject: string, request: unknown, time
   return answer as A;
 }
 
-/** Answers plain JSON requests; what the handler throws travels as WireError. Closing waits for those in work. */
+/**
+ * Answers plain JSON requests; what the handler throws travels as WireError with `ok: false`. Closing waits for those
+ * in work.
+ */
 export function answer<Q, A>(
   link: Link,
   subject: string,
   fn: (request: Q, subject: string) => Promise<A> | A,
-  queue?: string,
+  o: { queue?: string } = {},
+): Closable {
+  return answerText(link, subject, (text, at) => fn(readJson(text) as Q, at), o);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text) as unknown;
+  } catch (e) {
+    throw new MusterError('BAD_REQUEST', 'the request is not JSON', {}, { cause: e });
+  }
+}
+
+/** As {@link answer}, where the handler reads the request itself: it also sees what is no JSON. */
+export function answerText<A>(
+  link: Link,
+  subject: string,
+  fn: (request: string, subject: string) => Promise<A> | A,
+  o: { queue?: string } = {},
 ): Closable {
   const inWork = new Set<Promise<void>>();
   const reply = async (text: string, at: string): Promise<string> => {
     try {
-      let request: Q;
-      try {
-        request = JSON.parse(text === '' ? '{}' : text) as Q;
-      } catch (e) {
-        throw new MusterError('BAD_REQUEST', 'the request is not JSON', {}, { cause: e });
-      }
-      return JSON.stringify((await fn(request, at)) ?? {});
+      return JSON.stringify((await fn(text, at)) ?? {});
     } catch (e) {
       const error = MusterError.from(e);
       if (error.code === 'INTERNAL') link.log.error({ err: e, subject: at }, 'a request failed');
-      return JSON.stringify(error);
+      return JSON.stringify({ ok: false, ...error.toJSON() });
     }
   };
   const sub = link.nc.subscribe(subject, {
-    ...(queue !== undefined && { queue }),
+    ...o,
     callback: (err, msg) => {
       if (err) {
         link.log.error({ err, subject }, 'cannot answer on this subject');

@@ -37,15 +37,10 @@ export class CommandInlet implements OnApplicationBootstrap, OnApplicationShutdo
   private open(kind: Parameters<typeof Subjects.command>[0], act: (q: Command) => Promise<CommandAnswer>): Closable {
     return this.store.bus.answer<unknown, CommandAnswer>(
       Subjects.command(kind),
-      async (q) => {
-        try {
-          if (typeof q !== 'object' || q === null || Array.isArray(q))
-            throw new MusterError('BAD_REQUEST', 'a JSON object is expected');
-          return await act(q as Command);
-        } catch (e) {
-          const { code, message } = MusterError.from(e);
-          return { ok: false, code, message };
-        }
+      (q) => {
+        if (typeof q !== 'object' || q === null || Array.isArray(q))
+          throw new MusterError('BAD_REQUEST', 'a JSON object is expected');
+        return act(q as Command);
       },
       { queue: 'inventory' },
     );

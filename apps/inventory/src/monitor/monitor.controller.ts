@@ -1,5 +1,5 @@
 import { Controller, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Subjects, type RpcAnswer, type RpcRequest } from '#contracts';
+import { Subjects, type CommandAnswer, type RpcAnswer, type RpcRequest } from '#contracts';
 import type { Closable } from '#bus';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
@@ -24,9 +24,9 @@ export class MonitorController implements OnApplicationBootstrap, OnApplicationS
 
   onApplicationBootstrap(): void {
     this.inlets = (['discovered', 'disappeared'] as const).map((name) =>
-      this.store.bus.answer<{ nodes?: unknown }, { ok: true; nodes: string[] }>(
+      this.store.bus.answerText<CommandAnswer>(
         Subjects.monitor(name),
-        async (q) => ({ ok: true, ...(await this.take('nats', name, q?.nodes)) }),
+        async (text) => ({ ok: true, ...(await this.take('nats', name, nodesOf(text))) }),
         { queue: 'inventory' },
       ),
     );
@@ -45,5 +45,14 @@ export class MonitorController implements OnApplicationBootstrap, OnApplicationS
       `${typeof event === 'string' ? event : '?'}: ${count} node(s)`,
       () => this.monitor.event(event, nodes),
     );
+  }
+}
+
+/** Undefined for anything that holds no list: refused, and on record, like every other wrong event. */
+function nodesOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { nodes?: unknown } | null)?.nodes;
+  } catch {
+    return undefined;
   }
 }
