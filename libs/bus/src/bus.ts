@@ -11,8 +11,8 @@ import {
   type RpcVerb,
   type Verdict,
 } from '#contracts';
-import { answer, ask, call } from './call.js';
-import { DurableConsumer, type Delivery } from './durable-consumer.js';
+import { answer, answerText, ask, call } from './call.js';
+import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './durable-consumer.js';
 import { Follow, type FollowHandler, type FollowOptions } from './follow.js';
 import { JobLogs, type LogChunk, type ReadLogOptions } from './job-log.js';
 import { store } from './jetstream-api.js';
@@ -112,7 +112,16 @@ export class Bus {
     fn: (request: Q, subject: string) => Promise<A> | A,
     o: { queue?: string } = {},
   ): Closable {
-    return answer(this.link, subject, fn, o.queue);
+    return answer(this.link, subject, fn, o);
+  }
+
+  /** The same for a handler that reads the text itself, and so also hears what is no JSON. */
+  answerText<A>(
+    subject: string,
+    fn: (text: string, subject: string) => Promise<A> | A,
+    o: { queue?: string } = {},
+  ): Closable {
+    return answerText(this.link, subject, fn, o);
   }
 
   /**
@@ -143,8 +152,10 @@ export class Bus {
     durable: string,
     filters: string[],
     fn: (subject: string, value: unknown, meta: Delivery) => Promise<void>,
+    o: Pick<DurableOptions, 'newOnly' | 'oneAtATime'> = {},
   ): Closable {
     return new DurableConsumer(this.link, {
+      ...o,
       durable,
       filters,
       handle: fn,
@@ -159,6 +170,11 @@ export class Bus {
         );
       },
     });
+  }
+
+  /** Forgets a durable consumer, and what it has not delivered; one that does not exist is as good. */
+  removeConsumer(durable: string): Promise<void> {
+    return removeDurable(this.link, durable);
   }
 
   /** Ordered reader of verdicts and events, for one reader alone; each message once, also across lost connections. */

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumerConfig } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import { MusterError, Streams } from '#contracts';
-import { busUnavailable } from './failures.js';
-import { api, storageIsWhole } from './jetstream-api.js';
+import { busFailure, busUnavailable } from './failures.js';
+import { api, ApiErrors, ApiFailure, storageIsWhole } from './jetstream-api.js';
 import type { Link } from './link.js';
 import { deliveredAt } from './stream-reader.js';
 import { coveringFilter, matches } from './subject-filter.js';
@@ -28,6 +28,10 @@ export interface Delivery {
 export interface DurableOptions {
   durable: string;
   filters: string[];
+  /** Where it has to be made first: begin with what comes from then on. @default false: with all that is stored */
+  newOnly?: boolean;
+  /** The next message goes out when this one is done with, whichever replica has it: their order is kept. @default false */
+  oneAtATime?: boolean;
   handle(subject: string, value: unknown, meta: Delivery): Promise<void>;
   /** The message is lost to this consumer: tell somebody. */
   deadLetter(letter: { subject: string; value: unknown; error: string } & Delivery): Promise<void>;
@@ -83,7 +87,8 @@ export class DurableConsumer implements Closable {
     const config: Partial<ConsumerConfig> = {
       durable_name: this.o.durable,
       ack_policy: 'explicit' as ConsumerConfig['ack_policy'],
-      deliver_policy: 'all' as ConsumerConfig['deliver_policy'],
+      deliver_policy: (this.o.newOnly === true ? 'new' : 'all') as ConsumerConfig['deliver_policy'],
+      ...(this.o.oneAtATime === true && { max_ack_pending: 1 }),
       replay_policy: 'instant' as ConsumerConfig['replay_policy'],
       ack_wait: ns(ACK_WAIT_MS),
       // Deliveries are counted here, where a dead letter can be written.
@@ -167,6 +172,15 @@ export class DurableConsumer implements Closable {
     this.complained = true;
     await Promise.race([pause(RETRY_MS + Math.random() * RETRY_MS), this.stopped]);
     await Promise.race([this.link.whenConnected(PULL_MS), this.stopped]);
+  }
+}
+
+/** See {@link Bus.removeConsumer}. */
+export async function removeDurable(link: Link, durable: string): Promise<void> {
+  try {
+    await api(link, `CONSUMER.DELETE.${Streams.events.name}.${durable}`);
+  } catch (e) {
+    if (!(e instanceof ApiFailure && e.errCode === ApiErrors.consumerNotFound)) throw busFailure(e, durable);
   }
 }
 

@@ -35,6 +35,8 @@ export interface AlarmRecord {
   /** Node, workload, network … that it is about. */
   subject: string;
   severity: 'info' | 'warning' | 'critical';
+  /** The worst that it has been since it was raised, where that is more than `severity`. */
+  worst?: 'info' | 'warning' | 'critical';
   message: string;
   since: number;
   count: number;

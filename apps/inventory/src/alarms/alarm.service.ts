@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { alarmKey, MusterError, type AlarmCode, type AlarmRecord } from '#contracts';
+import { worstOf } from './webhook/hook-policy.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** Conditions that somebody should know about: raised once, cleared once, however often they are seen. */
@@ -21,7 +22,8 @@ export class AlarmService {
       const was = current?.value;
       if (was && isActive(was)) {
         if (was.severity === severity && was.message === message) return undefined;
-        return { ...was, severity, message };
+        const { worst: _before, ...rest } = was;
+        return { ...rest, severity, message, ...worstOf(was, severity) };
       }
       return { code, subject, severity, message, since: Date.now(), count: (was?.count ?? 0) + 1 };
     });

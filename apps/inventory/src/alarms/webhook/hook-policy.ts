@@ -1,0 +1,28 @@
+import type { AlarmRecord, Webhook } from '#contracts';
+
+const RANK: Record<AlarmRecord['severity'], number> = { info: 0, warning: 1, critical: 2 };
+
+/** Failures in a row before people are told by other ways. */
+export const FAILURES_UNTIL_ALARM = 3;
+/** A hook that has failed for this long gets one try per event from then on, until one succeeds, ms. */
+export const RETRY_FOR_MS = 3_600_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Is this alarm, raised, changed, acknowledged or cleared, for the hook? One that was worse before is judged by that:
+ * who was told of the trouble is told of its end as well.
+ */
+export function isWanted(hook: Webhook, alarm: AlarmRecord): boolean {
+  // Its own failure cannot reach it, and would only make the next one.
+  if (alarm.code === 'webhook-failing' && alarm.subject === hook.name) return false;
+  return RANK[alarm.worst ?? alarm.severity] >= RANK[hook.severity ?? 'warning'];
+}
+
+/** ms until the next try, after so many failures in a row. */
+export const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, 250 * 2 ** Math.min(failures, 10));
+
+/** The worst that the alarm has been since it was raised, where that is more than it is now. */
+export function worstOf(was: AlarmRecord, severity: AlarmRecord['severity']): { worst?: AlarmRecord['severity'] } {
+  const worst = was.worst ?? was.severity;
+  return RANK[worst] > RANK[severity] ? { worst } : {};
+}

@@ -1,0 +1,79 @@
+import { createHmac } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { AlarmRecord, MusterEvent, Webhook } from '#contracts';
+
+/** From the first look at its name to the first line of its answer, ms. */
+export const HOOK_LIMIT_MS = 5_000;
+
+/**
+ * POSTs the event. Resolves with undefined when the other side has taken it (any 2xx), else with why not, in words that
+ * hold nothing of the URL: it may be a secret in itself. Redirects are not followed: they would carry the alarm, and
+ * its signature, to a place that nobody has named.
+ */
+export function postEvent(
+  hook: Webhook,
+  event: MusterEvent<'alarm'>,
+  o: { signal?: AbortSignal; limitMs?: number } = {},
+): Promise<string | undefined> {
+  const body = Buffer.from(JSON.stringify(event));
+  const limitMs = o.limitMs ?? HOOK_LIMIT_MS;
+  const url = new URL(hook.url);
+  return new Promise((resolve) => {
+    const sent = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+      method: 'POST',
+      // A connection of its own: one that stood by may be dead, and would fail a good hook.
+      agent: false,
+      headers: { ...headersOf(hook, event, body), connection: 'close' },
+    });
+    let why = 'the connection was closed before an answer came';
+    let givenUp = false;
+    const giveUp = (reason: string) => (): void => {
+      why = reason;
+      givenUp = true;
+      sent.destroy();
+    };
+    const stop = giveUp('it was ended from here');
+    const timer = setTimeout(giveUp(`no answer within ${limitMs} ms`), limitMs);
+    o.signal?.addEventListener('abort', stop, { once: true });
+    if (o.signal?.aborted === true) stop();
+    const settle = (failure: string | undefined): void => {
+      clearTimeout(timer);
+      o.signal?.removeEventListener('abort', stop);
+      resolve(failure);
+    };
+    sent.on('response', (answer) => {
+      settle(failureOf(answer.statusCode ?? 0));
+      answer.destroy();
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      if (!givenUp) why = error.code ?? error.message;
+    });
+    // Comes last whatever happens, also where a connection is closed without a word and no error is told.
+    sent.on('close', () => settle(why));
+    sent.end(body);
+  });
+}
+
+function failureOf(status: number): string | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  if (status >= 300 && status < 400) return `answers ${status}: redirects are not followed, set the URL that is meant`;
+  return `answers ${status}`;
+}
+
+const headersOf = (hook: Webhook, event: MusterEvent<'alarm'>, body: Buffer): Record<string, string> => ({
+  'content-type': 'application/json',
+  'content-length': String(body.length),
+  'user-agent': 'muster',
+  // The same at each try: who has seen it can leave it out.
+  'x-muster-event-id': event.id.replaceAll(/[^\x21-\x7e]/g, (c) => `%${c.charCodeAt(0).toString(16)}`),
+  ...(hook.secret !== undefined && { 'x-muster-signature': `sha256=${signature(hook.secret, body)}` }),
+});
+
+const signature = (secret: string, body: Buffer): string => createHmac('sha256', secret).update(body).digest('hex');
+
+export const isAlarmEvent = (x: unknown): x is MusterEvent<'alarm'> => {
+  const event = x as Partial<MusterEvent<'alarm'>> | null;
+  const alarm = event?.data as Partial<AlarmRecord> | undefined;
+  return typeof event?.id === 'string' && typeof alarm?.code === 'string' && typeof alarm.subject === 'string';
+};
