@@ -71,10 +71,10 @@ function prepare(command: CliCommand): Run {
   const { io } = command;
   const o = command.optsWithGlobals<Globals>();
   const format = chosenFormat(o);
-  const address = parseAddress(o.url ?? io.env['MUSTER_URL'] ?? DEFAULT_URL);
-  const token = io.env['MUSTER_TOKEN'];
+  // A variable that is set to nothing is not set.
+  const address = parseAddress(o.url ?? (io.env['MUSTER_URL'] || DEFAULT_URL));
   const terminal = new Terminal(io);
-  const server = new Server(address, token === '' ? undefined : token);
+  const server = new Server(address, io.env['MUSTER_TOKEN'] || undefined);
   return { server, terminal, print: new Printer(terminal, format), io };
 }
 

@@ -38,14 +38,13 @@ async function get(run: Run): Promise<void> {
 
 async function set(run: Run, assignments: string[], o: { file?: string }): Promise<void> {
   if (assignments.length > 0 === (o.file !== undefined)) throw new UsageFailure('either key=value …, or --file');
-  const patch =
+  const { revision, ...patch } =
     o.file === undefined
       ? toMapping(assignments.map((text) => parseAssignment(text, jsonOrText)))
-      : withoutRevision(await readMapping(run.io, o.file));
-  const settings = await run.server.exchange<Settings>('PATCH', '/v1/settings', patch);
+      : await readMapping(run.io, o.file);
+  // A file that `settings get -o yaml` wrote is given back only onto the settings that it was made from.
+  const match = typeof revision === 'number' ? { 'if-match': `"${revision}"` } : undefined;
+  const settings = await run.server.exchange<Settings>('PATCH', '/v1/settings', patch, match);
   if (await run.print.machine(settings)) return;
   if (run.terminal.interactive) run.terminal.line('the settings are changed');
 }
-
-/** A file that `settings get -o yaml` wrote can be given back. */
-const withoutRevision = ({ revision: _revision, ...patch }: Record<string, unknown>): Record<string, unknown> => patch;

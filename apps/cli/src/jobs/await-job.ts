@@ -2,6 +2,7 @@ import { isEndedJob, type JobRecord } from '#contracts/job.js';
 import type { Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { eventsOf } from '../server/event-stream.js';
+import { NoServer, Refusal } from '../server/server.js';
 import { progressDisplay } from './progress-display.js';
 
 /** Looked at anew after so long also without an event: progress within a task list makes none. */
@@ -20,14 +21,15 @@ export async function awaitJob(run: Run, id: string): Promise<void> {
   const goesOn = (): void => run.terminal.note(`muster: job ${id} goes on; to follow it: muster job get ${id} -f`);
   process.prependOnceListener('SIGINT', goesOn);
   const listening = listen(run, id, stop.signal, wake);
+  const look = lookOverOutages(run, id);
   try {
     for (;;) {
-      const job = await run.server.get<JobRecord>(jobPath(id));
-      if (isEndedJob(job)) {
+      const job = await look();
+      if (job !== undefined && isEndedJob(job)) {
         display?.end(job);
         return await ended(run, job);
       }
-      display?.show(job);
+      if (job !== undefined) display?.show(job);
       await wake.next(LOOK_AGAIN_MS);
     }
   } finally {
@@ -35,6 +37,26 @@ export async function awaitJob(run: Run, id: string): Promise<void> {
     stop.abort();
     await listening;
   }
+}
+
+/** The job outlives a gateway that is started anew: once it was seen, no answer is only a look without a result. */
+function lookOverOutages(run: Run, id: string): () => Promise<JobRecord | undefined> {
+  let seen = false;
+  let told = false;
+  return async () => {
+    try {
+      const job = await run.server.get<JobRecord>(jobPath(id));
+      seen = true;
+      told = false;
+      return job;
+    } catch (error) {
+      const away = error instanceof NoServer || (error instanceof Refusal && error.status === 503);
+      if (!away || !seen) throw error;
+      if (!told) run.terminal.note(`muster: ${error.message}; trying again`);
+      told = true;
+      return undefined;
+    }
+  };
 }
 
 /** What a command that saw a job end says last. @throws Failure where the job failed */

@@ -32,7 +32,7 @@ export function cordonCommands(node: Command): void {
 }
 
 async function cordon(run: Run, verb: 'cordon' | 'drain', name: string, o: CordonOptions): Promise<void> {
-  const request: CordonRequest & { drain?: true } = {
+  const request: CordonRequest = {
     reason: o.reason,
     ...(o.for !== undefined && { until: Date.now() + parseDuration(o.for) }),
     ...(verb === 'drain' && { drain: true }),

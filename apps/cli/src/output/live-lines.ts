@@ -1,6 +1,7 @@
 import type { Colour, Terminal } from './terminal.js';
 
-const UP_AND_CLEAR = '\u001b[1A\u001b[2K';
+/** One line up, and what stands there is gone. */
+export const UP_AND_CLEAR = '\u001b[1A\u001b[2K';
 
 /** A few lines at the end of a terminal that are drawn again and again in the same place. */
 export class LiveLines {
