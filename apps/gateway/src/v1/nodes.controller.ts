@@ -1,6 +1,6 @@
-import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import { type By, CordonRequest, NodeCreateRequest, ReasonRequest } from '#contracts';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { ApiConsumes, ApiTags } from '@nestjs/swagger';
+import { type By, CordonRequest, NodeCreateRequest, NodePatchRequest, ReasonRequest } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { EventHistory } from '../events/event-history.js';
@@ -36,6 +36,22 @@ export class NodesController {
     return this.rpc.read('inventory.nodes.get', { name });
   }
 
+  @Patch(':name')
+  @ApiConsumes('application/merge-patch+json', 'application/json')
+  @Allow(
+    'operator',
+    'Edit a node',
+    'A JSON merge patch: what is absent stays, null removes. A change of nothing makes no new revision. Networks, power devices and driver stay while a job holds the node or an incident is open; the role of a node that is set up is changed by maintenance.',
+  )
+  patch(
+    @Param('name') name: string,
+    @Body() patch: NodePatchRequest,
+    @Headers('if-match') match: string | undefined,
+    @Who() who: By,
+  ) {
+    return this.rpc.write('inventory.nodes.patch', { ...who, name, patch, ...ifMatch(match) });
+  }
+
   @Delete(':name')
   @HttpCode(204)
   @Allow('operator', 'Remove a Disappeared node', 'Refused while an incident, a job or workloads are tied to it.')
@@ -44,9 +60,17 @@ export class NodesController {
   }
 
   @Put(':name/cordon')
-  @Allow('operator', 'Leave the node alone: no fencing, no placement, until uncordoned')
-  cordon(@Param('name') name: string, @Body() body: CordonRequest, @Who() who: By) {
-    return this.rpc.write('inventory.nodes.cordon', { ...who, name, ...body });
+  @Allow(
+    'operator',
+    'Leave the node alone: no fencing, no placement, until uncordoned',
+    'With `drain` its workloads are moved away, one by one: each is stopped there, and started elsewhere once that was read back.',
+  )
+  cordon(@Param('name') name: string, @Body() { drain, ...body }: CordonRequest, @Who() who: By) {
+    return this.rpc.write(drain === true ? 'inventory.nodes.drain' : 'inventory.nodes.cordon', {
+      ...who,
+      name,
+      ...body,
+    });
   }
 
   @Delete(':name/cordon')
