@@ -1,5 +1,5 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { MusterError } from '#contracts';
 import { Allow } from '../auth/roles.js';
@@ -21,6 +21,7 @@ export class HealthController {
   }
 
   @Get('readyz')
+  @ApiServiceUnavailableResponse({ description: 'Not ready, with the reason' })
   @Allow('anyone', 'Requests can be answered: NATS and inventory are there', '503 with the reason where they are not.')
   async ready(@Res() reply: FastifyReply) {
     try {

@@ -1,0 +1,1587 @@
+/** Written by scripts/schemas.mjs from the types in answers.ts; not by hand. */
+import type { Schema } from './schemas.js';
+
+/** Route → what it answers. */
+export const answerSchemas: Record<string, Schema> = {
+  'GET /v1/status': { $ref: '#/components/schemas/StatusView' },
+  'GET /v1/workers': {
+    type: 'object',
+    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/WorkerRecord' } } },
+    required: ['items'],
+  },
+  'GET /v1/drivers': {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            driver: { type: 'string' },
+            service: { type: 'string' },
+            workers: { type: 'array', items: { type: 'string' } },
+          },
+          required: ['driver', 'service', 'workers'],
+        },
+        description: 'On offer.',
+      },
+      missing: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { driver: { type: 'string' }, nodes: { type: 'array', items: { type: 'string' } } },
+          required: ['driver', 'nodes'],
+        },
+        description: 'Needed by these nodes, and offered by nobody.',
+      },
+    },
+    required: ['items', 'missing'],
+  },
+  'GET /v1/nodes': {
+    type: 'object',
+    properties: {
+      items: { type: 'array', items: { $ref: '#/components/schemas/NodeView' } },
+      next: { type: 'string' },
+    },
+    required: ['items'],
+  },
+  'POST /v1/nodes': { $ref: '#/components/schemas/NodeView' },
+  'GET /v1/nodes/{name}': { $ref: '#/components/schemas/NodeView' },
+  'PATCH /v1/nodes/{name}': { $ref: '#/components/schemas/NodeView' },
+  'PUT /v1/nodes/{name}/cordon': { $ref: '#/components/schemas/NodeView' },
+  'DELETE /v1/nodes/{name}/cordon': { $ref: '#/components/schemas/NodeView' },
+  'POST /v1/nodes/{name}/fence': {
+    type: 'object',
+    properties: {
+      incident: {
+        allOf: [
+          { $ref: '#/components/schemas/IncidentRecord' },
+          { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+        ],
+      },
+      gates: { type: 'array', items: { $ref: '#/components/schemas/GateResult' } },
+    },
+    required: ['gates'],
+  },
+  'GET /v1/nodes/{name}/power': {
+    type: 'object',
+    properties: {
+      devices: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            power: { type: 'string', enum: ['off', 'on', 'unknown'] },
+            code: { type: 'string' },
+            detail: { type: 'string' },
+          },
+          required: ['id', 'power'],
+        },
+      },
+    },
+    required: ['devices'],
+  },
+  'POST /v1/nodes/{name}/power': {
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      action: { type: 'string', enum: ['cycle', 'off', 'on', 'soft'] },
+      incident: { type: 'string' },
+      detail: { type: 'string' },
+    },
+    required: ['node', 'action', 'incident', 'detail'],
+  },
+  'POST /v1/nodes/{name}/replace': { $ref: '#/components/schemas/NodeView' },
+  'GET /v1/nodes/{name}/evidence': {
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      verdict: { anyOf: [{ $ref: '#/components/schemas/Verdict' }, { type: 'null' }] },
+    },
+    required: ['node', 'verdict'],
+  },
+  'GET /v1/nodes/{name}/history': {
+    type: 'object',
+    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/PublicEvent' } } },
+    required: ['items'],
+  },
+  'POST /v1/nodes/import': { $ref: '#/components/schemas/ImportOutcome' },
+  'POST /v1/operations': { type: 'object', properties: { job: { type: 'string' } }, required: ['job'] },
+  'GET /v1/jobs': {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/JobRecord' },
+            { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+          ],
+        },
+      },
+      next: { type: 'string' },
+    },
+    required: ['items'],
+  },
+  'GET /v1/jobs/{id}': {
+    allOf: [
+      { $ref: '#/components/schemas/JobRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'POST /v1/jobs/{id}/cancel': {
+    allOf: [
+      { $ref: '#/components/schemas/JobRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'GET /v1/incidents': {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/IncidentRecord' },
+            { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+          ],
+        },
+      },
+      next: { type: 'string' },
+    },
+    required: ['items'],
+  },
+  'GET /v1/incidents/{node}': {
+    allOf: [
+      { $ref: '#/components/schemas/IncidentRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'POST /v1/incidents/{node}/release': {
+    allOf: [
+      { $ref: '#/components/schemas/IncidentRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'POST /v1/incidents/{node}/confirm': {
+    allOf: [
+      { $ref: '#/components/schemas/IncidentRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+      { type: 'object', properties: { doNotPowerOnBefore: { type: 'number' } } },
+    ],
+  },
+  'GET /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
+  'PUT /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
+  'GET /v1/workloads': {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/WorkloadRecord' },
+            { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+          ],
+        },
+      },
+      next: { type: 'string' },
+    },
+    required: ['items'],
+  },
+  'GET /v1/workloads/{name}': {
+    allOf: [
+      { $ref: '#/components/schemas/WorkloadRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'PUT /v1/workloads/{name}': {
+    allOf: [
+      { $ref: '#/components/schemas/WorkloadRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'GET /v1/claims': {
+    type: 'object',
+    properties: {
+      items: { type: 'array', items: { $ref: '#/components/schemas/ClaimRecord' } },
+      next: { type: 'string' },
+    },
+    required: ['items'],
+  },
+  'POST /v1/claims': { $ref: '#/components/schemas/ClaimRecord' },
+  'GET /v1/claims/{id}': { $ref: '#/components/schemas/ClaimRecord' },
+  'GET /v1/alarms': {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/AlarmRecord' },
+            { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+          ],
+        },
+      },
+    },
+    required: ['items'],
+  },
+  'POST /v1/alarms/{id}/ack': {
+    allOf: [
+      { $ref: '#/components/schemas/AlarmRecord' },
+      { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    ],
+  },
+  'GET /v1/events': {
+    type: 'object',
+    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/PublicEvent' } } },
+    required: ['items'],
+  },
+  'GET /v1/settings': {
+    allOf: [
+      { $ref: '#/components/schemas/ClusterSettings' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'PATCH /v1/settings': {
+    allOf: [
+      { $ref: '#/components/schemas/ClusterSettings' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
+  'GET /v1/tokens': {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/TokenRecord' },
+            { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+          ],
+        },
+      },
+    },
+    required: ['items'],
+  },
+  'POST /v1/tokens': {
+    allOf: [
+      { $ref: '#/components/schemas/TokenRecord' },
+      { type: 'object', properties: { id: { type: 'string' }, token: { type: 'string' } }, required: ['id', 'token'] },
+    ],
+  },
+  'GET /healthz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
+  'GET /readyz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
+  'GET /info/nodes': { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClustermNode' } },
+  'GET /info/node/{name}': { $ref: '#/components/schemas/ClustermNode' },
+  'GET /info/globals': {
+    type: 'object',
+    properties: { extra_vars: { type: 'object', additionalProperties: {} } },
+    required: ['extra_vars'],
+  },
+  'GET /info/job/{label}': {
+    type: 'object',
+    properties: {
+      desc: { type: 'string' },
+      task: { type: 'string' },
+      status: { type: 'string', enum: ['Complete', 'Errored', 'Queued', 'Running'] },
+      error: { type: 'string' },
+      logs: { type: 'array', items: { type: 'string' } },
+      id: { type: 'string' },
+      created_at: { type: 'number' },
+      started_at: { type: 'number' },
+      ended_at: { type: 'number' },
+      results: { type: 'object', additionalProperties: { $ref: '#/components/schemas/NodeResult' } },
+    },
+    required: ['desc', 'task', 'status', 'error', 'logs', 'id', 'created_at', 'results'],
+  },
+  'GET /config': { $ref: '#/components/schemas/ClustermConfig' },
+};
+
+/** Records and views by name. */
+export const namedSchemas: Record<string, Schema> = {
+  AlarmRecord: {
+    description: 'Bucket `alarms`, key `<code>=<subject>`.',
+    type: 'object',
+    properties: {
+      code: {
+        type: 'string',
+        enum: [
+          'agent-down',
+          'blind',
+          'bmc-unreachable',
+          'brake',
+          'conflict',
+          'conflict-power',
+          'conflict-workload',
+          'detector-silent',
+          'domain-down',
+          'drain-stuck',
+          'drift',
+          'fencing-failed',
+          'fencing-suppressed',
+          'flapping',
+          'half-dead',
+          'network-down',
+          'no-room',
+          'no-workers',
+          'node-degraded',
+          'not-fenceable',
+          'observe-mode',
+          'partial-reachability',
+          'peer-list',
+          'power-on-withheld',
+          'resetup-failed',
+          'webhook-failing',
+          'workload-held',
+        ],
+      },
+      subject: { type: 'string', description: 'Node, workload, network … that it is about.' },
+      severity: { type: 'string', enum: ['critical', 'info', 'warning'] },
+      worst: {
+        type: 'string',
+        enum: ['critical', 'info', 'warning'],
+        description: 'The worst that it has been since it was raised, where that is more than `severity`.',
+      },
+      message: { type: 'string' },
+      since: { type: 'number' },
+      count: { type: 'number' },
+      cleared: { type: 'number' },
+      acknowledged: {
+        type: 'object',
+        properties: { by: { type: 'string' }, at: { type: 'number' } },
+        required: ['by', 'at'],
+      },
+    },
+    required: ['code', 'subject', 'severity', 'message', 'since', 'count'],
+  },
+  AnsibleSettings: {
+    description:
+      'The part of the Ansible configuration that may change at run time: on top of `ansible` in `muster.yaml`.',
+    type: 'object',
+    properties: {
+      playbooks: { type: 'string' },
+      user: { type: 'string' },
+      privateKey: { type: 'string' },
+      extraVars: {
+        type: 'object',
+        additionalProperties: {},
+        description: 'Replace those of the same name in `muster.yaml`; `null`: that one is not given. No templates.',
+      },
+      sitePlaybook: { type: 'string' },
+      cleanupPlaybook: { type: 'string' },
+      upgradePlaybook: { type: 'string' },
+    },
+  },
+  Assignment: {
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      generation: { type: 'number', description: 'Grows with every assignment: starts and gates refuse an older one.' },
+    },
+    required: ['node', 'generation'],
+  },
+  CheckResult: {
+    description:
+      'What a check says of one node: findings per service, and the checksum of the effective configuration.',
+    type: 'object',
+    properties: {
+      findings: { type: 'array', items: { $ref: '#/components/schemas/Finding' } },
+      checksum: { type: 'string' },
+    },
+    required: ['findings', 'checksum'],
+  },
+  ClaimRecord: {
+    description: 'Serviceable nodes, held for a scheduler outside until it gives them back or `expiresAt` has passed.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      owner: { type: 'string' },
+      nodes: { type: 'array', items: { type: 'string' } },
+      hostGroup: { type: 'string' },
+      selector: { type: 'string' },
+      by: { type: 'string' },
+      at: { type: 'number' },
+      expiresAt: { type: 'number', description: 'Wall clock, ms. Absent: until it is deleted.' },
+    },
+    required: ['id', 'owner', 'nodes', 'by', 'at'],
+  },
+  ClusterSettings: {
+    description: 'Key `cluster` of bucket `settings`: one value, validated as one set.',
+    type: 'object',
+    properties: {
+      cluster: { type: 'string' },
+      agentPort: { type: 'number', description: 'UDP port of the agents.' },
+      detection: { $ref: '#/components/schemas/DetectionSettings' },
+      fencing: { $ref: '#/components/schemas/FencingSettings' },
+      hostGroups: { type: 'array', items: { $ref: '#/components/schemas/HostGroup' } },
+      globals: {
+        type: 'object',
+        additionalProperties: {},
+        description: 'Extra vars for every run; precedence configuration < globals < request.',
+      },
+      leaveGrace: { type: 'number', description: 'After a planned LEAVING no incident is opened for this long, ms.' },
+      holdDown: {
+        type: 'number',
+        description: 'DEGRADED(management) longer than this counts as a return when it ends, ms.',
+      },
+      witness: {
+        type: 'string',
+        description:
+          "`host:port` of something that is no node, e.g. the router: with two members the monitor must reach it before it calls the other one's silence a death.",
+      },
+      ansible: { $ref: '#/components/schemas/AnsibleSettings' },
+      webhooks: { type: 'array', items: { $ref: '#/components/schemas/Webhook' } },
+      compat: {
+        type: 'object',
+        properties: { force: { type: 'boolean' } },
+        required: ['force'],
+        description:
+          'Habits of the contiv cluster manager on its surface. `force`: a decommission or an update moves workloads first.',
+      },
+    },
+    required: [
+      'cluster',
+      'agentPort',
+      'detection',
+      'fencing',
+      'hostGroups',
+      'globals',
+      'leaveGrace',
+      'holdDown',
+      'ansible',
+      'webhooks',
+      'compat',
+    ],
+  },
+  ClustermConfig: {
+    description: '`config` of the operations contract: what clients of the contiv cluster manager read and post.',
+    type: 'object',
+    properties: {
+      serf: { type: 'object', additionalProperties: {} },
+      inventory: { type: 'object', additionalProperties: {} },
+      ansible: {
+        type: 'object',
+        properties: {
+          configure_playbook: { type: 'string' },
+          cleanup_playbook: { type: 'string' },
+          upgrade_playbook: { type: 'string' },
+          playbook_location: { type: 'string' },
+          extra_variables: { type: 'string' },
+          user: { type: 'string' },
+          priv_key_file: { type: 'string' },
+        },
+        required: [
+          'configure_playbook',
+          'cleanup_playbook',
+          'upgrade_playbook',
+          'playbook_location',
+          'extra_variables',
+          'user',
+          'priv_key_file',
+        ],
+      },
+      manager: { type: 'object', properties: { addr: { type: 'string' } }, required: ['addr'] },
+    },
+    required: ['serf', 'inventory', 'ansible', 'manager'],
+  },
+  ClustermNode: {
+    description:
+      'A node as clients of the contiv cluster manager know it; the HTTP surface answers it and the CLI prints it.',
+    type: 'object',
+    properties: {
+      monitoring_state: {
+        type: 'object',
+        properties: {
+          label: { type: 'string' },
+          serial_number: { type: 'string' },
+          management_address: { type: 'string' },
+        },
+        required: ['label', 'serial_number', 'management_address'],
+      },
+      inventory_state: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          status: { type: 'string' },
+          prev_status: { type: 'string' },
+          state: { type: 'string' },
+          prev_state: { type: 'string' },
+        },
+        required: ['name', 'status', 'prev_status', 'state', 'prev_state'],
+      },
+      configuration_state: {
+        type: 'object',
+        properties: {
+          inventory_name: { type: 'string' },
+          host_group: { type: 'string' },
+          ssh_address: { type: 'string' },
+          inventory_vars: {
+            type: 'object',
+            properties: { node_addr: { type: 'string' }, node_name: { type: 'string' } },
+            required: ['node_addr', 'node_name'],
+          },
+        },
+        required: ['inventory_name', 'host_group', 'ssh_address', 'inventory_vars'],
+      },
+    },
+    required: ['monitoring_state', 'inventory_state', 'configuration_state'],
+  },
+  ConfirmedOff: {
+    description:
+      'Power was proven off (or confirmed by hand), and nobody has switched the node on or heard a new boot since.',
+    type: 'object',
+    properties: {
+      at: { type: 'number' },
+      incident: { type: 'string' },
+      bootId: { type: 'string', description: 'The boot that was ended: a life sign of another boot id clears this.' },
+    },
+    required: ['at', 'incident'],
+  },
+  Cordon: {
+    description: 'By an operator, with a reason; never cleared by the system before the end that the operator gave.',
+    type: 'object',
+    properties: {
+      reason: { type: 'string' },
+      by: { type: 'string' },
+      at: { type: 'number' },
+      until: { type: 'number', description: 'Wall clock, ms. Absent: until uncordoned.' },
+      drain: { type: 'boolean', description: 'Its workloads are moved away, one by one, and none comes.' },
+      drained: {
+        type: 'number',
+        description: 'Wall clock: when the last of its workloads had left, and its agent agreed.',
+      },
+    },
+    required: ['reason', 'by', 'at'],
+  },
+  DetectionSettings: {
+    description: 'Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses.',
+    type: 'object',
+    properties: {
+      profile: { type: 'string', enum: ['fast', 'lan', 'wan'] },
+      interval: { type: 'number', description: 'Between two probes of one peer on one network.' },
+      misses: { type: 'number', description: 'Consecutive misses for an accusation.' },
+      suspectMisses: { type: 'number', description: 'Consecutive misses for SUSPECT.' },
+      reportPeriod: { type: 'number', description: 'Between two reports of an agent. At most x / 3.' },
+      freshness: { type: 'number', description: 'A report older than this is no evidence. At most x − interval.' },
+      loopGap: {
+        type: 'number',
+        description: 'A loop gap over this voids outstanding probes, and the agent abstains.',
+      },
+    },
+    required: ['profile', 'interval', 'misses', 'suspectMisses', 'reportPeriod', 'freshness', 'loopGap'],
+  },
+  FencingSettings: {
+    type: 'object',
+    properties: {
+      mode: {
+        type: 'string',
+        enum: ['enforce', 'observe'],
+        description: '`observe`: full decision record, zero BMC writes.',
+      },
+      paused: {
+        type: 'object',
+        properties: { until: { type: 'number' }, reason: { type: 'string' }, by: { type: 'string' } },
+        required: ['until', 'reason', 'by'],
+      },
+      hung: {
+        type: 'string',
+        enum: ['alarm', 'fence'],
+        description: 'What follows when a node refuses ports or answers ICMP for 10 s yet is silent otherwise.',
+      },
+      afterRecovery: { type: 'string', enum: ['power-on', 'stay-off'], description: 'After recovery.' },
+      storm: { $ref: '#/components/schemas/StormLimits', description: 'How much may be fenced at once.' },
+    },
+    required: ['mode', 'hung', 'afterRecovery', 'storm'],
+  },
+  Finding: {
+    type: 'object',
+    properties: {
+      service: { type: 'string' },
+      result: { type: 'string', enum: ['broken', 'drift', 'ok'] },
+      why: { type: 'string', description: 'Why, in a few words; empty when ok.' },
+    },
+    required: ['service', 'result', 'why'],
+  },
+  GateResult: {
+    type: 'object',
+    properties: {
+      gate: {
+        type: 'string',
+        enum: [
+          'ALREADY_OPEN',
+          'BLIND',
+          'BRAKE',
+          'CAP',
+          'DOMAIN',
+          'FLAPPING',
+          'LIFE_SIGN',
+          'NOT_FENCEABLE',
+          'OBSERVE',
+          'PAUSED',
+          'QUORUM',
+        ],
+      },
+      pass: { type: 'boolean' },
+      detail: { type: 'string', description: 'One sentence with the figures that decided.' },
+    },
+    required: ['gate', 'pass', 'detail'],
+  },
+  HostGroup: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      role: { type: 'string', enum: ['master', 'none', 'worker'] },
+      onReturn: {
+        type: 'string',
+        enum: ['ask', 'check-only', 'resetup'],
+        description: "What happens when a returned node's check finds drift.",
+      },
+    },
+    required: ['name', 'role'],
+  },
+  ImportOutcome: {
+    description: 'What an import did, or with `dryRun` would do.',
+    type: 'object',
+    properties: {
+      dryRun: { type: 'boolean' },
+      created: { type: 'array', items: { type: 'string' } },
+      updated: { type: 'array', items: { type: 'string' } },
+      unchanged: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['dryRun', 'created', 'updated', 'unchanged'],
+  },
+  IncidentRecord: {
+    description: 'Bucket `incidents`, key = node: the whole truth about one fencing; at most one is open per node.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      node: { type: 'string' },
+      phase: {
+        type: 'string',
+        enum: [
+          'cancelled',
+          'closed',
+          'failed',
+          'fenced',
+          'fencing',
+          'investigating',
+          'open',
+          'recovered',
+          'recovering',
+          'suppressed',
+          'survived',
+        ],
+      },
+      cause: {
+        type: 'string',
+        enum: ['auto', 'manual'],
+        description: "`auto`: by a verdict; `manual`: by an operator's order.",
+      },
+      by: { type: 'string' },
+      reason: { type: 'string' },
+      openedAt: { type: 'number' },
+      updatedAt: { type: 'number' },
+      verdict: { $ref: '#/components/schemas/Verdict', description: 'The verdict that it rests on.' },
+      bootId: { type: 'string', description: 'Boot that is to be ended.' },
+      gates: { type: 'array', items: { $ref: '#/components/schemas/GateResult' } },
+      gate: {
+        type: 'string',
+        enum: [
+          'ALREADY_OPEN',
+          'BLIND',
+          'BRAKE',
+          'CAP',
+          'DOMAIN',
+          'FLAPPING',
+          'LIFE_SIGN',
+          'NOT_FENCEABLE',
+          'OBSERVE',
+          'PAUSED',
+          'QUORUM',
+        ],
+        description: '`suppressed`: the gate that stopped it.',
+      },
+      conductor: {
+        type: 'number',
+        description: 'Token of the conductor that decided last; workers refuse lower ones.',
+      },
+      epoch: { type: 'number', description: 'Token of the fencing leader that owns the commands.' },
+      level: { type: 'number' },
+      attempt: { type: 'number' },
+      retryAt: { type: 'number', description: 'Wall clock: not to be tried again before (backoff after `failed`).' },
+      commands: { type: 'array', items: { $ref: '#/components/schemas/PowerCommand' } },
+      proof: { $ref: '#/components/schemas/OffProof' },
+      recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
+      evidence: {
+        type: 'object',
+        properties: { power: { type: 'string', enum: ['off', 'on', 'unknown'] }, refusedForMs: { type: 'number' } },
+        description:
+          "What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how long (ms, on the conductor's own clock) the host had shown nothing but a refused port.",
+      },
+      powerOn: {
+        type: 'object',
+        properties: {
+          wanted: { type: 'boolean' },
+          requestedAt: { type: 'number' },
+          done: { type: 'boolean', description: 'The fencing leader has dealt with it.' },
+          ok: {
+            type: 'boolean',
+            description: 'With `done`: the power was read back as on; false: given up, `detail` says why.',
+          },
+          detail: { type: 'string' },
+        },
+        required: ['wanted', 'requestedAt'],
+        description: 'Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W.',
+      },
+      order: {
+        $ref: '#/components/schemas/PowerOrder',
+        description:
+          'By hand, outside of fencing; in a record that is closed from its beginning where the node had no incident.',
+      },
+      released: {
+        type: 'object',
+        properties: {
+          by: { type: 'string' },
+          reason: { type: 'string' },
+          at: { type: 'number' },
+          gates: {
+            type: 'array',
+            items: {
+              type: 'string',
+              enum: [
+                'ALREADY_OPEN',
+                'BLIND',
+                'BRAKE',
+                'CAP',
+                'DOMAIN',
+                'FLAPPING',
+                'LIFE_SIGN',
+                'NOT_FENCEABLE',
+                'OBSERVE',
+                'PAUSED',
+                'QUORUM',
+              ],
+            },
+          },
+          force: { type: 'boolean' },
+        },
+        required: ['by', 'reason', 'at', 'gates', 'force'],
+        description:
+          'An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.',
+      },
+      steps: { type: 'array', items: { $ref: '#/components/schemas/IncidentStep' } },
+    },
+    required: [
+      'id',
+      'node',
+      'phase',
+      'cause',
+      'reason',
+      'openedAt',
+      'updatedAt',
+      'gates',
+      'conductor',
+      'level',
+      'attempt',
+      'commands',
+      'recovery',
+      'steps',
+    ],
+  },
+  IncidentStep: {
+    description: 'One step of the story, for people and for the timeline.',
+    type: 'object',
+    properties: {
+      phase: {
+        type: 'string',
+        enum: [
+          'cancelled',
+          'closed',
+          'failed',
+          'fenced',
+          'fencing',
+          'investigating',
+          'open',
+          'recovered',
+          'recovering',
+          'suppressed',
+          'survived',
+        ],
+      },
+      at: { type: 'number' },
+      detail: { type: 'string' },
+    },
+    required: ['phase', 'at', 'detail'],
+  },
+  JobRecord: {
+    description:
+      'Bucket `jobs`. The provisioner writes progress and results; inventory rolls node statuses forward from them.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      kind: {
+        type: 'string',
+        enum: ['check', 'commission', 'decommission', 'discover', 'maintenance', 'recover', 'resetup'],
+      },
+      nodes: { type: 'array', items: { type: 'string' } },
+      status: { type: 'string', enum: ['Complete', 'Errored', 'Queued', 'Running'] },
+      desc: {
+        type: 'string',
+        description:
+          'Text of the operations contract: `commissionEvent: nodes:[…] extra-vars:{…} host-group:…`, without secrets.',
+      },
+      hostGroup: { type: 'string' },
+      extraVars: { type: 'object', additionalProperties: {} },
+      addresses: { type: 'array', items: { type: 'string' }, description: 'discover: addresses to go to.' },
+      recover: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/RecoverTask' },
+        description: 'recover: what to start, or to stop, on the one node of the job.',
+      },
+      progress: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/NodeProgress' },
+        description: 'Of a running job; written at most once a second.',
+      },
+      timeoutMs: {
+        type: 'number',
+        description:
+          'Longest run time, ms, from its start; then it ends as after a cancel. Absent: only the limits of its steps.',
+      },
+      moving: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          "Workloads that still have to leave the job's nodes (`force`): while there are any, no worker takes the job.",
+      },
+      task: { type: 'string', description: 'The playbook that runs now, or ran last.' },
+      error: { type: 'string' },
+      createdAt: { type: 'number' },
+      startedAt: { type: 'number' },
+      endedAt: { type: 'number' },
+      by: { type: 'string' },
+      fingerprint: {
+        type: 'string',
+        description:
+          'SHA-256 over the request, where it came with a key: the same key with another request is refused. Not shown.',
+      },
+      cause: { type: 'string', description: 'Why the system started it itself: `return`, `incident:<id>`, …' },
+      conductor: {
+        type: 'number',
+        description: 'Token of the conductor behind a job that the system started: workers refuse lower ones.',
+      },
+      worker: { type: 'string' },
+      generation: {
+        type: 'number',
+        description: 'Grows with each worker that takes the job: a late write of an earlier one is refused.',
+      },
+      cancel: {
+        type: 'object',
+        properties: { by: { type: 'string' }, at: { type: 'number' } },
+        required: ['by', 'at'],
+        description: 'Set by a cancel; the worker ends Ansible and its children.',
+      },
+      results: { type: 'object', additionalProperties: { $ref: '#/components/schemas/NodeResult' } },
+      settled: {
+        type: 'boolean',
+        description: 'Inventory has carried the results into the node records and freed the reservation.',
+      },
+    },
+    required: [
+      'id',
+      'kind',
+      'nodes',
+      'status',
+      'desc',
+      'extraVars',
+      'task',
+      'error',
+      'createdAt',
+      'by',
+      'generation',
+      'results',
+      'settled',
+    ],
+  },
+  LeaseView: {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      holder: { type: 'string' },
+      token: { type: 'number' },
+      ageMs: {
+        type: 'number',
+        description: "ms since its last renewal was seen, on the answering process's monotonic clock.",
+      },
+    },
+    required: ['name', 'token', 'ageMs'],
+  },
+  Maintenance: {
+    description: "By the system after fencing or a failed re-setup: cleared when the node's check has passed.",
+    type: 'object',
+    properties: { reason: { type: 'string' }, at: { type: 'number' }, incident: { type: 'string' } },
+    required: ['reason', 'at'],
+  },
+  Move: {
+    type: 'object',
+    properties: {
+      cause: { type: 'string', description: '`drain`, or `job:<id>` of an operation that was ordered with `force`.' },
+      from: { type: 'string' },
+      to: {
+        type: 'string',
+        description: 'Where there was room when the move began; that room is kept until it has left `from`.',
+      },
+    },
+    required: ['cause', 'from', 'to'],
+  },
+  NodeProgress: {
+    description: 'How far a running job is on one node.',
+    type: 'object',
+    properties: {
+      step: { type: 'string', description: '`site`, `cleanup`, …' },
+      task: { type: 'string', description: 'Task that runs, or ran last.' },
+      done: { type: 'number', description: 'Tasks that have ended.' },
+      failed: { type: 'boolean' },
+    },
+    required: ['step', 'task', 'done', 'failed'],
+  },
+  NodeResult: {
+    type: 'object',
+    properties: {
+      ok: { type: 'boolean' },
+      step: {
+        type: 'string',
+        description: 'Playbook that ended it: `site`, `cleanup`, `check`, `recover`, `discover`, `install`.',
+      },
+      node: { type: 'string', description: 'discover: the node that the address has become, or has been.' },
+      failedTask: { type: 'string' },
+      message: { type: 'string' },
+      changed: { type: 'number', description: 'Tasks that changed something on the node.' },
+      check: { $ref: '#/components/schemas/CheckResult' },
+      checksum: { type: 'string', description: 'Effective configuration after a successful site run.' },
+      cleanupFailed: {
+        type: 'boolean',
+        description: 'decommission: the cleanup did not work, the node is Decommissioned all the same.',
+      },
+      hostKeys: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Public keys that its sshd showed, where it had none pinned.',
+      },
+      workloads: {
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          properties: { started: { type: 'boolean' }, stopped: { type: 'boolean' }, reason: { type: 'string' } },
+          required: ['started', 'reason'],
+        },
+        description:
+          'recover: for each workload of the job, whether its start (or its stop) succeeded on this node, and why not.',
+      },
+    },
+    required: ['ok', 'step'],
+  },
+  NodeView: {
+    description: 'A node as answered to readers: the record plus what is computed.',
+    type: 'object',
+    properties: {
+      revision: { type: 'number' },
+      inService: { type: 'boolean' },
+      reasons: { type: 'array', items: { $ref: '#/components/schemas/OutReason' } },
+      job: { type: 'string' },
+      remaining: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Of a node that is being drained: the workloads that are still assigned to it.',
+      },
+      name: { type: 'string' },
+      label: { type: 'string' },
+      serial: { type: 'string' },
+      hostGroup: { type: 'string' },
+      failureDomain: { type: 'string' },
+      networks: {
+        type: 'object',
+        additionalProperties: { type: 'object', properties: { address: { type: 'string' } }, required: ['address'] },
+      },
+      powerLevels: {
+        type: 'array',
+        items: { type: 'array', items: { $ref: '#/components/schemas/PowerDevice' } },
+        description: 'Fencing levels in order; every device of a level must be off.',
+      },
+      provisionDriver: { type: 'string' },
+      vars: { type: 'object', additionalProperties: {} },
+      fencing: { type: 'string', enum: ['auto', 'manual'] },
+      enrolled: {
+        type: 'boolean',
+        description:
+          'Runs a Muster agent: a member of M, watched, may be judged. Others are known by what external monitors say.',
+      },
+      status: {
+        type: 'string',
+        enum: ['Allocated', 'Cancelled', 'Decommissioned', 'Maintenance', 'Provisioning', 'Unallocated'],
+      },
+      prevStatus: {
+        type: 'string',
+        enum: ['Allocated', 'Cancelled', 'Decommissioned', 'Incomplete', 'Maintenance', 'Provisioning', 'Unallocated'],
+      },
+      state: { type: 'string', enum: ['Disappeared', 'Discovered', 'Unknown'] },
+      prevState: { type: 'string', enum: ['Disappeared', 'Discovered', 'Unknown'] },
+      cordon: { $ref: '#/components/schemas/Cordon' },
+      maintenance: { $ref: '#/components/schemas/Maintenance' },
+      confirmedOff: { $ref: '#/components/schemas/ConfirmedOff' },
+      pendingReturn: { $ref: '#/components/schemas/PendingReturn' },
+      provisioned: { $ref: '#/components/schemas/Provisioned' },
+      bootId: { type: 'string', description: "Boot id that was last accepted as this node's running system." },
+      verdict: {
+        type: 'object',
+        properties: {
+          verdict: { type: 'string', enum: ['DEGRADED', 'DOWN', 'LEFT', 'SUSPECT', 'UNKNOWN', 'UP'] },
+          networks: { type: 'array', items: { type: 'string' } },
+          epoch: { type: 'number' },
+          seq: { type: 'number' },
+          at: { type: 'number' },
+          bootId: { type: 'string' },
+          reason: { type: 'string', description: 'One sentence of the detector.' },
+        },
+        required: ['verdict', 'networks', 'epoch', 'seq', 'at'],
+        description: 'The verdict last applied to this record, in (epoch, seq) order.',
+      },
+      poweredOnAt: {
+        type: 'array',
+        items: { type: 'number' },
+        description: "Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off.",
+      },
+      external: {
+        type: 'object',
+        properties: {
+          event: { type: 'string', enum: ['disappeared', 'discovered'] },
+          address: { type: 'string' },
+          at: { type: 'number' },
+        },
+        required: ['event', 'address', 'at'],
+        description: 'What an external monitor said last of a node that runs an agent: shown, never judged by.',
+      },
+      sshHostKeys: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only.',
+      },
+      lastJob: {
+        type: 'string',
+        description: 'Status whose job results were rolled into this record last; makes the roll-forward idempotent.',
+      },
+      createdAt: { type: 'number' },
+    },
+    required: [
+      'revision',
+      'inService',
+      'reasons',
+      'name',
+      'label',
+      'serial',
+      'failureDomain',
+      'networks',
+      'powerLevels',
+      'provisionDriver',
+      'vars',
+      'fencing',
+      'enrolled',
+      'status',
+      'prevStatus',
+      'state',
+      'prevState',
+      'createdAt',
+    ],
+  },
+  ObserverEvidence: {
+    description: 'What one observer says of the target on one network.',
+    type: 'object',
+    properties: {
+      observer: { type: 'string' },
+      network: { type: 'string' },
+      misses: {
+        type: 'number',
+        description: 'Consecutive probes that were due while the observer ran and were not answered.',
+      },
+      rttUs: { type: 'number' },
+      reportAgeMs: {
+        type: 'number',
+        description: "Age of the observer's report at the time of the verdict, ms, on the detector's monotonic clock.",
+      },
+      stance: {
+        type: 'string',
+        enum: ['absent', 'accuses', 'hears'],
+        description: 'How this observer counted: accuses, hears it, or does not count (stale, abstaining).',
+      },
+    },
+    required: ['observer', 'network', 'misses', 'reportAgeMs', 'stance'],
+  },
+  OffProof: {
+    description: 'Proof of off.',
+    type: 'object',
+    properties: {
+      kind: { type: 'string', enum: ['already-off', 'manual', 'read-back'] },
+      at: { type: 'number' },
+      by: { type: 'string', description: '`manual`: who said so, and why.' },
+      reason: { type: 'string' },
+      level: { type: 'number' },
+    },
+    required: ['kind', 'at'],
+  },
+  OutReason: {
+    description: 'Why a node is out of service; computed at every read, never stored.',
+    type: 'object',
+    properties: {
+      code: {
+        type: 'string',
+        enum: [
+          'CORDONED',
+          'INCIDENT',
+          'MAINTENANCE',
+          'NO_POWER_WORKER',
+          'NO_PROVISION_WORKER',
+          'PENDING_RETURN',
+          'RESERVED',
+          'STATE',
+          'STATUS',
+          'VIEW_STALE',
+        ],
+      },
+      detail: { type: 'string' },
+    },
+    required: ['code', 'detail'],
+  },
+  OwnProbe: {
+    description: "The monitor's own look at the target, taken at SUSPECT and renewed while it lasts.",
+    type: 'object',
+    properties: {
+      echo: {
+        type: 'array',
+        items: { type: 'string' },
+        description: "Networks on which the target's agent echoed to the monitor.",
+      },
+      ssh: { type: 'string', enum: ['banner', 'not-tried', 'refused', 'silent'] },
+      ageMs: { type: 'number', description: 'ms before the verdict, monotonic.' },
+    },
+    required: ['echo', 'ssh', 'ageMs'],
+  },
+  PendingReturn: {
+    description: 'A return that waits for its check: kept until a check (or the re-setup after it) has passed.',
+    type: 'object',
+    properties: {
+      reason: { type: 'string', enum: ['degraded', 'disappeared', 'first-seen', 'rebooted'] },
+      at: { type: 'number' },
+      job: { type: 'string', description: 'The job that deals with it now, if any.' },
+      next: {
+        type: 'string',
+        enum: ['resetup'],
+        description: 'The check has found something to repair: the next job is the re-setup.',
+      },
+      failedTries: {
+        type: 'number',
+        description: 'Checks that could not be carried out (the node did not answer ssh, …), one after the other.',
+      },
+      held: { type: 'string', description: 'Stopped: waits for an operator (`drift`, `flapping`, `ask`).' },
+    },
+    required: ['reason', 'at'],
+  },
+  PowerCommand: {
+    description:
+      'One BMC command. `off`, `on` and `soft` are written, by compare-and-set on the revision that was decided on, *before* they are given: such an entry without `endedAt` may have been carried out, or may yet be (see POWER_QUARANTINE_MS). Reads change nothing and are written with their result, together with what follows from them.',
+    type: 'object',
+    properties: {
+      n: { type: 'number' },
+      epoch: {
+        type: 'number',
+        description: 'Fencing token of the leader (or of the fencer it handed the command to).',
+      },
+      fencer: { type: 'string' },
+      attempt: {
+        type: 'number',
+        description: "The incident's attempt that it belongs to: offs of an earlier one do not count against the next.",
+      },
+      level: { type: 'number' },
+      device: { type: 'string' },
+      verb: { type: 'string', enum: ['off', 'on', 'soft', 'status'] },
+      at: { type: 'number' },
+      endedAt: { type: 'number' },
+      tookMs: { type: 'number', description: 'ms from start to end, monotonic.' },
+      result: {
+        type: 'object',
+        properties: {
+          ok: { type: 'boolean' },
+          power: { type: 'string', enum: ['off', 'on', 'unknown'] },
+          code: { type: 'string' },
+          detail: { type: 'string' },
+        },
+        required: ['ok'],
+      },
+    },
+    required: ['n', 'epoch', 'fencer', 'level', 'device', 'verb', 'at'],
+  },
+  PowerDevice: {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'Unique within the node, e.g. `bmc`.' },
+      driver: { type: 'string', description: '`ipmitool`, `fence-agent:<name>`, `exec`.' },
+      address: { type: 'string' },
+      port: { type: 'number' },
+      username: { type: 'string' },
+      secret: { type: 'string', description: 'Key in bucket `secrets`; the password itself is never in a record.' },
+      options: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+    required: ['id', 'driver', 'address'],
+  },
+  PowerOrder: {
+    description:
+      "An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with each command written into the same value before it is given. It waits until the incident that it stands in is recovered or over; an incident that is opened anew replaces it. Off is never ordered so: that is a fencing.",
+    type: 'object',
+    properties: {
+      action: { type: 'string', enum: ['on', 'soft'] },
+      by: { type: 'string' },
+      reason: { type: 'string' },
+      at: { type: 'number' },
+      after: { type: 'number', description: 'Highest number of a command before it: those above belong to it.' },
+      bootId: { type: 'string', description: '`soft`: the boot that is meant.' },
+      done: { type: 'boolean', description: 'It was dealt with.' },
+      ok: {
+        type: 'boolean',
+        description:
+          'With `done`. `on`: the power was read back as on. `soft`: the device took the command, which says no more.',
+      },
+      detail: { type: 'string' },
+    },
+    required: ['action', 'by', 'reason', 'at', 'after'],
+  },
+  Provisioned: {
+    description: 'What the last successful provisioning put on the node.',
+    type: 'object',
+    properties: {
+      checksum: {
+        type: 'string',
+        description: 'Checksum over the effective configuration: rendered templates, merged vars, host group.',
+      },
+      at: { type: 'number' },
+      job: { type: 'string' },
+    },
+    required: ['checksum', 'at', 'job'],
+  },
+  PublicEvent: {
+    description: 'An event as readers get it: a verdict stands among the others as kind `verdict`.',
+    type: 'object',
+    properties: {
+      seq: { type: 'number', description: 'Place in the stream: `Last-Event-ID` resumes behind it.' },
+      id: { type: 'string' },
+      kind: {
+        type: 'string',
+        enum: [
+          'alarm',
+          'audit',
+          'check',
+          'claim',
+          'dead-letter',
+          'degraded',
+          'degraded-over',
+          'disappeared',
+          'discovered',
+          'drained',
+          'driver',
+          'in-service',
+          'incident',
+          'job',
+          'job-node',
+          'node-created',
+          'node-deleted',
+          'node-edited',
+          'node-state',
+          'node-status',
+          'out-of-service',
+          'rebooted',
+          'resetup',
+          'settings',
+          'verdict',
+          'workload',
+        ],
+      },
+      key: { type: 'string' },
+      at: { type: 'number' },
+      source: { type: 'string' },
+      data: {},
+    },
+    required: ['seq', 'id', 'kind', 'key', 'at', 'source', 'data'],
+  },
+  RecoverTask: {
+    type: 'object',
+    properties: {
+      workload: { type: 'string' },
+      generation: { type: 'number' },
+      driver: { type: 'string' },
+      spec: { type: 'object', additionalProperties: {} },
+      stop: {
+        type: 'boolean',
+        description: 'To be stopped rather than started: done when the node has read back that nothing of it runs.',
+      },
+    },
+    required: ['workload', 'generation', 'driver', 'spec'],
+  },
+  RecoveryAssignment: {
+    description: 'Which workload goes where; chosen once, then kept until its target is itself fenced.',
+    type: 'object',
+    properties: {
+      workload: { type: 'string' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      generation: { type: 'number' },
+      job: { type: 'string' },
+      state: { type: 'string', enum: ['held', 'no-room', 'running', 'skipped', 'starting', 'waiting'] },
+      detail: { type: 'string' },
+    },
+    required: ['workload', 'from', 'state'],
+  },
+  StartOwed: {
+    type: 'object',
+    properties: {
+      cause: {
+        type: 'string',
+        description: '`incident:<id>`, `reboot:<bootId>`, `put`, `unassigned`, `move:<cause>`.',
+      },
+      job: {
+        type: 'string',
+        description: "The recover job that carries it out now. Written before the job's own record.",
+      },
+      attempt: { type: 'number', description: 'Failed tries so far.' },
+    },
+    required: ['cause', 'attempt'],
+  },
+  StatusView: {
+    type: 'object',
+    properties: {
+      cluster: { type: 'string' },
+      fencing: { $ref: '#/components/schemas/FencingSettings' },
+      leases: { type: 'array', items: { $ref: '#/components/schemas/LeaseView' } },
+      detector: {
+        type: 'object',
+        properties: {
+          instance: { type: 'string' },
+          epoch: { type: 'number' },
+          sighted: { type: 'boolean' },
+          members: { type: 'number' },
+          reporters: { type: 'number' },
+          beaconAgeMs: { type: 'number' },
+        },
+        required: ['sighted', 'members', 'reporters'],
+      },
+      brake: {
+        type: 'object',
+        properties: { candidates: { type: 'number' }, limit: { type: 'number' } },
+        required: ['candidates', 'limit'],
+      },
+      nodes: {
+        type: 'object',
+        properties: {
+          total: { type: 'number' },
+          inService: { type: 'number' },
+          out: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { node: { type: 'string' }, reasons: { type: 'array', items: { type: 'string' } } },
+              required: ['node', 'reasons'],
+            },
+          },
+        },
+        required: ['total', 'inService', 'out'],
+      },
+      incidents: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/IncidentRecord' },
+            { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+          ],
+        },
+      },
+      alarms: { type: 'array', items: { $ref: '#/components/schemas/AlarmRecord' } },
+      missingDrivers: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { driver: { type: 'string' }, nodes: { type: 'array', items: { type: 'string' } } },
+          required: ['driver', 'nodes'],
+        },
+      },
+      workers: { type: 'array', items: { $ref: '#/components/schemas/WorkerRecord' } },
+    },
+    required: [
+      'cluster',
+      'fencing',
+      'leases',
+      'detector',
+      'brake',
+      'nodes',
+      'incidents',
+      'alarms',
+      'missingDrivers',
+      'workers',
+    ],
+  },
+  StopOwed: {
+    type: 'object',
+    properties: {
+      cause: {
+        type: 'string',
+        description:
+          "`put`: an operator's order. `seen`: it ran although it shall not. `move:<cause>`: it is to run elsewhere.",
+      },
+      job: {
+        type: 'string',
+        description: "The recover job that carries it out now. Written before the job's own record.",
+      },
+      attempt: { type: 'number', description: 'Failed tries so far.' },
+      why: { type: 'string', description: 'Why the last try failed.' },
+    },
+    required: ['cause', 'attempt'],
+  },
+  StormLimits: {
+    description:
+      'When so many nodes fall that the cause is rather ours, a switch or a room, than the nodes: limits of the gates BRAKE, CAP and FLAPPING. Of each `…AtLeast` and `…Share` the larger counts; M is the number of members.',
+    type: 'object',
+    properties: {
+      brakeAtLeast: { type: 'number', description: 'Nodes that may be in trouble at once, however small the fleet.' },
+      brakeShare: { type: 'number', description: 'The same as a share of M, 0 to 0.5.' },
+      capAtLeast: { type: 'number', description: 'Fencings within 10 min, however small the fleet.' },
+      capShare: { type: 'number', description: 'The same as a share of M, 0 to 1.' },
+      flaps: {
+        type: 'number',
+        description: 'Fencings of one node within 10 min, and returns of one, before an operator is asked.',
+      },
+    },
+    required: ['brakeAtLeast', 'brakeShare', 'capAtLeast', 'capShare', 'flaps'],
+  },
+  TokenRecord: {
+    description: 'Bucket `tokens`, key = SHA-256 of the token, hex: who reads the bucket cannot use what stands there.',
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      role: { type: 'string', enum: ['admin', 'operator', 'viewer'] },
+      by: { type: 'string' },
+      createdAt: { type: 'number' },
+      expiresAt: { type: 'number' },
+    },
+    required: ['name', 'role', 'by', 'createdAt'],
+  },
+  Verdict: {
+    description: 'Published on `muster.verdict.<node>`; ordered by (epoch, seq), lower ones are refused.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      verdict: { type: 'string', enum: ['DEGRADED', 'DOWN', 'LEFT', 'SUSPECT', 'UNKNOWN', 'UP'] },
+      networks: { type: 'array', items: { type: 'string' }, description: 'DEGRADED: the silent networks.' },
+      epoch: { type: 'number', description: "Token of the detector's lease." },
+      seq: { type: 'number', description: 'Grows with every verdict of this epoch, over all nodes.' },
+      at: { type: 'number', description: 'Wall clock, ms: for people, never for decisions.' },
+      bootId: { type: 'string', description: "The boot that the node's own reports last named." },
+      reason: { type: 'string', description: 'One sentence.' },
+      evidence: { $ref: '#/components/schemas/VerdictEvidence' },
+    },
+    required: ['node', 'verdict', 'networks', 'epoch', 'seq', 'at', 'reason', 'evidence'],
+  },
+  VerdictEvidence: {
+    type: 'object',
+    properties: {
+      observers: { type: 'array', items: { $ref: '#/components/schemas/ObserverEvidence' } },
+      assigned: { type: 'number' },
+      accusers: { type: 'number' },
+      members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
+      sightedReporters: { type: 'number' },
+      ownReportAgeMs: {
+        type: 'number',
+        description: "ms since the target's own last report; absent: none was seen by this detector.",
+      },
+      ownProbe: { $ref: '#/components/schemas/OwnProbe' },
+    },
+    required: ['observers', 'assigned', 'accusers', 'members', 'sightedReporters'],
+  },
+  Webhook: {
+    description: 'Where alarms are sent as they are raised and cleared: POST of the alarm event as JSON.',
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Unique.' },
+      url: { type: 'string' },
+      secret: {
+        type: 'string',
+        description: 'Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown.',
+      },
+      severity: { type: 'string', enum: ['critical', 'info', 'warning'], description: 'Least severity.' },
+    },
+    required: ['name', 'url'],
+  },
+  WorkerRecord: {
+    description: "Bucket `workers`, key `<service>=<id>`; heartbeat every 2 s, dead after 6 s by the receiver's clock.",
+    type: 'object',
+    properties: {
+      service: { type: 'string', enum: ['fencer', 'provisioner'] },
+      id: { type: 'string' },
+      drivers: { type: 'array', items: { type: 'string' }, description: 'Self-tested drivers only.' },
+      incarnation: {
+        type: 'string',
+        description: 'Random per process: a second process with the same id is told by it.',
+      },
+      host: { type: 'string' },
+      startedAt: { type: 'number' },
+      beat: { type: 'number' },
+    },
+    required: ['service', 'id', 'drivers', 'incarnation', 'host', 'startedAt', 'beat'],
+  },
+  WorkloadRecord: {
+    description: 'Bucket `workloads`.',
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      desired: { type: 'string', enum: ['running', 'stopped'] },
+      priority: { type: 'number', description: 'Higher goes first.' },
+      hostGroup: { type: 'string', description: 'Only nodes of this host group; absent: any.' },
+      weight: { type: 'number', description: "Against the node's capacity." },
+      recovery: {
+        type: 'object',
+        properties: {
+          driver: { type: 'string', enum: ['ansible', 'event', 'ssh'] },
+          spec: { type: 'object', additionalProperties: {} },
+        },
+        required: ['driver', 'spec'],
+      },
+      assignment: { $ref: '#/components/schemas/Assignment' },
+      generation: {
+        type: 'number',
+        description: 'Highest generation ever given, also after the assignment was cleared.',
+      },
+      held: {
+        type: 'string',
+        description: 'Why it does not run although it should. While it is set the start gates refuse.',
+      },
+      start: {
+        $ref: '#/components/schemas/StartOwed',
+        description:
+          'A start that is owed on the assigned node: set together with the assignment, taken away when the start has succeeded or a report shows the workload there. Survives every crash, so no accepted recovery is lost.',
+      },
+      stop: {
+        $ref: '#/components/schemas/StopOwed',
+        description:
+          'A stop that is owed on the assigned node: set together with `desired: stopped` or with `move`, taken away when the node has read back that nothing of it runs. `desired: stopped` without it is read back as stopped. While it is set the start gates refuse. Survives every crash.',
+      },
+      move: {
+        $ref: '#/components/schemas/Move',
+        description:
+          'On its way from one living node to another: stopped there, then, once that was read back, assigned elsewhere and started. Taken away when it runs again, or when something else (an incident, an operator) decides about it.',
+      },
+      boot: {
+        type: 'string',
+        description:
+          'Boot of the assigned node under which it was last seen running: another boot means that it was lost.',
+      },
+    },
+    required: ['name', 'desired', 'priority', 'weight', 'recovery', 'generation'],
+  },
+};

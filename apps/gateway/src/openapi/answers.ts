@@ -1,0 +1,91 @@
+import type {
+  AlarmRecord,
+  ClusterSettings,
+  ClustermConfig,
+  ClustermNode,
+  FencingSettings,
+  RpcAnswer,
+  TokenRecord,
+  Verdict,
+  WorkerRecord,
+} from '#contracts';
+import type { PublicEvent } from '../events/event-selection.js';
+
+/**
+ * What each route answers when it succeeds. `scripts/schemas.mjs` makes the schemas of the reference from it.
+ * `string`: a text; `void`: no content.
+ */
+export interface Answers {
+  'GET /v1/status': RpcAnswer<'inventory.status'>;
+  'GET /v1/workers': { items: WorkerRecord[] };
+  'GET /v1/drivers': {
+    /** On offer. */
+    items: { driver: string; service: string; workers: string[] }[];
+    /** Needed by these nodes, and offered by nobody. */
+    missing: { driver: string; nodes: string[] }[];
+  };
+  'GET /v1/nodes': RpcAnswer<'inventory.nodes.list'>;
+  'POST /v1/nodes': RpcAnswer<'inventory.nodes.create'>;
+  'GET /v1/nodes/{name}': RpcAnswer<'inventory.nodes.get'>;
+  'PATCH /v1/nodes/{name}': RpcAnswer<'inventory.nodes.patch'>;
+  'DELETE /v1/nodes/{name}': void;
+  'PUT /v1/nodes/{name}/cordon': RpcAnswer<'inventory.nodes.cordon'>;
+  'DELETE /v1/nodes/{name}/cordon': RpcAnswer<'inventory.nodes.uncordon'>;
+  'POST /v1/nodes/{name}/fence': RpcAnswer<'inventory.nodes.fence'>;
+  'GET /v1/nodes/{name}/power': RpcAnswer<'fencer.power.read'>;
+  'POST /v1/nodes/{name}/power': RpcAnswer<'inventory.nodes.power'>;
+  'POST /v1/nodes/{name}/replace': RpcAnswer<'inventory.nodes.replace'>;
+  'GET /v1/nodes/{name}/evidence': { node: string; verdict: Verdict | null };
+  'GET /v1/nodes/{name}/history': { items: PublicEvent[] };
+  'POST /v1/nodes/import': RpcAnswer<'inventory.nodes.import'>;
+  'GET /v1/nodes/export': string;
+  'POST /v1/operations': RpcAnswer<'inventory.operations.submit'>;
+  'GET /v1/jobs': RpcAnswer<'inventory.jobs.list'>;
+  'GET /v1/jobs/{id}': RpcAnswer<'inventory.jobs.get'>;
+  'GET /v1/jobs/{id}/log': string;
+  'POST /v1/jobs/{id}/cancel': RpcAnswer<'inventory.jobs.cancel'>;
+  'GET /v1/incidents': RpcAnswer<'inventory.incidents.list'>;
+  'GET /v1/incidents/{node}': RpcAnswer<'inventory.incidents.get'>;
+  'POST /v1/incidents/{node}/release': RpcAnswer<'inventory.incidents.release'>;
+  'POST /v1/incidents/{node}/confirm': RpcAnswer<'inventory.incidents.confirm'>;
+  'GET /v1/fencing': FencingSettings;
+  'PUT /v1/fencing': RpcAnswer<'inventory.fencing.put'>;
+  'GET /v1/workloads': RpcAnswer<'inventory.workloads.list'>;
+  'GET /v1/workloads/{name}': RpcAnswer<'inventory.workloads.get'>;
+  'PUT /v1/workloads/{name}': RpcAnswer<'inventory.workloads.put'>;
+  'DELETE /v1/workloads/{name}': void;
+  'GET /v1/claims': RpcAnswer<'inventory.claims.list'>;
+  'POST /v1/claims': RpcAnswer<'inventory.claims.create'>;
+  'GET /v1/claims/{id}': RpcAnswer<'inventory.claims.get'>;
+  'DELETE /v1/claims/{id}': void;
+  'GET /v1/alarms': { items: (AlarmRecord & { id: string })[] };
+  'POST /v1/alarms/{id}/ack': AlarmRecord & { id: string };
+  'GET /v1/events': { items: PublicEvent[] };
+  'GET /v1/settings': ClusterSettings & { revision: number };
+  'PATCH /v1/settings': ClusterSettings & { revision: number };
+  'GET /v1/tokens': RpcAnswer<'inventory.tokens.list'>;
+  /** `token` is shown here, once. */
+  'POST /v1/tokens': TokenRecord & { id: string; token: string };
+  'DELETE /v1/tokens/{id}': void;
+  'GET /healthz': { status: 'ok' };
+  'GET /readyz': { status: 'ok' };
+  'GET /metrics': string;
+  'GET /info/nodes': Record<string, ClustermNode>;
+  'GET /info/node/{name}': ClustermNode;
+  'GET /info/globals': { extra_vars: Record<string, unknown> };
+  'GET /info/job/{label}': {
+    desc: string;
+    task: string;
+    status: 'Queued' | 'Running' | 'Complete' | 'Errored';
+    error: string;
+    logs: string[];
+    id: string;
+    created_at: number;
+    started_at?: number;
+    ended_at?: number;
+    results: RpcAnswer<'inventory.jobs.get'>['results'];
+  };
+  'GET /info/logs/{label}': string;
+  'GET /config': ClustermConfig;
+}
+export type RouteName = keyof Answers;

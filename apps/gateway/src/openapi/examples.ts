@@ -1,0 +1,363 @@
+import type {
+  AckRequest,
+  ClaimRecord,
+  ClaimRequest,
+  CordonRequest,
+  FencingRequest,
+  FencingSettings,
+  IncidentRecord,
+  JobRecord,
+  NodeCreateRequest,
+  NodeImportRequest,
+  NodePatchRequest,
+  NodeReplaceRequest,
+  NodeView,
+  OperationRequest,
+  PowerActionRequest,
+  ReasonRequest,
+  TokenRequest,
+  Verdict,
+  WithRevision,
+  WorkloadRecord,
+  WorkloadRequest,
+} from '#contracts';
+import { clustermNode, defaultFencing, defaultSettings } from '#contracts';
+import type { Answers } from './answers.js';
+
+/** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */
+
+const at = 1_764_000_000_000;
+
+const node: NodeView = {
+  name: 'rack1-a1',
+  label: 'rack1',
+  serial: 'a1',
+  hostGroup: 'service-worker',
+  failureDomain: 'room-1',
+  networks: { management: { address: '10.0.0.11' }, backend: { address: '10.1.0.11' } },
+  powerLevels: [
+    [{ id: 'bmc', driver: 'ipmitool', address: '10.9.0.11', username: 'muster', secret: 'power=rack1-a1=bmc' }],
+  ],
+  provisionDriver: 'ansible',
+  vars: { rack: 'r1' },
+  fencing: 'auto',
+  enrolled: true,
+  status: 'Allocated',
+  prevStatus: 'Provisioning',
+  state: 'Discovered',
+  prevState: 'Discovered',
+  bootId: '1f0e2d3c-4b5a-6978-8796-a5b4c3d2e1f0',
+  createdAt: at,
+  revision: 42,
+  inService: true,
+  reasons: [],
+};
+
+const job: WithRevision<JobRecord> = {
+  id: 'job-mi3k2x1c-9f2c1a',
+  kind: 'commission',
+  nodes: ['rack1-a1'],
+  status: 'Complete',
+  desc: 'commissionEvent: nodes:[rack1-a1] extra-vars:{} host-group:service-worker',
+  hostGroup: 'service-worker',
+  extraVars: {},
+  task: 'site.yml',
+  error: '',
+  createdAt: at,
+  startedAt: at + 400,
+  endedAt: at + 61_000,
+  by: 'ann',
+  worker: 'provisioner-1',
+  generation: 1,
+  results: { 'rack1-a1': { ok: true, step: 'site', changed: 12, checksum: '9c56cc51' } },
+  settled: true,
+  revision: 118,
+};
+
+const verdict: Verdict = {
+  node: 'rack2-b7',
+  verdict: 'DOWN',
+  networks: ['management', 'backend'],
+  epoch: 7,
+  seq: 91,
+  at,
+  bootId: '0c9d1e2f-3a4b-5c6d-7e8f-90a1b2c3d4e5',
+  reason: '3 of 3 observers accuse on every network',
+  evidence: {
+    observers: [{ observer: 'rack1-a1', network: 'management', misses: 6, reportAgeMs: 320, stance: 'accuses' }],
+    assigned: 3,
+    accusers: 3,
+    members: 4,
+    sightedReporters: 3,
+    ownReportAgeMs: 3_400,
+    ownProbe: { echo: [], ssh: 'silent', ageMs: 120 },
+  },
+};
+
+const incident: WithRevision<IncidentRecord> = {
+  id: 'i-mi3k4c2a-1b2c3d',
+  node: 'rack2-b7',
+  phase: 'fencing',
+  cause: 'auto',
+  reason: verdict.reason,
+  openedAt: at,
+  updatedAt: at + 700,
+  verdict,
+  gates: [{ gate: 'BLIND', pass: true, detail: '3 of 4 members report' }],
+  conductor: 12,
+  epoch: 31,
+  level: 0,
+  attempt: 1,
+  commands: [{ n: 1, epoch: 31, fencer: 'fencer-1', level: 0, device: 'bmc', verb: 'off', at: at + 700 }],
+  recovery: [],
+  steps: [{ phase: 'open', at, detail: verdict.reason }],
+  revision: 203,
+};
+
+const workload: WithRevision<WorkloadRecord> = {
+  name: 'mirror',
+  desired: 'running',
+  priority: 10,
+  hostGroup: 'service-worker',
+  weight: 1,
+  recovery: { driver: 'ssh', spec: { start: 'systemctl start mirror', stop: 'systemctl stop mirror' } },
+  assignment: { node: 'rack1-a1', generation: 3 },
+  generation: 3,
+  revision: 77,
+};
+
+const claim: ClaimRecord = {
+  id: 'claim-mi3k5d3b-4e5f6a',
+  owner: 'batch',
+  nodes: ['rack1-a1'],
+  selector: 'vars.rack=r1',
+  by: 'scheduler',
+  at,
+  expiresAt: at + 3_600_000,
+};
+
+const alarm: Answers['POST /v1/alarms/{id}/ack'] = {
+  id: 'bmc-unreachable=rack2-b7',
+  code: 'bmc-unreachable',
+  subject: 'rack2-b7',
+  severity: 'warning',
+  message: 'no power device of rack2-b7 has answered for 5 min',
+  since: at,
+  count: 3,
+  acknowledged: { by: 'ann', at: at + 60_000 },
+};
+
+const fencing: FencingSettings = { ...defaultFencing, mode: 'enforce' };
+const settings = { ...defaultSettings('muster'), revision: 9 };
+const events: Answers['GET /v1/events'] = {
+  items: [
+    {
+      seq: 5120,
+      id: 'job.job-mi3k2x1c-9f2c1a.accepted',
+      kind: 'job',
+      key: job.id,
+      at,
+      source: 'inventory-1',
+      data: { job: job.id, kind: 'commission', status: 'Queued', nodes: job.nodes, task: 'commission', error: '' },
+    },
+  ],
+};
+const token = { name: 'ci', role: 'operator' as const, by: 'ann', createdAt: at, expiresAt: at + 86_400_000 };
+const tokenId = '9f86d081884c7d65';
+
+/** An example of every answer that is JSON. */
+export const answerExamples: { [R in keyof Answers as Answers[R] extends string | void ? never : R]: Answers[R] } = {
+  'GET /v1/status': {
+    cluster: 'muster',
+    fencing,
+    leases: [{ name: 'conductor', holder: 'inventory-1', token: 12, ageMs: 310 }],
+    detector: { instance: 'detector-1', epoch: 7, sighted: true, members: 4, reporters: 3, beaconAgeMs: 140 },
+    brake: { candidates: 1, limit: 2 },
+    nodes: { total: 4, inService: 3, out: [{ node: 'rack2-b7', reasons: ['incident open: fencing'] }] },
+    incidents: [incident],
+    alarms: [],
+    missingDrivers: [],
+    workers: [],
+  },
+  'GET /v1/workers': {
+    items: [
+      {
+        service: 'fencer',
+        id: 'fencer-1',
+        drivers: ['ipmitool'],
+        incarnation: '5d1c',
+        host: 'control-1',
+        startedAt: at,
+        beat: 811,
+      },
+    ],
+  },
+  'GET /v1/drivers': {
+    items: [{ driver: 'ipmitool', service: 'fencer', workers: ['fencer-1'] }],
+    missing: [{ driver: 'fence-agent:fence_apc', nodes: ['rack2-b7'] }],
+  },
+  'GET /v1/nodes': { items: [node], next: 'rack1-a1' },
+  'POST /v1/nodes': {
+    ...node,
+    status: 'Unallocated',
+    prevStatus: 'Incomplete',
+    state: 'Unknown',
+    prevState: 'Unknown',
+  },
+  'GET /v1/nodes/{name}': node,
+  'PATCH /v1/nodes/{name}': { ...node, vars: { rack: 'r2' }, revision: 43 },
+  'PUT /v1/nodes/{name}/cordon': {
+    ...node,
+    cordon: { reason: 'new memory', by: 'ann', at, until: at + 7_200_000 },
+    inService: false,
+    reasons: [{ code: 'CORDONED', detail: 'new memory' }],
+  },
+  'DELETE /v1/nodes/{name}/cordon': node,
+  'POST /v1/nodes/{name}/fence': { incident: { ...incident, cause: 'manual', by: 'ann' }, gates: incident.gates },
+  'GET /v1/nodes/{name}/power': { devices: [{ id: 'bmc', power: 'on' }] },
+  'POST /v1/nodes/{name}/power': {
+    node: 'rack1-a1',
+    action: 'on',
+    incident: incident.id,
+    detail: 'Switched on unless it reads as on, and read back; the incident tells how it went.',
+  },
+  'POST /v1/nodes/{name}/replace': { ...node, name: 'rack1-a2', serial: 'a2', status: 'Unallocated' },
+  'GET /v1/nodes/{name}/evidence': { node: 'rack2-b7', verdict },
+  'GET /v1/nodes/{name}/history': events,
+  'POST /v1/nodes/import': { dryRun: true, created: ['rack3-c1'], updated: ['rack1-a1'], unchanged: [] },
+  'POST /v1/operations': { job: job.id },
+  'GET /v1/jobs': { items: [job] },
+  'GET /v1/jobs/{id}': job,
+  'POST /v1/jobs/{id}/cancel': { ...job, status: 'Running', cancel: { by: 'ann', at: at + 5_000 } },
+  'GET /v1/incidents': { items: [incident] },
+  'GET /v1/incidents/{node}': incident,
+  'POST /v1/incidents/{node}/release': {
+    ...incident,
+    phase: 'investigating',
+    released: { by: 'ann', reason: 'I have looked', at, gates: ['BRAKE'], force: false },
+  },
+  'POST /v1/incidents/{node}/confirm': {
+    ...incident,
+    phase: 'fenced',
+    proof: { kind: 'manual', at, by: 'ann', reason: 'its cable is out' },
+    doNotPowerOnBefore: at + 16_000,
+  },
+  'GET /v1/fencing': fencing,
+  'PUT /v1/fencing': { ...fencing, paused: { until: at + 3_600_000, reason: 'switch is exchanged', by: 'ann' } },
+  'GET /v1/workloads': { items: [workload] },
+  'GET /v1/workloads/{name}': workload,
+  'PUT /v1/workloads/{name}': workload,
+  'GET /v1/claims': { items: [claim] },
+  'POST /v1/claims': claim,
+  'GET /v1/claims/{id}': claim,
+  'GET /v1/alarms': { items: [alarm] },
+  'POST /v1/alarms/{id}/ack': alarm,
+  'GET /v1/events': events,
+  'GET /v1/settings': settings,
+  'PATCH /v1/settings': { ...settings, holdDown: 10_000, revision: 10 },
+  'GET /v1/tokens': { items: [{ ...token, id: tokenId }] },
+  'POST /v1/tokens': { ...token, id: tokenId, token: 'shown-once' },
+  'GET /healthz': { status: 'ok' },
+  'GET /readyz': { status: 'ok' },
+  'GET /info/nodes': { [node.name]: clustermNode(node) },
+  'GET /info/node/{name}': clustermNode(node),
+  'GET /info/globals': { extra_vars: { ntp: '10.0.0.1' } },
+  'GET /info/job/{label}': {
+    desc: job.desc,
+    task: job.task,
+    status: job.status,
+    error: '',
+    logs: ['PLAY [all]', 'ok: [rack1-a1]'],
+    id: job.id,
+    created_at: job.createdAt,
+    started_at: at + 400,
+    ended_at: at + 61_000,
+    results: job.results,
+  },
+  'GET /config': {
+    serf: {},
+    inventory: {},
+    ansible: {
+      configure_playbook: 'site.yml',
+      cleanup_playbook: 'cleanup.yml',
+      upgrade_playbook: 'rolling-upgrade.yml',
+      playbook_location: '/opt/muster/playbooks',
+      extra_variables: '{}',
+      user: 'root',
+      priv_key_file: '/etc/muster/id_ed25519',
+    },
+    manager: { addr: '127.0.0.1:9007' },
+  },
+};
+
+const create: NodeCreateRequest = {
+  label: 'rack3',
+  serial: 'c1',
+  hostGroup: 'service-worker',
+  failureDomain: 'room-2',
+  networks: { management: { address: '10.0.0.31' }, backend: { address: '10.1.0.31' } },
+  powerLevels: [
+    [{ id: 'bmc', driver: 'ipmitool', address: '10.9.0.31', username: 'muster', password: 'never-shown-again' }],
+  ],
+  vars: { rack: 'r3' },
+};
+const operation: OperationRequest = {
+  kind: 'commission',
+  nodes: ['rack1-a1'],
+  hostGroup: 'service-worker',
+  extraVars: { release: '2.4' },
+};
+const patch: NodePatchRequest = { vars: { rack: 'r2' } };
+const replacement: NodeReplaceRequest = { serial: 'a2' };
+const file: NodeImportRequest = {
+  format: 'csv',
+  content: 'label,serial,networks.management\nrack3,c1,10.0.0.31\n',
+  dryRun: true,
+};
+const claimed: ClaimRequest = { count: 1, owner: 'batch', selector: 'vars.rack=r1', ttl: 3600 };
+const power: PowerActionRequest = { action: 'on', reason: 'back from repair' };
+const newToken: TokenRequest = { name: 'ci', role: 'operator', ttl: 86_400 };
+const cordon: CordonRequest = { reason: 'new memory', until: at + 7_200_000 };
+const reason: ReasonRequest = { reason: 'its cable is out' };
+const newWorkload: WorkloadRequest = { priority: 10, hostGroup: 'service-worker', recovery: workload.recovery };
+const fencingOrder: FencingRequest = {
+  mode: 'enforce',
+  paused: { until: at + 3_600_000, reason: 'switch is exchanged' },
+  except: ['rack2-b7'],
+};
+const note: AckRequest = { note: 'somebody is on the way' };
+
+/** An example of every body. */
+export const requestExamples: Record<string, object> = {
+  'POST /v1/nodes': create,
+  'PATCH /v1/nodes/{name}': patch,
+  'PUT /v1/nodes/{name}/cordon': cordon,
+  'POST /v1/nodes/{name}/fence': { ...reason, dryRun: true },
+  'POST /v1/nodes/{name}/power': power,
+  'POST /v1/nodes/{name}/replace': replacement,
+  'POST /v1/nodes/import': file,
+  'POST /v1/operations': operation,
+  'POST /v1/incidents/{node}/release': reason,
+  'POST /v1/incidents/{node}/confirm': reason,
+  'PUT /v1/fencing': fencingOrder,
+  'PUT /v1/workloads/{name}': newWorkload,
+  'POST /v1/claims': claimed,
+  'POST /v1/alarms/{id}/ack': note,
+  'PATCH /v1/settings': { holdDown: 10_000 },
+  'POST /v1/tokens': newToken,
+  'POST /commission/nodes': { nodes: ['rack1-a1'], host_group: 'service-worker', extra_vars: '{"release":"2.4"}' },
+  'POST /commission/node/{name}': { host_group: 'service-worker' },
+  'POST /decommission/nodes': { nodes: ['rack1-a1'] },
+  'POST /decommission/node/{name}': {},
+  'POST /maintenance/nodes': { nodes: ['rack1-a1'], extra_vars: { release: '2.5' } },
+  'POST /maintenance/node/{name}': {},
+  'POST /update/nodes': { nodes: ['rack1-a1'] },
+  'POST /update/node/{name}': {},
+  'POST /discover/nodes': { addresses: ['10.0.0.41', '10.0.0.42'] },
+  'POST /discover/node/{addr}': {},
+  'POST /globals': { extra_vars: { ntp: '10.0.0.1' } },
+  'POST /monitor/event': {
+    monitor_event: { name: 'discovered', nodes: [{ label: 'rack3', serial: 'c1', addr: '10.0.0.31' }] },
+  },
+  'POST /config': { config: { ansible: { user: 'deploy' } } },
+};

@@ -1,0 +1,80 @@
+import { type ErrorCode } from '#contracts';
+import type { Route } from './routes.js';
+
+/** Rules of an operation on a set of nodes, in the order in which they are asked. */
+const admission: ErrorCode[] = [
+  'NODE_UNKNOWN',
+  'NOT_DISCOVERED',
+  'HOST_GROUP_INVALID',
+  'ROLE_RULE',
+  'NODE_RESERVED',
+  'WORKLOADS_PRESENT',
+  'NODE_BUSY',
+  'TOO_MANY_JOBS',
+  'ILLEGAL_TRANSITION',
+  'DRIVER_UNAVAILABLE',
+  'NO_WORKERS',
+];
+const drivers: ErrorCode[] = ['DRIVER_UNKNOWN', 'DRIVER_UNAVAILABLE', 'NO_WORKERS'];
+
+/** What a route refuses by rules of its own, beside what all routes of its kind have in common. */
+const own: Record<string, ErrorCode[]> = {
+  'POST /v1/nodes': ['ALREADY_EXISTS', 'HOST_GROUP_INVALID', ...drivers],
+  'GET /v1/nodes/{name}': ['NODE_UNKNOWN'],
+  'PATCH /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_RESERVED', 'NODE_BUSY', 'HOST_GROUP_INVALID', ...drivers],
+  'DELETE /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_BUSY', 'NODE_RESERVED', 'WORKLOADS_PRESENT'],
+  'PUT /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],
+  'DELETE /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],
+  'POST /v1/nodes/{name}/fence': ['NODE_UNKNOWN', 'FENCING_REFUSED', 'DRIVER_UNAVAILABLE', 'NO_WORKERS'],
+  'GET /v1/nodes/{name}/power': ['NODE_UNKNOWN', 'BMC_AUTH', 'BMC_TIMEOUT', 'DRIVER_UNAVAILABLE', 'NO_WORKERS'],
+  'POST /v1/nodes/{name}/power': [
+    'NODE_UNKNOWN',
+    'NODE_BUSY',
+    'NODE_RESERVED',
+    'FENCING_REFUSED',
+    'BMC_AUTH',
+    'BMC_TIMEOUT',
+    'DRIVER_UNAVAILABLE',
+    'NO_WORKERS',
+  ],
+  'POST /v1/nodes/{name}/replace': ['NODE_UNKNOWN', 'ALREADY_EXISTS', 'NODE_BUSY', 'NODE_RESERVED', ...drivers],
+  'GET /v1/nodes/{name}/evidence': ['NODE_UNKNOWN'],
+  'POST /v1/nodes/import': ['IMPORT_INVALID', 'NODE_RESERVED', 'NODE_BUSY', ...drivers],
+  'POST /v1/operations': admission,
+  'GET /v1/jobs/{id}': ['JOB_UNKNOWN'],
+  'GET /v1/jobs/{id}/log': ['JOB_UNKNOWN'],
+  'POST /v1/jobs/{id}/cancel': ['JOB_UNKNOWN'],
+  'GET /v1/incidents/{node}': ['INCIDENT_UNKNOWN'],
+  'POST /v1/incidents/{node}/release': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
+  'POST /v1/incidents/{node}/confirm': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
+  'PUT /v1/fencing': ['FENCING_REFUSED', 'SETTINGS_INVALID'],
+  'GET /v1/workloads/{name}': ['WORKLOAD_UNKNOWN'],
+  'PUT /v1/workloads/{name}': ['NODE_UNKNOWN', 'WORKLOAD_RUNNING', 'DRIVER_UNAVAILABLE', 'NO_WORKERS'],
+  'DELETE /v1/workloads/{name}': ['WORKLOAD_UNKNOWN', 'WORKLOAD_RUNNING'],
+  'POST /v1/claims': ['NO_SERVICEABLE_NODE', 'HOST_GROUP_INVALID'],
+  'GET /v1/claims/{id}': ['CLAIM_UNKNOWN'],
+  'DELETE /v1/claims/{id}': ['CLAIM_UNKNOWN'],
+  'PATCH /v1/settings': ['SETTINGS_INVALID'],
+  'POST /v1/tokens': ['ALREADY_EXISTS'],
+  'DELETE /v1/tokens/{id}': ['TOKEN_UNKNOWN'],
+};
+
+/** Every code that a route of `/v1` may answer; INTERNAL, a defect of ours, is not named. */
+export function refusalsOf(route: Route): ErrorCode[] {
+  const { name, method, path, needs } = route;
+  const sends = ['POST', 'PUT', 'PATCH'].includes(method);
+  return [
+    ...new Set<ErrorCode>([
+      ...(sends || route.query !== undefined ? (['BAD_REQUEST'] as const) : []),
+      ...(needs === 'anyone' ? [] : (['UNAUTHORIZED', 'FORBIDDEN'] as const)),
+      ...(path.includes('{') ? (['NOT_FOUND'] as const) : []),
+      ...(sends ? (['TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+      ...(method === 'POST' ? (['IDEMPOTENCY_MISMATCH', 'IDEMPOTENCY_IN_PROGRESS'] as const) : []),
+      ...(route.headers.includes('if-match') ? (['REVISION_CONFLICT'] as const) : []),
+      ...(own[name] ?? []),
+      'BUS_UNAVAILABLE',
+      'NO_RESPONDER',
+      'TIMEOUT',
+    ]),
+  ];
+}
