@@ -110,7 +110,7 @@ async function bringUp(
   say: (line: string) => void,
 ): Promise<void> {
   copyHostPrograms(folder);
-  initLabCluster(folder, plan, o);
+  await initLabCluster(folder, plan, o);
   const [layers] = await Promise.all([
     o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
     makeSshKeys(folder, plan),

@@ -11,7 +11,7 @@ import { ProbeSchedule } from './links/probe-schedule.js';
 import { reasonOf, type AgentLog } from './log.js';
 import { Greetings } from './membership/greetings.js';
 import { Membership, membershipNumbers } from './membership/membership.js';
-import { NatsLink } from './nats/nats-link.js';
+import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
 import { NatsLinks } from './nats/nats-links.js';
 import { PeerCache } from './peers/peer-cache.js';
 import { Refresher } from './peers/refresher.js';
@@ -35,7 +35,7 @@ const FAREWELL = 500;
 export interface AgentParts {
   config: AgentConfig;
   keys: Buffer[];
-  credentials?: { user: string; seed: string };
+  credentials?: NatsCredentials;
   epoch: number;
   bootId: string;
   log: AgentLog;

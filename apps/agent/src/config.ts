@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { parseDatagramKeys } from '#contracts/datagram.js';
 import { MusterError } from '#contracts/errors.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/names.js';
+import type { NatsCredentials } from './nats/nats-link.js';
 
 /** /etc/muster/agent.json, validated. */
 export interface AgentConfig {
@@ -120,11 +121,11 @@ export function loadKeys(file: string): Buffer[] {
   }
 }
 
-/** `{user, seed}` of this agent's NATS user. */
-export function loadCredentials(file: string): { user: string; seed: string } {
+/** `{user, seed, jwt}` of this agent's NATS user. */
+export function loadCredentials(file: string): NatsCredentials {
   try {
-    const c = JSON.parse(readFileSync(file, 'utf8')) as { user?: unknown; seed?: unknown };
-    if (typeof c.user === 'string' && typeof c.seed === 'string') return { user: c.user, seed: c.seed };
+    const { user, seed, jwt } = JSON.parse(readFileSync(file, 'utf8')) as Partial<NatsCredentials>;
+    if (typeof user === 'string' && typeof seed === 'string' && typeof jwt === 'string') return { user, seed, jwt };
   } catch (e) {
     throw new MusterError(
       'CONFIG_INVALID',
@@ -133,5 +134,5 @@ export function loadCredentials(file: string): { user: string; seed: string } {
       { cause: e },
     );
   }
-  throw new MusterError('CONFIG_INVALID', `credentials ${file} must hold "user" and "seed"`);
+  throw new MusterError('CONFIG_INVALID', `credentials ${file} must hold "user", "seed" and "jwt"`);
 }

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, type Stats, unwatchFile, watchFile } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
 
@@ -14,8 +13,6 @@ const RESTART_DELAY_MS = 250;
 const LONGEST_RESTART_DELAY_MS = 8_000;
 /** One that lived so long has come up: the next wait is short again, ms. */
 const CAME_UP_MS = 5_000;
-/** How often the list of users is looked at, ms. */
-const USERS_LOOK_MS = 1_000;
 const STOP_LIMIT_MS = 5_000;
 
 const SETPRIV = '/usr/bin/setpriv';
@@ -48,14 +45,12 @@ export class EmbeddedNats {
       await pause(25);
     }
     this.starting = false;
-    watchFile(this.usersFile, { interval: USERS_LOOK_MS, persistent: false }, this.reload);
     const end = this.child && endOf(this.child);
     if (end !== undefined) this.ended(end);
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    unwatchFile(this.usersFile, this.reload);
     const { child } = this;
     if (child === undefined || endOf(child) !== undefined) return;
     const gone = once(child, 'exit');
@@ -64,16 +59,6 @@ export class EmbeddedNats {
     await gone;
     clearTimeout(kill);
   }
-
-  private get usersFile(): string {
-    return join(dirname(this.configFile), 'nats-users.conf');
-  }
-
-  /** `muster init` has added a user: the server takes the new list on SIGHUP, and keeps its connections. */
-  private readonly reload = (now: Stats, before: Stats): void => {
-    if (now.mtimeMs === before.mtimeMs && now.ino === before.ino) return;
-    this.child?.kill('SIGHUP');
-  };
 
   /** The server's own refusal names no way out, and one that holds the port could be taken for ours. */
   private async mayListen(): Promise<void> {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addAgentUsers, connectBus, credentialsFile, initCluster, readCredentials } from '#bus';
+import { connectBus, credentialsFile, initCluster, readCredentials } from '#bus';
 import { freePort } from '#bus/testing/nats.js';
 import { EmbeddedNats } from './embedded-nats.js';
 import { parseOptions } from './options.js';
@@ -188,7 +188,12 @@ describe('the embedded nats-server', () => {
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'muster-embedded-'));
     port = await freePort();
-    initCluster(dir, { cluster: 'c', agents: [], natsListen: [`127.0.0.1:${port}`], storeDir: join(dir, 'nats') });
+    await initCluster(dir, {
+      cluster: 'c',
+      agents: [],
+      natsListen: [`127.0.0.1:${port}`],
+      storeDir: join(dir, 'nats'),
+    });
     said = [];
     heard = () => undefined;
     make();
@@ -218,11 +223,4 @@ describe('the embedded nats-server', () => {
     await expect(sut.start()).rejects.toThrow('it ended (SIGKILL)');
     expect(starts()).toBe(1);
   });
-
-  it('takes the user of a new agent without a restart', async () => {
-    await sut.start();
-    addAgentUsers(dir, ['host1-1']);
-    while (!(await connects('agent=host1-1')));
-    expect(said).toEqual([]);
-  }, 30_000);
 });

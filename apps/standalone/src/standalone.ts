@@ -42,7 +42,7 @@ export async function startStandalone(
     if (natsVersion === undefined)
       throw new MusterError('CONFIG_INVALID', 'nats-server is not installed: run "npm run setup"');
     const natsListen = o.natsListen ?? configuredNats(dir) ?? DEFAULT_NATS;
-    initCluster(dir, {
+    await initCluster(dir, {
       cluster: o.cluster,
       agents: [],
       natsListen: [natsListen],

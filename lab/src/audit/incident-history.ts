@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
-import { MusterError, type IncidentRecord, type Reservations } from '#contracts';
+import { connect, jwtAuthenticator } from '@nats-io/transport-node';
+import { readCredentials } from '#bus';
+import { inboxPrefix, MusterError, type IncidentRecord, type Reservations } from '#contracts';
 
 /** What the API does not tell, since no client needs it: every revision of every incident, and the reservations. */
 export interface StoredHistory {
@@ -18,11 +18,11 @@ const NO_MESSAGE = 10_037;
 
 /** Reads the buckets as user `inventory`. It runs where NATS is reached: in the lab's control namespace. */
 export async function readHistory(server: string, credentialsFile: string): Promise<StoredHistory> {
-  const { user, seed } = JSON.parse(readFileSync(credentialsFile, 'utf8')) as { user: string; seed: string };
+  const { user, seed, jwt } = readCredentials(credentialsFile);
   const nc = await connect({
     servers: server,
-    inboxPrefix: `_INBOX_${user}`,
-    authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
+    inboxPrefix: inboxPrefix(user),
+    authenticator: jwtAuthenticator(jwt, new TextEncoder().encode(seed)),
     timeout: 5000,
   });
   try {

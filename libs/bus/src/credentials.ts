@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { MusterError } from '#contracts';
 import type { BusCredentials } from './types.js';
 
-/** A credentials file as written by `muster init`: `{"user", "seed"}`. CONFIG_INVALID names the file and what is wrong. */
+/** A credentials file as written by `muster init`: `{"user", "seed", "jwt"}`. CONFIG_INVALID names the file and what is wrong. */
 export function readCredentials(file: string): BusCredentials {
   let text: string;
   try {
@@ -17,7 +17,8 @@ export function readCredentials(file: string): BusCredentials {
     // Its text may hold the seed: the parser's message would quote it.
     throw new MusterError('CONFIG_INVALID', `credentials ${file}: not JSON`);
   }
-  if (typeof read?.user !== 'string' || typeof read.seed !== 'string')
-    throw new MusterError('CONFIG_INVALID', `credentials ${file}: {"user", "seed"} expected`);
-  return { user: read.user, seed: read.seed };
+  const { user, seed, jwt } = read ?? {};
+  if (typeof user !== 'string' || typeof seed !== 'string' || typeof jwt !== 'string')
+    throw new MusterError('CONFIG_INVALID', `credentials ${file}: {"user", "seed", "jwt"} expected`);
+  return { user, seed, jwt };
 }

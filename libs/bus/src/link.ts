@@ -3,18 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   connect,
   createInbox,
-  nkeyAuthenticator,
+  jwtAuthenticator,
   type ConnectionOptions,
   type Msg,
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
-import { MusterError, token } from '#contracts';
+import { inboxPrefix, MusterError } from '#contracts';
 import { busFailure, busUnavailable } from './failures.js';
 import { silentLog, type BusCredentials, type BusLog, type BusOptions } from './types.js';
-
-/** Every user has its own inboxes: nobody may read another's answers. */
-export const inboxPrefix = (user: string): string => `_INBOX_${token(user)}`;
 
 /**
  * Client settings of every connection. The library's defaults notice a silent cut after four minutes; these after two
@@ -29,12 +26,14 @@ export function natsOptions(o: { name: string; servers: string[]; credentials?: 
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     maxReconnectAttempts: -1,
-    // A server that restarts with a half-written users file must not end us for good.
+    // Two stacks a request, taken in case that it fails, cost more than all the rest of it.
+    noAsyncTraces: true,
+    // A server that restarts with a half-written configuration must not end us for good.
     ignoreAuthErrorAbort: true,
     // One attempt, signing included, which a busy machine may need seconds for.
     timeout: 4000,
     ...(o.credentials && {
-      authenticator: nkeyAuthenticator(new TextEncoder().encode(o.credentials.seed)),
+      authenticator: jwtAuthenticator(o.credentials.jwt, new TextEncoder().encode(o.credentials.seed)),
       inboxPrefix: inboxPrefix(o.credentials.user),
     }),
   };

@@ -8,10 +8,14 @@ export interface BusLog {
 
 export const silentLog: BusLog = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** One NATS user: its name (also the prefix of its inboxes) and its nkey seed. */
+/** One NATS user. */
 export interface BusCredentials {
+  /** Its name, also the prefix of its inboxes. */
   user: string;
+  /** Its nkey seed. Secret. */
   seed: string;
+  /** Signed by its account: that it exists and what it may do. */
+  jwt: string;
 }
 
 export interface BusOptions {

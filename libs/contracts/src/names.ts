@@ -13,3 +13,12 @@ export const NODE_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$/;
 export const token = (name: string): string => name.replaceAll('.', '=2E');
 
 export const fromToken = (encoded: string): string => encoded.replaceAll('=2E', '.');
+
+/** The NATS user of a node's agent. */
+export const agentUser = (node: string): string => `agent=${node}`;
+
+/**
+ * Every NATS user has its own inboxes: nobody may read another's answers. An agent's has its node as a token of its own:
+ * nats-server can fill in a user's name only there.
+ */
+export const inboxPrefix = (user: string): string => `_INBOX_${token(user).replace('=', '.')}`;

@@ -64,6 +64,14 @@ export class KeysConfig {
   @IsOptional()
   @IsString()
   secrets?: string;
+
+  /**
+   * Key that signs the NATS users of agents; inventory gives one to each agent that it enrols.
+   * @default `keys/agents.key` beside the configuration file
+   */
+  @IsOptional()
+  @IsString()
+  agents?: string;
 }
 
 export class AnsibleConfig {
@@ -194,6 +202,7 @@ export function loadConfig(service: ServiceName, env: NodeJS.ProcessEnv = proces
   const base = file === undefined ? undefined : dirname(resolve(file));
   if (file !== undefined && env['MUSTER_CREDENTIALS'] === undefined && read['credentials'] === undefined)
     read['credentials'] = `creds/${service}.json`;
+  if (base !== undefined) read['keys'] = { agents: 'keys/agents.key', ...(read['keys'] as object | undefined) };
   read['instance'] ??= defaultInstance(service);
   read['dataDir'] ??= base === undefined ? '/var/lib/muster' : 'data';
   return buildConfig(withEnvironment(read, env), base, file ?? 'the environment');
@@ -277,6 +286,7 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   fix(config.http, 'tokens');
   fix(config.keys, 'datagram');
   fix(config.keys, 'secrets');
+  fix(config.keys, 'agents');
   fix(config.agents, 'runtime');
   fix(config.ansible, 'playbooks');
   fix(config.ansible, 'privateKey');

@@ -1,13 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { token } from '#contracts/names.js';
+import { connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { inboxPrefix } from '#contracts/names.js';
 import { reasonOf, type AgentLog } from '../log.js';
+
+/** This agent's NATS user, as its enrolment gave it. */
+export interface NatsCredentials {
+  user: string;
+  /** Secret. */
+  seed: string;
+  jwt: string;
+}
 
 export interface NatsLinkOptions {
   network: string;
   servers: string[];
   node: string;
-  credentials?: { user: string; seed: string };
+  credentials?: NatsCredentials;
   /** Told over this connection, e.g. that the peer list has changed. */
   subscribe: { subject: string; fn: () => void };
   onUp: () => void;
@@ -84,8 +92,8 @@ export class NatsLink {
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
       ...(credentials && {
-        authenticator: nkeyAuthenticator(new TextEncoder().encode(credentials.seed)),
-        inboxPrefix: `_INBOX_${token(credentials.user)}`,
+        authenticator: jwtAuthenticator(credentials.jwt, new TextEncoder().encode(credentials.seed)),
+        inboxPrefix: inboxPrefix(credentials.user),
       }),
     });
   }

@@ -13,7 +13,7 @@ interface InitOptions {
 const NO_SERVER =
   'no nats-server is installed here: nats.conf is written for 2.9; for 2.10 and newer add "sync_interval: always" to jetstream';
 const KEPT =
-  'users only: nats.conf, muster.yaml and keys are kept as they are; "npm start" takes new users within a second, another nats-server with: nats-server --signal reload';
+  'users only: nats.conf, muster.yaml and keys are kept as they are; a running NATS server lets new agents in at once';
 
 export function initCommand(program: Command): void {
   const command = program
@@ -39,11 +39,11 @@ export function initCommand(program: Command): void {
     const { addAgentUsers, initCluster, isCluster, natsServerVersion } = await import('#bus');
     const exists = isCluster(dir);
     try {
-      if (exists) addAgentUsers(dir, o.agent);
+      if (exists) await addAgentUsers(dir, o.agent);
       else {
         const natsVersion = natsServerVersion();
         if (natsVersion === undefined) process.stderr.write(`muster: ${NO_SERVER}\n`);
-        initCluster(dir, {
+        await initCluster(dir, {
           cluster: o.cluster,
           agents: o.agent,
           natsListen: o.natsListen.split(','),

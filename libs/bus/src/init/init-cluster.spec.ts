@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decode, type User } from '@nats-io/jwt';
 import { parse } from 'yaml';
-import { addAgentUsers, initCluster } from '../index.js';
+import { addAgentUsers, credentialsFile, initCluster, readAgentsKey, readCredentials } from '../index.js';
 
 let dir: string;
 beforeEach(() => {
@@ -12,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }));
 
 const file = (name: string): string => readFileSync(join(dir, name), 'utf8');
-const init = (natsListen: string, natsVersion?: string): void =>
+const init = (natsListen: string, natsVersion?: string): Promise<void> =>
   initCluster(dir, {
     cluster: 'spec',
     agents: [],
@@ -23,44 +24,112 @@ const init = (natsListen: string, natsVersion?: string): void =>
 const nats = (): unknown => (parse(file('muster.yaml')) as { nats: unknown }).nats;
 
 describe('initCluster', () => {
-  it('keeps where NATS listens in muster.yaml, apart from where services reach it', () => {
-    init('0.0.0.0:4300');
+  it('keeps where NATS listens in muster.yaml, apart from where services reach it', async () => {
+    await init('0.0.0.0:4300');
     expect(nats()).toEqual({ listen: '0.0.0.0:4300', servers: ['nats://127.0.0.1:4300'] });
   });
 
-  it('lets muster.yaml follow when NATS shall listen elsewhere, and keeps what the operator wrote there', () => {
-    init('127.0.0.1:4300');
+  it('lets muster.yaml follow when NATS shall listen elsewhere, and keeps what the operator wrote there', async () => {
+    await init('127.0.0.1:4300');
     writeFileSync(join(dir, 'muster.yaml'), `${file('muster.yaml')}# mine\nreplicas: 1\n`);
-    init('0.0.0.0:4301');
+    await init('0.0.0.0:4301');
     expect(nats()).toEqual({ listen: '0.0.0.0:4301', servers: ['nats://127.0.0.1:4301'] });
     expect(file('muster.yaml')).toContain('# mine\nreplicas: 1\n');
     expect(file('nats.conf')).toContain('listen: "0.0.0.0:4301"');
   });
 
-  it('does not touch a muster.yaml that says the same', () => {
-    init('127.0.0.1:4300');
+  it('does not touch a muster.yaml that says the same', async () => {
+    await init('127.0.0.1:4300');
     const own = `nats: {listen: "127.0.0.1:4300", servers: ["nats://a:1", "nats://b:1"]}\n`;
     writeFileSync(join(dir, 'muster.yaml'), own);
-    init('127.0.0.1:4300');
+    await init('127.0.0.1:4300');
     expect(file('muster.yaml')).toBe(own);
   });
 });
 
-describe('addAgentUsers', () => {
-  it('adds users and leaves the rest of the folder as it is', () => {
-    init('0.0.0.0:4300', '2.12.1');
-    const before = ['nats.conf', 'muster.yaml', 'keys/datagram.key', 'creds/inventory.json'].map(file);
-    addAgentUsers(dir, ['host1-1']);
-    const key = file('creds/agent=host1-1.json');
-    addAgentUsers(dir, ['host1-1', 'host2-2']);
-    expect(['nats.conf', 'muster.yaml', 'keys/datagram.key', 'creds/inventory.json'].map(file)).toEqual(before);
-    expect(file('creds/agent=host1-1.json')).toBe(key);
-    expect(file('nats-users.conf')).toMatch(/# agent=host1-1\n[^]*# agent=host2-2\n/);
+describe('initCluster on a folder that is a cluster', () => {
+  it('keeps keys and agents, and issues services what this version of Muster allows them', async () => {
+    await init('127.0.0.1:4300');
+    await addAgentUsers(dir, ['n1']);
+    const kept = ['keys/operator.key', 'keys/agents.key', 'keys/datagram.key', 'keys/secrets.key'];
+    const keys = kept.map(file);
+    const agent = file('creds/agent=n1.json');
+    const before = readCredentials(credentialsFile(dir, 'fencer'));
+    writeFileSync(credentialsFile(dir, 'fencer'), JSON.stringify({ ...before, jwt: 'an older one' }));
+    await init('127.0.0.1:4300');
+    expect(kept.map(file)).toEqual(keys);
+    expect(file('creds/agent=n1.json')).toBe(agent);
+    const after = readCredentials(credentialsFile(dir, 'fencer'));
+    expect(after.seed).toBe(before.seed);
+    expect(decode<User>(after.jwt).nats).toEqual(decode<User>(before.jwt).nats);
   });
 
-  it('refuses a folder that is no cluster, and a node that cannot be', () => {
-    expect(() => addAgentUsers(dir, ['host1-1'])).toThrow('was not made by muster init');
-    init('127.0.0.1:4300');
-    expect(() => addAgentUsers(dir, ['a b'])).toThrow('"a b" cannot name a node');
+  it('lets nobody else read what it wrote', async () => {
+    await init('127.0.0.1:4300');
+    for (const name of ['keys/operator.key', 'keys/agents.key', 'creds/inventory.json', 'nats-accounts.conf'])
+      expect([name, statSync(join(dir, name)).mode & 0o777]).toEqual([name, 0o600]);
+    const { seed } = readAgentsKey(join(dir, 'keys/agents.key'));
+    const { operator, services } = JSON.parse(file('keys/operator.key')) as Record<string, string>;
+    for (const secret of [seed, operator!, services!]) expect(file('nats-accounts.conf')).not.toContain(secret);
+  });
+
+  it('renews the users of an earlier Muster, with their keys and all that was stored', async () => {
+    await init('127.0.0.1:4300');
+    const { jwt, ...earlier } = readCredentials(credentialsFile(dir, 'fencer'));
+    rmSync(dir, { recursive: true });
+    mkdirSync(join(dir, 'creds'), { recursive: true });
+    mkdirSync(join(dir, 'nats/jetstream/$G/streams'), { recursive: true });
+    writeFileSync(join(dir, 'nats/jetstream/$G/streams/x'), 'stored');
+    writeFileSync(credentialsFile(dir, 'fencer'), JSON.stringify(earlier));
+    writeFileSync(join(dir, 'users.json'), '{}');
+    await expect(addAgentUsers(dir, ['n1'])).rejects.toThrow('users of an earlier Muster');
+    await init('127.0.0.1:4300');
+    const renewed = readCredentials(credentialsFile(dir, 'fencer'));
+    expect(renewed).toMatchObject(earlier);
+    expect(renewed.jwt).not.toBe(jwt);
+    const { account } = readAgentsKey(join(dir, 'keys/agents.key'));
+    expect(file(`nats/jetstream/${account}/streams/x`)).toBe('stored');
+    await addAgentUsers(dir, ['n1']);
+  });
+});
+
+describe('addAgentUsers', () => {
+  it('adds users and leaves the rest of the folder as it is', async () => {
+    await init('0.0.0.0:4300', '2.12.1');
+    const others = ['nats.conf', 'muster.yaml', 'keys/operator.key', 'keys/agents.key', 'keys/datagram.key'];
+    const before = others.map(file);
+    await addAgentUsers(dir, ['host1-1']);
+    const key = file('creds/agent=host1-1.json');
+    await addAgentUsers(dir, ['host1-1', 'host2-2']);
+    expect(others.map(file)).toEqual(before);
+    expect(file('creds/agent=host1-1.json')).toBe(key);
+    expect(readCredentials(credentialsFile(dir, 'agent=host2-2')).user).toBe('agent=host2-2');
+  });
+
+  it('makes users anew that another key has signed', async () => {
+    await init('127.0.0.1:4300');
+    await addAgentUsers(dir, ['n1']);
+    const before = file('creds/agent=n1.json');
+    rmSync(join(dir, 'keys/agents.key'));
+    await init('127.0.0.1:4300');
+    await addAgentUsers(dir, ['n1']);
+    expect(file('creds/agent=n1.json')).not.toBe(before);
+  });
+
+  it('refuses a folder that is no cluster, and a node that cannot be', async () => {
+    await expect(addAgentUsers(dir, ['host1-1'])).rejects.toThrow('was not made by muster init');
+    await init('127.0.0.1:4300');
+    await expect(addAgentUsers(dir, ['a b'])).rejects.toThrow('"a b" cannot name a node');
+  });
+});
+
+describe('the key of agents', () => {
+  it('is refused without quoting it', async () => {
+    await init('127.0.0.1:4300');
+    const key = join(dir, 'keys/agents.key');
+    const { seed } = readAgentsKey(key);
+    writeFileSync(key, `{"seed": "${seed}X"`);
+    expect(() => readAgentsKey(key)).toThrow(`the key file ${key} must hold {"account", "seed"}`);
+    expect(() => readAgentsKey(join(dir, 'none'))).toThrow('cannot be read');
   });
 });

@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createUser } from '@nats-io/nkeys';
+import { decode } from '@nats-io/jwt';
 import { parseDocument, stringify } from 'yaml';
-import { MusterError, NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts';
+import { agentUser, MusterError, NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts';
 import type { BusCredentials } from '../types.js';
-import { listenAddress, natsConfig, usersConfig, type NatsConfigOptions, type Users } from './nats-config.js';
-import { agentUser, userKinds } from './permissions.js';
+import { issueAgentCredentials, readAgentsKey, type AgentsKey } from './agents-key.js';
+import {
+  accountsConfig,
+  issueServiceCredentials,
+  newAgentsKey,
+  newOperatorKeys,
+  type OperatorKeys,
+} from './nats-accounts.js';
+import { listenAddress, natsConfig, type NatsConfigOptions } from './nats-config.js';
+import { keyPair } from './nkey.js';
+import { userKinds } from './permissions.js';
 
 export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
   /** Nodes whose agents get a user; more by {@link addAgentUsers}. */
@@ -18,21 +27,24 @@ export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
 }
 
 /**
- * Writes everything a cluster needs before its first start into `dir`: `nats.conf` and `nats-users.conf`,
- * `creds/<service>.json`, `creds/agent=<node>.json`, `keys/datagram.key`, `keys/secrets.key`, `muster.yaml`, all of
- * mode 600. It may run again: keys, users and a `muster.yaml` that exist are kept, but for where NATS listens, which
- * stands in `nats.conf` and `muster.yaml` as told last. CONFIG_INVALID names what is wrong.
+ * Writes everything a cluster needs before its first start into `dir`: `nats.conf` and `nats-accounts.conf`,
+ * `creds/<service>.json`, `creds/agent=<node>.json`, `keys/`, `muster.yaml`, all of mode 600. It may run again, while
+ * nats-server does not run: keys, agents' users and a `muster.yaml` that exist are kept, but for where NATS listens,
+ * which stands in `nats.conf` and `muster.yaml` as told last; services' users keep their keys, and may do what this
+ * version of Muster needs. CONFIG_INVALID names what is wrong.
  */
-export function initCluster(dir: string, o: InitOptions): void {
+export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   if (!NAME_PATTERN.test(o.cluster)) throw new MusterError('CONFIG_INVALID', `"${o.cluster}" cannot name a cluster`);
   // First, so that a wrong option leaves nothing behind.
   listenAddress(o.natsListen);
   o.agents.forEach(checkNode);
   for (const d of ['', 'creds', 'keys']) privateFolder(join(dir, d));
-  for (const key of ['datagram', 'secrets']) newKey(join(dir, 'keys', `${key}.key`));
-  const users = readUsers(dir);
-  for (const user of [...userKinds, ...o.agents.map(agentUser)]) addUser(dir, users, user);
-  writeUsers(dir, users);
+  for (const key of ['datagram', 'secrets']) newKey(keyFile(dir, key), () => randomBytes(32).toString('hex'));
+  newKey(keyFile(dir, 'operator'), () => JSON.stringify(newOperatorKeys()));
+  const keys = readOperatorKeys(dir);
+  newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
+  adoptStore(dir, o.storeDir, keys.account);
+  await writeUsers(dir, o.agents);
   write(join(dir, 'nats.conf'), natsConfig({ ...o, storeDir: resolve(o.storeDir) }));
   const yaml = join(dir, 'muster.yaml');
   if (!existsSync(yaml)) write(yaml, firstConfig(o));
@@ -40,52 +52,81 @@ export function initCluster(dir: string, o: InitOptions): void {
 }
 
 /** Whether {@link initCluster} has been here: then more users come by {@link addAgentUsers}, and the rest stays. */
-export const isCluster = (dir: string): boolean => existsSync(join(dir, 'users.json'));
+export const isCluster = (dir: string): boolean => existsSync(keyFile(dir, 'operator')) || hasPlainUsers(dir);
 
 /**
- * Users for the agents of more nodes; a user that exists keeps its key. Permissions are written anew, as this version
- * of Muster has them. A running nats-server learns of them by SIGHUP. CONFIG_INVALID where there is no cluster yet.
+ * Users for the agents of more nodes; a user that exists is kept. A running nats-server lets them in as they are. The
+ * services' users are issued anew with the permissions of this version of Muster, which hold from their next start on.
+ * CONFIG_INVALID where there is no cluster yet.
  */
-export function addAgentUsers(dir: string, nodes: string[]): void {
+export async function addAgentUsers(dir: string, nodes: string[]): Promise<void> {
   nodes.forEach(checkNode);
   if (!isCluster(dir)) throw new MusterError('CONFIG_INVALID', `${dir} was not made by muster init`);
-  const users = readUsers(dir);
-  for (const user of [...userKinds, ...nodes.map(agentUser)]) addUser(dir, users, user);
-  writeUsers(dir, users);
+  if (hasPlainUsers(dir))
+    throw new MusterError(
+      'CONFIG_INVALID',
+      `${dir} has NATS users of an earlier Muster: stop NATS and run "npm start -- --data ${dir}" once, which renews them`,
+    );
+  await writeUsers(dir, nodes);
 }
 
 export const credentialsFile = (dir: string, user: string): string => join(dir, 'creds', `${user}.json`);
+
+const keyFile = (dir: string, name: string): string => join(dir, 'keys', `${name}.key`);
 
 function checkNode(node: string): void {
   if (!NODE_NAME_PATTERN.test(node)) throw new MusterError('CONFIG_INVALID', `"${node}" cannot name a node`);
 }
 
-/** Only the public half stays in the users' list: a credentials file may be moved to its node. */
-function addUser(dir: string, users: Users, user: string): void {
-  if (users[user] !== undefined) return;
-  const pair = createUser();
-  const credentials: BusCredentials = { user, seed: new TextDecoder().decode(pair.getSeed()) };
-  write(credentialsFile(dir, user), `${JSON.stringify(credentials)}\n`);
-  users[user] = pair.getPublicKey();
+async function writeUsers(dir: string, nodes: string[]): Promise<void> {
+  const keys = readOperatorKeys(dir);
+  const agents = readAgentsKey(keyFile(dir, 'agents'));
+  for (const kind of userKinds) {
+    const seed = existing(dir, kind)?.seed;
+    writeCredentials(dir, await issueServiceCredentials(keys, kind, seed));
+  }
+  for (const node of nodes)
+    if (!signedBy(agents, existing(dir, agentUser(node))))
+      writeCredentials(dir, await issueAgentCredentials(agents, node));
+  write(join(dir, 'nats-accounts.conf'), await accountsConfig(keys, agents));
 }
 
-function readUsers(dir: string): Users {
-  const file = join(dir, 'users.json');
-  if (!existsSync(file)) return {};
+const writeCredentials = (dir: string, credentials: BusCredentials): void =>
+  write(credentialsFile(dir, credentials.user), `${JSON.stringify(credentials)}\n`);
+
+/** An earlier Muster's have no `jwt`. */
+function existing(dir: string, user: string): Partial<BusCredentials> | undefined {
+  const file = credentialsFile(dir, user);
+  return existsSync(file) ? readJson<Partial<BusCredentials>>(file) : undefined;
+}
+
+const signedBy = (key: AgentsKey, credentials: Partial<BusCredentials> | undefined): boolean =>
+  credentials?.jwt !== undefined && decode(credentials.jwt).iss === keyPair(key.seed).getPublicKey();
+
+const readOperatorKeys = (dir: string): OperatorKeys => readJson<OperatorKeys>(keyFile(dir, 'operator'));
+
+function readJson<T>(file: string): T {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Users;
-  } catch (e) {
-    throw new MusterError('CONFIG_INVALID', `${file}: ${(e as Error).message}`, {}, { cause: e });
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch {
+    // Without the cause: it may quote a seed.
+    throw new MusterError('CONFIG_INVALID', `${file} cannot be read as JSON`, { file });
   }
 }
 
-function writeUsers(dir: string, users: Users): void {
-  write(join(dir, 'nats-users.conf'), usersConfig(users));
-  write(join(dir, 'users.json'), `${JSON.stringify(users, null, 2)}\n`);
+/** Users were once listed in the server's configuration, and its streams stood in the account of a server without any. */
+const hasPlainUsers = (dir: string): boolean => existsSync(join(dir, 'users.json'));
+
+function adoptStore(dir: string, storeDir: string, account: string): void {
+  if (!hasPlainUsers(dir)) return;
+  const plain = join(storeDir, 'jetstream', '$G');
+  const own = join(storeDir, 'jetstream', account);
+  if (existsSync(plain) && !existsSync(own)) renameSync(plain, own);
+  for (const file of ['nats-users.conf', 'users.json']) rmSync(join(dir, file), { force: true });
 }
 
-function newKey(file: string): void {
-  if (!existsSync(file)) write(file, `${randomBytes(32).toString('hex')}\n`);
+function newKey(file: string, make: () => string): void {
+  if (!existsSync(file)) write(file, `${make()}\n`);
 }
 
 function privateFolder(path: string): void {
@@ -115,11 +156,10 @@ function followListen(file: string, natsListen: string[]): void {
 }
 
 function firstConfig(o: InitOptions): string {
-  const keyFile = (name: string): string => join('keys', `${name}.key`);
   const values = {
     cluster: o.cluster,
     nats: { listen: listenAddress(o.natsListen), servers: natsServers(o.natsListen) },
-    keys: { datagram: keyFile('datagram'), secrets: keyFile('secrets') },
+    keys: { datagram: keyFile('', 'datagram'), secrets: keyFile('', 'secrets'), agents: keyFile('', 'agents') },
     dataDir: 'data',
     ...o.config,
   };

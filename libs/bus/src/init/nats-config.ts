@@ -1,5 +1,4 @@
 import { MusterError } from '#contracts';
-import { agentPermissions, userKinds, userPermissions, type Permissions, type UserKind } from './permissions.js';
 
 export interface NatsConfigOptions {
   cluster: string;
@@ -34,11 +33,13 @@ const atLeast = (version: string, major: number, minor: number): boolean => {
 export function natsConfig(o: NatsConfigOptions): string {
   const always = o.natsVersion !== undefined && atLeast(o.natsVersion, 2, 10);
   return [
-    '# Written by muster init. Users and what they may do: nats-users.conf, written by the same.',
+    '# Written by muster init. Whose users are let in: nats-accounts.conf, written by the same.',
     `server_name: ${quote(`muster-${o.cluster}`)}`,
     `listen: ${quote(listenAddress(o.natsListen))}`,
     ...(o.monitor === undefined ? [] : [`http: "127.0.0.1:${o.monitor}"`]),
     'max_payload: 8MB',
+    '# A user comes with all that it may do, in one line: inventory has 5 KB of it, and the default is 4.',
+    'max_control_line: 32KB',
     '# A client that is silently cut off is noticed in 3 s.',
     'ping_interval: "1s"',
     'ping_max: 2',
@@ -47,41 +48,7 @@ export function natsConfig(o: NatsConfigOptions): string {
     // The default writes to the disk every two minutes: what was acknowledged could be lost on a power cut.
     ...(always ? ['  sync_interval: always'] : []),
     '}',
-    'include "nats-users.conf"',
-    '',
-  ].join('\n');
-}
-
-/** User → public nkey, as kept in `users.json`. */
-export type Users = Record<string, string>;
-
-export function permissionsOf(user: string): Permissions {
-  if (user.startsWith('agent=')) return agentPermissions(user.slice('agent='.length));
-  if ((userKinds as readonly string[]).includes(user)) return userPermissions(user as UserKind);
-  throw new MusterError('CONFIG_INVALID', `"${user}" is no user of Muster`);
-}
-
-export function usersConfig(users: Users): string {
-  const list = (subjects: string[]): string => `[${subjects.map(quote).join(', ')}]`;
-  const one = ([user, key]: [string, string]): string => {
-    const p = permissionsOf(user);
-    return [
-      `    # ${user}`,
-      `    { nkey: ${key}, permissions: {`,
-      `      publish: { allow: ${list(p.publish)} }`,
-      `      subscribe: { allow: ${list(p.subscribe)} }`,
-      ...(p.responses ? ['      allow_responses: { max: 1, expires: "1m" }'] : []),
-      '    } }',
-    ].join('\n');
-  };
-  return [
-    'authorization {',
-    '  # s. Signing the challenge takes a busy machine longer than the default of 2 s.',
-    '  timeout: 10',
-    '  users: [',
-    Object.entries(users).map(one).join('\n'),
-    '  ]',
-    '}',
+    'include "nats-accounts.conf"',
     '',
   ].join('\n');
 }

@@ -1,9 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { Subjects, type ServiceName } from '#contracts';
-import { addAgentUsers, connectBus, credentialsFile, readCredentials, type Bus } from '../index.js';
+import { encodeUser } from '@nats-io/jwt';
+import { createAccount, createUser } from '@nats-io/nkeys';
+import { inboxPrefix, Subjects, type ServiceName } from '#contracts';
+import {
+  addAgentUsers,
+  connectBus,
+  credentialsFile,
+  issueAgentCredentials,
+  readAgentsKey,
+  readCredentials,
+  type Bus,
+  type BusCredentials,
+} from '../index.js';
+import { keyPair, seedOf } from './nkey.js';
 import { lastMessage } from '../jetstream-api.js';
-import { inboxPrefix, Link, natsOptions } from '../link.js';
+import { Link, natsOptions } from '../link.js';
 import { silentLog } from '../types.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
@@ -210,20 +223,36 @@ describe("the services' NATS users", () => {
     await expect(detector.call('fencer.power.read', { node: 'n2' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(detector.call('inventory.nodes.list', {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
   }, 20_000);
+});
 
-  it('are joined by the user of a new node, without a restart', async () => {
-    addAgentUsers(nats.dir, ['n3']);
-    const credentials = readCredentials(credentialsFile(nats.dir, 'agent=n3'));
-    await nats.reload();
-    let n3: Bus | undefined;
-    for (let i = 0; i < 50 && !n3; i++)
-      n3 = await connectBus({ name: 'n3', servers: [nats.url], credentials }).catch((e: { code: string }) => {
-        expect(e.code).toBe('UNAUTHORIZED');
-        return new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 50));
-      });
-    open.push(n3!);
-    await expect(n3!.ask(Subjects.peers('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
-    await expect(n3!.ask(Subjects.peers('n3'), {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+describe('a user that was issued while NATS runs', () => {
+  const connectAs = async (credentials: BusCredentials): Promise<Bus> => {
+    const bus = await connectBus({ name: credentials.user, servers: [nats.url], credentials });
+    open.push(bus);
+    return bus;
+  };
+
+  it('is let in at once, and may do what an agent may', async () => {
+    const key = readAgentsKey(join(nats.dir, 'keys', 'agents.key'));
+    const n3 = await connectAs(await issueAgentCredentials(key, 'n.3'));
+    await expect(n3.ask(Subjects.peers('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(n3.ask(Subjects.peers('n.3'), {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
+    await addAgentUsers(nats.dir, ['n4']);
+    expect((await as('agent=n4')).connected).toBe(true);
     expect(inventory.connected).toBe(true);
-  }, 20_000);
+  });
+
+  it('is refused when a foreign key has signed it', async () => {
+    const { account } = readAgentsKey(join(nats.dir, 'keys', 'agents.key'));
+    const foreign = { account, seed: seedOf(createAccount()) };
+    await expect(connectAs(await issueAgentCredentials(foreign, 'n3'))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+
+  it("is refused when the agents' key has signed it for more than an agent", async () => {
+    const { account, seed } = readAgentsKey(join(nats.dir, 'keys', 'agents.key'));
+    const pair = createUser();
+    const jwt = await encodeUser('inventory', pair, account, { pub: { allow: ['>'] } }, { signer: keyPair(seed) });
+    const credentials = { user: 'inventory', seed: seedOf(pair), jwt };
+    await expect(connectAs(credentials)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
 });

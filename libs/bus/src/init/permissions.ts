@@ -1,10 +1,20 @@
-import { Buckets, ServiceNames, Streams, Subjects, type BucketName, type ServiceName } from '#contracts';
+import {
+  agentUser,
+  Buckets,
+  inboxPrefix,
+  ServiceNames,
+  Streams,
+  Subjects,
+  type BucketName,
+  type ServiceName,
+} from '#contracts';
 import { bucketStream } from '../kv-keys.js';
-import { inboxPrefix } from '../link.js';
 
-/** As in nats-server's configuration: what is not allowed is refused. */
+/** Of a NATS user: what is not allowed is refused. */
 export interface Permissions {
   publish: string[];
+  /** Refused all the same, of what `publish` allows. */
+  except?: string[];
   subscribe: string[];
   /** May answer, once, on the reply subject of a request that it received. */
   responses: boolean;
@@ -13,9 +23,6 @@ export interface Permissions {
 /** `tools`: for programs of the operator that speak NATS. */
 export type UserKind = ServiceName | 'tools';
 export const userKinds: readonly UserKind[] = [...ServiceNames, 'tools'];
-
-/** The NATS user of a node's agent. */
-export const agentUser = (node: string): string => `agent=${node}`;
 
 interface Needs {
   reads?: readonly BucketName[];
@@ -38,6 +45,9 @@ interface Needs {
 }
 
 const commandsAndMonitors = [Subjects.command('*' as 'check'), Subjects.monitor('*' as 'discovered')];
+
+/** Its answer lets a machine in: it goes to the provisioner that has found one, and to nobody else. */
+const enrol = Subjects.rpc('inventory', 'agents.enrol');
 
 /** What each may do is what its work needs. */
 const needs: Record<UserKind, Needs> = {
@@ -80,6 +90,8 @@ const needs: Record<UserKind, Needs> = {
     calls: ['inventory', 'fencer'],
   },
   gateway: {
+    reads: ['idempotency'],
+    writes: ['idempotency'],
     followsEvents: true,
     readsLogs: true,
     emits: true,
@@ -88,8 +100,10 @@ const needs: Record<UserKind, Needs> = {
   },
   tools: {
     followsEvents: true,
+    readsLogs: true,
     publishes: commandsAndMonitors,
-    listens: [Subjects.beacon()],
+    // As they are published, too: without JetStream, a plain subscription will do.
+    listens: [Subjects.beacon(), Subjects.verdict('*'), Subjects.event('*', '*'), Subjects.log('*')],
   },
 };
 
@@ -112,6 +126,7 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.publishes ?? []),
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
     ],
+    ...(n.calls?.includes('inventory') && kind !== 'provisioner' && { except: [enrol] }),
     subscribe: [
       `${inboxPrefix(kind)}.>`,
       ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),
@@ -143,6 +158,7 @@ const readStream = (stream: string): string[] => [
 const consumeStream = (stream: string): string[] => [
   `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.*`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
   `$JS.ACK.${stream}.>`,
   // With a JetStream domain two more tokens stand before the stream.
   `$JS.ACK.*.*.${stream}.>`,

@@ -7,7 +7,7 @@ import { NatsContainer } from '@testcontainers/nats';
 /** A nats-server with a given configuration, started and signalled. */
 export interface NatsProcess {
   start(): Promise<void>;
-  signal(name: 'SIGHUP' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
+  signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Resolves when it has ended. */
   kill(): Promise<void>;
   /** Ends it, and leaves nothing of it. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { initCluster } from '../init/init-cluster.js';
+import { natsConfig } from '../init/nats-config.js';
 import { ContainerNats, SystemNats, type NatsProcess } from './nats-process.js';
 
 /** A real nats-server for specs: own port, own store. Which one: see choose-nats.mjs. */
@@ -21,8 +22,6 @@ export interface TestNats {
   /** Freezes it, or lets it go on: connections stay open and silent. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** SIGHUP: reads its configuration anew. */
-  reload(): Promise<void>;
 }
 
 export interface TestNatsOptions {
@@ -37,8 +36,12 @@ export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> 
   // A published port does not reach a loopback address inside the container.
   const listen = [`${inContainer() ? '0.0.0.0' : '127.0.0.1'}:${port}`];
   const storeDir = join(dir, 'js');
-  initCluster(dir, { cluster: 'spec', agents: o.agents ?? [], natsListen: listen, storeDir });
-  if (!o.users) await writeFile(join(dir, 'nats-users.conf'), anybody);
+  const cluster = { cluster: 'spec', natsListen: listen, storeDir };
+  if (o.users) await initCluster(dir, { ...cluster, agents: o.agents ?? [] });
+  else {
+    await writeFile(join(dir, 'nats.conf'), natsConfig(cluster));
+    await writeFile(join(dir, 'nats-accounts.conf'), anybody);
+  }
   const server = makeProcess(join(dir, 'nats.conf'), port);
   const start = async (): Promise<void> => {
     await server.start();
@@ -65,7 +68,6 @@ export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> 
     },
     pause: () => server.signal('SIGSTOP'),
     resume: () => server.signal('SIGCONT'),
-    reload: () => server.signal('SIGHUP'),
   };
 }
 
