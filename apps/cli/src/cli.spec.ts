@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Command } from 'commander';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProgram } from './program.js';
-import { fakeIo, MusterUnderTest } from './testing/muster.js';
+import { MusterUnderTest } from './testing/muster.js';
 
 // Real processes on a machine that may be busy with others.
 jest.setTimeout(30_000);
@@ -82,7 +80,7 @@ describe('muster', () => {
       res.setHeader('content-type', 'application/json');
       res.end(JSON.stringify({ items: [{ name: `n${page}` }], ...(page++ === 0 && { next: 'c 1' }) }));
     });
-    const { stdout } = await sut.run(['nodes', 'get', 'a-1', 'not a name', '--json']);
+    const { stdout } = await sut.call(['nodes', 'get', 'a-1', 'not a name', '--json']);
     expect(JSON.parse(stdout)).toEqual({ items: [{ name: 'n0' }, { name: 'n1' }] });
     expect(sut.received.map((r) => r.url)).toEqual([
       '/v1/nodes?names=a-1&limit=1000',
@@ -103,46 +101,20 @@ describe('muster', () => {
     expect(sut.last('POST')?.headers.authorization).toBe('Bearer t0ken');
   });
 
-  it('waits with the progress of each node, and fails with the job', async () => {
-    sut.on('POST /v1/operations', { job: 'j1' }, 202);
-    let wake: (() => void) | undefined;
-    sut.on('GET /v1/events', (_: unknown, res: ServerResponse) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' });
-      wake = () =>
-        res.write(`id: 1\ndata: ${JSON.stringify({ seq: 1, kind: 'job', key: 'j1', data: { job: 'j1' } })}\n\n`);
-    });
-    const states = [
-      job('Running', { 'a-1': { ok: true, step: 'site' } }),
-      job(
-        'Errored',
-        { 'a-1': { ok: true, step: 'site' }, 'b-2': { ok: false, step: 'site', failedTask: 'web : start' } },
-        'site failed on b-2',
-      ),
-    ];
-    sut.on('GET /v1/jobs/j1', (_: unknown, res: ServerResponse) => {
-      res.setHeader('content-type', 'application/json');
-      res.end(JSON.stringify(states.length > 1 ? states.shift() : states[0]));
-      wake?.();
-    });
-    const { code, stdout, stderr } = await sut.run(['nodes', 'commission', 'a-1', 'b-2', '--wait']);
-    expect(stdout).toBe('job j1: site.yml\na-1: site: ok\nb-2: site: failed: web : start\njob j1: Errored\n');
-    expect([code, stderr]).toEqual([1, 'muster: job j1 failed: site failed on b-2\n']);
-  });
-
   it('touches no node with workloads without --yes when nobody can be asked', async () => {
     sut.on('GET /v1/workloads', { items: [{ name: 'db1', assignment: { node: 'a-1', generation: 1 } }] });
     sut.on('POST /v1/operations', { job: 'j1' }, 202);
-    const refused = await sut.run(['node', 'decommission', 'a-1']);
+    const refused = await sut.call(['node', 'decommission', 'a-1']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^muster: decommission a-1: workloads run there \(db1 on a-1\).*--yes.*\n$/);
     expect(sut.last('POST')).toBeUndefined();
-    expect((await sut.run(['node', 'decommission', 'a-1', '--yes', '--force'])).code).toBe(0);
+    expect((await sut.call(['node', 'decommission', 'a-1', '--yes', '--force'])).code).toBe(0);
     expect(sut.last('POST')?.body).toEqual({ kind: 'decommission', nodes: ['a-1'], force: true });
   });
 
   it('says what the server refused in one line', async () => {
     sut.on('POST /v1/operations', { code: 'NODE_RESERVED', detail: 'there is already an active job: j0' }, 409);
-    expect(await sut.run(['nodes', 'maintenance', 'a-1'])).toEqual({
+    expect(await sut.call(['nodes', 'maintenance', 'a-1'])).toEqual({
       code: 1,
       stdout: '',
       stderr: 'muster: there is already an active job: j0\n',
@@ -151,7 +123,7 @@ describe('muster', () => {
 
   it('says in one line that no server is there', async () => {
     for (const url of ['127.0.0.1:1', 'http://127.0.0.1:1', 'unix:/nowhere/api.sock']) {
-      const { code, stdout, stderr } = await sut.run(['nodes', 'get', '--url', url]);
+      const { code, stdout, stderr } = await sut.call(['nodes', 'get', '--url', url]);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toBe(`muster: no Muster at ${url}: nothing listens there; is it running? (--url, MUSTER_URL)\n`);
     }
@@ -166,27 +138,15 @@ describe('muster', () => {
     [['nodes', 'commission', 'a-1', '-e', '[1]']],
     [['fencing', 'set', 'maybe']],
     [['--url', 'http://', 'status']],
+    [['status', '-o', 'xml']],
+    [['status', '-o', 'yaml', '--json']],
+    [['node', 'power-device', 'test']],
   ])('takes %j for a wrong command line: exit 2, and asks no server', async (args) => {
-    const { code, stdout, stderr } = await sut.run(args);
+    const { code, stdout, stderr } = await sut.call(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('--help');
-    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+    expect(stderr).toMatch(/^(muster|error): .*\nUsage: muster .*\n$/);
     expect(sut.received).toEqual([]);
-  });
-
-  it('explains every command with an example', () => {
-    const helpOf = (command: Command): string => {
-      let text = '';
-      command.configureOutput({ writeOut: (more) => (text += more) }).outputHelp();
-      return text;
-    };
-    const check = (command: Command, path: string): void => {
-      for (const inner of command.commands) check(inner, `${path} ${inner.name()}`);
-      if (command.commands.length === 0) expect(helpOf(command)).toContain(`$ ${path}`);
-    };
-    const program = createProgram(fakeIo([]).io);
-    for (const command of program.commands) check(command, `muster ${command.name()}`);
-    expect(helpOf(program)).toContain('MUSTER_TOKEN');
   });
 
   it('prints a job as the old program did, and follows its log to the end', async () => {
@@ -197,10 +157,10 @@ describe('muster', () => {
       res.write('PLAY [all]\n');
       res.end('ok: [a-1]\n');
     });
-    expect((await sut.run(['job', 'get', 'last'])).stdout).toBe(
+    expect((await sut.call(['job', 'get', 'last'])).stdout).toBe(
       '\nDescription: commissionEvent: nodes:[a-1 b-2] extra-vars: {}\nStatus: Complete\nError: \nLogs:\n    PLAY [all]\n    ok: [a-1]\n\n',
     );
-    const followed = await sut.run(['job', 'get', 'last', '-f']);
+    const followed = await sut.call(['job', 'get', 'last', '-f']);
     expect(followed).toEqual({
       code: 1,
       stdout: 'PLAY [all]\nok: [a-1]\n',

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, type ErrorOptions } from 'commander';
 import { UsageFailure } from './failure.js';
 import type { Io } from './io.js';
 import { chosenFormat } from './output/format.js';
@@ -37,7 +37,6 @@ export class CliCommand extends Command {
       .configureOutput({
         writeOut: (text) => io.stdout.write(text),
         writeErr: (text) => io.stderr.write(text),
-        outputError: (text, write) => write(`${text.trimEnd()}\n${usageOf(this)}  (--help says more)\n`),
         getOutHelpWidth: () => io.stdout.columns ?? 100,
         getErrHelpWidth: () => io.stderr.columns ?? 100,
         getOutHasColors: () => false,
@@ -47,6 +46,11 @@ export class CliCommand extends Command {
 
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name, this.io);
+  }
+
+  /** What is wrong, and how the command is used that was meant. */
+  override error(message: string, options?: ErrorOptions): never {
+    return super.error(`${message}\n${usageOf(this)}  (--help says more)`, options);
   }
 }
 
@@ -80,11 +84,11 @@ function prepare(command: CliCommand): Run {
 
 const usageOf = (command: Command): string => `Usage: ${command.createHelp().commandUsage(command)}`;
 
-/** Examples behind a command's help; each begins with the program's name. */
+/** Examples behind a command's help: what comes behind the program's name, or a whole line of a shell behind `$ `. */
 export const examples = (command: Command, ...lines: string[]): Command =>
-  command.addHelpText(
-    'after',
-    () => `\nExamples:\n${lines.map((l) => `  $ ${rootOf(command).name()} ${l}`).join('\n')}`,
-  );
+  command.addHelpText('after', () => {
+    const program = rootOf(command).name();
+    return `\nExamples:\n${lines.map((l) => (l.startsWith('$ ') ? `  ${l}` : `  $ ${program} ${l}`)).join('\n')}`;
+  });
 
 const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));

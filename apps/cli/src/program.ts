@@ -9,6 +9,7 @@ import { incidentCommands } from './commands/incidents.js';
 import { initCommand } from './commands/init.js';
 import { installClusterctlCommand } from './commands/install-clusterctl.js';
 import { jobCommands } from './commands/jobs.js';
+import { manualCommand } from './commands/manual.js';
 import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
 import { tokenCommands } from './commands/tokens.js';
@@ -49,5 +50,6 @@ export function createProgram(io: Io): CliCommand {
   tokenCommands(program);
   initCommand(program);
   installClusterctlCommand(program);
+  manualCommand(program);
   return program;
 }

@@ -23,7 +23,7 @@ export function clusterCommands(program: Command): void {
     ),
     'discover 10.0.0.11 10.0.0.12',
   );
-  const global = program.command('global').alias('g').description('set/get global info');
+  const global = examples(program.command('global').alias('g').description('set/get global info'), 'global get');
   examples(
     does(
       global
@@ -46,7 +46,10 @@ export function clusterCommands(program: Command): void {
     ),
     `global set -e '{"ntp_server":"10.0.0.1"}'`,
   );
-  const config = program.command('config').alias('c').description('set/get clusterm configuration');
+  const config = examples(
+    program.command('config').alias('c').description('set/get clusterm configuration'),
+    'config get',
+  );
   examples(
     does(
       config
@@ -62,7 +65,7 @@ export function clusterCommands(program: Command): void {
     does(config.command('set <file>').alias('s').description('set it from a file of JSON; - is stdin'), setConfig),
     'config set clusterm.json',
   );
-  const job = program.command('job').alias('j').description('provisioning job info');
+  const job = examples(program.command('job').alias('j').description('provisioning job info'), 'job get last');
   examples(
     does(
       job

@@ -19,8 +19,8 @@ const operations = [
 ] as const;
 
 export function nodeCommands(program: Command): void {
-  const node = program.command('node').alias('n').description('node related operation');
-  const nodes = program.command('nodes').alias('a').description('all nodes related operation');
+  const node = examples(program.command('node').alias('n').description('node related operation'), 'node get host1-SN1');
+  const nodes = examples(program.command('nodes').alias('a').description('all nodes related operation'), 'nodes get');
   for (const [verb, letter, description] of operations) {
     const one = node.command(`${verb} <name>`).alias(letter).description(description);
     examples(

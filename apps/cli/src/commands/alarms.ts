@@ -6,7 +6,11 @@ import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
 
 export function alarmCommands(program: Command): void {
-  const alarms = program.command('alarms').description('what needs somebody');
+  const alarms = examples(
+    program.command('alarms').description('what needs somebody'),
+    'alarms',
+    'alarms ack fencing-failed=host1-SN1',
+  );
   examples(
     does(
       alarms

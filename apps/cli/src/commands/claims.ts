@@ -16,7 +16,11 @@ interface CreateOptions {
 }
 
 export function claimCommands(program: Command): void {
-  const claim = program.command('claim').description('nodes in service, held for a scheduler outside');
+  const claim = examples(
+    program.command('claim').description('nodes in service, held for a scheduler outside'),
+    'claim create --owner nomad --count 3',
+    'claim list',
+  );
   examples(
     does(
       claim

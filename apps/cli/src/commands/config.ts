@@ -6,7 +6,11 @@ import { readMapping } from '../input/document.js';
 import { indented } from '../output/nested.js';
 
 export function configCommands(program: Command): void {
-  const config = program.command('config').description('the configuration as the contiv cluster manager has it');
+  const config = examples(
+    program.command('config').description('the configuration as the contiv cluster manager has it'),
+    'config get',
+    'config set clusterm.json',
+  );
   examples(
     does(config.command('get').description('show it; secrets are masked'), get),
     'config get',

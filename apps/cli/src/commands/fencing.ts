@@ -11,7 +11,11 @@ interface SetOptions {
 }
 
 export function fencingCommands(program: Command): void {
-  const fencing = program.command('fencing').description('whether dead nodes are powered off');
+  const fencing = examples(
+    program.command('fencing').description('whether dead nodes are powered off'),
+    'fencing get',
+    'fencing set enforce',
+  );
   examples(does(fencing.command('get').description('mode and pause'), get), 'fencing get');
   examples(
     does(

@@ -4,7 +4,11 @@ import { parseExtraVars } from '../input/json-option.js';
 import { indented } from '../output/nested.js';
 
 export function globalCommands(program: Command): void {
-  const global = program.command('global').description('extra vars of every run');
+  const global = examples(
+    program.command('global').description('extra vars of every run'),
+    'global get',
+    `global set -e '{"ntp_server":"10.0.0.1"}'`,
+  );
   examples(does(global.command('get').description('show them'), get), 'global get --json');
   examples(
     does(

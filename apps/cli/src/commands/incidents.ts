@@ -6,7 +6,11 @@ import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
 
 export function incidentCommands(program: Command): void {
-  const incident = program.command('incident').description('fencings: what was seen, decided and done');
+  const incident = examples(
+    program.command('incident').description('fencings: what was seen, decided and done'),
+    'incident list',
+    'incident get host1-SN1',
+  );
   examples(
     does(incident.command('list').description('those that are not ended').option('--all', 'the ended ones too'), list),
     'incident list --all',

@@ -14,7 +14,11 @@ interface LogOptions {
 }
 
 export function jobCommands(program: Command): void {
-  const job = program.command('job').description('operations that run or ran');
+  const job = examples(
+    program.command('job').description('operations that run or ran'),
+    'job get last',
+    'job logs active -f',
+  );
   examples(
     does(
       job

@@ -9,7 +9,11 @@ import { dotted } from '../output/nested.js';
 type Settings = ClusterSettings & { revision: number };
 
 export function settingsCommands(program: Command): void {
-  const settings = program.command('settings').description('settings of the cluster, valid as one set or not at all');
+  const settings = examples(
+    program.command('settings').description('settings of the cluster, valid as one set or not at all'),
+    'settings get',
+    'settings set holdDown=10000',
+  );
   examples(
     does(settings.command('get').description('all of them'), get),
     'settings get',

@@ -11,7 +11,11 @@ type KnownToken = TokenRecord & { id: string };
 const ROLES = ['viewer', 'operator', 'admin'] as const;
 
 export function tokenCommands(program: Command): void {
-  const token = program.command('token').description('who may use the API, and as what');
+  const token = examples(
+    program.command('token').description('who may use the API, and as what'),
+    'token list',
+    'token create ada --role operator',
+  );
   examples(
     does(
       token
@@ -22,7 +26,7 @@ export function tokenCommands(program: Command): void {
       create,
     ),
     'token create ada --role operator --ttl 90d',
-    'MUSTER_TOKEN=$(muster token create ci --role viewer)',
+    '$ MUSTER_TOKEN=$(muster token create ci --role viewer)',
   );
   examples(does(token.command('list').description('all tokens, without their secrets'), list), 'token list');
   examples(

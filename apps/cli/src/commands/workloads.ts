@@ -17,7 +17,11 @@ interface PutOptions {
 }
 
 export function workloadCommands(program: Command): void {
-  const workload = program.command('workload').description('what runs on the nodes and moves when one dies');
+  const workload = examples(
+    program.command('workload').description('what runs on the nodes and moves when one dies'),
+    'workload list',
+    'workload put db1 --node host1-SN1',
+  );
   examples(does(workload.command('list').description('all, and where each is assigned'), list), 'workload list');
   examples(does(workload.command('get <name>').description('one workload'), get), 'workload get db1 --json');
   examples(

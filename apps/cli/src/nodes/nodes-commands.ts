@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { examples } from '../command.js';
 import { cordonCommands } from './cordons.js';
 import { fenceCommand } from './fence.js';
 import { getCommands } from './get.js';
@@ -10,8 +11,16 @@ import { recordCommands } from './records.js';
 import { transferCommands } from './transfer.js';
 
 export function nodesCommands(program: Command): void {
-  const nodes = program.command('nodes').description('several nodes at once');
-  const node = program.command('node').description('one node');
+  const nodes = examples(
+    program.command('nodes').description('several nodes at once'),
+    'nodes get',
+    'nodes commission host1-SN1 host2-SN2 --wait',
+  );
+  const node = examples(
+    program.command('node').description('one node'),
+    'node get host1-SN1',
+    'node cordon host1-SN1 --reason "disk swap"',
+  );
   getCommands(node, nodes);
   operationCommands(node, nodes);
   discoverCommand(nodes, 'nodes discover');

@@ -20,7 +20,11 @@ interface DeviceOptions extends PasswordOptions {
 }
 
 export function powerDeviceCommands(node: Command): void {
-  const device = node.command('power-device').description('by what a node is switched off');
+  const device = examples(
+    node.command('power-device').description('by what a node is switched off'),
+    'node power-device list host1-SN1',
+    'node power-device test host1-SN1',
+  );
   examples(
     does(device.command('list <name>').description('the devices of a node, level by level'), list),
     'node power-device list host1-SN1',
@@ -28,7 +32,7 @@ export function powerDeviceCommands(node: Command): void {
   examples(
     does(deviceOptions(device.command('add <name> <id>').description('give a node a power device'), true), add),
     'node power-device add host1-SN1 bmc --driver ipmitool --address 10.2.0.11 --username admin --password-file bmc.pw',
-    'pass bmc/host1 | muster node power-device add host1-SN1 pdu --driver fence-agent:apc --address 10.2.0.9 --level 2 --password-stdin',
+    '$ pass bmc/host1 | muster node power-device add host1-SN1 pdu --driver fence-agent:apc --address 10.2.0.9 --level 2 --password-stdin',
   );
   examples(
     does(

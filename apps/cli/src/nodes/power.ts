@@ -25,7 +25,11 @@ const actions: Record<Action, string> = {
 const powerPath = (name: string): string => `${nodePath(name)}/power`;
 
 export function powerCommands(node: Command): void {
-  const power = node.command('power').description('switch a node, by the same guard and audit as a fencing');
+  const power = examples(
+    node.command('power').description('switch a node, by the same guard and audit as a fencing'),
+    'node power status host1-SN1',
+    'node power cycle host1-SN1 --reason "new memory"',
+  );
   for (const [action, description] of Object.entries(actions) as [Action, string][]) {
     const command = power
       .command(`${action} <name>`)

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MusterUnderTest } from '../testing/muster.js';
+
+describe('commands', () => {
+  const sut = new MusterUnderTest();
+  const dir = mkdtempSync(join(tmpdir(), 'muster-cli-commands-'));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+  const gone = (_: unknown, res: ServerResponse): unknown => res.writeHead(204).end();
+  const quiet = { code: 0, stdout: '', stderr: '' };
+
+  beforeAll(() => sut.start());
+  afterAll(async () => {
+    await sut.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    sut.received.length = 0;
+  });
+
+  describe('claim', () => {
+    const claim = { id: 'c1', owner: 'nomad', nodes: ['a-1', 'b-2'], by: 'ada', at: 0, expiresAt: 60_000 };
+
+    it('holds nodes, and says which', async () => {
+      sut.on('POST /v1/claims', claim, 201);
+      const { code, stdout } = await sut.call([
+        'claim',
+        'create',
+        '--owner',
+        'nomad',
+        '--count',
+        '2',
+        '--ttl',
+        '1m',
+        '-l',
+        'vars.gpu=1',
+      ]);
+      expect(sut.last('POST')?.body).toEqual({ owner: 'nomad', count: 2, ttl: 60, selector: 'vars.gpu=1' });
+      expect(code).toBe(0);
+      expect(stdout).toContain('c1: nodes: a-1 b-2\n');
+      expect(stdout).toContain('c1: until: 1970-01-01T00:01:00.000Z\n');
+    });
+
+    it('is listed by owner, and given back', async () => {
+      sut.on('GET /v1/claims', { items: [claim] });
+      sut.on('DELETE /v1/claims/c1', gone);
+      expect((await sut.call(['claim', 'list', '--owner', 'nomad', '-o', 'name'])).stdout).toBe('c1\n');
+      expect(sut.last('GET')?.url).toBe('/v1/claims?owner=nomad&limit=1000');
+      expect(await sut.call(['claim', 'delete', 'c1'])).toEqual(quiet);
+    });
+  });
+
+  describe('token', () => {
+    const token = { id: 'ab12', name: 'ci', role: 'viewer', by: 'ada', createdAt: 0 };
+
+    it('stands alone on stdout, so that $(…) is the token', async () => {
+      sut.on('POST /v1/tokens', { ...token, token: 's3cret' }, 201);
+      const { stdout, stderr } = await sut.call(['token', 'create', 'ci', '--role', 'viewer', '--ttl', '90d']);
+      expect(stdout).toBe('s3cret\n');
+      expect(stderr).toBe('muster: token ab12 of ci, role viewer: keep it, it is not shown again\n');
+      expect(sut.last('POST')?.body).toEqual({ name: 'ci', role: 'viewer', ttl: 7_776_000 });
+      expect((await sut.call(['token', 'create', 'ci', '--role', 'root'])).code).toBe(2);
+    });
+
+    it('that was lost on the way is said to be lost', async () => {
+      sut.on('POST /v1/tokens', token, 201);
+      const { code, stdout, stderr } = await sut.call(['token', 'create', 'ci', '--role', 'viewer']);
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('delete it, and make another')]);
+    });
+
+    it('is listed without its secret, and ended', async () => {
+      sut.on('GET /v1/tokens', { items: [token] });
+      sut.on('DELETE /v1/tokens/ab12', gone);
+      expect((await sut.call(['token', 'list'])).stdout).toContain('ab12: role: viewer\n');
+      expect(await sut.call(['token', 'delete', 'ab12'])).toEqual(quiet);
+    });
+  });
+
+  describe('settings', () => {
+    const settings = {
+      cluster: 'prod',
+      detection: { profile: 'lan', interval: 500 },
+      hostGroups: [{ name: 'web' }],
+      revision: 4,
+    };
+    beforeEach(() => {
+      sut.on('GET /v1/settings', settings);
+      sut.on('PATCH /v1/settings', settings);
+    });
+
+    it('are one fact a line', async () => {
+      expect((await sut.call(['settings', 'get'])).stdout).toBe(
+        'cluster: prod\ndetection.profile: lan\ndetection.interval: 500\nhostGroups: [{"name":"web"}]\nrevision: 4\n',
+      );
+      const { code, stderr } = await sut.call(['settings', 'get', '-o', 'name']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('-o name')]);
+    });
+
+    it('are changed by what is assigned', async () => {
+      expect(
+        await sut.call(['settings', 'set', 'detection.interval=250', 'witness=10.0.0.1:80', 'webhooks=[]']),
+      ).toEqual(quiet);
+      expect(sut.last('PATCH')?.body).toEqual({ detection: { interval: 250 }, witness: '10.0.0.1:80', webhooks: [] });
+    });
+
+    it('from a file go onto the revision that the file was made from', async () => {
+      const { stdout } = await sut.call(['settings', 'get', '-o', 'yaml']);
+      await sut.call(['settings', 'set', '--file', file('settings.yaml', stdout.replace('500', '750'))]);
+      const { revision: _, ...patch } = { ...settings, detection: { profile: 'lan', interval: 750 } };
+      expect(sut.last('PATCH')?.body).toEqual(patch);
+      expect(sut.last('PATCH')?.headers['if-match']).toBe('"4"');
+    });
+
+    it.each([['a: [\n'], ['- 1\n'], ['']])('from a file with %j are refused in one line', async (text) => {
+      const { code, stderr } = await sut.call(['settings', 'set', '--file', file('bad.yaml', text)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^muster: .*bad\.yaml: .*\n$/)]);
+      expect(sut.last('PATCH')).toBeUndefined();
+    });
+  });
+
+  it('gives the configuration back as it was got, from stdin too', async () => {
+    const config = { ansible: { user: 'root' }, manager: { addr: '127.0.0.1:9007' } };
+    sut.on('GET /config', config);
+    sut.on('POST /config', (_: unknown, res: ServerResponse) => res.end());
+    const { stdout } = await sut.call(['config', 'get', '--json']);
+    expect(await sut.call(['config', 'set', '-'], { stdin: stdout })).toEqual(quiet);
+    await sut.call(['config', 'set', file('config.json', JSON.stringify({ config }))]);
+    expect(sut.received.filter((r) => r.method === 'POST').map((r) => r.body)).toEqual([{ config }, { config }]);
+    expect((await sut.call(['config', 'get'])).stdout).toBe(
+      'ansible:\n    user: root\nmanager:\n    addr: 127.0.0.1:9007\n',
+    );
+  });
+
+  it('reads logs from any piece, and follows them to the end of the job', async () => {
+    const job = { id: 'j1', kind: 'check', nodes: ['a-1'], status: 'Errored', error: 'boom', results: {} };
+    sut.on('GET /v1/jobs/active', job);
+    sut.on('GET /v1/jobs/j1', job);
+    sut.on('GET /v1/jobs/j1/log', (_: unknown, res: ServerResponse) => res.end('PLAY\n'));
+    expect(await sut.call(['job', 'logs', 'active', '--from', '7'])).toEqual({ ...quiet, stdout: 'PLAY\n' });
+    expect(sut.received.at(-1)?.url).toBe('/v1/jobs/j1/log?from=7');
+    const followed = await sut.call(['job', 'logs', 'active', '-f']);
+    expect(followed).toEqual({ code: 1, stdout: 'PLAY\n', stderr: 'muster: job j1 failed: boom\n' });
+    expect((await sut.call(['job', 'get', 'active', '-o', 'yaml'])).stdout).toMatch(/^id: j1\n/);
+  });
+
+  it('shows drivers with who offers them, and who misses them', async () => {
+    sut.on('GET /v1/drivers', {
+      items: [{ driver: 'ansible', service: 'provisioner', workers: ['p-1'] }],
+      missing: [{ driver: 'exec', nodes: ['a-1', 'b-2'] }],
+    });
+    const { stdout } = await sut.call(['drivers']);
+    expect(stdout).toContain('ansible: offered by: p-1\n');
+    expect(stdout).toContain('exec: offered by: nobody\nexec: needed by: a-1 b-2\n');
+  });
+
+  it('acknowledges an alarm with a note', async () => {
+    sut.on('POST /v1/alarms/drift%3Da-1/ack', { id: 'drift=a-1' });
+    expect(await sut.call(['alarms', 'ack', 'drift=a-1', '--note', 'on it'])).toEqual(quiet);
+    expect(sut.last('POST')?.body).toEqual({ note: 'on it' });
+  });
+
+  it('says in one line that something else answers than Muster', async () => {
+    sut.on('GET /v1/workers', (_: unknown, res: ServerResponse) => res.end('<html>'));
+    const { code, stderr } = await sut.call(['workers']);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^muster: .* does not speak Muster's API: .*\n$/)]);
+  });
+});
