@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, closeSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { connectBus, credentialsFile, initCluster, readCredentials, type Bus } from '#bus';
+import { MusterError, type ServiceName } from '#contracts';
+
+const DIST = join(import.meta.dirname, '..', '..');
+const START_MS = 20_000;
+
+/** Processes of a control machine as it runs in production, with users and files of its own: NATS and services. */
+export class ControlPlane {
+  private readonly processes: ChildProcess[] = [];
+  private readonly buses: Bus[] = [];
+
+  private constructor(
+    readonly dir: string,
+    readonly natsUrl: string,
+    readonly api: string,
+  ) {}
+
+  /** Started in this order, each once per mention. What fails to start ends the others, with its last words. */
+  static async start(services: readonly ServiceName[]): Promise<ControlPlane> {
+    const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
+    const [natsPort, apiPort] = [await freePort(), await freePort()];
+    const plane = new ControlPlane(dir, `nats://127.0.0.1:${natsPort}`, `http://127.0.0.1:${apiPort}`);
+    try {
+      await initCluster(join(dir, 'etc'), {
+        cluster: 'bench',
+        agents: [],
+        natsListen: [`127.0.0.1:${natsPort}`],
+        storeDir: join(dir, 'store'),
+        config: { http: { listen: `127.0.0.1:${apiPort}` } },
+      });
+      plane.run('nats-server', ['nats-server', '-c', join(dir, 'etc', 'nats.conf')], {});
+      for (const [i, service] of services.entries())
+        plane.run(`${service}-${i}`, [process.execPath, join(DIST, 'apps', service, 'src', 'main.js')], {
+          MUSTER_CONFIG: join(dir, 'etc', 'muster.yaml'),
+          MUSTER_INSTANCE: `${service}-${i}`,
+          MUSTER_LOG_LEVEL: 'warn',
+        });
+      if (services.includes('gateway')) await plane.ready();
+      return plane;
+    } catch (e) {
+      await plane.stop();
+      throw e;
+    }
+  }
+
+  /** A connection as one of the services. */
+  async bus(user: ServiceName): Promise<Bus> {
+    const credentials = readCredentials(credentialsFile(join(this.dir, 'etc'), user));
+    const bus = await connectBus({ name: `bench-${user}`, servers: [this.natsUrl], credentials });
+    this.buses.push(bus);
+    return bus;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.buses.map((bus) => bus.close()));
+    for (const p of this.processes.reverse()) {
+      if (p.exitCode !== null || p.signalCode !== null) continue;
+      const ended = once(p, 'exit');
+      p.kill('SIGKILL');
+      await ended;
+    }
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  private run(name: string, argv: string[], env: Record<string, string>): void {
+    const log = openSync(join(this.dir, `${name}.log`), 'a');
+    const child = spawn(argv[0] as string, argv.slice(1), {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    this.processes.push(child);
+  }
+
+  private async ready(): Promise<void> {
+    const end = performance.now() + START_MS;
+    for (;;) {
+      const answer = await fetch(`${this.api}/readyz`).catch(() => undefined); // not up yet: asked again
+      if (answer?.ok === true) return;
+      if (performance.now() > end) throw new MusterError('TIMEOUT', `the gateway is not ready: ${this.lastWords()}`);
+      await new Promise((r) => setTimeout(r, 100));
+    }
+  }
+
+  private lastWords(): string {
+    return readFileSync(join(this.dir, 'gateway-2.log'), 'utf8').trim().split('\n').at(-1) ?? '';
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,53 @@
+import { cpus } from 'node:os';
+
+/** One figure of a bench. Times in ms, rates per second, shares of one core from 0 to 1. */
+export interface Metric {
+  name: string;
+  unit: string;
+  value: number;
+  /** `≥ 5000`, `< 200`: what it should be on two cores. */
+  goal?: string;
+  /** What the same machine did in the same run without our part: the machine is noisy, the ratio is not. */
+  peer?: { name: string; value: number };
+  /** value / peer.value */
+  ratio?: number;
+}
+
+/** The last line with `--json`. */
+export interface BenchResult {
+  bench: string;
+  machine: string;
+  metrics: Metric[];
+}
+
+/** A bench says what it does as it goes; its figures come at the end. */
+export type Bench = (say: (line: string) => void) => Promise<Metric[]>;
+
+const rounded = (n: number): number => Number(n.toPrecision(4));
+
+export function metric(
+  name: string,
+  unit: string,
+  value: number,
+  more: Omit<Metric, 'name' | 'unit' | 'value'> = {},
+): Metric {
+  const { peer } = more;
+  return {
+    name,
+    unit,
+    value: rounded(value),
+    ...more,
+    ...(peer && { peer: { ...peer, value: rounded(peer.value) }, ratio: rounded(value / peer.value) }),
+  };
+}
+
+/** Undefined where there is no goal. */
+export function reached(m: Metric): boolean | undefined {
+  const [, sign, bound] = /^([<≤≥]) *([\d.]+)/.exec(m.goal ?? '') ?? [];
+  if (sign === undefined) return undefined;
+  const limit = Number(bound);
+  return sign === '<' ? m.value < limit : sign === '≤' ? m.value <= limit : m.value >= limit;
+}
+
+export const machine = (): string =>
+  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}, Node ${process.versions.node}`;
