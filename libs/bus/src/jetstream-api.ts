@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import { MusterError, Streams } from '#contracts';
+import { MusterError, ReadyStream } from '#contracts';
 import { isPassing } from './failures.js';
 import type { Link } from './link.js';
 
@@ -42,10 +42,10 @@ const parse = <T>(text: string): T => {
 /** Links that have seen the storage whole: it stays so, a server that restarts reads it before it listens. */
 const whole = new WeakSet<Link>();
 
-/** Before anything is read: ApiFailure "stream not found" until everything was created; see Streams.ready. */
+/** Before anything is read: ApiFailure "stream not found" until everything was created; see ReadyStream. */
 export async function storageIsWhole(link: Link): Promise<void> {
   if (whole.has(link)) return;
-  await api(link, `STREAM.INFO.${Streams.ready.name}`);
+  await api(link, `STREAM.INFO.${ReadyStream.name}`);
   whole.add(link);
 }
 

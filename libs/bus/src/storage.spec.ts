@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Buckets, Streams } from '#contracts';
+import { Buckets, ReadyStream } from '#contracts';
 import { connectBus, type Bus } from './index.js';
 import { startTestNats, type TestNats } from './testing/nats.js';
 
@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 const READS = /^\$JS\.API\.(STREAM\.MSG\.GET|CONSUMER\.)/;
-const LAST_CREATED = `$JS.API.STREAM.CREATE.${Streams.ready.name}`;
+const LAST_CREATED = `$JS.API.STREAM.CREATE.${ReadyStream.name}`;
 
 describe('the storage', () => {
   it('is not read before its last stream was created: nats-server 2.9 dies of a read in the middle of a creation', async () => {
@@ -37,4 +37,41 @@ describe('the storage', () => {
     expect(created).toBeGreaterThanOrEqual(0);
     expect(firstRead).toBeGreaterThan(created);
   }, 60_000);
+
+  it('of an earlier Muster gets the buckets that it lacks, and those are not read before they are whole', async () => {
+    nats = await startTestNats();
+    const connect = (name: string): Promise<Bus> => connectBus({ name, servers: [nats.url] });
+    const [inventory, gateway] = await Promise.all(['inventory', 'gateway'].map(connect));
+    buses = [inventory as Bus, gateway as Bus];
+    const { nc } = inventory as Bus;
+    await (inventory as Bus).createBuckets();
+    const written = await (inventory as Bus).bucket('leases').create('k', {});
+    for (const stream of ['KV_tokens', 'KV_idempotency', ReadyStream.name])
+      await nc.request(`$JS.API.STREAM.DELETE.${stream}`);
+    await nc.request('$JS.API.STREAM.CREATE.MUSTER_READY', '{"name":"MUSTER_READY","subjects":["muster.ready"]}');
+
+    const asked: string[] = [];
+    nc.subscribe('$JS.API.>', { callback: (_, m) => void asked.push(m.subject) });
+    await nc.flush();
+    const early = (gateway as Bus).bucket('tokens').list();
+    await connect('inventory').then((restarted) => (buses.push(restarted), restarted.createBuckets()));
+    expect(await early).toEqual([]);
+    await nc.flush();
+    const firstRead = asked.findIndex((subject) => READS.test(subject) && subject.includes('tokens'));
+    const created = asked.indexOf(LAST_CREATED);
+    expect(created).toBeGreaterThanOrEqual(0);
+    expect(firstRead).toBeGreaterThan(created);
+    expect((await (gateway as Bus).bucket('leases').get('k'))?.revision).toBe(written);
+  }, 60_000);
+
+  it('keeps answers to requests with an Idempotency-Key for a day, and all else for good', async () => {
+    nats = await startTestNats();
+    const bus = await connectBus({ name: 'a', servers: [nats.url] });
+    buses = [bus];
+    await bus.createBuckets();
+    const age = async (bucket: string): Promise<number> =>
+      (await bus.nc.request(`$JS.API.STREAM.INFO.KV_${bucket}`)).json<{ config: { max_age: number } }>().config.max_age;
+    expect(await age('idempotency')).toBe(24 * 3_600 * 1e9);
+    expect(await age('tokens')).toBe(0);
+  });
 });

@@ -1,5 +1,5 @@
 import type { StreamConfig } from '@nats-io/jetstream';
-import { Buckets, MusterError, Streams, type BucketName } from '#contracts';
+import { Buckets, MusterError, ReadyStream, Streams, type BucketName } from '#contracts';
 import { api, ApiErrors, ApiFailure, apiError, store } from './jetstream-api.js';
 import { bucketStream } from './kv-keys.js';
 import type { Link } from './link.js';
@@ -19,11 +19,19 @@ type Wanted = Pick<
   | 'deny_delete'
 >;
 
-/**
- * An incident's earlier revisions are what an audit rests on: which command was intended when, and by which epoch,
- * also of incidents that a later one of the same node has replaced. 64 is the most that a KV bucket keeps.
- */
-const revisionsKept = (bucket: BucketName): number => (bucket === 'incidents' ? 64 : 1);
+interface BucketOptions {
+  /** Of each key. @default 1 */
+  revisions?: number;
+  /** A value that is older is gone, ns. @default never */
+  maxAge?: number;
+}
+
+const bucketOptions: Partial<Record<BucketName, BucketOptions>> = {
+  // An incident's earlier revisions are what an audit rests on: which command was intended when, and by which epoch,
+  // also of incidents that a later one of the same node has replaced. 64 is the most that a KV bucket keeps.
+  incidents: { revisions: 64 },
+  idempotency: { maxAge: day },
+};
 
 /** Streams and buckets as they must be. */
 export function wantedStreams(replicas: number): Wanted[] {
@@ -43,15 +51,15 @@ export function wantedStreams(replicas: number): Wanted[] {
     ...Buckets.map((bucket): Wanted => ({
       name: bucketStream(bucket),
       subjects: [`$KV.${bucket}.>`],
-      max_msgs_per_subject: revisionsKept(bucket),
+      max_msgs_per_subject: bucketOptions[bucket]?.revisions ?? 1,
       max_bytes: -1,
-      max_age: 0,
+      max_age: bucketOptions[bucket]?.maxAge ?? 0,
       // Direct get answers from any replica: 50 of 3,000 reads of one's own write were stale.
       allow_direct: false,
       num_replicas: replicas,
       deny_delete: true,
     })),
-    { ...log(Streams.ready.name, Streams.ready.subjects, 0), max_bytes: MiB },
+    { ...log(ReadyStream.name, ReadyStream.subjects, 0), max_bytes: MiB },
   ];
 }
 

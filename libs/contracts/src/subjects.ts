@@ -36,11 +36,6 @@ export type ServiceName = (typeof ServiceNames)[number];
 export const Streams = {
   events: { name: 'MUSTER', subjects: ['muster.verdict.>', 'muster.event.>'] },
   logs: { name: 'MUSTER_LOGS', subjects: ['muster.log.>'] },
-  /**
-   * Holds nothing: it is created last, so its existence says that all the others are whole. nats-server 2.9 dies of a
-   * nil pointer when a stream is read in the milliseconds of its creation.
-   */
-  ready: { name: 'MUSTER_READY', subjects: ['muster.ready'] },
 } as const;
 
 /**
@@ -64,3 +59,13 @@ export const Buckets = [
   'idempotency',
 ] as const;
 export type BucketName = (typeof Buckets)[number];
+
+/**
+ * A stream that holds nothing: it is created last, so its existence says that all the others are whole. nats-server 2.9
+ * dies of a nil pointer when a stream is read in the milliseconds of its creation. It counts the buckets: that of an
+ * earlier Muster, which knew fewer, says nothing of those that are still to be created.
+ */
+export const ReadyStream = {
+  name: `MUSTER_READY_${Buckets.length}`,
+  subjects: [`muster.ready.${Buckets.length}`],
+} as const;

@@ -13,6 +13,6 @@ describe('a key pair', () => {
 
   it('is refused where the seed has a typing error', () => {
     const seed = seedOf(createUser());
-    expect(() => keyPair(`${seed.slice(0, -1)}${seed.endsWith('A') ? 'B' : 'A'}`)).toThrow();
+    expect(() => keyPair(`${seed.slice(0, -1)}${seed.endsWith('A') ? 'B' : 'A'}`)).toThrow(/checksum/i);
   });
 });

@@ -2,6 +2,7 @@ import {
   agentUser,
   Buckets,
   inboxPrefix,
+  ReadyStream,
   ServiceNames,
   Streams,
   Subjects,
@@ -116,7 +117,7 @@ export function userPermissions(kind: UserKind): Permissions {
   ];
   return {
     publish: [
-      ...(streams.length > 0 ? [`$JS.API.STREAM.INFO.${Streams.ready.name}`] : []),
+      ...(streams.length > 0 ? [`$JS.API.STREAM.INFO.${ReadyStream.name}`] : []),
       ...streams.flatMap(readStream),
       ...(n.writes ?? []).map((bucket) => `$KV.${bucket}.>`),
       ...(n.consumesEvents ? consumeStream(Streams.events.name) : []),
@@ -165,10 +166,10 @@ const consumeStream = (stream: string): string[] => [
 ];
 
 const createStreams = (): string[] => [
-  ...[Streams.events.name, Streams.logs.name, ...Buckets.map(bucketStream), Streams.ready.name].flatMap((stream) => [
+  ...[Streams.events.name, Streams.logs.name, ...Buckets.map(bucketStream), ReadyStream.name].flatMap((stream) => [
     `$JS.API.STREAM.CREATE.${stream}`,
     `$JS.API.STREAM.INFO.${stream}`,
   ]),
   // The write that must be refused, which shows that a stream is whole.
-  ...Object.values(Streams).flatMap((s) => s.subjects.map((subject) => subject.replace('>', '='))),
+  ...[...Object.values(Streams), ReadyStream].flatMap((s) => s.subjects.map((subject) => subject.replace('>', '='))),
 ];
