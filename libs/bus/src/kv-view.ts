@@ -6,6 +6,7 @@ export class KvView<T> implements Closable {
   private readonly values = new Map<string, Entry<T>>();
   private readonly listeners = new Set<(key: string, value: T | undefined) => void>();
   private source: Watch | undefined;
+  private highest = 0;
 
   private constructor() {}
 
@@ -20,6 +21,26 @@ export class KvView<T> implements Closable {
   /** False: there may be changes that have not been seen. */
   get live(): boolean {
     return this.source?.live ?? false;
+  }
+
+  /** The highest that was seen: while the view is live, it shows every write up to this one. */
+  get revision(): number {
+    return this.highest;
+  }
+
+  /** Resolves to true once it is live and shows every write up to `revision`, to false when `ms` passed before. */
+  async shows(revision: number, ms: number): Promise<boolean> {
+    const does = (): boolean => this.live && this.highest >= revision;
+    if (does()) return true;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve(does());
+      };
+      const timer = setTimeout(end, ms);
+      const stop = this.onChange(() => does() && end());
+    });
   }
 
   get(key: string): Entry<T> | undefined {
@@ -44,6 +65,7 @@ export class KvView<T> implements Closable {
   private take(key: string, value: T | undefined, revision: number): void {
     if (value === undefined) this.values.delete(key);
     else this.values.set(key, { key, value, revision });
+    this.highest = Math.max(this.highest, revision);
     for (const fn of [...this.listeners]) fn(key, value);
   }
 }

@@ -23,6 +23,11 @@ export interface Reservations {
   claims?: Record<string, ClaimRecord>;
   /** Changes of several nodes at once that were accepted, but not all written yet: any replica completes them. */
   edits?: Record<string, { nodes: string[] }>;
+  /**
+   * The highest revision in bucket `nodes` that who freed a node had written before. Whoever decides from a view waits
+   * until it shows that one: then it shows what every job that has ended has made of its nodes.
+   */
+  nodesAt?: number;
   /** Grows with every reservation. */
   generation: number;
 }

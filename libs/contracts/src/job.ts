@@ -95,6 +95,8 @@ export interface JobRecord {
   startedAt?: number;
   endedAt?: number;
   by: string;
+  /** SHA-256 over the request, where it came with a key: the same key with another request is refused. Not shown. */
+  fingerprint?: string;
   /** Why the system started it itself: `return`, `incident:<id>`, … */
   cause?: string;
   /** Token of the conductor behind a job that the system started: workers refuse lower ones. */
@@ -109,3 +111,6 @@ export interface JobRecord {
   settled: boolean;
 }
 export const isEndedJob = (j: { status: JobStatus }): boolean => j.status === 'Complete' || j.status === 'Errored';
+/** Its nodes are reserved, and workloads have still to leave them: no worker takes it, and nothing was done to them. */
+export const waitsForMoves = (j: Pick<JobRecord, 'status' | 'moving' | 'cancel'>): boolean =>
+  j.status === 'Queued' && j.cancel === undefined && (j.moving?.length ?? 0) > 0;

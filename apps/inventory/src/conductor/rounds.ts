@@ -1,8 +1,12 @@
+/** Between the starts of two runs, ms: a burst of changes is looked at together. */
+const GAP_MS = 10;
+
 /** Runs one thing again and again, never twice at once: wakes that come while it runs make exactly one more run. */
 export class Rounds {
   private running: Promise<void> | undefined;
   private again = false;
   private closed = false;
+  private endPause: (() => void) | undefined;
 
   /** @param run must not reject: it deals with its own failures */
   constructor(private readonly run: () => Promise<void>) {}
@@ -24,13 +28,27 @@ export class Rounds {
   async close(): Promise<void> {
     this.closed = true;
     this.again = false;
+    this.endPause?.();
     await this.running;
   }
 
   private async loop(): Promise<void> {
     do {
       this.again = false;
+      const begun = performance.now();
       await this.run();
+      await this.pause(begun + GAP_MS - performance.now());
     } while (this.again && !this.closed);
+  }
+
+  private pause(ms: number): Promise<void> {
+    if (ms <= 0 || this.closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }

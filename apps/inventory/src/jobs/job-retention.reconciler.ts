@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { RESERVATIONS_KEY } from '#contracts';
+import type { Entry } from '#bus';
+import { MusterError, RESERVATIONS_KEY, type JobRecord } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { expendable, JOBS_KEPT } from './job-retention.js';
+
+/** So many more are kept for a while, so that not every new job has all of them looked at. */
+const SLACK = 50;
 
 /** Keeps the bucket of jobs from growing for ever. */
 @Injectable()
@@ -18,7 +22,7 @@ export class JobRetentionReconciler implements Reconciler {
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    if (this.store.jobs.view.entries().length <= JOBS_KEPT) return;
+    if (this.store.jobs.view.entries().length <= JOBS_KEPT + SLACK) return;
     const views = [this.store.nodes.view, this.store.workloads.view, this.store.reservations.view];
     // A record that is not seen may name any of them.
     if (views.some((v) => !v.live)) return;
@@ -30,7 +34,16 @@ export class JobRetentionReconciler implements Reconciler {
       const e = this.store.jobs.view.get(job.id);
       if (e === undefined) continue;
       c.check();
-      await this.store.jobs.bucket.delete(e.key, e.revision);
+      await this.forget(e);
+    }
+  }
+
+  private async forget(job: Entry<JobRecord>): Promise<void> {
+    try {
+      await this.store.jobs.bucket.delete(job.key, job.revision);
+    } catch (e) {
+      // Somebody has written it since: it is looked at again.
+      if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
     }
   }
 

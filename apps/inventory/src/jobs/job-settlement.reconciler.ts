@@ -5,7 +5,9 @@ import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { applyMonitorEvent } from '../monitor/monitor-event.js';
 import { NodeService } from '../nodes/node.service.js';
 import { managementAddress } from '../operations/admission.js';
+import { ReservationBook } from '../operations/reservation-book.js';
 import { heldBy, release } from '../operations/reservations.js';
+import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { settle, type SettleFacts, type Settlement } from './settle.js';
 
@@ -21,25 +23,28 @@ export class JobSettlementReconciler implements Reconciler {
     conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
+    private readonly book: ReservationBook,
   ) {
     conductor.add(this);
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    for (const { value: job } of this.store.jobs.view.entries())
-      if (isEndedJob(job) && !job.settled) await this.settleJob(job, c);
+    const ended = this.store.jobs.view.entries().filter((e) => isEndedJob(e.value) && !e.value.settled);
+    // No two of them hold the same node.
+    await inParallel(ended, (e) => this.settleJob(e.value, c));
   }
 
   private async settleJob(seen: JobRecord, c: ConductorView): Promise<void> {
     const job = (await this.store.jobs.bucket.get(seen.id))?.value;
     if (!job || job.settled || !isEndedJob(job)) return;
-    for (const name of job.nodes) {
+    let nodesAt = 0;
+    await inParallel(job.nodes, async (name) => {
       c.check();
-      await this.settleNode(name, job);
-    }
+      nodesAt = Math.max(nodesAt, await this.settleNode(name, job));
+    });
     if (job.kind === 'discover') await this.rediscover(job, c);
     c.check();
-    await this.release(job);
+    await this.release(job, nodesAt);
     c.check();
     await this.store.jobs.bucket.mutate(job.id, (current) =>
       current && !current.value.settled ? { ...current.value, settled: true } : undefined,
@@ -50,21 +55,24 @@ export class JobSettlementReconciler implements Reconciler {
     await this.store.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.settled` });
   }
 
-  private async settleNode(name: string, job: JobRecord): Promise<void> {
+  /** @returns the node's revision then; 0: it is gone */
+  private async settleNode(name: string, job: JobRecord): Promise<number> {
     let settlement: Settlement | undefined;
+    let revision: number;
     try {
-      await this.nodes.change(name, (node) => {
+      ({ revision } = await this.nodes.change(name, (node) => {
         settlement = settle(node, job, this.facts(node));
         return node.lastJob === job.id ? undefined : settlement.node;
-      });
+      }));
     } catch (e) {
       const error = MusterError.from(e);
       if (error.code !== 'NODE_UNKNOWN') throw error;
       this.store.bus.log.warn({ node: name, job: job.id }, 'a node of an ended job was deleted meanwhile');
-      return;
+      return 0;
     }
     // Told after the write, and again after a crash in between: events are deduplicated by their id.
     if (settlement) await this.tell(name, job, settlement);
+    return revision;
   }
 
   /** A node without an agent that had disappeared and answers at its address again: this is its way back. */
@@ -83,12 +91,10 @@ export class JobSettlementReconciler implements Reconciler {
     for (const e of s.events) await this.store.bus.emit(e.kind, name, e.data, { id: `${job.id}.${name}.${e.kind}` });
   }
 
-  private async release(job: JobRecord): Promise<void> {
+  private async release(job: JobRecord, nodesAt: number): Promise<void> {
     const held = this.store.reservations.view.get(RESERVATIONS_KEY)?.value;
     if (job.kind === 'recover' && held && heldBy(held, job.id).length === 0) return;
-    await this.store.reservations.bucket.mutate(RESERVATIONS_KEY, (current) =>
-      current ? release(current.value, job.id) : undefined,
-    );
+    await this.book.tidy((r) => release(r, job.id, nodesAt));
   }
 
   private facts(node: NodeRecord): SettleFacts {

@@ -1,17 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import { isEndedJob, MusterError, type JobRecord, type Page, type PageRequest, type WithRevision } from '#contracts';
+import {
+  isEndedJob,
+  MusterError,
+  RESERVATIONS_KEY,
+  type JobRecord,
+  type Page,
+  type PageRequest,
+  type WithRevision,
+} from '#contracts';
 import type { Entry } from '#bus';
+import { OperationsService } from '../operations/operations.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { shownJob } from './shown-job.js';
 
 /** Jobs as shown, and their cancellation. */
 @Injectable()
 export class JobsService {
-  constructor(private readonly store: InventoryStore) {}
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly operations: OperationsService,
+  ) {}
 
   /** Newest first; the cursor is the id of the last one shown. */
-  list(q: PageRequest & { status?: string }): Page<WithRevision<JobRecord>> {
-    const all = this.newestFirst().filter((e) => q.status === undefined || e.value.status === q.status);
+  list(q: PageRequest & { status?: string; kind?: string; node?: string }): Page<WithRevision<JobRecord>> {
+    const all = newestFirst(this.store.jobs.view.entries()).filter(
+      ({ value: job }) =>
+        (q.status === undefined || job.status === q.status) &&
+        (q.kind === undefined || job.kind === q.kind) &&
+        (q.node === undefined || job.nodes.includes(q.node)),
+    );
     const from = q.cursor === undefined ? 0 : all.findIndex((e) => e.key === q.cursor) + 1;
     const limit = Math.max(1, q.limit ?? all.length);
     const items = all.slice(from, from + limit).map(shown);
@@ -25,11 +42,12 @@ export class JobsService {
    */
   async get(id: string): Promise<WithRevision<JobRecord>> {
     if (id === 'active' || id === 'last') {
-      const found = this.newestFirst().find((e) => isEndedJob(e.value) === (id === 'last'));
+      const known = newestFirst([...this.store.jobs.view.entries(), ...(id === 'active' ? await this.unseen() : [])]);
+      const found = known.find((e) => isEndedJob(e.value) === (id === 'last'));
       if (!found) throw new MusterError('JOB_UNKNOWN', `info for "${id}" job doesn't exist`, { job: id });
       return shown(found);
     }
-    const entry = JOB_ID.test(id) ? await this.store.jobs.bucket.get(id) : undefined;
+    const entry = JOB_ID.test(id) ? ((await this.store.jobs.bucket.get(id)) ?? (await this.pending(id))) : undefined;
     if (!entry) throw unknownJob(id);
     return shown(entry);
   }
@@ -37,6 +55,8 @@ export class JobsService {
   /** A waiting job ends here; a running one is told to its worker, which ends Ansible and its children. */
   async cancel(id: string, by: string): Promise<WithRevision<JobRecord>> {
     if (!JOB_ID.test(id)) throw unknownJob(id);
+    const accepted = await this.pending(id);
+    if (accepted) await this.operations.carryOut(accepted.value);
     const done = await this.store.jobs.bucket.mutate(id, (current) => {
       if (!current) throw unknownJob(id);
       const job = current.value;
@@ -52,12 +72,27 @@ export class JobsService {
     return shownJob(done.value, done.revision);
   }
 
-  private newestFirst(): Entry<JobRecord>[] {
-    return this.store.jobs.view
-      .entries()
-      .sort((a, b) => b.value.createdAt - a.value.createdAt || (a.key < b.key ? 1 : -1));
+  /** Accepted, but its record may not have followed yet. */
+  private async pending(id: string): Promise<Entry<JobRecord> | undefined> {
+    const value = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.pending[id];
+    return value && { key: id, value, revision: 0 };
+  }
+
+  /** Jobs that hold nodes and that the view does not show yet: whoever was told of one a moment ago finds it. */
+  private async unseen(): Promise<Entry<JobRecord>[]> {
+    const now = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value;
+    const ids = new Set([...Object.keys(now?.pending ?? {}), ...Object.values(now?.held ?? {}).map((h) => h.job)]);
+    const entries = [...ids].map(async (id) => {
+      if (id === undefined || this.store.jobs.view.get(id)) return undefined;
+      const value = now?.pending[id];
+      return value ? { key: id, value, revision: 0 } : this.store.jobs.bucket.get(id);
+    });
+    return (await Promise.all(entries)).filter((e) => e !== undefined);
   }
 }
+
+const newestFirst = (jobs: Entry<JobRecord>[]): Entry<JobRecord>[] =>
+  jobs.sort((a, b) => b.value.createdAt - a.value.createdAt || (a.key < b.key ? 1 : -1));
 
 /** What can be a key of the bucket at all. */
 const JOB_ID = /^[A-Za-z0-9._=-]{1,100}$/;

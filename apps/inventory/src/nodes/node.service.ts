@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type NodeRecord } from '#contracts';
+import type { Entry } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
 import { nodeEvents } from './node-events.js';
 
@@ -48,6 +49,16 @@ export class NodeService {
     });
     if (done.changed && done.value) await this.tell(before, done.value, done.revision, cause);
     return { node: done.value, changed: done.changed, created: done.changed && before === undefined };
+  }
+
+  /**
+   * Writes over the record as it was read.
+   * @returns how to tell of it, which may follow later
+   * @throws MusterError REVISION_CONFLICT
+   */
+  async replace(seen: Entry<NodeRecord>, node: NodeRecord): Promise<() => Promise<void>> {
+    const revision = await this.store.nodes.bucket.update(seen.key, node, seen.revision);
+    return () => this.tell(seen.value, node, revision, '');
   }
 
   private async tell(before: NodeRecord | undefined, after: NodeRecord, revision: number, cause: string) {

@@ -4,7 +4,7 @@ import { aNode } from '../testing/fixtures.js';
 import { admit, MOST_QUEUED, type AdmissionFacts, type AdmissionRequest } from './admission.js';
 
 const facts = (nodes: NodeRecord[], o: Partial<AdmissionFacts> = {}): AdmissionFacts => ({
-  nodes,
+  nodes: new Map(nodes.map((n) => [n.name, n])),
   held: {},
   groups: defaultHostGroups,
   job: () => undefined,
@@ -161,6 +161,14 @@ describe('admission, in the words of the operations contract', () => {
         message: expect.stringContaining('host1-SN1: db web'),
       });
     expect(admit(request({ kind: 'check', nodes: ['host1-SN1'] }), f).nodes).toEqual(['host1-SN1']);
+  });
+
+  it('with force accepts it, and names what has to move first', () => {
+    const f = facts([master], { workloadsOn: () => ['web', 'db'] });
+    const r = request({ kind: 'decommission', nodes: ['host1-SN1'], force: true });
+    expect(admit(r, f)).toEqual({ nodes: ['host1-SN1'], moving: ['db', 'web'] });
+    expect(admit({ ...r, kind: 'check' }, f)).toEqual({ nodes: ['host1-SN1'] });
+    expect(admit(r, { ...f, workloadsOn: () => [] })).toEqual({ nodes: ['host1-SN1'] });
   });
 
   it('names the entries of a discover that are no addresses, and runs nothing', () => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import {
   MusterError,
+  type Hold,
   type HostGroup,
   type JobKind,
   type JobRecord,
@@ -19,11 +20,14 @@ export interface AdmissionRequest {
   addresses: string[];
   hostGroup?: string;
   force?: boolean;
+  /** The system's own: a claim of a scheduler does not stand against it. */
+  bySystem?: boolean;
 }
 
 /** All that the decision rests on, as read for it. */
 export interface AdmissionFacts {
-  nodes: readonly NodeRecord[];
+  /** By name; masters first make the rules over several nodes cheap. */
+  nodes: ReadonlyMap<string, NodeRecord>;
   held: Reservations['held'];
   groups: readonly HostGroup[];
   /** To name the job that holds a node. */
@@ -39,6 +43,8 @@ export interface AdmissionFacts {
 /** All of these nodes are to be held by the job. For `discover` they are the known nodes behind its addresses. */
 export interface Admitted {
   nodes: string[];
+  /** `force`: workloads that have to leave these nodes before the job may begin. */
+  moving?: string[];
 }
 
 /**
@@ -61,17 +67,11 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
     );
   checkHostGroup(kind, hostGroup, facts.groups);
 
-  const all = facts.nodes.map((n) => asAdmitted(n, facts.held));
-  const rule = brokenRoleRule(
-    kind,
-    hostGroup,
-    all.filter((n) => names.includes(n.name)),
-    all.filter((n) => !names.includes(n.name)),
-    facts.groups,
-  );
+  const requested = nodes.map((n) => asAdmitted(n, facts.held));
+  const rule = brokenRoleRule(kind, hostGroup, requested, () => others(names, facts), facts.groups);
   if (rule) throw rule;
-  checkReserved(names, facts);
-  checkWorkloads(request, names, facts);
+  checkReserved(request, names, facts);
+  const moving = checkWorkloads(request, names, facts);
   checkQuarantine(kind, names, facts);
   checkQueue(facts);
   for (const node of nodes) {
@@ -79,7 +79,7 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
     if (refused) throw refused;
   }
   checkDrivers(nodes, facts.provisionDrivers);
-  return { nodes: names };
+  return moving.length > 0 ? { nodes: names, moving } : { nodes: names };
 }
 
 function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitted {
@@ -89,7 +89,7 @@ function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitt
     throw new MusterError('BAD_REQUEST', `invalid address specified, not an IP address: [${bad.join(' ')}]`, {
       addresses: bad,
     });
-  const known = facts.nodes.filter((n) => request.addresses.includes(managementAddress(n)));
+  const known = [...facts.nodes.values()].filter((n) => request.addresses.includes(managementAddress(n)));
   const existing = known.filter((n) => n.state !== 'Disappeared');
   if (existing.length > 0)
     throw new MusterError(
@@ -100,7 +100,7 @@ function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitt
       { nodes: existing.map((n) => n.name) },
     );
   const names = known.map((n) => n.name);
-  checkReserved(names, facts);
+  checkReserved(request, names, facts);
   checkQueue(facts);
   if (facts.provisionDrivers === undefined || facts.provisionDrivers.length === 0) throw noWorkers();
   return { nodes: names };
@@ -109,14 +109,19 @@ function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitt
 export const managementAddress = (n: Pick<NodeRecord, 'networks'>): string => n.networks['management']?.address ?? '';
 
 /** By name, else by management address; each node once, in the order of the request. */
-function resolve(wanted: readonly string[], nodes: readonly NodeRecord[]): NodeRecord[] {
+function resolve(wanted: readonly string[], nodes: AdmissionFacts['nodes']): NodeRecord[] {
   const found = new Map<string, NodeRecord>();
   for (const w of wanted) {
-    const node = nodes.find((n) => n.name === w) ?? nodes.find((n) => managementAddress(n) === w);
+    const node = nodes.get(w) ?? behind(w, nodes);
     if (!node) throw new MusterError('NODE_UNKNOWN', `node with name or address "${w}" doesn't exists`, { node: w });
     found.set(node.name, node);
   }
   return [...found.values()];
+}
+
+function behind(address: string, nodes: AdmissionFacts['nodes']): NodeRecord | undefined {
+  for (const n of nodes.values()) if (managementAddress(n) === address) return n;
+  return undefined;
 }
 
 function checkHostGroup(kind: JobKind, hostGroup: string | undefined, groups: readonly HostGroup[]): void {
@@ -133,35 +138,61 @@ function checkHostGroup(kind: JobKind, hostGroup: string | undefined, groups: re
 /** A held node as the job that holds it will have it: its record may not have followed yet. */
 function asAdmitted(n: NodeRecord, held: Reservations['held']): RoledNode {
   const hold = held[n.name];
-  const status = (hold?.kind && statusDuring(hold.kind)) ?? n.status;
-  const hostGroup = hold?.hostGroup ?? n.hostGroup;
+  const status = hold?.kind && statusDuring(hold.kind);
+  if (hold === undefined || status === undefined) return n;
+  const hostGroup = hold.hostGroup ?? n.hostGroup;
   return { name: n.name, status, state: n.state, ...(hostGroup === undefined ? {} : { hostGroup }) };
 }
 
-function checkReserved(names: readonly string[], facts: AdmissionFacts): void {
-  const taken = names.filter((n) => facts.held[n] !== undefined);
+function* others(names: readonly string[], facts: AdmissionFacts): Generator<RoledNode> {
+  const requested = new Set(names);
+  for (const n of facts.nodes.values()) if (!requested.has(n.name)) yield asAdmitted(n, facts.held);
+}
+
+function checkReserved(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): void {
+  const standsAgainst = (n: string): boolean => {
+    const hold = facts.held[n];
+    return hold !== undefined && !(request.bySystem === true && hold.job === undefined && hold.edit === undefined);
+  };
+  const taken = names.filter(standsAgainst);
   const hold = taken[0] === undefined ? undefined : facts.held[taken[0]];
   if (!hold) return;
-  const holder = hold.job ?? hold.claim ?? '';
-  const job = hold.job === undefined ? undefined : facts.job(hold.job);
+  const same = taken.filter((n) => facts.held[n]?.job === hold.job && facts.held[n]?.claim === hold.claim);
+  if (hold.job === undefined) throw heldOtherwise(hold, same);
+  const job = facts.job(hold.job);
   throw new MusterError(
     'NODE_RESERVED',
-    `there is already an active job, please try in sometime. Job: [id: ${holder} task: ${job?.kind ?? hold.kind ?? 'claim'} status: ${job?.status ?? 'Queued'}] Nodes: [${taken.join(' ')}]`,
-    { job: holder, nodes: taken },
+    `there is already an active job, please try in sometime. Job: [id: ${hold.job} task: ${job?.kind ?? hold.kind ?? ''} status: ${job?.status ?? 'Queued'}] Nodes: [${taken.join(' ')}]`,
+    { job: hold.job, nodes: taken },
   );
 }
 
-/** A cleanup never runs under a workload. */
-function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): void {
-  if (!['decommission', 'maintenance', 'resetup'].includes(request.kind)) return;
+/** Not by a job: there is nothing that will end by itself soon. */
+function heldOtherwise(hold: Hold, nodes: string[]): MusterError {
+  return hold.claim === undefined
+    ? new MusterError('NODE_RESERVED', `an edit of several nodes is being written. Nodes: [${nodes.join(' ')}]`, {
+        edit: hold.edit,
+        nodes,
+      })
+    : new MusterError(
+        'NODE_RESERVED',
+        `one or more nodes are claimed: release the claim, or wait for its end. Claim: [id: ${hold.claim}] Nodes: [${nodes.join(' ')}]`,
+        { claim: hold.claim, nodes },
+      );
+}
+
+/** A cleanup never runs under a workload. @returns with `force`, those that are to be moved away first */
+function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {
+  if (!['decommission', 'maintenance', 'resetup'].includes(request.kind)) return [];
   const busy = names.flatMap((node) => {
     const workloads = facts.workloadsOn(node);
     return workloads.length > 0 ? [{ node, workloads }] : [];
   });
-  if (busy.length === 0) return;
+  if (busy.length === 0) return [];
+  if (request.force === true) return busy.flatMap((b) => b.workloads).sort();
   throw new MusterError(
     'WORKLOADS_PRESENT',
-    `one or more nodes run workloads, move or delete them first. Workloads: [${busy
+    `one or more nodes run workloads, move or delete them first, or have them moved by "force". Workloads: [${busy
       .map((b) => `${b.node}: ${b.workloads.join(' ')}`)
       .join(', ')}]`,
     { nodes: busy },

@@ -78,7 +78,7 @@ function ask(w: World, r: AdmissionRequest): void {
   const before = JSON.stringify([...w.nodes.values(), w.reservations]);
   try {
     const { nodes } = admit(r, {
-      nodes: [...w.nodes.values()],
+      nodes: w.nodes,
       held: w.reservations.held,
       groups: defaultHostGroups,
       job: (id) => w.jobs.get(id),

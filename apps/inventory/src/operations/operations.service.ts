@@ -2,23 +2,29 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   checkVariableNames,
-  isEndedJob,
   MusterError,
-  NODE_NAME_PATTERN,
   RESERVATIONS_KEY,
   type By,
   type JobRecord,
   type NodeRecord,
   type OperationRequest,
+  type Reservations,
 } from '#contracts';
+import type { Entry } from '#bus';
 import { moveForJob } from '../nodes/node-machine.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { AfterAnswer } from '../store/after-answer.js';
+import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { admit, type AdmissionFacts, type AdmissionRequest } from './admission.js';
+import type { Decision } from '../store/group-commit.js';
+import { admit, managementAddress, type AdmissionFacts, type AdmissionRequest } from './admission.js';
+import type { AdmissionRound } from './admission-round.js';
 import { describeJob } from './job-description.js';
-import { carriedOut, noReservations, reserve } from './reservations.js';
+import { fingerprint, keyedJobId, sameRequest } from './request-key.js';
+import { ReservationBook } from './reservation-book.js';
+import { carriedOut, reserve } from './reservations.js';
 
 /** What the system adds to a request of its own. */
 export interface SystemCause {
@@ -28,55 +34,153 @@ export interface SystemCause {
   check(): number;
 }
 
+type Submission = OperationRequest & By & { key?: string };
+
+/** What the decision on one request was made from. */
+interface Looked {
+  round: AdmissionRound;
+  /** The job that came of the same key before. */
+  known: JobRecord | undefined;
+  /** Node → extra vars that it was provisioned with. */
+  provisioned: ReadonlyMap<string, JobRecord['extraVars']>;
+}
+
+interface Accepted {
+  job: JobRecord;
+  /** Absent: the job was known before. */
+  begin?: Beginning;
+}
+
+/** What a new job begins with. */
+interface Beginning {
+  /** Its nodes as they were when it was decided. */
+  nodes: Entry<NodeRecord>[];
+  /** Monotonic, ms. */
+  decidedAt: number;
+}
+
+/**
+ * Who was stopped for longer than this between the decision and the job's record, ms, looks whether another has carried
+ * the job out meanwhile: it may have ended, and its record may be forgotten already.
+ */
+const LATE_MS = 5000;
+
 /**
  * Accepts operations. One compare-and-set on the reservations is the decision; it carries the whole job. Everything
  * after it is rolled forward, here or by whoever sees that it was left half done: nodes move, then the job's record
- * appears (a worker may start at once), then it is no longer pending.
+ * appears (a worker may start at once), then it is told, and it is no longer pending.
  */
 @Injectable()
 export class OperationsService {
   constructor(
     private readonly store: InventoryStore,
+    private readonly book: ReservationBook,
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
     private readonly quarantine: PowerQuarantine,
+    private readonly after: AfterAnswer,
   ) {}
 
-  /** @throws MusterError with the first rule that stands against it; then nothing has changed */
-  async submit(r: OperationRequest & By, system?: SystemCause): Promise<JobRecord> {
+  /**
+   * Resolves once the job is accepted and shown: its nodes have their transient status, its record can be read.
+   * @throws MusterError with the first rule that stands against it; then nothing has changed
+   */
+  async submit(r: Submission, system?: SystemCause): Promise<JobRecord> {
     checkVariableNames(r.extraVars ?? {}, 'extra-vars');
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.force !== undefined) request.force = r.force;
-    let job: JobRecord | undefined;
-    await this.store.reservations.bucket.mutate(RESERVATIONS_KEY, async (current) => {
-      const now = current?.value ?? noReservations;
-      const admitted = admit(request, await this.facts(request, now.held, Object.keys(now.pending)));
-      const record = this.jobOf(r, request, admitted.nodes, await this.extraVars(r, admitted.nodes));
-      if (system) {
-        record.cause = system.cause;
-        record.conductor = system.check();
-      }
-      job = record;
-      return reserve(now, record, admitted.nodes);
+    if (system) request.bySystem = true;
+    const id = r.key === undefined ? newJobId() : keyedJobId(r.by, r.key);
+    const accepted = await this.book.change<Looked, Accepted>({
+      look: (now, round) => this.look(r, id, request, now, round),
+      decide: (now, looked) => this.decide(r, id, request, now, looked, system),
     });
-    if (!job) throw new MusterError('INTERNAL', 'the reservation was written without a job');
-    await this.carryOut(job);
-    return job;
+    if (accepted.begin) await this.begin(accepted.job, accepted.begin);
+    return accepted.job;
+  }
+
+  private decide(
+    r: Submission,
+    id: string,
+    request: AdmissionRequest,
+    now: Reservations,
+    looked: Looked,
+    system: SystemCause | undefined,
+  ): Decision<Reservations, Accepted> {
+    const before = looked.known ?? now.pending[id];
+    if (r.key !== undefined && before) return { answer: { job: sameRequest(before, fingerprint(r)) } };
+    const { nodes: held, moving } = admit(request, this.facts(now, looked.round));
+    const job = this.jobOf(r, id, request, held, extraVarsOf(r, held, looked.provisioned));
+    if (moving) job.moving = moving;
+    if (r.key !== undefined) job.fingerprint = fingerprint(r);
+    if (system) {
+      job.cause = system.cause;
+      job.conductor = system.check();
+    }
+    const nodes = job.nodes.flatMap((name) => looked.round.seen(name) ?? []);
+    return { next: reserve(now, job, held), answer: { job, begin: { nodes, decidedAt: performance.now() } } };
+  }
+
+  /**
+   * Right after the decision: the nodes are as they were read for it, so that one write each will do. The request
+   * stands whatever happens here: what could not be done is rolled forward.
+   */
+  private async begin(job: JobRecord, b: Beginning): Promise<void> {
+    const tellings: (() => Promise<void>)[] = [];
+    try {
+      await inParallel(b.nodes, async (seen) => {
+        const telling = await this.moveAsSeen(seen, job);
+        if (telling) tellings.push(telling);
+      });
+      if (performance.now() - b.decidedAt < LATE_MS) await this.writeRecord(job);
+      else await this.writeRecordIfPending(job);
+    } catch (e) {
+      this.store.bus.log.warn({ job: job.id, reason: MusterError.from(e).message }, 'an accepted job waits for help');
+      return;
+    }
+    // Events are told before the job is no longer pending, so that after a crash in between they are told again.
+    this.after.run(`job ${job.id}`, () =>
+      Promise.all([this.tell(job), ...tellings.map((tell) => tell())]).then(() => this.noLongerPending(job)),
+    );
   }
 
   /** Idempotent, and safe at any moment after the reservation, by anyone. */
   async carryOut(job: JobRecord): Promise<void> {
-    for (const name of job.nodes) await this.moveNode(name, job);
+    await inParallel(job.nodes, (name) => this.moveNode(name, job));
+    await this.writeRecordIfPending(job);
+    await this.tell(job);
+    await this.noLongerPending(job);
+  }
+
+  private noLongerPending(job: JobRecord): Promise<void> {
+    return this.book.tidyAlong((r) => carriedOut(r, job.id));
+  }
+
+  /** Whoever has touched the node since sends it the long way. @returns how to tell of it */
+  private async moveAsSeen(seen: Entry<NodeRecord>, job: JobRecord): Promise<(() => Promise<void>) | undefined> {
+    const moved = moveForJob(seen.value, job);
+    if (!moved) return undefined;
+    try {
+      return await this.nodes.replace(seen, moved);
+    } catch (e) {
+      if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
+      await this.moveNode(seen.key, job);
+      return undefined;
+    }
+  }
+
+  private async writeRecordIfPending(job: JobRecord): Promise<void> {
+    const now = await this.store.reservations.bucket.get(RESERVATIONS_KEY);
+    if (now?.value.pending[job.id]) await this.writeRecord(job);
+  }
+
+  private async writeRecord(job: JobRecord): Promise<void> {
     try {
       await this.store.jobs.bucket.create(job.id, job);
     } catch (e) {
       if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
     }
-    await this.store.reservations.bucket.mutate(RESERVATIONS_KEY, (current) =>
-      current ? carriedOut(current.value, job.id) : undefined,
-    );
-    await this.tell(job);
   }
 
   private async moveNode(name: string, job: JobRecord): Promise<void> {
@@ -100,7 +204,8 @@ export class OperationsService {
   }
 
   private jobOf(
-    r: OperationRequest & By,
+    r: Submission,
+    id: string,
     request: AdmissionRequest,
     held: string[],
     extraVars: JobRecord['extraVars'],
@@ -108,7 +213,7 @@ export class OperationsService {
     // The nodes that a discover holds are those that stood behind its addresses: the job itself goes by address.
     const nodes = r.kind === 'discover' ? [] : held;
     const job: JobRecord = {
-      id: newJobId(),
+      id,
       kind: r.kind,
       nodes,
       status: 'Queued',
@@ -124,68 +229,87 @@ export class OperationsService {
     };
     if (request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
     if (r.kind === 'discover') job.addresses = request.addresses;
+    if (r.timeout !== undefined) job.timeoutMs = r.timeout * 1000;
     return job;
   }
 
-  /**
-   * A check compares with, and a re-setup restores, what the nodes were provisioned with: the extra vars of that
-   * request belong to it. They stay in its job's record, so that no secret among them is shown with the node.
-   */
-  private async extraVars(r: OperationRequest, nodes: readonly string[]): Promise<JobRecord['extraVars']> {
-    const given = r.extraVars ?? {};
-    if ((r.kind !== 'check' && r.kind !== 'resetup') || Object.keys(given).length > 0) return given;
-    const all = await Promise.all(nodes.map((name) => this.provisionedWith(name)));
-    const [first = {}, ...rest] = all;
-    if (rest.every((vars) => JSON.stringify(vars) === JSON.stringify(first))) return first;
-    throw new MusterError(
-      'BAD_REQUEST',
-      `the nodes were provisioned with different extra vars: ask for one ${r.kind} each, or give extraVars`,
-      { nodes },
-    );
-  }
-
-  private async provisionedWith(name: string): Promise<JobRecord['extraVars']> {
-    const job = (await this.readNode(name))?.provisioned?.job;
-    return (job !== undefined && (await this.store.jobs.bucket.get(job))?.value.extraVars) || {};
-  }
-
-  /** Nodes that decide (those of the request, and masters) are read anew: a view may be a moment behind a settlement. */
-  private async facts(
+  /** Reads all that decides, after the reservations: nodes of the request anew, see {@link AdmissionRound}. */
+  private async look(
+    r: Submission,
+    id: string,
     request: AdmissionRequest,
-    held: AdmissionFacts['held'],
-    pending: readonly string[],
-  ): Promise<AdmissionFacts> {
-    const settings = this.store.clusterSettings;
-    const masters = new Set(settings.hostGroups.filter((g) => g.role === 'master').map((g) => g.name));
-    const wanted = new Set(request.nodes);
-    const nodes = new Map(this.store.nodes.view.entries().map((e) => [e.key, e.value]));
-    const fresh = new Set(wanted);
-    for (const [name, n] of nodes)
-      if (masters.has(n.hostGroup ?? '') || wanted.has(n.networks['management']?.address ?? '')) fresh.add(name);
-    const read = await Promise.all([...fresh].map((name) => this.readNode(name)));
-    for (const n of read) if (n) nodes.set(n.name, n);
-    const workloads = this.store.workloads.view.entries().map((e) => e.value);
+    now: Reservations,
+    round: AdmissionRound,
+  ): Promise<Looked> {
+    const names = [...request.nodes, ...this.behind(request)];
+    const [known, provisioned] = await Promise.all([
+      r.key === undefined ? undefined : this.store.jobs.bucket.get(id),
+      this.provisionedWith(r, names, round),
+      round.catchUp(now),
+      ...names.map((name) => round.read(name)),
+    ]);
+    return { round, known: known?.value, provisioned };
+  }
+
+  /** Nodes that the request means by their addresses. */
+  private behind(request: AdmissionRequest): string[] {
+    const view = this.store.nodes.view;
+    const addresses = new Set([...request.nodes.filter((n) => view.get(n) === undefined), ...request.addresses]);
+    if (addresses.size === 0) return [];
+    return view.entries().flatMap((e) => (addresses.has(managementAddress(e.value)) ? [e.key] : []));
+  }
+
+  /** Extra vars of the requests that the nodes were provisioned by: where a job of this kind goes by them. */
+  private async provisionedWith(
+    r: Submission,
+    nodes: readonly string[],
+    round: AdmissionRound,
+  ): Promise<Looked['provisioned']> {
+    const vars = new Map<string, JobRecord['extraVars']>();
+    if (!goesByWhatWas(r)) return vars;
+    await Promise.all(
+      nodes.map(async (name) => {
+        const job = (await round.read(name))?.value.provisioned?.job;
+        if (job !== undefined) vars.set(name, (await this.store.jobs.bucket.get(job))?.value.extraVars ?? {});
+      }),
+    );
+    return vars;
+  }
+
+  private facts(now: Reservations, round: AdmissionRound): AdmissionFacts {
     return {
-      nodes: [...nodes.values()],
-      held,
-      groups: settings.hostGroups,
-      job: (id) => this.store.jobs.view.get(id)?.value,
-      workloadsOn: (node) => workloads.filter((w) => w.assignment?.node === node).map((w) => w.name),
+      nodes: round.nodes,
+      held: now.held,
+      groups: this.store.clusterSettings.hostGroups,
+      job: (id) => this.store.jobs.view.get(id)?.value ?? now.pending[id],
+      workloadsOn: (node) => round.workloadsOn(node),
       quarantined: (node) => this.quarantine.reason(node),
-      queuedJobs: this.queued(pending),
+      queuedJobs: round.queuedJobs(now.pending),
       provisionDrivers: this.service.offered('provisioner'),
     };
   }
+}
 
-  private async readNode(name: string): Promise<NodeRecord | undefined> {
-    return NODE_NAME_PATTERN.test(name) ? (await this.store.nodes.bucket.get(name))?.value : undefined;
-  }
+const goesByWhatWas = (r: OperationRequest): boolean =>
+  (r.kind === 'check' || r.kind === 'resetup') && Object.keys(r.extraVars ?? {}).length === 0;
 
-  private queued(pending: readonly string[]): number {
-    const jobs = this.store.jobs.view.entries().map((e) => e.value);
-    const waiting = jobs.filter((j) => !isEndedJob(j) && j.status === 'Queued').map((j) => j.id);
-    return new Set([...waiting, ...pending]).size;
-  }
+/**
+ * A check compares with, and a re-setup restores, what the nodes were provisioned with: the extra vars of that
+ * request belong to it. They stay in its job's record, so that no secret among them is shown with the node.
+ */
+function extraVarsOf(
+  r: OperationRequest,
+  nodes: readonly string[],
+  provisioned: Looked['provisioned'],
+): JobRecord['extraVars'] {
+  if (!goesByWhatWas(r)) return r.extraVars ?? {};
+  const [first = {}, ...rest] = nodes.map((name) => provisioned.get(name) ?? {});
+  if (rest.every((vars) => JSON.stringify(vars) === JSON.stringify(first))) return first;
+  throw new MusterError(
+    'BAD_REQUEST',
+    `the nodes were provisioned with different extra vars: ask for one ${r.kind} each, or give extraVars`,
+    { nodes },
+  );
 }
 
 /** Sorts by time within a process; unique by 6 random characters. */

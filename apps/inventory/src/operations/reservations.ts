@@ -7,11 +7,9 @@ export function reserve(r: Reservations, job: JobRecord, nodes: readonly string[
   const generation = r.generation + 1;
   const hold: Hold = { job: job.id, kind: job.kind, generation, at: job.createdAt };
   if (job.hostGroup !== undefined) hold.hostGroup = job.hostGroup;
-  return {
-    generation,
-    held: { ...r.held, ...Object.fromEntries(nodes.map((n) => [n, hold])) },
-    pending: { ...r.pending, [job.id]: job },
-  };
+  const held = copyOf(r.held);
+  for (const n of nodes) held[n] = { ...claimOf(held[n]), ...hold };
+  return { ...r, generation, held, pending: { ...r.pending, [job.id]: job } };
 }
 
 /** Nodes and record have followed; undefined: that is known already. */
@@ -21,13 +19,32 @@ export function carriedOut(r: Reservations, job: string): Reservations | undefin
   return { ...r, pending };
 }
 
-/** The job holds nothing any more; undefined: it held nothing. */
-export function release(r: Reservations, job: string): Reservations | undefined {
-  const held = Object.fromEntries(Object.entries(r.held).filter(([, h]) => h.job !== job));
-  const freed = Object.keys(held).length !== Object.keys(r.held).length;
+/**
+ * The job holds nothing any more, what was claimed before is claimed still; undefined: it held nothing.
+ * @param nodesAt the highest revision of its nodes, as it has left them
+ */
+export function release(r: Reservations, job: string, nodesAt = 0): Reservations | undefined {
   const done = carriedOut(r, job);
-  return freed || done ? { ...(done ?? r), held } : undefined;
+  if (heldBy(r, job).length === 0) return done;
+  const held = copyOf(r.held, (h) => (h.job === job ? withoutJob(h) : h));
+  return { ...(done ?? r), held, nodesAt: Math.max(r.nodesAt ?? 0, nodesAt) };
 }
 
+/** Of an object of many keys, `{...x}` and `delete` take 40 times as long as this. */
+function copyOf(held: Reservations['held'], change: (h: Hold) => Hold | undefined = (h) => h): Reservations['held'] {
+  const copy: Reservations['held'] = {};
+  for (const node in held) {
+    const kept = change(held[node] as Hold);
+    if (kept) copy[node] = kept;
+  }
+  return copy;
+}
+
+const withoutJob = ({ claim, generation, at }: Hold): Hold | undefined =>
+  claim === undefined ? undefined : { claim, generation, at };
+
+/** A job of the system runs on a claimed node too: the claim stands while it does, and after it. */
+const claimOf = (h: Hold | undefined): Pick<Hold, 'claim'> => (h?.claim === undefined ? {} : { claim: h.claim });
+
 export const heldBy = (r: Reservations, job: string): string[] =>
-  Object.entries(r.held).flatMap(([node, h]) => (h.job === job ? [node] : []));
+  Object.keys(r.held).filter((node) => r.held[node]?.job === job);

@@ -20,15 +20,17 @@ export function brokenRoleRule(
   kind: JobKind,
   hostGroup: string | undefined,
   requested: readonly RoledNode[],
-  others: readonly RoledNode[],
+  others: () => Iterable<RoledNode>,
   groups: readonly HostGroup[],
 ): MusterError | undefined {
   const role = (n: RoledNode): HostGroup['role'] => roleOf(groups, n.hostGroup);
-  const masterLeft = others.some((n) => role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered');
-  if (masterLeft) return undefined;
-  const workersLeft = others.some(
-    (n) => role(n) === 'worker' && ['Allocated', 'Provisioning', 'Maintenance'].includes(n.status),
-  );
+  for (const n of others())
+    if (role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered') return undefined;
+  const workersLeft = (): boolean => {
+    for (const n of others())
+      if (role(n) === 'worker' && ['Allocated', 'Provisioning', 'Maintenance'].includes(n.status)) return true;
+    return false;
+  };
   const takesMaster = requested.some((n) => role(n) === 'master' && n.status === 'Allocated');
   const target = hostGroup === undefined ? undefined : roleOf(groups, hostGroup);
 
@@ -36,11 +38,11 @@ export function brokenRoleRule(
     return rule(
       'Cannot commission a worker node without existence of a master node in the cluster, make sure atleast one master node is commissioned.',
     );
-  if (kind === 'maintenance' && (target === 'worker' || (target === 'none' && takesMaster && workersLeft)))
+  if (kind === 'maintenance' && (target === 'worker' || (target === 'none' && takesMaster && workersLeft())))
     return rule(
       'Updating these nodes as worker will result in no master node in the cluster, make sure atleast one node is commissioned as master.',
     );
-  if (kind === 'decommission' && takesMaster && workersLeft)
+  if (kind === 'decommission' && takesMaster && workersLeft())
     return rule(
       'decommissioning the specified node(s) will leave only worker nodes in the cluster, make sure all worker nodes are decommissioned before last master node.',
     );

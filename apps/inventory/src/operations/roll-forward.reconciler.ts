@@ -2,8 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { RESERVATIONS_KEY } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { OperationsService } from './operations.service.js';
+
+/** A job that is pending for longer than its own replica needs for it is helped, ms. */
+const HELP_MS = 500;
 
 /**
  * Completes what was accepted and left half done: its replica died, or lost the bus, between the reservation and the
@@ -12,6 +16,7 @@ import { OperationsService } from './operations.service.js';
 @Injectable()
 export class RollForwardReconciler implements Reconciler {
   readonly name = 'roll-forward';
+  private readonly pendingSince = new AgeBook();
 
   constructor(
     conductor: ConductorService,
@@ -23,7 +28,10 @@ export class RollForwardReconciler implements Reconciler {
 
   async reconcile(c: ConductorView): Promise<void> {
     const seen = this.store.reservations.view.get(RESERVATIONS_KEY)?.value;
-    for (const job of Object.values(seen?.pending ?? {})) {
+    const pending = seen?.pending ?? {};
+    this.pendingSince.keep(Object.keys(pending));
+    for (const job of Object.values(pending)) {
+      if (this.pendingSince.ageMs(job.id) < HELP_MS) continue;
       c.check();
       await this.operations.carryOut(job);
     }

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError } from '#contracts';
+import { AfterAnswer } from './after-answer.js';
 import { InventoryStore } from './inventory-store.js';
 
 /** Who did what, and whether it was taken: one event for each request that changes something. */
 @Injectable()
 export class AuditService {
-  constructor(private readonly store: InventoryStore) {}
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly after: AfterAnswer,
+  ) {}
 
   /** Runs the act, tells of it either way, and hands its answer or its error on. */
   async of<T>(by: string, action: string, subject: string, detail: string, act: () => Promise<T>): Promise<T> {
@@ -13,12 +17,26 @@ export class AuditService {
     try {
       result = await act();
     } catch (e) {
-      const error = MusterError.from(e);
-      await this.tell(by, action, subject, `${detail}: ${error.code} ${error.message}`, 'refused');
-      throw error;
+      await this.tell(by, action, subject, refusal(detail, e), 'refused');
+      throw MusterError.from(e);
     }
     await this.tell(by, action, subject, detail, 'accepted');
     return result;
+  }
+
+  /**
+   * As {@link of}, where what the act has stored names who asked for it: the event of an act that was taken need not
+   * be waited for.
+   */
+  async ofStored<T>(by: string, action: string, subject: string, detail: string, act: () => Promise<T>): Promise<T> {
+    const outcome = act();
+    this.after.run(`audit of ${action}`, () =>
+      outcome.then(
+        () => this.tell(by, action, subject, detail, 'accepted'),
+        (e: unknown) => this.tell(by, action, subject, refusal(detail, e), 'refused'),
+      ),
+    );
+    return outcome;
   }
 
   private async tell(
@@ -35,6 +53,11 @@ export class AuditService {
       this.store.bus.log.error({ err: e, by, action, subject, outcome }, 'an audit event was not stored');
     }
   }
+}
+
+function refusal(detail: string, e: unknown): string {
+  const { code, message } = MusterError.from(e);
+  return `${detail}: ${code} ${message}`;
 }
 
 /** A subject from outside may hold what a NATS token cannot. */

@@ -5,6 +5,8 @@ import { AuditService } from './audit.service.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
+import { ReservationBook } from '../operations/reservation-book.js';
+import { AfterAnswer } from './after-answer.js';
 import { InventoryStore } from './inventory-store.js';
 
 @Injectable()
@@ -31,7 +33,18 @@ class StoreShutdown implements OnApplicationShutdown {
     DetectorView,
     ServiceView,
     AuditService,
+    AfterAnswer,
+    ReservationBook,
   ],
-  exports: [InventoryStore, AlarmService, NodeService, DetectorView, ServiceView, AuditService],
+  exports: [
+    InventoryStore,
+    AlarmService,
+    NodeService,
+    DetectorView,
+    ServiceView,
+    AuditService,
+    AfterAnswer,
+    ReservationBook,
+  ],
 })
 export class StoreModule {}

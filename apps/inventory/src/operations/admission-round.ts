@@ -1,0 +1,82 @@
+import { NODE_NAME_PATTERN, type JobRecord, type NodeRecord, type Reservations } from '#contracts';
+import type { Entry } from '#bus';
+import type { InventoryStore } from '../store/inventory-store.js';
+
+/** A view that is further behind than this, ms, is not waited for: the nodes are then read. */
+const BEHIND_MS = 500;
+
+/**
+ * What one group of decisions rests on. It is made after the reservations were read. A settlement writes the node first
+ * and frees it after: whoever finds a node free must see at least what its last job has made of it. So the nodes of the
+ * request are read anew, each once for the whole group, and all others come from a view that has caught up.
+ */
+export class AdmissionRound {
+  private readonly reads = new Map<string, Promise<void>>();
+  private readonly fresh = new Map<string, Entry<NodeRecord> | undefined>();
+  private caughtUp: Promise<void> | undefined;
+  private fleet: Map<string, NodeRecord> | undefined;
+  private queued: number | undefined;
+  private workloads: Map<string, string[]> | undefined;
+
+  constructor(private readonly store: InventoryStore) {}
+
+  /** Of a node that exists, as of now. */
+  async read(name: string): Promise<Entry<NodeRecord> | undefined> {
+    let read = this.reads.get(name);
+    if (!read) this.reads.set(name, (read = this.fetch(name)));
+    await read;
+    return this.fresh.get(name);
+  }
+
+  /** As read anew in this round. */
+  seen(name: string): Entry<NodeRecord> | undefined {
+    return this.fresh.get(name);
+  }
+
+  /** For the rules over several nodes: from now on every node is known as those who freed it have left it. */
+  catchUp(now: Reservations): Promise<void> {
+    this.caughtUp ??= this.store.nodes.view.shows(now.nodesAt ?? 0, BEHIND_MS).then(async (shows) => {
+      if (!shows) for (const e of await this.store.nodes.bucket.list()) this.fresh.set(e.key, e);
+    });
+    return this.caughtUp;
+  }
+
+  /** By name; complete once every look of the group has ended. */
+  get nodes(): ReadonlyMap<string, NodeRecord> {
+    if (this.fleet) return this.fleet;
+    this.fleet = new Map();
+    for (const [name, entry] of this.fresh) if (entry) this.fleet.set(name, entry.value);
+    const roles = new Set(this.store.clusterSettings.hostGroups.filter((g) => g.role === 'master').map((g) => g.name));
+    const others = this.store.nodes.view.entries().filter((e) => !this.fresh.has(e.key));
+    // Masters first: a rule that looks for one ends there.
+    for (const { key, value } of others) if (roles.has(value.hostGroup ?? '')) this.fleet.set(key, value);
+    for (const { key, value } of others) this.fleet.set(key, value);
+    return this.fleet;
+  }
+
+  workloadsOn(node: string): string[] {
+    if (!this.workloads) {
+      this.workloads = new Map();
+      for (const { key, value } of this.store.workloads.view.entries()) {
+        const at = value.assignment?.node;
+        if (at === undefined) continue;
+        const there = this.workloads.get(at);
+        if (there) there.push(key);
+        else this.workloads.set(at, [key]);
+      }
+    }
+    return this.workloads.get(node) ?? [];
+  }
+
+  /** Jobs that wait for a worker, and those that were admitted and may not have a record yet. */
+  queuedJobs(pending: Readonly<Record<string, JobRecord>>): number {
+    this.queued ??= this.store.jobs.view.entries().filter((e) => e.value.status === 'Queued').length;
+    let waiting = this.queued;
+    for (const id of Object.keys(pending)) if (this.store.jobs.view.get(id) === undefined) waiting += 1;
+    return waiting;
+  }
+
+  private async fetch(name: string): Promise<void> {
+    this.fresh.set(name, NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined);
+  }
+}

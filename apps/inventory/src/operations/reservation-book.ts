@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { RESERVATIONS_KEY, type Reservations } from '#contracts';
+import { GroupCommit, type GroupChange } from '../store/group-commit.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { AdmissionRound } from './admission-round.js';
+import { noReservations } from './reservations.js';
+
+/** What only tidies up waits this long for a change that takes it along, ms. */
+const COMPANY_MS = 50;
+
+/** A change that rests on nothing but the value. @returns undefined: there is nothing to change */
+export type Tidying = (r: Reservations) => Reservations | undefined;
+
+/** The one way in which this process changes the reservations: what is asked at the same time is written at once. */
+@Injectable()
+export class ReservationBook {
+  private readonly commit: GroupCommit<Reservations, AdmissionRound>;
+  private company: (() => void)[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(store: InventoryStore) {
+    this.commit = new GroupCommit(
+      store.reservations.bucket,
+      RESERVATIONS_KEY,
+      noReservations,
+      () => new AdmissionRound(store),
+    );
+  }
+
+  /** Resolves once the change is written. @throws what stands against it: then it has changed nothing */
+  change<Facts, A>(c: GroupChange<Reservations, AdmissionRound, Facts, A>): Promise<A> {
+    const written = this.commit.change(c);
+    this.sendCompany();
+    return written;
+  }
+
+  /** As {@link change}, for what rests on nothing but the value. */
+  tidy(tidying: Tidying): Promise<void> {
+    return this.change({
+      look: async () => Promise.resolve(),
+      decide: (r) => ({ next: tidying(r), answer: undefined }),
+    });
+  }
+
+  /** As {@link tidy}, for what nobody waits for: it goes along with the next change. */
+  tidyAlong(tidying: Tidying): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.company.push(() => {
+        this.tidy(tidying).then(resolve, reject);
+      });
+      this.timer ??= setTimeout(() => this.sendCompany(), COMPANY_MS);
+    });
+  }
+
+  private sendCompany(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    for (const send of this.company.splice(0)) send();
+  }
+}
