@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { MusterError } from '#contracts/errors.js';
-import { examples } from '../command.js';
+import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
 
 interface InitOptions {
@@ -16,48 +16,55 @@ const KEPT =
   'users only: nats.conf, muster.yaml and keys are kept as they are; a running NATS server lets new agents in at once';
 
 export function initCommand(program: Command): void {
-  const command = program
-    .command('init <dir>')
-    .description(
-      'write what a new cluster needs: NATS users and their permissions, keys, configuration; later: add agents',
-    )
-    .option('--cluster <name>', 'name of the cluster', 'muster')
-    .option('--nats-listen <addresses>', 'host:port of the NATS server, several separated by commas', '127.0.0.1:4222')
-    .option(
-      '--agent <node>',
-      'a node whose agent gets credentials; may be repeated',
-      (n, all: string[]) => [...all, n],
-      [],
-    );
   examples(
-    command,
+    does(
+      program
+        .command('init <dir>')
+        .description(
+          'write what a new cluster needs: NATS users and their permissions, keys, configuration; later: add agents',
+        )
+        .option('--cluster <name>', 'name of the cluster', 'muster')
+        .option(
+          '--nats-listen <addresses>',
+          'host:port of the NATS server, several separated by commas',
+          '127.0.0.1:4222',
+        )
+        .option(
+          '--agent <node>',
+          'a node whose agent gets credentials; may be repeated',
+          (n, all: string[]) => [...all, n],
+          [],
+        ),
+      init,
+    ),
     'init /etc/muster --cluster prod --nats-listen 10.0.0.1:4222 --agent host1-SN1 --agent host2-SN2',
     'init /etc/muster --agent host3-SN3      # one more: all else stays as it is',
   );
-  command.action(async (dir: string, o: InitOptions) => {
-    // Loaded only here: every other command speaks HTTP and starts faster without it.
-    const { addAgentUsers, initCluster, isCluster, natsServerVersion } = await import('#bus');
-    const exists = isCluster(dir);
-    try {
-      if (exists) await addAgentUsers(dir, o.agent);
-      else {
-        const natsVersion = natsServerVersion();
-        if (natsVersion === undefined) process.stderr.write(`muster: ${NO_SERVER}\n`);
-        await initCluster(dir, {
-          cluster: o.cluster,
-          agents: o.agent,
-          natsListen: o.natsListen.split(','),
-          storeDir: resolve(dir, 'nats'),
-          ...(natsVersion !== undefined && { natsVersion }),
-        });
-      }
-    } catch (error) {
-      if (error instanceof MusterError) throw new Failure(error.message);
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== undefined) throw new Failure(`${dir}: ${(error as Error).message}`);
-      throw error;
+}
+
+async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<void> {
+  // Loaded only here: every other command speaks HTTP and starts faster without it.
+  const { addAgentUsers, initCluster, isCluster, natsServerVersion } = await import('#bus');
+  const exists = isCluster(dir);
+  try {
+    if (exists) await addAgentUsers(dir, o.agent);
+    else {
+      const natsVersion = natsServerVersion();
+      if (natsVersion === undefined) terminal.note(`muster: ${NO_SERVER}`);
+      await initCluster(dir, {
+        cluster: o.cluster,
+        agents: o.agent,
+        natsListen: o.natsListen.split(','),
+        storeDir: resolve(dir, 'nats'),
+        ...(natsVersion !== undefined && { natsVersion }),
+      });
     }
-    process.stdout.write(`written: ${resolve(dir)}\n`);
-    if (exists) process.stderr.write(`muster: ${KEPT}\n`);
-  });
+  } catch (error) {
+    if (error instanceof MusterError) throw new Failure(error.message);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined) throw new Failure(`${dir}: ${(error as Error).message}`);
+    throw error;
+  }
+  terminal.line(`written: ${resolve(dir)}`);
+  if (exists) terminal.note(`muster: ${KEPT}`);
 }
