@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat } from './ledger.js';
-import { selfTest } from './self-test.js';
+import type { JobRecord } from '#contracts';
+import { findViolations } from './checks.js';
+import { clean, selfTest } from './self-test.js';
 
 const beat = (host: string, ms: number) => ({ workload: 'w', host, boot: host, ns: ms * 1e6 });
 
@@ -15,6 +17,25 @@ describe('the audit', () => {
     const result = selfTest();
     expect(result.clean).toEqual([]);
     expect(result.planted.filter((p) => !p.reported)).toEqual([]);
+  });
+});
+
+describe('a workload that went from one living host to another', () => {
+  const story = (o: Partial<JobRecord>): ReturnType<typeof clean> => {
+    const workloads = { w1: { started: false, stopped: true, reason: '' } };
+    const job = {
+      ...{ id: 'j1', kind: 'recover', nodes: ['h1-1'], status: 'Complete', settled: true, endedAt: 12_000 },
+      recover: [{ workload: 'w1', generation: 2, driver: 'ansible', spec: {}, stop: true }],
+      results: { 'h1-1': { ok: true, step: 'recover', workloads } },
+      ...o,
+    } as JobRecord;
+    return { ...clean(), bmc: [], incidents: [], jobs: [job] };
+  };
+
+  it('is as it should be where its stop was read back in between, and only then', () => {
+    expect(findViolations(story({}))).toEqual([]);
+    for (const late of [story({ endedAt: 18_000 }), story({ results: {} }), story({ recover: [] })])
+      expect(findViolations(late).map((v) => v.kind)).toEqual(['STARTED_BEFORE_PROOF']);
   });
 });
 

@@ -99,7 +99,7 @@ function workloadChecks(e: Evidence): Violation[] {
 /**
  * Mission's first "never", seen from outside: where a workload went from one host to another, the BMC of the first
  * must have answered "off" twice in a row before the first beat on the second, or the boot that ran it must have ended,
- * or an operator took it on himself.
+ * or its stop on the first was read back there, or an operator took it on himself.
  */
 function proofChecks(e: Evidence): Violation[] {
   const out: Violation[] = [];
@@ -122,15 +122,31 @@ function proofChecks(e: Evidence): Violation[] {
           proof.at >= wall(from.fromNs) &&
           proof.at <= wall(to.fromNs),
       );
-      if (!proven && !booted && !byHand)
+      const leftByStop = e.jobs.some((j) =>
+        hasStopped(j, h.workload, e.nodeOf[from.host], wall(from.fromNs), wall(to.fromNs)),
+      );
+      if (!proven && !booted && !byHand && !leftByStop)
         out.push({
           kind: 'STARTED_BEFORE_PROOF',
           subject: h.workload,
-          detail: `started on ${to.host} while ${from.host} was not proven off`,
+          detail: `started on ${to.host} while ${from.host} was not proven off, and it was not stopped there`,
         });
     }
   }
   return out;
+}
+
+/** Between these wall-clock times the job has read back on the node that nothing of the workload runs. */
+function hasStopped(j: JobRecord, workload: string, node: string | undefined, from: number, to: number): boolean {
+  const isStop = j.recover?.some((t) => t.workload === workload && t.stop === true) === true;
+  const endedAt = j.endedAt ?? 0;
+  return (
+    isStop &&
+    node !== undefined &&
+    j.results[node]?.workloads?.[workload]?.stopped === true &&
+    endedAt >= from &&
+    endedAt <= to
+  );
 }
 
 function incidentChecks(e: Evidence): Violation[] {
@@ -159,7 +175,7 @@ function intentChecks(e: Evidence): Violation[] {
   const left = intents(e).filter((c) => c.verb !== 'status');
   const out: Violation[] = [];
   for (const write of e.bmc.filter((b) => b.op === 'set')) {
-    const verb = write.value === '1' ? 'on' : 'off';
+    const verb = write.what === 'shutdown' ? 'soft' : write.value === '1' ? 'on' : 'off';
     const node = e.nodeOf[write.host];
     const at = left.findIndex(
       (c) => c.node === node && c.verb === verb && c.at <= write.at + 50 && write.at - c.at < INTENT_WINDOW_MS,

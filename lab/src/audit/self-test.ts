@@ -43,7 +43,7 @@ const incident = (over: Partial<IncidentRecord> = {}): IncidentRecord => ({
 });
 
 /** A story without fault: w1 runs on h1, h1 dies at 10 s, is off and read back at 14 s, w1 runs on h2 from 17 s. */
-function clean(): Evidence {
+export function clean(): Evidence {
   return {
     nodeOf: { h1: 'h1-1', h2: 'h2-1' },
     powered: { h1: true, h2: true },

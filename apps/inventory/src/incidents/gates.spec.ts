@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultStorm, GateCodes, type GateCode } from '#contracts';
+import { defaultStorm, GateCodes, type GateCode, type JobRecord } from '#contracts';
 import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { refuseRelease } from './operator-orders.service.js';
@@ -176,6 +176,17 @@ describe('the gates', () => {
     >;
     expect(stop({ reservedBy: { known: true, job } })).toBe('NOT_FENCEABLE');
     expect(stop({ reservedBy: { known: true, job: { ...job, status: 'Errored' } } })).toBeUndefined();
+  });
+
+  it('are open for a node from which workloads have still to move before its job may begin, and for no longer', () => {
+    const job = { id: 'j1', kind: 'decommission', status: 'Queued', moving: ['db'] } as unknown as JobRecord;
+    const by = (o: Partial<JobRecord>): Partial<GateFacts> => ({
+      node: aNode('n-1', { status: 'Cancelled' }),
+      reservedBy: { known: true, job: { ...job, ...o } },
+    });
+    expect(stop(by({}))).toBeUndefined();
+    const begun: Partial<JobRecord>[] = [{ moving: [] }, { status: 'Running' }, { cancel: { by: 'eve', at: 1 } }];
+    for (const o of begun) expect(stop(by(o))).toBe('NOT_FENCEABLE');
   });
 
   it('let a hung host through after 10 s where that is the policy', () => {

@@ -1,6 +1,7 @@
 import {
   GateCodes,
   isEndedJob,
+  waitsForMoves,
   silence,
   type ClusterSettings,
   type GateCode,
@@ -85,11 +86,14 @@ const notFenceable: Gate = (f) => {
   if (hard !== undefined) return stop(hard);
   const n = f.node;
   if (n.cordon !== undefined) return stop(`It is cordoned by ${n.cordon.by}: ${n.cordon.reason}.`);
-  if (n.status !== 'Allocated') return stop(`Its status is ${n.status}, not Allocated.`);
-  if (f.cause === 'auto' && n.fencing === 'manual') return stop('Its fencing is manual: an operator decides.');
   const r = f.reservedBy;
+  // A job that waits until workloads have moved away has done nothing to it: what it still runs must be recovered.
+  const untouched = r?.known === true && r.job !== undefined && waitsForMoves(r.job);
+  if (n.status !== 'Allocated' && !untouched) return stop(`Its status is ${n.status}, not Allocated.`);
+  if (f.cause === 'auto' && n.fencing === 'manual') return stop('Its fencing is manual: an operator decides.');
   if (r === undefined || !r.known) return stop('It is not known whether a job holds it.');
-  if (r.job !== undefined && !isEndedJob(r.job)) return stop(`The ${r.job.kind} job ${r.job.id} holds it.`);
+  if (r.job !== undefined && !isEndedJob(r.job) && !untouched)
+    return stop(`The ${r.job.kind} job ${r.job.id} holds it.`);
   if (r.job === undefined && r.by !== undefined) return stop(`${r.by} holds it.`);
   const devices = n.powerLevels.reduce((sum, level) => sum + level.length, 0);
   return pass(`Allocated, not cordoned, held by no job, ${devices} power device(s).`);

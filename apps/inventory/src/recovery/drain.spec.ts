@@ -184,6 +184,67 @@ describe('a node that is to be emptied', () => {
     expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(2);
   }, 40_000);
 
+  const decommission = async (force: boolean): Promise<JobRecord> => {
+    const { job } = await fleet.bus.call('inventory.operations.submit', {
+      by: 'eve',
+      kind: 'decommission',
+      nodes: ['n-1'],
+      force,
+    });
+    return fleet.bus.call('inventory.jobs.get', { id: job });
+  };
+  const movingOf = async (id: string): Promise<string[] | undefined> =>
+    (await fleet.bus.call('inventory.jobs.get', { id })).moving;
+
+  it('with force is reserved at once, and its job may begin when the last workload has left', async () => {
+    await runsOnFirst('db');
+    await expect(decommission(false)).rejects.toMatchObject({ code: 'WORKLOADS_PRESENT' });
+    const job = await decommission(true);
+    expect(job).toMatchObject({ status: 'Queued', moving: ['db'] });
+    expect(await node('n-1')).toMatchObject({ status: 'Cancelled', job: job.id });
+    const stop = await waiting('stop');
+    expect(await workload('db')).toMatchObject({ move: { cause: `job:${job.id}`, from: 'n-1' } });
+    await carryOut(stop, { reported: true });
+    // Gone by the registry's rules only when the node itself agrees.
+    expect(await movingOf(job.id)).toEqual(['db']);
+    fleet.stop('n-1', 'db');
+    await until(async () => (await movingOf(job.id))?.length === 0, 'the job may begin');
+    expect((await workload('db')).assignment?.node).not.toBe('n-1');
+  }, 30_000);
+
+  it('with force keeps what has not begun to move when its job is cancelled', async () => {
+    await runsOnFirst('db');
+    await runsOnFirst('web', { priority: 5 });
+    const job = await decommission(true);
+    const stop = await waiting('stop');
+    await fleet.bus.call('inventory.jobs.cancel', { by: 'eve', id: job.id });
+    await until(async () => (await node('n-1')).status === 'Allocated', 'the node is as it was');
+    await carryOut(stop);
+    await carryOut(await waiting('start'));
+    await until(async () => (await workload('web')).move === undefined, 'the move of web is over');
+    expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
+  }, 30_000);
+
+  it('with force is fenced like any other when it dies before its job has begun', async () => {
+    await runsOnFirst('db');
+    const job = await decommission(true);
+    await waiting('stop');
+    await fleet.die('n-1');
+    const i = await until(async () => {
+      const entry = await fleet.bus.bucket<IncidentRecord>('incidents').get('n-1');
+      return entry?.value.phase === 'fencing' && entry;
+    }, 'fencing');
+    await fleet.bus
+      .bucket<IncidentRecord>('incidents')
+      .update('n-1', { ...i.value, phase: 'fenced', proof: { kind: 'read-back', at: 1, level: 0 } }, i.revision);
+    const start = await waiting('start');
+    expect(start.nodes[0]).not.toBe('n-1');
+    // The job is kept waiting until its node's incident has recovered what ran there.
+    expect(await movingOf(job.id)).not.toEqual([]);
+    await carryOut(start);
+    await until(async () => (await movingOf(job.id))?.length === 0, 'nothing is left on it');
+  }, 30_000);
+
   it('leaves its workloads to the fencing when it dies in the middle', async () => {
     await runsOnFirst('db');
     await drain('n-1');

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { MusterError, waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -179,6 +179,3 @@ export class MoveReconciler implements Reconciler {
 }
 
 type Stuck = (node: string, why: string) => void;
-
-const waitsForMoves = (j: JobRecord): boolean =>
-  j.status === 'Queued' && j.cancel === undefined && j.moving !== undefined && j.moving.length > 0;

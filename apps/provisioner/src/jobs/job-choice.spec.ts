@@ -19,6 +19,12 @@ describe('which jobs a worker goes for', () => {
     expect(sut(jobs, { parallel: 3, mine: new Set(['r']) }).take).toEqual(['a', 'b']);
   });
 
+  it('leaves a job alone from whose nodes workloads have still to move, and takes the next in its place', () => {
+    const jobs = [entry('forced', 1, { moving: ['db'] }), entry('next', 2)];
+    expect(sut(jobs, { parallel: 1 }).take).toEqual(['next']);
+    expect(sut([entry('forced', 1, { moving: [] })]).take).toEqual(['forced']);
+  });
+
   it('never lets a recovery wait for other jobs', () => {
     const running = [1, 2, 3, 4].map((n) => entry(`r${n}`, n, { status: 'Running' }));
     const choice = sut([...running, entry('x', 8), entry('rec', 9, { kind: 'recover' })], {

@@ -1,6 +1,6 @@
 import type { Entry } from '#bus';
 import { assignByRendezvous } from '#bus';
-import type { JobRecord } from '#contracts';
+import { waitsForMoves, type JobRecord } from '#contracts';
 
 /** ms that a worker waits before it takes a job which another live one is preferred for. */
 export const SECOND_CHOICE_MS = 300;
@@ -54,7 +54,8 @@ export function chooseJobs(input: ChoiceInput): Choice {
   let room = input.parallel - running.filter((j) => j.value.kind !== 'recover').length;
   let recoveries = RECOVERIES_AT_ONCE - running.filter((j) => j.value.kind === 'recover' && mine.has(j.key)).length;
   const queued = input.jobs
-    .filter((j) => j.value.status === 'Queued')
+    // One whose nodes have still to be emptied takes no place.
+    .filter((j) => j.value.status === 'Queued' && !waitsForMoves(j.value))
     // By revision: the order in which they were written, which no clock can turn round.
     .sort((a, b) => a.revision - b.revision);
   for (const { key, value } of queued) {
