@@ -10,11 +10,15 @@ import { pino } from 'pino';
 import { connectBus, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
+  defaultSettings,
   FencingNumbers,
   MusterError,
+  SETTINGS_KEY,
+  type ClusterSettings,
   type IncidentRecord,
   type NodeRecord,
   type PowerDevice,
+  type PowerOrder,
   type RpcAnswer,
   type WorkerRecord,
 } from '#contracts';
@@ -96,7 +100,7 @@ describe('fencer', () => {
     await bus.bucket<NodeRecord>('nodes').mutate(NODE, () => node);
   }
   const incidents = () => bus.bucket<IncidentRecord>('incidents');
-  async function openIncident(): Promise<void> {
+  async function openIncident(o: Partial<IncidentRecord> = {}): Promise<void> {
     const at = Date.now();
     await incidents().create(NODE, {
       id: 'i1',
@@ -113,6 +117,7 @@ describe('fencer', () => {
       commands: [],
       recovery: [],
       steps: [{ phase: 'fencing', at, detail: 'spec' }],
+      ...o,
     });
   }
   /** Resolves with the first state of the incident that fits. */
@@ -226,6 +231,43 @@ describe('fencer', () => {
       await pdu.stop();
     }
   }, 40_000);
+
+  const order = async (action: PowerOrder['action'], mode: 'enforce' | 'observe' = 'enforce'): Promise<void> => {
+    await bus.bucket<ClusterSettings>('settings').mutate(SETTINGS_KEY, () => {
+      const settings = defaultSettings('spec');
+      return { ...settings, fencing: { ...settings.fencing, mode } };
+    });
+    await openIncident({ phase: 'closed', order: { action, by: 'eve', reason: 'spec', at: Date.now(), after: 0 } });
+  };
+
+  it('switches on by an operator’s order, with its intent in a record that is closed', async () => {
+    bmc.setPower('off');
+    await startFencer();
+    await order('on');
+    const i = await incidentWhere((x) => x.order?.done === true);
+    expect(i).toMatchObject({ phase: 'closed', order: { ok: true } });
+    expect(bmc.log()).toEqual(['get power', 'set power 1', 'get power']);
+    expect(i.commands.find((c) => c.verb === 'on')).toMatchObject({ epoch: i.epoch, result: { ok: true } });
+  }, 20_000);
+
+  it('asks the system to shut down by an operator’s order, once, and takes that for no proof', async () => {
+    await startFencer();
+    await order('soft');
+    const i = await incidentWhere((x) => x.order?.done === true);
+    expect(i).toMatchObject({ order: { ok: true } });
+    expect(i.proof).toBeUndefined();
+    expect(bmc.log()).toEqual(['set shutdown 1']);
+    expect(i.commands.map((c) => c.verb)).toEqual(['soft']);
+  }, 20_000);
+
+  it('writes to no power device by an order in observe', async () => {
+    bmc.setPower('off');
+    await startFencer();
+    await order('on', 'observe');
+    const i = await incidentWhere((x) => x.order?.done === true);
+    expect(i.order).toMatchObject({ ok: false, detail: expect.stringContaining('not enforce') });
+    expect(writes()).toEqual([]);
+  }, 20_000);
 
   it('answers what a node’s power is, and announces the drivers that work here', async () => {
     await startFencer();

@@ -42,10 +42,11 @@ export interface GateResult {
   detail: string;
 }
 
-export type PowerVerb = 'off' | 'on' | 'status';
+/** `soft` asks the system to shut down (ACPI): whether it did is another question, and never a proof of off. */
+export type PowerVerb = 'off' | 'on' | 'soft' | 'status';
 
 /**
- * One BMC command. `off` and `on` are written, by compare-and-set on the revision that was decided on, *before* they
+ * One BMC command. `off`, `on` and `soft` are written, by compare-and-set on the revision that was decided on, *before* they
  * are given: such an entry without `endedAt` may have been carried out, or may yet be (see POWER_QUARANTINE_MS).
  * Reads change nothing and are written with their result, together with what follows from them.
  */
@@ -94,6 +95,27 @@ export interface RecoveryAssignment {
   detail?: string;
 }
 
+/**
+ * An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with
+ * each command written into the same value before it is given. It waits until the incident that it stands in is
+ * recovered or over; an incident that is opened anew replaces it. Off is never ordered so: that is a fencing.
+ */
+export interface PowerOrder {
+  action: 'on' | 'soft';
+  by: string;
+  reason: string;
+  at: number;
+  /** Highest number of a command before it: those above belong to it. */
+  after: number;
+  /** `soft`: the boot that is meant. */
+  bootId?: string;
+  /** It was dealt with. */
+  done?: boolean;
+  /** With `done`. `on`: the power was read back as on. `soft`: the device took the command, which says no more. */
+  ok?: boolean;
+  detail?: string;
+}
+
 /** Bucket `incidents`, key = node: the whole truth about one fencing; at most one is open per node. */
 export interface IncidentRecord {
   id: string;
@@ -138,6 +160,8 @@ export interface IncidentRecord {
     ok?: boolean;
     detail?: string;
   };
+  /** By hand, outside of fencing; in a record that is closed from its beginning where the node had no incident. */
+  order?: PowerOrder;
   /**
    * An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still
    * shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.

@@ -101,7 +101,7 @@ export interface AgentEnrolment {
   cluster: string;
   agentPort: number;
   /** NATS user of this node's agent. */
-  credentials: { user: string; seed: string; jwt?: string };
+  credentials: { user: string; seed: string; jwt: string };
   /** Keys of the agents' datagrams, hex, the first signs. */
   datagramKeys: string[];
   /** As on record: the agent listens on each. */
@@ -139,10 +139,14 @@ export interface RpcMap {
   ];
   /** Cordons the node and has its workloads moved away. */
   'inventory.nodes.drain': [By & { name: string; reason: string; until?: number }, NodeView];
-  /** `on`, `soft` and `cycle` only where nobody else may be acting on the node; `off` is a fence by hand. */
+  /**
+   * `on`, `soft` and `cycle` only where nobody else may be acting on the node; `off` is a fence by hand, and `cycle` one
+   * after which the node is switched on again. Answers what carries it out: the fencing leader does, and the incident
+   * of that id tells how it went.
+   */
   'inventory.nodes.power': [
     By & { name: string } & PowerActionRequest,
-    { node: string; action: string; incident?: string; power?: 'on' | 'off' | 'unknown' },
+    { node: string; action: PowerActionRequest['action']; incident: string; detail: string },
   ];
   'inventory.nodes.fence': [
     By & { name: string; reason: string; dryRun?: boolean },
@@ -211,11 +215,6 @@ export interface RpcMap {
   'inventory.workloads.mayStart': [
     { workload: string; node: string; generation: number },
     { allowed: boolean; reason: string },
-  ];
-  /** Any live fencer that offers the node's drivers: switches on or asks the system to shut down; under its guard. */
-  'fencer.power.act': [
-    { node: string; action: 'on' | 'soft' },
-    { devices: { id: string; power: 'on' | 'off' | 'unknown'; code?: string; detail?: string }[] },
   ];
   /** Any live fencer that offers the driver: one status read, no incident, no intent (it changes nothing). */
   'fencer.power.read': [

@@ -7,6 +7,7 @@ const answers: Record<PowerVerb, Record<string, Power | 'done'>> = {
   status: { 'Chassis Power is on': 'on', 'Chassis Power is off': 'off' },
   off: { 'Chassis Power Control: Down/Off': 'done' },
   on: { 'Chassis Power Control: Up/On': 'done' },
+  soft: { 'Chassis Power Control: Soft': 'done' },
 };
 
 /** A BMC that refuses a session does so at once (0.03 s measured); a dead one lets the tool try for seconds. */

@@ -15,6 +15,7 @@ import { decideFence, type PowerRead } from './fence-step.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 import { levelStart } from './levels.js';
 import { decidePowerOn, powerOnHold, wantsPowerOn } from './power-on-step.js';
+import { decideOrder, wantsOrder } from './power-order-step.js';
 
 export interface NodeFencerParts {
   bus: Bus;
@@ -50,11 +51,17 @@ interface Attempt {
   recheck?: { atMs: number; go: boolean; reason: string };
 }
 
-export const concernsFencer = (i: IncidentRecord): boolean => i.phase === 'fencing' || wantsPowerOn(i);
+/** What the incident wants of the fencer: off, on again after its recovery, or what an operator ordered. */
+type Wish = 'off' | 'on' | 'order';
+
+const wishOf = (i: IncidentRecord): Wish | undefined =>
+  i.phase === 'fencing' ? 'off' : wantsPowerOn(i) ? 'on' : wantsOrder(i) ? 'order' : undefined;
+
+export const concernsFencer = (i: IncidentRecord): boolean => wishOf(i) !== undefined;
 
 /**
- * Carries one node's incident as far as it can, for one term of the lease: looks, lets {@link decideFence} or
- * {@link decidePowerOn} decide, does that, looks again. It trusts nothing but the record as read just now, its own
+ * Carries one node's incident as far as it can, for one term of the lease: looks, lets {@link decideFence},
+ * {@link decidePowerOn} or {@link decideOrder} decide, does that, looks again. It trusts nothing but the record as read just now, its own
  * reads and its own clock.
  */
 export class NodeFencer {
@@ -101,27 +108,26 @@ export class NodeFencer {
   private async step(): Promise<boolean> {
     const { bus } = this.parts;
     const entry = await bus.bucket<IncidentRecord>('incidents').get(this.node);
-    if (entry === undefined || !concernsFencer(entry.value)) return false;
+    const wish = entry && wishOf(entry.value);
+    if (entry === undefined || wish === undefined) return false;
     const i = entry.value;
     const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
     const levels = node?.powerLevels ?? [];
-    const hold = i.phase === 'fencing' ? undefined : await this.powerOnHold(node);
-    this.remember(i, levels.length);
+    const hold = wish === 'off' ? undefined : await this.hold(node, wish);
+    this.remember(i, wish, levels.length);
     const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: Date.now() });
     const write = (record: IncidentRecord): Promise<number> =>
       bus.bucket<IncidentRecord>('incidents').update(this.node, record, entry.revision);
     const told = (by: Author): IncidentRecord => withReads(i, this.untold(), by);
 
     const now = performance.now();
+    const quiet = { quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) };
     const step =
-      i.phase === 'fencing'
+      wish === 'off'
         ? decideFence(i, levels, { ...this.memory(), drivers: this.parts.drivers() }, now)
-        : decidePowerOn(
-            i,
-            levels,
-            { ...this.memory(), quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) },
-            now,
-          );
+        : wish === 'on'
+          ? decidePowerOn(i, levels, { ...this.memory(), ...quiet }, now)
+          : decideOrder(i, levels, { ...this.memory(), ...quiet, bootId: node?.bootId }, now);
     switch (step.do) {
       case 'idle':
         return false;
@@ -132,7 +138,7 @@ export class NodeFencer {
         await this.recheck(i);
         break;
       case 'command':
-        for (const c of step.commands) this.give(c, i, entry.revision);
+        for (const c of step.commands) this.give(c, wish, i, entry.revision);
         await this.rest(now + 60_000);
         break;
       case 'fenced': {
@@ -156,15 +162,12 @@ export class NodeFencer {
       }
       case 'done': {
         const by = author();
-        const powerOn = {
-          wanted: true,
-          requestedAt: by.at,
-          ...i.powerOn,
-          done: true,
-          ok: step.ok,
-          detail: step.detail,
-        };
-        await write({ ...told(by), epoch: by.token, powerOn, updatedAt: by.at });
+        const outcome = { done: true, ok: step.ok, detail: step.detail };
+        const dealtWith =
+          wish === 'order' && i.order !== undefined
+            ? { order: { ...i.order, ...outcome } }
+            : { powerOn: { wanted: true, requestedAt: by.at, ...i.powerOn, ...outcome } };
+        await write({ ...told(by), ...dealtWith, epoch: by.token, updatedAt: by.at });
         bus.log.info({ node: this.node, incident: i.id, ok: step.ok }, step.detail);
         return false;
       }
@@ -172,18 +175,21 @@ export class NodeFencer {
     return true;
   }
 
-  /** As of now: nobody writes the incident when a node is cordoned or a pause ends. */
-  private async powerOnHold(node: NodeRecord | undefined): Promise<string | undefined> {
+  /**
+   * As of now: nobody writes the incident when a node is cordoned or a pause ends. A cordon does not stand against an
+   * operator's own order.
+   */
+  private async hold(node: NodeRecord | undefined, wish: Wish): Promise<string | undefined> {
     const settings = await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
-    const hold = powerOnHold(settings?.value.fencing, node, Date.now());
+    const hold = powerOnHold(settings?.value.fencing, wish === 'order' ? node && {} : node, Date.now());
     if (hold !== undefined && hold !== this.toldHold)
-      this.parts.bus.log.info({ node: this.node, reason: hold }, 'it is not powered on for now');
+      this.parts.bus.log.info({ node: this.node, reason: hold }, 'its power is not switched for now');
     this.toldHold = hold;
     return hold;
   }
 
-  private remember(i: IncidentRecord, levels: number): void {
-    const key = `${i.id}/${i.attempt}/${i.phase === 'fencing' ? 'off' : 'on'}`;
+  private remember(i: IncidentRecord, wish: Wish, levels: number): void {
+    const key = `${i.id}/${i.attempt}/${wish}/${wish === 'order' ? (i.order?.at ?? 0) : 0}`;
     if (this.attempt.key === key) return;
     const sinceMs = performance.now() - levelStart(i.level, levels);
     this.attempt = { key, sinceMs, reads: [], told: 0, endedMs: {} };
@@ -196,6 +202,7 @@ export class NodeFencer {
       reads,
       offEndedMs: endedMs,
       onEndedMs: endedMs,
+      endedMs,
       busy: [...this.busy],
       ...(recheck === undefined ? {} : { recheck }),
     };
@@ -231,9 +238,9 @@ export class NodeFencer {
   }
 
   /** Starts a command beside the loop, which goes on when it has ended. */
-  private give(c: Given, i: IncidentRecord, revision: number): void {
+  private give(c: Given, wish: Wish, i: IncidentRecord, revision: number): void {
     this.busy.add(c.device.id);
-    const task: Promise<void> = this.carryOut(c, i, revision)
+    const task: Promise<void> = this.carryOut(c, wish, i, revision)
       .catch((error: unknown) => {
         const failure = MusterError.from(error);
         if (failure.code !== 'REVISION_CONFLICT' && failure.code !== 'LEASE_LOST' && failure.code !== 'STALE_TOKEN')
@@ -250,7 +257,7 @@ export class NodeFencer {
     this.running.add(task);
   }
 
-  private async carryOut(c: Given, i: IncidentRecord, revision: number): Promise<void> {
+  private async carryOut(c: Given, wish: Wish, i: IncidentRecord, revision: number): Promise<void> {
     const urgency = c.verb === 'off' ? Urgency.off : Urgency.proof;
     const turn = await this.parts.queue.turn(bmcOf(c.device), urgency, this.parts.signal);
     if (turn === undefined) return;
@@ -258,7 +265,7 @@ export class NodeFencer {
       // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
       const limitNs = process.hrtime.bigint() + BigInt(Math.round(c.limitMs * 1e6));
       if (c.verb === 'status') await this.read(c, i.level, limitNs);
-      else await this.order({ ...c, verb: c.verb }, i, revision, limitNs);
+      else await this.order({ ...c, verb: c.verb }, wish, i, revision, limitNs);
     } finally {
       turn.end();
     }
@@ -283,7 +290,8 @@ export class NodeFencer {
   }
 
   private async order(
-    c: Given & { verb: 'off' | 'on' },
+    c: Given & { verb: Exclude<PowerVerb, 'status'> },
+    wish: Wish,
     i: IncidentRecord,
     revision: number,
     limitNs: bigint,
@@ -292,9 +300,9 @@ export class NodeFencer {
     const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
     const by: Author = { token: this.check(), fencer: this.parts.fencer, at: Date.now() };
     // It may have waited long for its turn.
-    if (c.verb === 'on') {
+    if (c.verb !== 'off') {
       const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
-      if ((await this.powerOnHold(node?.value)) !== undefined) return;
+      if ((await this.hold(node?.value, wish)) !== undefined) return;
     }
     const reads = attempt.reads.length;
     const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.untold(), by);

@@ -24,6 +24,7 @@ import { NodeEvidence } from '../v1/node-evidence.js';
 import { NodesController } from '../v1/nodes.controller.js';
 import { OperationsController } from '../v1/operations.controller.js';
 import { SettingsController } from '../v1/settings.controller.js';
+import { PowerController } from '../v1/power.controller.js';
 import { StatusController } from '../v1/status.controller.js';
 import { WorkloadsController } from '../v1/workloads.controller.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -38,6 +39,7 @@ export class HttpModule {
       controllers: [
         StatusController,
         NodesController,
+        PowerController,
         OperationsController,
         JobsController,
         IncidentsController,

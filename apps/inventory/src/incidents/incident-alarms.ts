@@ -77,12 +77,14 @@ export function alarmsOf(
         severity: 'critical',
         message: `Its power could not be proven off; its workloads are started nowhere. ${i.steps.at(-1)?.detail ?? ''}`,
       });
-    if (i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false))
+    // What an operator has ordered since counts instead, until it has failed.
+    const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
+    if (i.phase === 'recovered' && !isSwitchedByHand && (i.powerOn?.wanted === false || i.powerOn?.ok === false))
       want({
         code: 'power-on-withheld',
         subject: i.node,
         severity: 'warning',
-        message: i.powerOn.detail ?? 'It stays off.',
+        message: i.order?.detail ?? i.powerOn.detail ?? 'It stays off.',
       });
   }
   return [...wanted.values()];

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { OperationsModule } from '../operations/operations.module.js';
 import { ReportsModule } from '../recovery/reports.module.js';
 import { BrokerNames } from './broker-names.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
@@ -11,12 +12,15 @@ import { IncidentsController } from './incidents.controller.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
+import { PowerOrderReconciler } from './power-order.reconciler.js';
+import { PowerOrders } from './power-orders.service.js';
+import { PowerController } from './power.controller.js';
 import { RecheckService } from './recheck.service.js';
 import { VerdictNow } from './verdict-now.js';
 
 @Module({
-  imports: [ReportsModule],
-  controllers: [IncidentsController],
+  imports: [ReportsModule, OperationsModule],
+  controllers: [IncidentsController, PowerController],
   providers: [
     BrokerNames,
     FencingSettingsService,
@@ -28,6 +32,8 @@ import { VerdictNow } from './verdict-now.js';
     OperatorOrders,
     PermitService,
     PowerEvidence,
+    PowerOrderReconciler,
+    PowerOrders,
     RecheckService,
     VerdictNow,
   ],

@@ -36,8 +36,12 @@ export class OperatorOrders {
   /**
    * The same way as after a verdict: all gates, one incident. An open one is joined. What stops at a gate is shown
    * there and can be released.
+   * @param o `cycle`: switched on again when its recovery is through
    */
-  async fence(q: RpcRequest<'inventory.nodes.fence'>): Promise<RpcAnswer<'inventory.nodes.fence'>> {
+  async fence(
+    q: RpcRequest<'inventory.nodes.fence'>,
+    o: { cycle?: boolean } = {},
+  ): Promise<RpcAnswer<'inventory.nodes.fence'>> {
     const node = await this.node(q.name);
     const verdict = await this.verdictNow.of(node.name);
     const facts = await this.facts.gather(node, verdict, { cause: 'manual' });
@@ -58,6 +62,7 @@ export class OperatorOrders {
       story: this.power.story(node.name),
       at: Date.now(),
     });
+    if (o.cycle === true) record.order = { action: 'on', by: q.by, reason: q.reason, at: record.openedAt, after: 0 };
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) =>

@@ -24,7 +24,7 @@ export function powerOnForbidden(
  * @param now wall clock: a day is a day for people, and outlives every process
  */
 export function decidePowerOn(
-  i: Pick<IncidentRecord, 'cause' | 'by' | 'proof'>,
+  i: Pick<IncidentRecord, 'cause' | 'by' | 'proof' | 'order'>,
   fencing: Pick<FencingSettings, 'afterRecovery' | 'mode' | 'paused'>,
   node: Pick<NodeRecord, 'poweredOnAt' | 'cordon'> | undefined,
   now: number,
@@ -34,6 +34,8 @@ export function decidePowerOn(
       wanted: false,
       detail: `${i.proof.by ?? 'An operator'} confirmed it down by hand, and may stand before it: power it on by hand.`,
     };
+  if (i.order !== undefined)
+    return { wanted: false, detail: `${i.order.by} ordered its power ${i.order.action} beside it.` };
   if (i.cause === 'manual')
     return { wanted: false, detail: `${i.by ?? 'An operator'} ordered it off: power it on by hand.` };
   const forbidden = powerOnForbidden(fencing, node, now);

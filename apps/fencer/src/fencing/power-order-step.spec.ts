@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  IncidentPhases,
+  POWER_QUARANTINE_MS,
+  type IncidentRecord,
+  type PowerCommand,
+  type PowerDevice,
+  type PowerOrder,
+} from '#contracts';
+import type { PowerRead } from './fence-step.js';
+import { decideOrder, wantsOrder, type PowerOrderMemory } from './power-order-step.js';
+
+const W = POWER_QUARANTINE_MS;
+const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
+const pdu: PowerDevice = { ...bmc, id: 'pdu' };
+const levels = [[bmc], [pdu]];
+const command = (n: number, verb: PowerCommand['verb'], ok?: boolean): PowerCommand => ({
+  ...{ n, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb, at: 0 },
+  ...(ok === undefined ? {} : { endedAt: 1, result: { ok } }),
+});
+const on: PowerOrder = { action: 'on', by: 'eve', reason: 'memory', at: 1, after: 0 };
+const soft: PowerOrder = { ...on, action: 'soft', bootId: 'boot-1' };
+const incident = (order: PowerOrder, o: Partial<IncidentRecord> = {}): IncidentRecord => ({
+  id: 'i',
+  node: 'n',
+  phase: 'closed',
+  cause: 'manual',
+  reason: '',
+  openedAt: 0,
+  updatedAt: 0,
+  gates: [],
+  conductor: 0,
+  level: 0,
+  attempt: 0,
+  commands: [],
+  recovery: [],
+  steps: [],
+  order,
+  ...o,
+});
+const memory = (o: Partial<PowerOrderMemory> = {}): PowerOrderMemory => ({
+  quietSinceMs: 0,
+  reads: [],
+  endedMs: {},
+  busy: [],
+  bootId: 'boot-1',
+  ...o,
+});
+const read = (power: PowerRead['power'], at: number): PowerRead => ({
+  device: 'bmc',
+  level: 0,
+  power,
+  startedMs: at,
+  endedMs: at + 50,
+  at,
+});
+const given = (verb: 'on' | 'soft' | 'status'): object => ({ do: 'command', commands: [{ device: bmc, verb }] });
+
+describe("an operator's order to switch on", () => {
+  it('reads first, and writes nothing where the power is on already', () => {
+    expect(decideOrder(incident(on), levels, memory(), 0)).toMatchObject(given('status'));
+    expect(decideOrder(incident(on), levels, memory({ reads: [read('on', 0)] }), 60)).toMatchObject({
+      do: 'done',
+      ok: true,
+    });
+    expect(decideOrder(incident(on), levels, memory({ reads: [read('off', 0)] }), 60)).toMatchObject(given('on'));
+  });
+
+  it('waits for W after an off, on its own clock', () => {
+    const i = incident(on, { phase: 'recovered', commands: [command(1, 'off', true)] });
+    const m = memory({ quietSinceMs: 500, reads: [read('off', 0)] });
+    expect(decideOrder(i, levels, m, W + 499)).toEqual({ do: 'wait', untilMs: W + 500 });
+    expect(decideOrder(i, levels, m, W + 500)).toMatchObject(given('on'));
+  });
+
+  it('is over when the power reads as on after it, and given up after three tries', () => {
+    const once = incident(on, { commands: [command(1, 'on', true)] });
+    expect(decideOrder(once, levels, memory({ endedMs: { bmc: 100 }, reads: [read('on', 50)] }), 120)).toMatchObject(
+      given('status'),
+    );
+    expect(decideOrder(once, levels, memory({ endedMs: { bmc: 100 }, reads: [read('on', 110)] }), 200)).toMatchObject({
+      do: 'done',
+      ok: true,
+    });
+    const thrice = incident(on, { commands: [1, 2, 3].map((n) => command(n, 'on', true)) });
+    const m = memory({ endedMs: { bmc: 100 }, reads: [read('off', 11_000)] });
+    expect(decideOrder(thrice, levels, m, 11_100)).toMatchObject({ do: 'done', ok: false });
+  });
+
+  it('does not switch what cannot be read', () => {
+    const m = memory({ reads: [0, 1100, 2200].map((at) => read('unknown', at)) });
+    expect(decideOrder(incident(on), levels, m, 2300)).toMatchObject({ do: 'done', ok: false });
+  });
+
+  it('counts only the commands that were given for it', () => {
+    const i = incident({ ...on, after: 3 }, { commands: [1, 2, 3].map((n) => command(n, 'on', true)) });
+    expect(decideOrder(i, levels, memory({ reads: [read('off', 0)] }), 60)).toMatchObject(given('on'));
+  });
+});
+
+describe("an operator's order to shut down", () => {
+  it('is given once, to one device, and proves nothing', () => {
+    expect(decideOrder(incident(soft), levels, memory(), 0)).toMatchObject(given('soft'));
+    const taken = incident(soft, { commands: [command(1, 'soft', true)] });
+    expect(decideOrder(taken, levels, memory(), 10)).toMatchObject({ do: 'done', ok: true });
+    expect(taken.proof).toBeUndefined();
+    const refused = incident(soft, { commands: [1, 2, 3].map((n) => command(n, 'soft', false)) });
+    expect(decideOrder(refused, levels, memory(), 10)).toMatchObject({ do: 'done', ok: false });
+  });
+
+  it('is void for a boot that it was not meant for', () => {
+    expect(decideOrder(incident(soft), levels, memory({ bootId: 'boot-2' }), 0)).toMatchObject({
+      do: 'done',
+      ok: false,
+      detail: expect.stringContaining('rebooted'),
+    });
+  });
+});
+
+describe('any order', () => {
+  it('writes nothing in observe or while fencing is paused: it is given up, after what is under way has ended', () => {
+    for (const order of [on, soft]) {
+      const m = memory({ hold: 'Fencing is paused.', reads: [read('off', 0)] });
+      expect(decideOrder(incident(order), levels, m, 60)).toEqual({
+        do: 'done',
+        ok: false,
+        detail: 'Fencing is paused.',
+      });
+      expect(decideOrder(incident(order), levels, { ...m, busy: ['bmc'] }, 60)).toMatchObject({ do: 'wait' });
+    }
+  });
+
+  it('waits until the power is no longer the business of the incident that it stands in', () => {
+    const due = IncidentPhases.filter((phase) => wantsOrder(incident(on, { phase })));
+    expect(due).toEqual(['recovered', 'closed', 'survived', 'cancelled']);
+    expect(wantsOrder(incident({ ...on, done: true }))).toBe(false);
+  });
+
+  it('never orders off, and never a device that is busy', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(on, soft),
+        fc.array(fc.constantFrom<PowerRead['power']>('on', 'off', 'unknown'), { maxLength: 6 }),
+        fc.array(fc.boolean(), { maxLength: 4 }),
+        fc.nat(40_000),
+        (order, reads, results, now) => {
+          const commands = results.map((ok, n) => command(n + 1, order.action, ok));
+          const m = memory({ reads: reads.map((p, n) => read(p, n * 1000)), busy: ['bmc'] });
+          const step = decideOrder(incident(order, { commands }), levels, m, now);
+          if (step.do === 'command') expect(step.commands).toEqual([]);
+          const free = decideOrder(incident(order, { commands }), levels, { ...m, busy: [] }, now);
+          if (free.do === 'command') expect(free.commands.every((c) => (c.verb as string) !== 'off')).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { quiet } from '../returns/return-step.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { AgeBook } from './age-book.js';
+import { IncidentService } from './incident.service.js';
+import { lapsed } from './power-order.js';
+
+/** An order that nobody has carried out by then is void, ms: it must not take effect when a fencer starts hours later. */
+export const ORDER_LAPSES_MS = 120_000;
+
+/** Ends orders to power devices that no fencer carries out. */
+@Injectable()
+export class PowerOrderReconciler implements Reconciler {
+  readonly name = 'power-orders';
+  private readonly since = new AgeBook();
+
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly incidents: IncidentService,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const waiting = this.store.incidents.view
+      .entries()
+      .map((e) => e.value)
+      .filter((i) => i.order !== undefined && i.order.done !== true && quiet.includes(i.phase));
+    this.since.keep(waiting.map((i) => `${i.id}/${i.order?.at ?? 0}`));
+    for (const i of waiting) {
+      const { order } = i;
+      if (order === undefined || this.since.ageMs(`${i.id}/${order.at}`) < ORDER_LAPSES_MS) continue;
+      await this.incidents.change(i.node, i.id, (now) => {
+        c.check();
+        return lapsed(now, order);
+      });
+    }
+  }
+}

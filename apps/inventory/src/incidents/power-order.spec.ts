@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PowerOrder } from '#contracts';
+import { aNode, anIncident, enforced } from '../testing/records.js';
+import { lapsed, refusedPower, withOrder, type NewOrder, type PowerAction, type PowerFacts } from './power-order.js';
+
+const facts = (o: Partial<PowerFacts> = {}): PowerFacts => ({
+  node: aNode('n-1', { cordon: { reason: 'memory', by: 'eve', at: 1 } }),
+  fencing: enforced().fencing,
+  hold: undefined,
+  incident: undefined,
+  quarantined: undefined,
+  workloads: [],
+  fencers: 1,
+  wallNow: 1_000,
+  ...o,
+});
+const all: PowerAction[] = ['on', 'off', 'soft', 'cycle'];
+const code = (action: PowerAction, o: Partial<PowerFacts> = {}): string | undefined =>
+  refusedPower(action, facts(o))?.code;
+const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 100, endedAt: 200 };
+
+describe('power by hand', () => {
+  it.each(all)('%s is given where nothing stands against it', (action) => {
+    expect(code(action)).toBeUndefined();
+  });
+
+  it.each(all)('%s writes to no power device in observe, nor while fencing is paused', (action) => {
+    const observe = refusedPower(action, facts({ fencing: { ...enforced().fencing, mode: 'observe' } }));
+    expect(observe).toMatchObject({ code: 'FENCING_REFUSED', message: expect.stringContaining('enforce') });
+    const paused = { until: 2_000, reason: 'audit', by: 'ann' };
+    expect(code(action, { fencing: { ...enforced().fencing, paused } })).toBe('FENCING_REFUSED');
+    expect(code(action, { fencing: { ...enforced().fencing, paused }, wallNow: 2_001 })).toBeUndefined();
+  });
+
+  it.each(all)('%s is refused under a job, without a device, and without a fencer', (action) => {
+    expect(code(action, { hold: { job: 'j1', generation: 1, at: 1 } })).toBe('NODE_RESERVED');
+    expect(code(action, { node: aNode('n-1', { powerLevels: [] }) })).toBe('FENCING_REFUSED');
+    expect(code(action, { fencers: 0 })).toBe('NO_WORKERS');
+    expect(code(action, { fencers: undefined })).toBe('NO_WORKERS');
+  });
+
+  it('is the business of an incident until that is recovered; off joins it', () => {
+    const phases = ['open', 'investigating', 'suppressed', 'fencing', 'failed', 'fenced', 'recovering'] as const;
+    for (const phase of phases) {
+      const incident = anIncident('n-1', { phase, commands: [off] });
+      for (const action of ['on', 'soft', 'cycle'] as const)
+        expect(refusedPower(action, facts({ incident }))).toMatchObject({
+          code: 'INCIDENT_STATE',
+          facts: { phase, doNotPowerOnBefore: 16_200 },
+        });
+      expect(code('off', { incident })).toBeUndefined();
+    }
+  });
+
+  it('of a node that is off is only on, and not before W has passed', () => {
+    const incident = anIncident('n-1', { phase: 'recovered', commands: [off] });
+    expect(code('on', { incident })).toBeUndefined();
+    for (const action of ['off', 'cycle'] as const) expect(code(action, { incident })).toBe('INCIDENT_STATE');
+    expect(refusedPower('on', facts({ incident, quarantined: 'an off may take effect' }))).toMatchObject({
+      code: 'NODE_BUSY',
+      facts: { doNotPowerOnBefore: 16_200 },
+    });
+  });
+
+  it('is not given while another order, or the power-on after a recovery, is under way', () => {
+    const order = { action: 'on' as const, by: 'eve', reason: 'x', at: 1, after: 0 };
+    expect(code('on', { incident: anIncident('n-1', { phase: 'closed', order }) })).toBe('NODE_BUSY');
+    expect(code('on', { incident: anIncident('n-1', { phase: 'closed', order: { ...order, done: true } }) })).toBe(
+      undefined,
+    );
+    const powerOn = { wanted: true, requestedAt: 1 };
+    expect(code('on', { incident: anIncident('n-1', { phase: 'recovered', powerOn }) })).toBe('NODE_BUSY');
+  });
+
+  it('shuts a system down only where nothing runs, somebody is heard, and nobody would fence it for that', () => {
+    expect(code('soft', { workloads: ['db'] })).toBe('WORKLOADS_PRESENT');
+    expect(code('soft', { node: aNode('n-1', { state: 'Disappeared' }) })).toBe('NOT_DISCOVERED');
+    expect(code('soft', { node: aNode('n-1') })).toBe('FENCING_REFUSED');
+    expect(code('soft', { node: aNode('n-1', { status: 'Unallocated' }) })).toBeUndefined();
+  });
+});
+
+describe('an order', () => {
+  const order = (o: Partial<NewOrder> = {}): NewOrder => ({
+    ...{ id: 'new', node: aNode('n-1'), action: 'on', by: 'eve', reason: 'memory', at: 9 },
+    ...o,
+  });
+
+  it('stands in the incident that is recovered or over, after the commands that it has', () => {
+    const was = anIncident('n-1', { phase: 'recovered', commands: [off] });
+    const now = withOrder(was, order());
+    expect(now).toMatchObject({ id: was.id, phase: 'recovered', order: { action: 'on', by: 'eve', after: 1 } });
+    expect(now.commands).toBe(was.commands);
+  });
+
+  it('of a node without an incident stands in one that is closed, so that it hinders nothing', () => {
+    expect(withOrder(undefined, order())).toMatchObject({ id: 'new', node: 'n-1', phase: 'closed', commands: [] });
+  });
+
+  it('to shut down is meant for the boot that runs', () => {
+    expect(withOrder(undefined, order({ action: 'soft' })).order?.bootId).toBe('boot-n-1');
+  });
+
+  it('that nobody carried out is void, and another one is not', () => {
+    const i = withOrder(undefined, order());
+    const given = i.order as PowerOrder;
+    expect(lapsed(i, given)?.order).toMatchObject({ done: true, ok: false });
+    expect(lapsed({ ...i, order: { ...given, at: 10 } }, given)).toBeUndefined();
+    expect(lapsed({ ...i, order: { ...given, done: true, ok: true } }, given)).toBeUndefined();
+  });
+});

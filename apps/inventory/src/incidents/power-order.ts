@@ -1,0 +1,152 @@
+import {
+  MusterError,
+  type FencingSettings,
+  type Hold,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerActionRequest,
+  type PowerOrder,
+} from '#contracts';
+import { quiet } from '../returns/return-step.js';
+import { note } from './incident-machine.js';
+import { doNotPowerOnBefore } from './quarantine.js';
+
+export type PowerAction = PowerActionRequest['action'];
+
+/** As read for this one decision. */
+export interface PowerFacts {
+  node: NodeRecord;
+  fencing: FencingSettings;
+  hold: Hold | undefined;
+  /** The last of the node, open or not. */
+  incident: IncidentRecord | undefined;
+  /** Why the node must be left alone, as W has not passed on the asker's own clock. */
+  quarantined: string | undefined;
+  /** Assigned to it. */
+  workloads: readonly string[];
+  /** Live fencers outside of it; undefined: not known. */
+  fencers: number | undefined;
+  /** Wall clock, ms: a pause ends by the time of day. */
+  wallNow: number;
+}
+
+/** The first thing that stands against the order; undefined: it may be given. Nothing is written before. */
+export function refusedPower(action: PowerAction, f: PowerFacts): MusterError | undefined {
+  const { node } = f;
+  const refuse = (code: ConstructorParameters<typeof MusterError>[0], text: string, facts = {}): MusterError =>
+    new MusterError(code, text, { node: node.name, action, ...facts });
+  const off = writesForbidden(f.fencing, f.wallNow);
+  if (off !== undefined) return refuse('FENCING_REFUSED', off);
+  if (!node.powerLevels.some((level) => level.length > 0))
+    return refuse('FENCING_REFUSED', `${node.name} has no power device: add one with PATCH /v1/nodes/${node.name}.`);
+  if (f.hold?.job !== undefined)
+    return refuse('NODE_RESERVED', `${node.name} is held by job ${f.hold.job}: wait for it, or cancel it.`, {
+      job: f.hold.job,
+    });
+  if (f.fencers === undefined || f.fencers === 0)
+    return refuse('NO_WORKERS', `No live fencer is known outside of ${node.name}: nobody could carry it out.`);
+  // The incident of a node that is off, or on its way back: a fencing would only join it, and do nothing.
+  if (f.incident?.phase === 'recovered' && (action === 'off' || action === 'cycle')) {
+    const text = node.confirmedOff === undefined ? 'it is on its way back into service' : 'it is off already';
+    return refuse('INCIDENT_STATE', `By incident ${f.incident.id} of ${node.name} ${text}.`, {
+      incident: f.incident.id,
+      phase: f.incident.phase,
+    });
+  }
+  // Off by hand joins what is under way: it wants the same.
+  if (action === 'off') return undefined;
+  const before = f.incident && doNotPowerOnBefore(f.incident);
+  if (f.incident !== undefined && !quiet.includes(f.incident.phase))
+    return refuse(
+      'INCIDENT_STATE',
+      `Incident ${f.incident.id} of ${node.name} is ${f.incident.phase}: its power is the incident's until it is recovered.`,
+      { incident: f.incident.id, phase: f.incident.phase, ...(before !== undefined && { doNotPowerOnBefore: before }) },
+    );
+  if (isUnderWay(f.incident))
+    return refuse('NODE_BUSY', `An order to the power of ${node.name} is under way: wait until it is done.`);
+  if (f.quarantined !== undefined)
+    return refuse('NODE_BUSY', `${node.name} must be left alone for now: ${f.quarantined}.`, {
+      ...(before !== undefined && { doNotPowerOnBefore: before }),
+    });
+  return action === 'soft' ? refusedSoft(f, refuse) : undefined;
+}
+
+/** A system that shuts down takes its workloads with it, and an Allocated node that stays away is fenced after a while. */
+function refusedSoft(
+  f: PowerFacts,
+  refuse: (
+    code: 'WORKLOADS_PRESENT' | 'NOT_DISCOVERED' | 'FENCING_REFUSED',
+    text: string,
+    facts?: object,
+  ) => MusterError,
+): MusterError | undefined {
+  const { node, workloads } = f;
+  if (workloads.length > 0)
+    return refuse('WORKLOADS_PRESENT', `${node.name} has workloads, drain it first: ${workloads.join(' ')}`, {
+      workloads,
+    });
+  if (node.state !== 'Discovered')
+    return refuse('NOT_DISCOVERED', `${node.name} is ${node.state}: there is no system that could be asked.`);
+  if (node.status === 'Allocated' && node.cordon === undefined)
+    return refuse('FENCING_REFUSED', `${node.name} would be fenced when it stays away: cordon or drain it first.`);
+  return undefined;
+}
+
+/** Why no power device may be written to, and how that is ended. */
+function writesForbidden(f: FencingSettings, wallNow: number): string | undefined {
+  if (f.mode !== 'enforce')
+    return 'The mode is observe, in which no power device is written to: set it to enforce with PUT /v1/fencing.';
+  if (f.paused !== undefined && f.paused.until > wallNow)
+    return `Fencing is paused by ${f.paused.by}: ${f.paused.reason}. End the pause with PUT /v1/fencing.`;
+  return undefined;
+}
+
+const isUnderWay = (i: IncidentRecord | undefined): boolean =>
+  (i?.order !== undefined && i.order.done !== true) || (i?.powerOn?.wanted === true && i.powerOn.done !== true);
+
+export interface NewOrder {
+  id: string;
+  node: NodeRecord;
+  action: PowerOrder['action'];
+  by: string;
+  reason: string;
+  /** Wall clock, for people. */
+  at: number;
+}
+
+/**
+ * The node's record with the order in it: the incident that is recovered or over, or, where the node had none, one that
+ * is closed from its beginning. It is open to nobody, and so stands in the way of nothing.
+ */
+export function withOrder(was: IncidentRecord | undefined, o: NewOrder): IncidentRecord {
+  const text = `${o.by} ordered power ${o.action}: ${o.reason}`;
+  const record = was === undefined ? closedFromBeginning(o, text) : note(was, text, o.at);
+  const after = record.commands.reduce((most, c) => Math.max(most, c.n), 0);
+  const order: PowerOrder = { action: o.action, by: o.by, reason: o.reason, at: o.at, after };
+  if (o.action === 'soft' && o.node.bootId !== undefined) order.bootId = o.node.bootId;
+  return { ...record, order };
+}
+
+const closedFromBeginning = (o: NewOrder, text: string): IncidentRecord => ({
+  id: o.id,
+  node: o.node.name,
+  phase: 'closed',
+  cause: 'manual',
+  by: o.by,
+  reason: o.reason,
+  openedAt: o.at,
+  updatedAt: o.at,
+  gates: [],
+  conductor: 0,
+  level: 0,
+  attempt: 0,
+  commands: [],
+  recovery: [],
+  steps: [{ phase: 'closed', at: o.at, detail: text }],
+});
+
+/** Nobody carried it out in time. Undefined: it is dealt with, or another one by now. */
+export function lapsed(i: IncidentRecord, order: PowerOrder): IncidentRecord | undefined {
+  if (i.order === undefined || i.order.at !== order.at || i.order.done === true) return undefined;
+  return { ...i, order: { ...i.order, done: true, ok: false, detail: 'No fencer carried it out in time.' } };
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  isOpenIncident,
+  RESERVATIONS_KEY,
+  type IncidentRecord,
+  type NodeRecord,
+  type RpcAnswer,
+  type RpcRequest,
+} from '#contracts';
+import { unknownNode } from '../nodes/node.service.js';
+import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { GateFactsService } from './gate-facts.js';
+import { stoppingGate } from './gates.js';
+import { OperatorOrders } from './operator-orders.service.js';
+import { refusedPower, withOrder, type PowerAction } from './power-order.js';
+
+type Request = RpcRequest<'inventory.nodes.power'>;
+type Answer = RpcAnswer<'inventory.nodes.power'>;
+
+const THEN_ON = ' When what ran there is recovered it is switched on.';
+
+/** Power by hand: off is a fencing like any other; on and soft are written down for the fencing leader. */
+@Injectable()
+export class PowerOrders {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly orders: OperatorOrders,
+    private readonly facts: GateFactsService,
+    private readonly quarantine: PowerQuarantine,
+  ) {}
+
+  /** @throws MusterError with the first thing that stands against it; then nothing has changed */
+  async act(q: Request): Promise<Answer> {
+    const entry = await this.store.nodes.bucket.get(q.name);
+    if (entry === undefined) throw unknownNode(q.name);
+    if (q.action === 'off' || q.action === 'cycle') {
+      const incident = (await this.store.incidents.bucket.get(q.name))?.value;
+      await this.refuse(q.action, entry.value, incident);
+      return this.fence(q, q.action, incident !== undefined && isOpenIncident(incident));
+    }
+    return this.order(q, q.action, entry.value);
+  }
+
+  private async fence(q: Request, action: 'off' | 'cycle', joins: boolean): Promise<Answer> {
+    const order = { by: q.by, name: q.name, reason: q.reason };
+    const { incident, gates } = await this.orders.fence(order, { cycle: action === 'cycle' });
+    const stopped = stoppingGate(gates);
+    const detail = joins
+      ? `It joins the incident, which is ${incident?.phase ?? 'over'}.`
+      : stopped === undefined
+        ? `It is powered off, and that is read back.${action === 'cycle' ? THEN_ON : ''}`
+        : `Gate ${stopped.gate} stops it: ${stopped.detail} Release the incident if it is to be powered off all the same.`;
+    return { node: q.name, action, incident: incident?.id ?? '', detail };
+  }
+
+  private async order(q: Request, action: 'on' | 'soft', node: NodeRecord): Promise<Answer> {
+    const id = randomUUID();
+    const done = await this.store.incidents.bucket.mutate(q.name, async (current) => {
+      await this.refuse(action, node, current?.value);
+      return withOrder(current?.value, { id, node, action, by: q.by, reason: q.reason, at: Date.now() });
+    });
+    const detail =
+      action === 'on'
+        ? 'It is switched on unless it reads as on, and read back.'
+        : 'Its system is asked to shut down; whether it does is seen by reading its power.';
+    return { node: q.name, action, incident: done.value?.id ?? id, detail };
+  }
+
+  /** Live reads where a moment may decide. */
+  private async refuse(action: PowerAction, node: NodeRecord, incident: IncidentRecord | undefined): Promise<void> {
+    const held = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held;
+    const workloads = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === node.name);
+    const refused = refusedPower(action, {
+      node,
+      fencing: this.store.clusterSettings.fencing,
+      hold: held?.[node.name],
+      incident,
+      quarantined: this.quarantine.reason(node.name),
+      workloads: workloads.map((e) => e.key).sort(),
+      fencers: this.facts.fencersOutside(node),
+      wallNow: Date.now(),
+    });
+    if (refused !== undefined) throw refused;
+  }
+}
