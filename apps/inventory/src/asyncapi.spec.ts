@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { connect, jwtAuthenticator, type Msg, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type EventKind, type JobRecord, type NodeResult, Subjects } from '#contracts';
+import { RunningInventory, seen } from './testing/running-inventory.js';
+
+// Real processes on a machine that may be busy with others.
+jest.setTimeout(20_000);
+
+interface Ref {
+  $ref: string;
+}
+interface Message {
+  contentType: string;
+  payload: Ref;
+  headers?: Ref;
+  examples: { name: string; payload: unknown; headers?: Record<string, string> }[];
+}
+interface Operation {
+  action: 'send' | 'receive';
+  channel: Ref;
+  reply?: { messages: Ref[] };
+}
+interface Document {
+  channels: Record<string, { address?: string; messages: Record<string, Ref> }>;
+  operations: Record<string, Operation>;
+  components: { messages: Record<string, Message>; schemas: Record<string, object> };
+}
+
+/** Complete by the compiler: a kind that is new has to stand here, and then the document has to have it. */
+const kinds: Record<EventKind, true> = {
+  'node-created': true,
+  'node-deleted': true,
+  'node-edited': true,
+  settings: true,
+  claim: true,
+  'node-status': true,
+  'node-state': true,
+  discovered: true,
+  disappeared: true,
+  rebooted: true,
+  degraded: true,
+  'degraded-over': true,
+  incident: true,
+  check: true,
+  resetup: true,
+  drained: true,
+  'in-service': true,
+  'out-of-service': true,
+  job: true,
+  'job-node': true,
+  workload: true,
+  alarm: true,
+  driver: true,
+  'dead-letter': true,
+  audit: true,
+};
+
+const document = parse(readFileSync(new URL('../../../docs/asyncapi.yaml', import.meta.url), 'utf8')) as Document;
+const ajv = new Ajv({ strict: false }).addSchema(document as object, 'asyncapi');
+const validator = (ref: Ref): ValidateFunction => ajv.compile({ $ref: `asyncapi${ref.$ref}` });
+const at = <T>({ $ref }: Ref): T => {
+  const [, ...path] = $ref.split('/');
+  return path.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], document) as T;
+};
+/** The one message of an operation's channel. */
+const messageOf = (operation: Operation): Message => {
+  const channel = at<Document['channels'][string]>(operation.channel);
+  return at<Message>(Object.values(channel.messages)[0] as Ref);
+};
+const addressOf = (operation: Operation): string => at<{ address: string }>(operation.channel).address;
+const payloadOf = (message: Message, msg: Msg): unknown =>
+  message.contentType === 'text/plain' ? msg.string() : msg.json();
+const operations = (action: Operation['action']): [string, Operation][] =>
+  Object.entries(document.operations).filter(([, operation]) => operation.action === action);
+
+describe('docs/asyncapi.yaml', () => {
+  it('has every kind of event, and every other public subject', () => {
+    const addresses = Object.values(document.channels).flatMap((channel) => channel.address ?? []);
+    const commands = ['commission', 'decommission', 'maintenance', 'discover', 'check', 'fence'] as const;
+    expect(addresses.sort()).toEqual(
+      [
+        ...Object.keys(kinds).map((kind) => Subjects.event(kind, '{key}')),
+        ...commands.map((kind) => Subjects.command(kind)),
+        Subjects.monitor('discovered'),
+        Subjects.monitor('disappeared'),
+        Subjects.log('{job}'),
+        Subjects.verdict('{node}'),
+      ].sort(),
+    );
+    for (const kind of Object.keys(kinds)) expect(document.components.schemas).toHaveProperty([`event.${kind}`]);
+  });
+
+  it.each(Object.entries(document.components.messages))('has examples of %s that are what it says', (_, message) => {
+    const payload = validator(message.payload);
+    for (const example of message.examples) {
+      payload(example.payload);
+      expect(payload.errors ?? []).toEqual([]);
+    }
+  });
+});
+
+describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', () => {
+  let sut: RunningInventory;
+  let tool: NatsConnection;
+  /** What was heard: channel → payloads, and what was wrong with them. */
+  const heard = new Map<string, unknown[]>();
+  const wrong: unknown[] = [];
+  const waiting = new Set<() => void>();
+
+  const hears = async (operation: string, fits: (payload: never) => boolean): Promise<void> => {
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`not heard: ${operation}`)), 10_000);
+      const look = (): void => {
+        if (!(heard.get(operation) ?? []).some((payload) => fits(payload as never))) return;
+        waiting.delete(look);
+        clearTimeout(late);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  };
+
+  const listen = (name: string, operation: Operation): void => {
+    const message = messageOf(operation);
+    const payload = validator(message.payload);
+    const headers = message.headers && validator(message.headers);
+    tool.subscribe(addressOf(operation).replace(/\{\w+\}/g, '*'), {
+      callback: (error, msg) => {
+        if (error) return void wrong.push(error);
+        const value = payloadOf(message, msg);
+        if (!payload(value)) wrong.push({ subject: msg.subject, value, errors: payload.errors });
+        const said = Object.fromEntries((msg.headers?.keys() ?? []).map((key) => [key, msg.headers?.get(key)]));
+        if (headers && !headers(said)) wrong.push({ subject: msg.subject, headers: said, errors: headers.errors });
+        heard.set(name, [...(heard.get(name) ?? []), value]);
+        for (const look of waiting) look();
+      },
+    });
+  };
+
+  /** The example of the document, and the answer, which must be what the document says. */
+  const ask = async (name: string): Promise<{ ok: boolean; job?: string; nodes?: string[] }> => {
+    const operation = document.operations[name] as Operation;
+    const [example] = messageOf(operation).examples;
+    const msg = await tool.request(addressOf(operation), JSON.stringify(example?.payload), { timeout: 10_000 });
+    const answer = msg.json<{ ok: boolean; job?: string }>();
+    const reply = validator(at<Ref & Message>(at<Ref>(operation.reply?.messages[0] as Ref)).payload);
+    if (!reply(answer)) wrong.push({ name, answer, errors: reply.errors });
+    return answer;
+  };
+
+  /** Speaks as a provisioner that has carried the job out. */
+  const finish = async (id: string): Promise<void> => {
+    const ok: NodeResult = { ok: true, step: 'site', checksum: 'sum', check: { findings: [], checksum: 'sum' } };
+    await seen(sut.jobs, id, () => true);
+    await sut.as('provisioner').appendLog(id, 'PLAY [all] ****\n');
+    await sut.as('provisioner').endLog(id);
+    await sut
+      .as('provisioner')
+      .bucket<JobRecord>('jobs')
+      .mutate(id, (job) =>
+        job
+          ? {
+              ...job.value,
+              status: 'Complete',
+              startedAt: 1,
+              endedAt: 2,
+              worker: 'spec',
+              results: Object.fromEntries(job.value.nodes.map((node) => [node, ok])),
+            }
+          : undefined,
+      );
+    await seen(sut.jobs, id, (job) => job.settled);
+  };
+
+  beforeAll(async () => {
+    sut = await RunningInventory.start();
+    await sut.work('provisioner', ['ansible']);
+    await sut.work('fencer', ['ipmitool']);
+    const file = join(sut.nats.dir, 'creds', 'tools.json');
+    const { seed, jwt } = JSON.parse(readFileSync(file, 'utf8')) as { seed: string; jwt?: string };
+    const key = new TextEncoder().encode(seed);
+    tool = await connect({
+      servers: [sut.nats.url],
+      authenticator: jwt === undefined ? nkeyAuthenticator(key) : jwtAuthenticator(jwt, key),
+      inboxPrefix: '_INBOX_tools',
+    });
+    for (const [name, operation] of operations('send')) listen(name, operation);
+    await tool.flush();
+  }, 60_000);
+
+  afterAll(async () => {
+    await tool?.close();
+    await sut?.stop();
+  }, 30_000);
+
+  it('reports nodes, and hears of them', async () => {
+    expect(await ask('monitorDiscovered')).toMatchObject({ ok: true, nodes: ['rack1-a1'] });
+    await hears('eventNodeCreated', ({ data }: { data: { node: string } }) => data.node === 'rack1-a1');
+    await hears('eventDiscovered', ({ data }: { data: { nodes: string[] } }) => data.nodes.includes('rack1-a1'));
+  });
+
+  it.each(['Commission', 'Check', 'Maintenance', 'Decommission', 'Discover'])(
+    'orders a job: %s, and follows it and its log to the end',
+    async (kind) => {
+      const { ok, job = '' } = await ask(`command${kind}`);
+      expect(ok).toBe(true);
+      await finish(job);
+      await hears(
+        'eventJob',
+        (e: { key: string; data: { status: string } }) => e.key === job && e.data.status === 'Queued',
+      );
+      await hears('jobLog', (text: string) => text.startsWith('PLAY'));
+    },
+  );
+
+  it('asks what a fencing would meet, hears verdicts, and reports that nodes are gone', async () => {
+    expect(await ask('commandFence')).toMatchObject({ ok: true, nodes: ['rack1-a1'] });
+    await sut.verdict('rack1-a1', 'UP');
+    await hears('verdict', (verdict: { node: string }) => verdict.node === 'rack1-a1');
+    expect(await ask('monitorDisappeared')).toMatchObject({ ok: true });
+    await hears('eventDisappeared', ({ data }: { data: { nodes: string[] } }) => data.nodes.includes('rack1-a1'));
+    await hears(
+      'eventAudit',
+      ({ data }: { data: { by: string; action: string } }) => data.by === 'nats' && data.action === 'commission',
+    );
+  });
+
+  it('is told in the document’s words why something is refused', async () => {
+    const answer = (await tool.request('muster.cmd.commission', '{"nodes":["nobody"]}', { timeout: 5_000 })).json();
+    expect(answer).toMatchObject({ ok: false, code: 'NODE_UNKNOWN' });
+    expect(validator({ $ref: '#/components/schemas/CommandAnswer' })(answer)).toBe(true);
+  });
+
+  it('has heard nothing that the document does not say', () => {
+    expect(wrong).toEqual([]);
+  });
+});
