@@ -3,6 +3,7 @@
 Written to the file that MUSTER_EVENTS_FILE names; without it the plugin keeps still. Lines:
 
   {"event": "play", "name": …}
+  {"event": "start", "host": …, "task": …}
   {"event": "task", "host": …, "task": …, "status": "ok|failed|unreachable|skipped", "changed": bool,
    "ignored": bool, "message": …}
   {"event": "data", "host": …, "data": {…}}     what content says to Muster: `muster` of a module's result, or of
@@ -73,6 +74,9 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_play_start(self, play):
         self._write(event="play", name=play.get_name())
+
+    def v2_runner_on_start(self, host, task):
+        self._write(event="start", host=host.get_name(), task=task.get_name())
 
     def v2_runner_on_ok(self, result):
         self._task(result, "ok")

@@ -64,12 +64,14 @@ export function checkSettings(candidate: unknown, facts: SettingsFacts = { nodes
 
 /**
  * Variables for every run that are not written in a file of the control machine: as those of a request, and besides
- * the connection to all nodes may be `ssh` or, for trials on one machine, `local`.
+ * the connection to all nodes may be `ssh` or, for trials on one machine, `local`. `null` takes one away: any may go.
  * @throws MusterError BAD_REQUEST
  */
 export function checkRunVariables(variables: Record<string, unknown>, whose: string): void {
-  const { ansible_connection: connection, ...rest } = variables;
-  checkVariableNames([undefined, null, 'ssh', 'local'].some((c) => c === connection) ? rest : variables, whose);
+  const given = Object.entries(variables).filter(
+    ([name, value]) => value !== null && !(name === 'ansible_connection' && (value === 'ssh' || value === 'local')),
+  );
+  checkVariableNames(Object.fromEntries(given), whose);
 }
 
 function checkDetectionPart(d: unknown, say: Say): void {

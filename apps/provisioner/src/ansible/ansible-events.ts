@@ -8,6 +8,8 @@ export interface RunEnd {
   exitCode: number | null;
   /** It was ended from here: why. */
   ended?: 'cancelled' | 'time-limit' | 'lease-lost';
+  /** Of what was cancelled, where there is more to say. */
+  why?: string;
   /** Last lines of the output: told where Ansible stopped before it got to a node. */
   tail: string;
 }
@@ -32,7 +34,7 @@ export function nodeResults(
 ): Record<string, NodeResult> {
   const seen = new Map<string, Seen>(nodes.map((n) => [n, { findings: new Map() }]));
   for (const line of lines) {
-    const event = parse(line);
+    const event = parseEvent(line);
     const node = event === undefined ? undefined : seen.get(text(event['host']));
     if (event !== undefined && node !== undefined) take(node, event);
   }
@@ -42,7 +44,7 @@ export function nodeResults(
 /** What the nodes said of themselves under the name `facts`, to be judged by who asked for it; the last word counts. */
 export function factsOf(lines: readonly string[]): Map<string, unknown> {
   const facts = new Map<string, unknown>();
-  for (const event of lines.map(parse))
+  for (const event of lines.map(parseEvent))
     if (event?.['event'] === 'data' && isObject(event['data']) && 'facts' in event['data'])
       facts.set(text(event['host']), event['data']['facts']);
   return facts;
@@ -91,7 +93,7 @@ function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
 }
 
 function whyNot(node: Seen, end: RunEnd): { failedTask?: string; message: string } {
-  if (end.ended === 'cancelled') return { message: 'cancelled' };
+  if (end.ended === 'cancelled') return { message: end.why ?? 'cancelled' };
   if (node.failed !== undefined) return { failedTask: node.failed.task, message: node.failed.message };
   if (end.ended === 'time-limit') return { message: 'ended at its time limit' };
   if (end.ended === 'lease-lost') return { message: 'ended with its worker’s lease' };
@@ -99,7 +101,8 @@ function whyNot(node: Seen, end: RunEnd): { failedTask?: string; message: string
   return { message: `Ansible did not finish with this node (${code})${end.tail === '' ? '' : `: ${end.tail}`}` };
 }
 
-function parse(line: string): Record<string, unknown> | undefined {
+/** One line of the run's events. */
+export function parseEvent(line: string): Record<string, unknown> | undefined {
   if (line === '') return undefined;
   try {
     const value: unknown = JSON.parse(line);

@@ -1,29 +1,32 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runGuarded } from '#bus';
+import { runGuarded, type GuardResult } from '#bus';
 import type { NodeResult } from '#contracts';
 import type { AnsibleConfig } from '#service';
 import { factsOf, nodeResults, type RunEnd, type Step } from './ansible-events.js';
+import { changedKey, knownHostsText, learnedKeys, type HostKeys } from './host-keys.js';
+import { linesOf, LineTail } from './line-tail.js';
 import { RunFolder } from './run-folder.js';
 
 export interface AnsibleRunOptions {
   step: Step;
   config: AnsibleConfig;
-  /** Folder of files that outlive a run: known_hosts, where the configuration names none. */
-  dataDir: string;
   /** Names as in the inventory. */
   nodes: readonly string[];
   inventory: string;
   extraVars: string;
+  /** Of every host in the inventory, by its name there. */
+  hostKeys: ReadonlyMap<string, HostKeys>;
   /** CLOCK_MONOTONIC, ns: until when the lease of the job stands, as of now. Asked again and again while it runs. */
   leaseUntil: () => bigint;
   /** Longest time of the step, ms. */
   limitMs: number;
   onLine: (line: string) => void;
-  /** A cancel. */
+  /** Event lines while it runs, a moment late and not all: for showing how far it is. */
+  onEvents?: (lines: string[]) => void;
+  /** A cancel; a reason that is a text is told as the nodes' message. */
   signal: AbortSignal;
 }
 
@@ -31,6 +34,8 @@ export interface AnsibleOutcome {
   results: Record<string, NodeResult>;
   /** By name in the inventory; of those that told any. */
   facts: Map<string, unknown>;
+  /** Keys that hosts without any have shown, by name in the inventory. */
+  learned: Map<string, string[]>;
   end: RunEnd;
   tookMs: number;
 }
@@ -75,7 +80,8 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
     const vars = await folder.write('vars.yml', o.extraVars);
     const limit = await folder.write('limit', `${o.nodes.join('\n')}\n`);
     const events = await folder.write('events', '');
-    const env = await environment(o, folder, events);
+    const knownHosts = await folder.write('known_hosts', knownHostsText(o.hostKeys.values()));
+    const env = environment(o, folder, { events, knownHosts });
     const hardEnd = process.hrtime.bigint() + BigInt(o.limitMs) * 1_000_000n;
     const deadline = (): bigint => {
       const lease = o.leaseUntil();
@@ -96,16 +102,42 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
       },
     });
     const extending = setInterval(() => run.extend(deadline()), EXTEND_MS);
-    const done = await run.done.finally(() => clearInterval(extending));
+    const following = o.onEvents === undefined ? undefined : new LineTail(events, o.onEvents);
+    let done: GuardResult;
+    try {
+      done = await run.done;
+    } finally {
+      clearInterval(extending);
+      await following?.close();
+    }
     const end: RunEnd = { exitCode: done.exitCode, tail: done.exitCode === 0 ? '' : tail.text };
-    if (o.signal.aborted && done.killed) end.ended = 'cancelled';
-    else if (done.timedOut || done.refused || done.killed)
+    if (o.signal.aborted && done.killed) {
+      end.ended = 'cancelled';
+      if (typeof o.signal.reason === 'string') end.why = o.signal.reason;
+    } else if (done.timedOut || done.refused || done.killed)
       end.ended = process.hrtime.bigint() >= hardEnd ? 'time-limit' : 'lease-lost';
     const lines = await linesOf(events);
-    return { results: nodeResults(o.step, o.nodes, lines, end), facts: factsOf(lines), end, tookMs: done.tookMs };
+    return {
+      results: withChangedKeys(nodeResults(o.step, o.nodes, lines, end), o),
+      facts: factsOf(lines),
+      learned: learnedKeys(await readFile(knownHosts, 'utf8'), o.hostKeys),
+      end,
+      tookMs: done.tookMs,
+    };
   } finally {
     await folder.remove();
   }
+}
+
+/** ssh's own words about a key that has changed say nothing of what is to be done here. */
+function withChangedKeys(results: Record<string, NodeResult>, o: AnsibleRunOptions): Record<string, NodeResult> {
+  return Object.fromEntries(
+    Object.entries(results).map(([name, result]) => {
+      const host = o.hostKeys.get(name);
+      const why = host && changedKey(host.alias, result.message ?? '', host, o.config.knownHosts);
+      return [name, why === undefined ? result : { ...result, message: why }];
+    }),
+  );
 }
 
 /** The end of the output; from Ansible's own error on, where it says one. */
@@ -128,14 +160,20 @@ class Tail {
   }
 }
 
-async function environment(o: AnsibleRunOptions, folder: RunFolder, events: string): Promise<Record<string, string>> {
+function environment(
+  o: AnsibleRunOptions,
+  folder: RunFolder,
+  files: { events: string; knownHosts: string },
+): Record<string, string> {
   const { config } = o;
-  const knownHosts = config.knownHosts ?? join(o.dataDir, 'known_hosts');
-  await mkdir(dirname(knownHosts), { recursive: true });
   const settings = join(folderOf(o.step, config), 'ansible.cfg');
+  // ssh adds what it learns to the first. Whether it may is said for each host in the inventory.
+  const known = [files.knownHosts, ...(config.knownHosts === undefined ? [] : [config.knownHosts])];
   const ssh = [
-    `UserKnownHostsFile=${quoteForSsh(knownHosts)}`,
-    'StrictHostKeyChecking=accept-new',
+    `UserKnownHostsFile=${known.map((path) => `"${path}"`).join(' ')}`,
+    'HashKnownHosts=no',
+    'UpdateHostKeys=no',
+    'CheckHostIP=no',
     'BatchMode=yes',
     'ConnectTimeout=5',
     'ServerAliveInterval=2',
@@ -148,7 +186,7 @@ async function environment(o: AnsibleRunOptions, folder: RunFolder, events: stri
     LANG: 'C.UTF-8',
     LC_ALL: 'C.UTF-8',
     PYTHONDONTWRITEBYTECODE: '1',
-    MUSTER_EVENTS_FILE: events,
+    MUSTER_EVENTS_FILE: files.events,
     ...(existsSync(settings) ? { ANSIBLE_CONFIG: settings } : {}),
     ANSIBLE_CALLBACK_PLUGINS: ownPlugins,
     ANSIBLE_CALLBACKS_ENABLED: 'muster_events',
@@ -164,20 +202,10 @@ async function environment(o: AnsibleRunOptions, folder: RunFolder, events: stri
     ANSIBLE_FORKS: String(Math.min(20, Math.max(1, o.nodes.length))),
     ANSIBLE_TIMEOUT: '5',
     ANSIBLE_SSH_RETRIES: '0',
-    ANSIBLE_SSH_ARGS: ssh.flatMap((option) => ['-o', option]).join(' '),
+    ANSIBLE_SSH_ARGS: ssh.map((option) => `-o '${option}'`).join(' '),
     ANSIBLE_SSH_CONTROL_PATH_DIR: folder.file('cp'),
     ANSIBLE_PIPELINING: 'True',
     ...(config.privateKey === undefined ? {} : { ANSIBLE_PRIVATE_KEY_FILE: config.privateKey }),
     ...(config.python === undefined ? {} : { ANSIBLE_PYTHON_INTERPRETER: config.python }),
   };
-}
-
-/** Ansible splits its ssh arguments like a shell, and ssh takes a blank in a file name for the next one. */
-const quoteForSsh = (path: string): string => (/^[A-Za-z0-9_./:@%+-]+$/.test(path) ? path : `'"${path}"'`);
-
-async function linesOf(path: string): Promise<string[]> {
-  const lines: string[] = [];
-  const reader = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
-  for await (const line of reader) lines.push(line);
-  return lines;
 }

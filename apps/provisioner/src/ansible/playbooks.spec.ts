@@ -71,7 +71,7 @@ async function run(
     {
       job: job('j1', { nodes: ['n1'] }),
       nodes: [host],
-      settings: { hostGroups: defaultHostGroups, globals: {} },
+      settings: { hostGroups: defaultHostGroups, globals: {}, ansible: {} },
       ansible,
     },
     {
@@ -85,10 +85,10 @@ async function run(
   const { results } = await runAnsible({
     step,
     config: ansible,
-    dataDir: root,
     nodes: ['n1'],
     inventory: files.inventory,
     extraVars: files.extraVars,
+    hostKeys: files.hostKeys,
     leaseUntil: () => process.hrtime.bigint() + 120_000_000_000n,
     limitMs: 120_000,
     onLine: (line) => (log += `${line}\n`),

@@ -1,20 +1,16 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { runGuarded } from '#bus';
-import { MusterError } from '#contracts';
+import { MusterError, type AnsibleSettings } from '#contracts';
 import type { AnsibleConfig } from '#service';
-import { playbookOf } from './ansible-run.js';
+import { missingContent } from '../content/playbook-files.js';
 
 const LIMIT_MS = 20_000;
 
 /** Can this machine run the playbooks? Undefined, or one sentence that says what is missing. */
-export async function ansibleTrouble(config: AnsibleConfig): Promise<string | undefined> {
-  for (const step of ['site', 'cleanup', 'check', 'recover'] as const) {
-    const path = join(config.playbooks, playbookOf(step, config));
-    if (!existsSync(path)) return `the playbook ${path} does not exist`;
-  }
-  if (config.privateKey !== undefined && !existsSync(config.privateKey))
-    return `the ssh key ${config.privateKey} does not exist`;
+export async function ansibleTrouble(config: AnsibleConfig, settings: AnsibleSettings): Promise<string | undefined> {
+  // What was set at run time is a job's own fault: it is told there, and does not take this worker from all the others.
+  const missing =
+    Object.keys(settings).length > 0 ? undefined : missingContent(config, ['site', 'cleanup', 'check', 'recover']);
+  if (missing !== undefined) return missing;
   try {
     const run = runGuarded({
       command: 'ansible-playbook',

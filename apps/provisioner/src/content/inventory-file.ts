@@ -19,6 +19,8 @@ export interface InventoryInput {
   user: string;
   /** Names under which ssh knows the keys of hosts that have no name of their own yet. @default the node's name */
   aliases?: ReadonlyMap<string, string>;
+  /** Hosts, by their names here, that must show a key that is known; the first key of any other is taken. */
+  strict?: ReadonlySet<string>;
 }
 
 export interface InventoryFile {
@@ -105,7 +107,10 @@ function hostVars(node: NodeRecord, group: string | undefined, role: string, o: 
       ...(port === undefined ? {} : { ansible_port: Number(port) }),
       ansible_user: user,
       // The key is pinned for the node, not for an address that it may lose to another.
-      ansible_ssh_extra_args: `-o HostKeyAlias=${o.aliases?.get(node.name) ?? node.name}`,
+      ansible_ssh_extra_args: [
+        `-o HostKeyAlias=${o.aliases?.get(node.name) ?? node.name}`,
+        `-o StrictHostKeyChecking=${o.strict?.has(node.name) === true ? 'yes' : 'accept-new'}`,
+      ].join(' '),
       muster_root: root,
       muster_node: node.name,
       muster_host_group: group ?? '',

@@ -3,21 +3,23 @@ import { parse } from 'yaml';
 import { masker, secretsOf } from './masking.js';
 import { extraVarsFile } from './variables.js';
 
-const none = { configuration: {}, globals: {}, request: {}, run: {} };
+const none = { configuration: {}, settings: {}, globals: {}, request: {}, run: {} };
 
 describe('extra vars', () => {
-  it('go configuration < globals < request, whole values and no merging', () => {
+  it('go configuration < settings < globals < request, whole values and no merging', () => {
     const text = extraVarsFile({
-      configuration: { a: 1, b: { x: 1 }, c: 1 },
+      configuration: { a: 1, b: { x: 1 }, c: 1, d: 1, e: 1 },
+      settings: { c: 9, d: 4, e: null, f: 6 },
       globals: { b: { y: 2 }, c: 2 },
       request: { c: 3 },
       run: { muster_job: 'j' },
     });
-    expect(parse(text)).toEqual({ a: 1, b: { y: 2 }, c: 3, muster_job: 'j' });
+    expect(parse(text)).toEqual({ a: 1, b: { y: 2 }, c: 3, d: 4, f: 6, muster_job: 'j' });
   });
 
   it('may be templates in the configuration only', () => {
     expect(extraVarsFile({ ...none, configuration: { a: '{{ b }}' } })).toContain('"a": "{{ b }}"');
+    expect(extraVarsFile({ ...none, settings: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
     expect(extraVarsFile({ ...none, globals: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
     expect(extraVarsFile({ ...none, request: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
   });
@@ -25,6 +27,12 @@ describe('extra vars', () => {
   it('of a request cannot change what Muster says of the run, nor the machine it is for', () => {
     expect(() => extraVarsFile({ ...none, request: { muster_role: 'master' } })).toThrow(/extra-vars.*set by Muster/);
     expect(() => extraVarsFile({ ...none, globals: { ansible_connection: 'local' } })).toThrow(/globals/);
+    const risky = { ansible_ssh_common_args: '-oProxyCommand=id' };
+    expect(() => extraVarsFile({ ...none, settings: risky })).toThrow(/ansible.extraVars.*refused/);
+    expect(extraVarsFile({ ...none, configuration: risky, settings: risky })).toContain('ProxyCommand');
+    expect(extraVarsFile({ ...none, configuration: risky, settings: { ansible_ssh_common_args: null } })).toBe(
+      '---\n{}\n',
+    );
     expect(() => extraVarsFile({ ...none, request: { x: { __ansible_vault: 'y' } } })).toThrow(/reserved/);
   });
 });

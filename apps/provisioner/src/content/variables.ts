@@ -1,9 +1,11 @@
-import { checkVariableNames } from '#contracts';
+import { checkRunVariables, checkVariableNames } from '#contracts';
 import { ansibleYaml } from './ansible-yaml.js';
 
 export interface ExtraVars {
   /** From the configuration file of the service: its owner may use templates. Lowest. */
   configuration: Record<string, unknown>;
+  /** Changed at run time, on top of it; `null` takes a variable away. No templates. */
+  settings: Record<string, unknown>;
   globals: Record<string, unknown>;
   /** Of the request. */
   request: Record<string, unknown>;
@@ -12,10 +14,15 @@ export interface ExtraVars {
 }
 
 /**
- * The file for `-e @file`. Top-level keys replace, nested maps are not merged: configuration < globals < request.
+ * The file for `-e @file`. Top-level keys replace, nested maps are not merged: configuration < settings < globals <
+ * request.
  * @throws BAD_REQUEST
  */
 export function extraVarsFile(vars: ExtraVars): string {
+  // What the file of the configuration says may be said again.
+  const own = vars.configuration;
+  const changed = Object.entries(vars.settings).filter(([name, v]) => JSON.stringify(own[name]) !== JSON.stringify(v));
+  checkRunVariables(Object.fromEntries(changed), 'ansible.extraVars');
   checkVariableNames(vars.globals, 'globals');
   checkVariableNames(vars.request, 'extra-vars');
   const lines = new Map<string, string>();
@@ -26,7 +33,9 @@ export function extraVarsFile(vars: ExtraVars): string {
       lines.set(name, `${key}: ${ansibleYaml(value, { trusted }, `${whose}.${name}`)}`);
     }
   };
-  put(vars.configuration, 'ansible.extraVars', true);
+  put(own, 'ansible.extraVars', true);
+  put(Object.fromEntries(changed), 'ansible.extraVars', false);
+  for (const [name, value] of changed) if (value === null) lines.delete(name);
   put(vars.globals, 'globals', false);
   put(vars.request, 'extra-vars', false);
   put(vars.run, 'run', false);

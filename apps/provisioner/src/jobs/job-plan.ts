@@ -1,5 +1,6 @@
 import { MusterError, type ClusterSettings, type JobRecord, type NodeRecord } from '#contracts';
-import type { AnsibleConfig } from '#service';
+import { effectiveAnsible, type AnsibleConfig } from '#service';
+import { isStrict, type HostKeys } from '../ansible/host-keys.js';
 import { inventoryFile } from '../content/inventory-file.js';
 import { masker, secretsOf } from '../content/masking.js';
 import { extraVarsFile } from '../content/variables.js';
@@ -9,8 +10,13 @@ import { nodeAt, type PreparedInstall } from '../discover/prepare-install.js';
 export interface PlanInput {
   job: JobRecord;
   nodes: NodeRecord[];
-  settings: Pick<ClusterSettings, 'hostGroups' | 'globals'>;
+  settings: Pick<ClusterSettings, 'hostGroups' | 'globals' | 'ansible'>;
+  /** Of this service's file; the settings go on top. */
   ansible: AnsibleConfig;
+  /** Keys that hosts without any on record have shown in an earlier step, by the job's node or address. */
+  learned?: ReadonlyMap<string, string[]>;
+  /** Does the operator's own known_hosts know the name? */
+  inFile?: (alias: string) => boolean;
 }
 
 /** What Ansible is given for one step of a job. */
@@ -19,6 +25,8 @@ export interface StepFiles {
   extraVars: string;
   /** Job's node (or address) → its name in the inventory. */
   hosts: Map<string, string>;
+  /** Of every host in the inventory, by its name there. */
+  hostKeys: Map<string, HostKeys>;
   left: { node: string; reason: string }[];
   mask: (text: string) => string;
 }
@@ -35,22 +43,28 @@ export interface StepInput {
 
 /** @throws BAD_REQUEST, NODE_UNKNOWN: the job cannot be carried out as it is */
 export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
-  const { job, ansible } = plan;
+  const { job } = plan;
+  const ansible = effectiveAnsible(plan.ansible, plan.settings.ansible);
   const discover = job.kind === 'discover';
   const nodes = discover ? step.nodes.map((address, i) => addressAsNode(address, i, plan.nodes)) : plan.nodes;
   const hosts = new Map(step.nodes.map((n, i) => [n, discover ? addressName(i) : n]));
+  // A recovery renders nothing that looks at other hosts, and has no time to read a thousand of them.
+  const inInventory = discover
+    ? nodes
+    : withGroup(nodes, job).filter((n) => step.step !== 'recover' || step.nodes.includes(n.name));
+  const aliases = discover ? keyAliases(plan, step.nodes) : undefined;
+  const hostKeys = hostKeysOf(plan, inInventory, hosts, aliases);
   const inventory = inventoryFile({
-    // A recovery renders nothing that looks at other hosts, and has no time to read a thousand of them.
-    nodes: discover
-      ? nodes
-      : withGroup(nodes, job).filter((n) => step.step !== 'recover' || step.nodes.includes(n.name)),
+    nodes: inInventory,
     hostGroups: plan.settings.hostGroups,
     targets: [...hosts.values()],
     user: ansible.user,
-    ...(discover && { aliases: keyAliases(plan, step.nodes) }),
+    ...(aliases && { aliases }),
+    strict: new Set([...hostKeys].filter(([, keys]) => isStrict(keys)).map(([name]) => name)),
   });
   const extraVars = extraVarsFile({
-    configuration: ansible.extraVars,
+    configuration: plan.ansible.extraVars,
+    settings: plan.settings.ansible.extraVars ?? {},
     globals: plan.settings.globals,
     request: job.extraVars,
     run: {
@@ -68,6 +82,7 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     inventory: inventory.text,
     extraVars,
     hosts,
+    hostKeys,
     left: inventory.left,
     mask: masker(secrets.flatMap((vars) => secretsOf(vars))),
   };
@@ -91,6 +106,22 @@ const addressName = (i: number): string => `address-${i}`;
 const keyAliases = (plan: PlanInput, addresses: readonly string[]): Map<string, string> =>
   new Map(addresses.map((a, i) => [addressName(i), nodeAt(plan.nodes, a)?.name ?? `${plan.job.id}.${a}`]));
 
+function hostKeysOf(
+  plan: PlanInput,
+  nodes: readonly NodeRecord[],
+  hosts: ReadonlyMap<string, string>,
+  aliases?: ReadonlyMap<string, string>,
+): Map<string, HostKeys> {
+  const asked = new Map([...hosts].map(([node, host]) => [host, node]));
+  return new Map(
+    nodes.map(({ name, sshHostKeys = [] }) => {
+      const alias = aliases?.get(name) ?? name;
+      const pinned = sshHostKeys.length > 0 ? sshHostKeys : (plan.learned?.get(asked.get(name) ?? name) ?? []);
+      return [name, { alias, pinned, inFile: plan.inFile?.(alias) === true }];
+    }),
+  );
+}
+
 const installVars = (install: PreparedInstall, hosts: ReadonlyMap<string, string>): Record<string, unknown> => ({
   muster_agents: Object.fromEntries([...hosts].map(([address, host]) => [host, install.tasks.get(address)])),
   muster_agent_archive: install.archive,
@@ -98,7 +129,7 @@ const installVars = (install: PreparedInstall, hosts: ReadonlyMap<string, string
 
 /** The effective variables of the job, before those of each node. */
 export const runVariables = (plan: PlanInput): Record<string, unknown> => ({
-  ...plan.ansible.extraVars,
+  ...effectiveAnsible(plan.ansible, plan.settings.ansible).extraVars,
   ...plan.settings.globals,
   ...plan.job.extraVars,
 });
@@ -115,6 +146,7 @@ function addressAsNode(address: string, i: number, known: readonly NodeRecord[])
     powerLevels: [],
     provisionDriver: 'ansible',
     vars: nodeAt(known, address)?.vars ?? {},
+    sshHostKeys: nodeAt(known, address)?.sshHostKeys ?? [],
     fencing: 'manual',
     enrolled: false,
     status: 'Unallocated',

@@ -1,6 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Lease, WorkerRegistry, type AnnouncedWorker, type KvView, type WorkerView } from '#bus';
-import { isEndedJob, MusterError, type JobRecord, type NodeRecord } from '#contracts';
+import {
+  isEndedJob,
+  MusterError,
+  SETTINGS_KEY,
+  type ClusterSettings,
+  type JobRecord,
+  type NodeRecord,
+} from '#contracts';
 import { ServiceContext } from '#service';
 import { RunFolder } from '../ansible/run-folder.js';
 import { ansibleTrouble } from '../ansible/self-test.js';
@@ -27,6 +34,8 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
   /** Ended by this worker, while the watch may still show them as they were. */
   private readonly finished = new Set<string>();
   private readonly seen = new Map<string, { what: string; at: number }>();
+  /** Job → since when this process has seen it run, whoever ran it. */
+  private readonly runningSince = new Map<string, number>();
   /** Highest conductor token on any job so far. */
   private conductor = 0;
   private ready = false;
@@ -90,7 +99,9 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
 
   /** The driver is offered when, and as soon as, Ansible works here. */
   private async selfTest(): Promise<void> {
-    const trouble = await ansibleTrouble(this.context.config.ansible);
+    const { bus, config } = this.context;
+    const settings = (await bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY))?.value;
+    const trouble = await ansibleTrouble(config.ansible, settings?.ansible ?? {});
     if (this.stopping) return;
     if (trouble === undefined) {
       this.ready = true;
@@ -135,10 +146,12 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
   private note(jobs: readonly { key: string; value: JobRecord }[], now: number): void {
     const open = new Set(jobs.map((j) => j.key));
     for (const id of this.seen.keys()) if (!open.has(id)) this.seen.delete(id);
+    for (const id of this.runningSince.keys()) if (!open.has(id)) this.runningSince.delete(id);
     for (const id of this.finished) if (!open.has(id)) this.finished.delete(id);
     for (const { key, value } of jobs) {
       const what = `${value.status}.${value.generation}`;
       if (this.seen.get(key)?.what !== what) this.seen.set(key, { what, at: now });
+      if (value.status === 'Running' && !this.runningSince.has(key)) this.runningSince.set(key, now);
       this.conductor = Math.max(this.conductor, value.conductor ?? 0);
     }
   }
@@ -217,7 +230,8 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
       const timer = setTimeout(() => wait.abort(), waitMs);
       await Promise.race([lease.whenHeld(), aborted(wait.signal)]).finally(() => clearTimeout(timer));
       lease.check();
-      const run = new JobRun({ bus, config, ...claimed, lease, nodes: () => this.seenNodes() });
+      const ranMs = performance.now() - (this.runningSince.get(seen.id) ?? performance.now());
+      const run = new JobRun({ bus, config, ...claimed, lease, nodes: () => this.seenNodes(), ranMs });
       this.runs.set(seen.id, run);
       if (this.stopping) run.abandon();
       // A cancel that came between the claim and now was seen by nobody.

@@ -43,8 +43,9 @@ export async function claimJob(
   const entry = await jobs.get(seen.id);
   if (entry === undefined || entry.value.status !== seen.status || entry.value.generation !== seen.generation)
     return undefined;
+  const { progress: _before, ...rest } = entry.value;
   const job: JobRecord = {
-    ...entry.value,
+    ...rest,
     status: 'Running',
     worker,
     generation: entry.value.generation + 1,

@@ -41,7 +41,7 @@ describe('the steps of a job', () => {
   });
 
   it('a cancelled commission cleans up all nodes, also when the cancel comes while a dead worker’s job is resumed', () => {
-    const cancelled = { cancelledBy: 'ann' };
+    const cancelled = { ending: 'cancelled by ann' };
     expect(sut('commission', [did('site', nodes, { cancelled: true })], cancelled)).toEqual(run('cleanup', false));
     expect(sut('commission', [], { ...cancelled, resumed: true })).toEqual(run('cleanup', false));
     expect(sut('commission', [did('cleanup')], { ...cancelled, resumed: true })).toMatchObject({
@@ -52,7 +52,7 @@ describe('the steps of a job', () => {
   });
 
   it('a commission that had worked before the cancel came stays worked', () => {
-    expect(sut('commission', [did('site')], { cancelledBy: 'ann' })).toMatchObject({ end: 'Complete' });
+    expect(sut('commission', [did('site')], { ending: 'cancelled by ann' })).toMatchObject({ end: 'Complete' });
   });
 
   it('decommission is cleanup at best effort: Complete, and each node says whether it worked', () => {
@@ -92,7 +92,7 @@ describe('the steps of a job', () => {
       error: 'discover failed on b (task "T": broke), c (task "T": broke)',
       results: { a: { ok: true, step: 'install', node: 'a-1' }, b: { ok: false, step: 'discover' } },
     });
-    expect(sut('discover', [did('discover')], { cancelledBy: 'ann' })).toMatchObject({
+    expect(sut('discover', [did('discover')], { ending: 'cancelled by ann' })).toMatchObject({
       end: 'Errored',
       results: { a: { ok: false, step: 'discover', message: 'looked at, and nothing done: cancelled by ann' } },
     });
@@ -108,7 +108,10 @@ describe('the steps of a job', () => {
 
   it('a job that was cancelled before it began does nothing', () => {
     for (const kind of JobKinds)
-      expect(sut(kind, [], { cancelledBy: 'ann' })).toMatchObject({ end: 'Errored', error: 'cancelled by ann' });
+      expect(sut(kind, [], { ending: 'cancelled by ann' })).toMatchObject({
+        end: 'Errored',
+        error: 'cancelled by ann',
+      });
   });
 
   it('always ends, says something of every node, and never calls a node good that was only cleaned up or looked at', () => {
@@ -122,7 +125,7 @@ describe('the steps of a job', () => {
         (kind, outcomes, resumed, cancelAt) => {
           const done: StepDone[] = [];
           for (;;) {
-            const cancelledBy = done.length >= cancelAt ? { cancelledBy: 'ann' } : {};
+            const cancelledBy = done.length >= cancelAt ? { ending: 'cancelled by ann' } : {};
             const next = nextStep({ kind, nodes, done, resumed, ...cancelledBy });
             if ('end' in next) {
               expect(Object.keys(next.results).sort()).toEqual(nodes);

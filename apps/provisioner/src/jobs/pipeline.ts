@@ -15,8 +15,8 @@ export interface PipelineInput {
   nodes: readonly string[];
   /** In order. */
   done: readonly StepDone[];
-  /** Who has cancelled the job, if anybody. */
-  cancelledBy?: string;
+  /** Why the job is to end before its time, where it is: `cancelled by ann`, `timed out after 60 s`. */
+  ending?: string;
   /** An earlier worker of this job was cut off: it may have done any part of it. */
   resumed: boolean;
 }
@@ -49,13 +49,13 @@ export function nextStep(input: PipelineInput): NextStep {
   const { kind, done } = input;
   const last = done.at(-1);
   if (last === undefined) {
-    if (input.cancelledBy !== undefined && !(input.resumed && kind === 'commission')) return errored(input, {});
+    if (input.ending !== undefined && !(input.resumed && kind === 'commission')) return errored(input, {});
     // Cancelled, then cut off: what it had set up must go.
-    if (input.cancelledBy !== undefined) return { run: 'cleanup', nodes: [...input.nodes], cancellable: false };
+    if (input.ending !== undefined) return { run: 'cleanup', nodes: [...input.nodes], cancellable: false };
     return { run: first[kind], nodes: [...input.nodes], cancellable: true };
   }
   const bad = failedIn(last.results);
-  const stopped = last.cancelled || input.cancelledBy !== undefined;
+  const stopped = last.cancelled || input.ending !== undefined;
   switch (kind) {
     case 'commission':
       if (last.step === 'cleanup') return errored(input, rolledBack(done));
@@ -98,7 +98,7 @@ const failedIn = (results: Record<string, NodeResult>): string[] =>
 const complete = (results: Record<string, NodeResult>): NextStep => ({ end: 'Complete', error: '', results });
 
 function errored(input: PipelineInput, results: Record<string, NodeResult>): NextStep {
-  const why = input.cancelledBy === undefined ? failure(input.done) : `cancelled by ${input.cancelledBy}`;
+  const why = input.ending ?? failure(input.done);
   const all = Object.fromEntries(
     input.nodes.map((n): [string, NodeResult] => {
       const r = results[n] ?? { ok: false, step: first[input.kind], message: why };
@@ -165,7 +165,7 @@ function decommissioned(input: PipelineInput, results: Record<string, NodeResult
       return [n, r.ok ? r : { ...r, cleanupFailed: true }];
     }),
   );
-  if (input.cancelledBy !== undefined) return errored(input, all);
+  if (input.ending !== undefined) return errored(input, all);
   return complete(all);
 }
 

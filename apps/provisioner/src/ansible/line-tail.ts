@@ -1,0 +1,59 @@
+import { createReadStream } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { MusterError } from '#contracts';
+
+/** Between two looks at what was appended, ms. */
+const LOOK_MS = 500;
+
+/** Hands on the lines of a file while it is written. What comes after the last look is for who reads the whole. */
+export class LineTail {
+  private file: FileHandle | undefined;
+  private rest = '';
+  private looking: Promise<void> | undefined;
+  private failure: unknown;
+  private readonly timer: NodeJS.Timeout;
+  private readonly decoder = new TextDecoder();
+
+  constructor(
+    private readonly path: string,
+    private readonly onLines: (lines: string[]) => void,
+  ) {
+    this.timer = setInterval(() => {
+      this.looking ??= this.look()
+        .catch((error: unknown) => {
+          clearInterval(this.timer);
+          this.failure = error;
+        })
+        .finally(() => (this.looking = undefined));
+    }, LOOK_MS);
+  }
+
+  /** @throws what kept it from reading */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+    await this.file?.close();
+    if (this.failure !== undefined) throw MusterError.from(this.failure);
+  }
+
+  private async look(): Promise<void> {
+    this.file ??= await open(this.path);
+    const chunk = Buffer.alloc(256 * 1024);
+    for (;;) {
+      const { bytesRead } = await this.file.read(chunk, 0, chunk.length, null);
+      if (bytesRead === 0) return;
+      const lines = (this.rest + this.decoder.decode(chunk.subarray(0, bytesRead), { stream: true })).split('\n');
+      this.rest = lines.pop() ?? '';
+      if (lines.length > 0) this.onLines(lines);
+    }
+  }
+}
+
+/** All lines of a file. */
+export async function linesOf(path: string): Promise<string[]> {
+  const lines: string[] = [];
+  const reader = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+  for await (const line of reader) lines.push(line);
+  return lines;
+}

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { MusterError, type JobKind } from '#contracts';
+import type { AnsibleConfig } from '#service';
+import { ownPlaybooks, playbookOf } from '../ansible/ansible-run.js';
+import type { Step } from '../ansible/ansible-events.js';
+
+/** Playbooks of the configured folder that a job may come to need, also for what must follow a failure. */
+const needs: Record<JobKind, Step[]> = {
+  commission: ['site', 'cleanup'],
+  decommission: ['cleanup'],
+  maintenance: ['cleanup', 'site'],
+  resetup: ['cleanup', 'site'],
+  check: ['check'],
+  recover: ['recover'],
+  discover: [],
+};
+
+/** What is not there of the files for these playbooks: one sentence, or undefined. */
+export function missingContent(config: AnsibleConfig, steps: readonly Step[]): string | undefined {
+  if (!existsSync(config.playbooks)) return `the folder of playbooks ${config.playbooks} does not exist`;
+  for (const step of steps) {
+    const path = join(config.playbooks, playbookOf(step, config));
+    if (!existsSync(path)) return `the playbook ${path} does not exist`;
+  }
+  if (config.privateKey !== undefined && !existsSync(config.privateKey))
+    return `the ssh key ${config.privateKey} does not exist`;
+  return undefined;
+}
+
+/**
+ * Before a job begins: whatever it may need is there, so that it does not stop half way.
+ * @throws CONFIG_INVALID
+ */
+export function checkContent(config: AnsibleConfig, kind: JobKind, worker: string): void {
+  const missing = missingContent(kind === 'discover' ? { ...config, playbooks: ownPlaybooks } : config, needs[kind]);
+  if (missing === undefined) return;
+  throw new MusterError(
+    'CONFIG_INVALID',
+    `on ${worker} ${missing}: nothing was run. Put it there, or change the Ansible configuration (PATCH /v1/settings, or config set)`,
+  );
+}

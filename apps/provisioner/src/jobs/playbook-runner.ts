@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import type { Bus, Lease } from '#bus';
+import {
+  completeSettings,
+  MusterError,
+  SETTINGS_KEY,
+  type ClusterSettings,
+  type JobRecord,
+  type NodeProgress,
+  type NodeRecord,
+  type NodeResult,
+  type RecoverTask,
+} from '#contracts';
+import { effectiveAnsible, type ServiceConfig } from '#service';
+import type { RunEnd, Step } from '../ansible/ansible-events.js';
+import { runAnsible } from '../ansible/ansible-run.js';
+import { isInFile } from '../ansible/host-keys.js';
+import { LogWriter } from '../ansible/log-writer.js';
+import { RunProgress } from '../ansible/run-progress.js';
+import { checkContent } from '../content/playbook-files.js';
+import type { PreparedInstall } from '../discover/prepare-install.js';
+import { stepFiles, type PlanInput, type StepFiles } from './job-plan.js';
+import type { JobClaim } from './job-store.js';
+import { STEP_LIMIT_MS } from './pipeline.js';
+import { ProgressWriter } from './progress-writer.js';
+
+export interface PlaybookRunnerOptions {
+  bus: Bus;
+  config: ServiceConfig;
+  claim: JobClaim;
+  /** As claimed. */
+  job: JobRecord;
+  /** Held; commands die with it. */
+  lease: Lease;
+  /** Nodes as last seen, without a gap; undefined: read them anew. */
+  nodes: () => NodeRecord[] | undefined;
+  /** Ends a run and the job with it: it belongs to another. */
+  stop: AbortSignal;
+  /** Ends a run that may be cancelled. */
+  cancel: AbortSignal;
+  /** The job's record has been taken by another. */
+  lost: () => void;
+}
+
+export interface PlaybookOutcome {
+  results: Record<string, NodeResult>;
+  /** What each node or address has said of itself. */
+  facts: Map<string, unknown>;
+  ended?: RunEnd['ended'];
+}
+
+/** Runs playbooks on nodes of one job, with the settings as they were when the first one ran. */
+export class PlaybookRunner {
+  /** Host keys that nodes, or addresses, without any on record have shown. */
+  readonly learned = new Map<string, string[]>();
+  private runs = 0;
+  private settings: Promise<ClusterSettings> | undefined;
+
+  constructor(private readonly o: PlaybookRunnerOptions) {}
+
+  /** Nothing has been run yet by this worker. */
+  get isFresh(): boolean {
+    return this.runs === 0;
+  }
+
+  /**
+   * @throws LEASE_LOST where it was ended since the job is no longer this worker's; BAD_REQUEST, NODE_UNKNOWN,
+   * CONFIG_INVALID, COMMAND_FAILED where nothing was run, since it cannot be
+   */
+  async run(
+    step: Step,
+    nodes: string[],
+    cancellable: boolean,
+    more: { recover?: RecoverTask[]; install?: PreparedInstall } = {},
+  ): Promise<PlaybookOutcome> {
+    const { bus, config, claim, job, lease, stop } = this.o;
+    const plan = await this.plan(nodes);
+    const run = `${job.id}.${claim.generation}.${this.runs++}`;
+    const files = stepFiles(plan, { step, nodes, run, ...more });
+    const log = new LogWriter(
+      (text) => bus.appendLog(job.id, text),
+      files.mask,
+      (error) => bus.log.warn({ job: job.id, reason: MusterError.from(error).message }, 'lines of a job log are lost'),
+    );
+    for (const { reason } of files.left) log.line(`[muster] left out of the inventory: ${reason}`);
+    log.line(`[muster] ${step} on ${nodes.join(', ')} by ${claim.worker}`);
+    // A recovery is started first and told then: its record says Running already, and each write is a round trip.
+    const told = step === 'release' ? Promise.resolve() : this.tellStep(step);
+    told.catch(() => this.o.lost());
+    if (step !== 'recover') await told;
+    const progress = this.progressOf(step, files);
+    try {
+      const outcome = await runAnsible({
+        step,
+        config: effectiveAnsible(config.ansible, plan.settings.ansible),
+        nodes: [...files.hosts.values()],
+        inventory: files.inventory,
+        extraVars: files.extraVars,
+        hostKeys: files.hostKeys,
+        leaseUntil: () => lease.validUntil,
+        limitMs: STEP_LIMIT_MS[step],
+        onLine: (line) => log.line(line),
+        onEvents: (lines) => progress.take(lines),
+        signal: cancellable ? AbortSignal.any([stop, this.o.cancel]) : stop,
+      });
+      await told;
+      const { ended } = outcome.end;
+      if (stop.aborted || ended === 'lease-lost')
+        throw new MusterError('LEASE_LOST', `job ${job.id}: ${step} was ended with this worker's lease`, {
+          job: job.id,
+        });
+      log.line(`[muster] ${step} took ${outcome.tookMs} ms`);
+      const { hosts, mask } = files;
+      for (const [node, host] of hosts) {
+        const keys = outcome.learned.get(host);
+        if (keys !== undefined) this.learned.set(node, keys);
+      }
+      const results = Object.fromEntries(
+        [...hosts].map(([node, host]): [string, NodeResult] => [
+          node,
+          masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, mask),
+        ]),
+      );
+      const facts = new Map([...hosts].map(([node, host]) => [node, outcome.facts.get(host)]));
+      return ended === undefined ? { results, facts } : { results, facts, ended };
+    } finally {
+      await progress.stop();
+      await log.flush();
+    }
+  }
+
+  /** Targets are read anew, also where the view is good: an address may have changed with the very return at hand. */
+  async plan(targets: readonly string[]): Promise<PlanInput> {
+    const { bus, config, job } = this.o;
+    const bucket = bus.bucket<NodeRecord>('nodes');
+    const seen = this.o.nodes() ?? (await bucket.list()).map((e) => e.value);
+    const byName = new Map(seen.map((n) => [n.name, n]));
+    const own = job.kind === 'discover' ? [] : [...new Set([...job.nodes, ...targets])];
+    const [settings, fresh] = await Promise.all([
+      (this.settings ??= this.firstSettings()),
+      Promise.all(own.map(async (name) => [name, (await bucket.get(name))?.value] as const)),
+    ]);
+    for (const [name, node] of fresh) {
+      if (node === undefined) byName.delete(name);
+      else byName.set(name, node);
+    }
+    return {
+      job,
+      nodes: [...byName.values()],
+      settings,
+      ansible: config.ansible,
+      learned: this.learned,
+      inFile: knownNames(config.ansible.knownHosts),
+    };
+  }
+
+  /** A job keeps to them until its end: what was begun with one set of playbooks is not cleaned up with another. */
+  private async firstSettings(): Promise<ClusterSettings> {
+    const { bus, config, job, claim } = this.o;
+    const stored = await bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
+    if (stored === undefined)
+      throw new MusterError('CONFIG_INVALID', 'the cluster has no settings yet: does inventory run?');
+    const settings = completeSettings(stored.value);
+    checkContent(effectiveAnsible(config.ansible, settings.ansible), job.kind, claim.worker);
+    return settings;
+  }
+
+  private async tellStep(step: Step): Promise<void> {
+    await this.o.claim.write(({ progress: _before, ...job }) => ({ ...job, task: step }));
+  }
+
+  private progressOf(step: Step, files: StepFiles): { take(lines: string[]): void; stop(): Promise<void> } {
+    const { bus, claim, job } = this.o;
+    const seen = new RunProgress();
+    const writer = new ProgressWriter(
+      files.hosts.size,
+      (progress) => claim.write((now) => ({ ...now, progress })),
+      (error) => {
+        if (error.code === 'STALE_TOKEN') this.o.lost();
+        else bus.log.warn({ job: job.id, reason: error.message }, 'progress of a job was not written');
+      },
+    );
+    const shown = (): Record<string, NodeProgress> =>
+      Object.fromEntries(
+        [...files.hosts].flatMap(([node, host]) => {
+          const is = seen.hosts.get(host);
+          return is === undefined ? [] : [[node, { step, ...is, task: files.mask(is.task) }]];
+        }),
+      );
+    return {
+      take: (lines) => {
+        seen.take(lines);
+        if (step !== 'release') writer.set(shown());
+      },
+      stop: () => writer.stop(),
+    };
+  }
+}
+
+function knownNames(file: string | undefined): (alias: string) => boolean {
+  if (file === undefined) return () => false;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    // Not there yet: it says nothing of anybody.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return () => false;
+    throw new MusterError('CONFIG_INVALID', `ansible.knownHosts ${file} cannot be read`, {}, { cause });
+  }
+  return (alias) => isInFile(text, alias);
+}
+
+/** Whatever comes from the nodes, or from Ansible's own words about them. */
+function masked(r: NodeResult, mask: (text: string) => string): NodeResult {
+  const out: NodeResult = { ...r };
+  if (r.message !== undefined) out.message = mask(r.message);
+  if (r.failedTask !== undefined) out.failedTask = mask(r.failedTask);
+  if (r.check !== undefined)
+    out.check = { ...r.check, findings: r.check.findings.map((f) => ({ ...f, why: mask(f.why) })) };
+  if (r.workloads !== undefined)
+    out.workloads = Object.fromEntries(
+      Object.entries(r.workloads).map(([name, w]) => [name, { ...w, reason: mask(w.reason) }]),
+    );
+  return out;
+}
