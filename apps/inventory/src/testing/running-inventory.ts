@@ -48,7 +48,7 @@ export class RunningInventory {
         cluster: 'spec',
         instance: `inventory-${i}`,
         nats: { servers: [nats.url] },
-        keys: { secrets },
+        keys: { secrets, datagram: join(nats.dir, 'keys/datagram.key'), agents: join(nats.dir, 'keys/agents.key') },
         credentials: join(nats.dir, 'creds', 'inventory.json'),
         dataDir: dir,
         logLevel: 'fatal',

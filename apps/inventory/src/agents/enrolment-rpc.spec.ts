@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectBus, type Bus } from '#bus';
+import { Subjects, type EventMap, type PeerList } from '#contracts';
+import { RunningInventory } from '../testing/running-inventory.js';
+
+let sut: RunningInventory;
+let agent: Bus | undefined;
+
+beforeAll(async () => {
+  sut = await RunningInventory.start();
+  await sut.work('provisioner', ['ansible']);
+}, 60_000);
+
+afterAll(async () => {
+  await agent?.close();
+  await sut?.stop();
+}, 30_000);
+
+const host = {
+  by: 'ada',
+  label: 'host1',
+  serial: 'SN1',
+  networks: { management: { address: '10.0.0.11' } },
+  hostKeys: [`ssh-ed25519 ${'A'.repeat(40)}`],
+};
+const enrol = (user: string) => sut.as(user).call('inventory.agents.enrol', host);
+
+describe('the enrolment of an agent', () => {
+  it('registers the node, and gives its agent what it needs to be heard', async () => {
+    const audited = new Promise<EventMap['audit']>((resolve) => {
+      const subjects = [Subjects.event('audit', '*')];
+      const reader = sut.as('gateway').follow(subjects, { fromSeq: 1 }, (_subject, event) => {
+        resolve((event as { data: EventMap['audit'] }).data);
+        void reader.close();
+      });
+    });
+    const enrolment = await enrol('provisioner');
+    expect(enrolment).toMatchObject({ node: 'host1-SN1', cluster: 'spec', agentPort: 7946, networks: host.networks });
+    expect(enrolment.datagramKeys).toEqual([readFileSync(join(sut.nats.dir, 'keys/datagram.key'), 'utf8').trim()]);
+    expect(await sut.as('gateway').call('inventory.nodes.get', { name: 'host1-SN1' })).toMatchObject({
+      status: 'Unallocated',
+      state: 'Unknown',
+      enrolled: true,
+      sshHostKeys: host.hostKeys,
+    });
+    agent = await connectBus({ name: 'agent', servers: [sut.nats.url], credentials: enrolment.credentials });
+    expect(await agent.ask<PeerList>(Subjects.peers('host1-SN1'), {})).toMatchObject({ self: { name: 'host1-SN1' } });
+    const told = await audited;
+    expect(told).toMatchObject({ by: 'ada', action: 'agent-enrol', subject: 'host1-SN1', outcome: 'accepted' });
+    expect(JSON.stringify(told)).not.toContain(enrolment.credentials.seed);
+  });
+
+  it('is issued again for the same machine, which stays the node that it is', async () => {
+    const before = await sut.as('gateway').call('inventory.nodes.get', { name: 'host1-SN1' });
+    const again = await enrol('provisioner');
+    expect(again.credentials.user).toBe('agent=host1-SN1');
+    const after = await sut.as('gateway').call('inventory.nodes.get', { name: 'host1-SN1' });
+    expect(after.revision).toBe(before.revision);
+    const second = await connectBus({ name: 'again', servers: [sut.nats.url], credentials: again.credentials });
+    await second.close();
+  });
+
+  it('is for a provisioner alone', async () => {
+    for (const user of ['gateway', 'fencer', 'detector', 'tools', 'inventory'])
+      await expect([user, await enrol(user).catch((e: unknown) => e)]).toMatchObject([user, { code: 'FORBIDDEN' }]);
+  });
+
+  it('changes nothing where another node has the address', async () => {
+    const other = { ...host, label: 'host2' };
+    await expect(sut.as('provisioner').call('inventory.agents.enrol', other)).rejects.toMatchObject({
+      code: 'ALREADY_EXISTS',
+      facts: { node: 'host1-SN1' },
+    });
+    await expect(sut.as('gateway').call('inventory.nodes.get', { name: 'host2-SN1' })).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+    });
+  });
+});
