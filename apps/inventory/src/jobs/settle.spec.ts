@@ -174,3 +174,21 @@ describe('a re-setup', () => {
     expect(kinds(s)).toEqual(['resetup']);
   });
 });
+
+describe('ssh host keys that a job has learned', () => {
+  const key = ['ssh-ed25519 AAAA'];
+  it.each(['commission', 'check', 'resetup', 'recover'] as const)(
+    'are pinned by a %s, also by one that failed',
+    (kind) => {
+      const bad: NodeResult = { ok: false, step: 'site', message: 'disk full', hostKeys: key };
+      expect(settle(aNode('a-1'), job(kind, bad, failed), facts).node.sshHostKeys).toEqual(key);
+    },
+  );
+  it('replace none that are pinned, and clear none', () => {
+    const pinned = aNode('a-1', { sshHostKeys: ['ssh-rsa BBBB'] });
+    expect(settle(pinned, job('check', { ...check('ok'), hostKeys: key }), facts).node.sshHostKeys).toEqual([
+      'ssh-rsa BBBB',
+    ]);
+    expect(settle(pinned, job('check', check('ok')), facts).node.sshHostKeys).toEqual(['ssh-rsa BBBB']);
+  });
+});

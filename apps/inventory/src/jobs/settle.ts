@@ -26,7 +26,8 @@ export const MOST_FAILED_TRIES = 5;
 /** Carries the job's result into the node. Applied once per (node, job): `lastJob` tells that it has been. */
 export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settlement {
   const result: NodeResult = job.results[node.name] ?? { ok: false, step: job.task, message: job.error };
-  const done: NodeRecord = { ...node, lastJob: job.id };
+  const known = withHostKeys(node, result);
+  const done: NodeRecord = { ...known, lastJob: job.id };
   switch (job.kind) {
     case 'commission':
     case 'decommission':
@@ -38,9 +39,13 @@ export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settle
       return wasCalledOff(job) ? settleUnbegun(done, job) : settleResetup(done, job, result, f);
     case 'recover':
     case 'discover':
-      return { node, events: [] };
+      return { node: known, events: [] };
   }
 }
+
+/** Pinned at first contact, whatever else came of the job; what is pinned stays until an operator clears it. */
+const withHostKeys = (node: NodeRecord, { hostKeys = [] }: NodeResult): NodeRecord =>
+  hostKeys.length === 0 || (node.sshHostKeys?.length ?? 0) > 0 ? node : { ...node, sshHostKeys: hostKeys };
 
 /** In service again: nothing is pending, and what was installed is known where the job told it. */
 function cleared(node: NodeRecord, job: JobRecord, checksum: string | undefined, at: number): NodeRecord {
