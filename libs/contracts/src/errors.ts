@@ -12,6 +12,7 @@ export const ErrorCodes = {
   WORKLOAD_UNKNOWN: { status: 404, retry: false },
   CLAIM_UNKNOWN: { status: 404, retry: false },
   TOKEN_UNKNOWN: { status: 404, retry: false },
+  LAST_ADMIN: { status: 409, retry: false },
   IMPORT_INVALID: { status: 400, retry: false },
   IDEMPOTENCY_MISMATCH: { status: 409, retry: false },
   IDEMPOTENCY_IN_PROGRESS: { status: 409, retry: true },

@@ -20,6 +20,7 @@ export * from './settings-patch.js';
 export * from './settings-request.js';
 export * from './settings.js';
 export * from './subjects.js';
+export * from './token.js';
 export * from './variable-names.js';
 export * from './verdict.js';
 export * from './worker.js';

@@ -70,7 +70,7 @@ export interface ImportOutcome {
   unchanged: string[];
 }
 
-/** Bucket `tokens`, key = SHA-256 of the token, hex: who reads the bucket cannot use what stands there. */
+/** An API token, as everybody may see it. */
 export interface TokenRecord {
   name: string;
   role: 'viewer' | 'operator' | 'admin';

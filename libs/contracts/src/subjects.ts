@@ -53,7 +53,7 @@ export const Buckets = [
   'settings',
   'secrets',
   'admission',
-  /** API tokens by their hash. */
+  /** API tokens by their name. */
   'tokens',
   /** Answers to requests that came with an Idempotency-Key; each for a day. */
   'idempotency',

@@ -1461,7 +1461,7 @@ export const namedSchemas: Record<string, Schema> = {
     required: ['brakeAtLeast', 'brakeShare', 'capAtLeast', 'capShare', 'flaps'],
   },
   TokenRecord: {
-    description: 'Bucket `tokens`, key = SHA-256 of the token, hex: who reads the bucket cannot use what stands there.',
+    description: 'An API token, as everybody may see it.',
     type: 'object',
     properties: {
       name: { type: 'string' },

@@ -56,7 +56,7 @@ const own: Record<string, ErrorCode[]> = {
   'DELETE /v1/claims/{id}': ['CLAIM_UNKNOWN'],
   'PATCH /v1/settings': ['SETTINGS_INVALID'],
   'POST /v1/tokens': ['ALREADY_EXISTS'],
-  'DELETE /v1/tokens/{id}': ['TOKEN_UNKNOWN'],
+  'DELETE /v1/tokens/{id}': ['TOKEN_UNKNOWN', 'LAST_ADMIN'],
 };
 
 /** Every code that a route of `/v1` may answer; INTERNAL, a defect of ours, is not named. */

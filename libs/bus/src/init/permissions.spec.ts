@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { encodeUser } from '@nats-io/jwt';
 import { createAccount, createUser } from '@nats-io/nkeys';
-import { inboxPrefix, Subjects, type ServiceName } from '#contracts';
+import { Buckets, inboxPrefix, Subjects, type ServiceName } from '#contracts';
 import {
   addAgentUsers,
   connectBus,
@@ -156,9 +156,9 @@ describe("the services' NATS users", () => {
         reads: ['nodes', 'settings', 'incidents', 'workers', 'leases', 'secrets'],
         writes: ['incidents', 'workers', 'leases'],
       },
-      gateway: { reads: [], writes: [] },
+      gateway: { reads: ['tokens', 'idempotency'], writes: ['idempotency'] },
     };
-    const buckets = ['nodes', 'incidents', 'jobs', 'workloads', 'leases', 'settings', 'secrets', 'admission'] as const;
+    const buckets = Buckets.filter((bucket) => bucket !== 'alarms');
     for (const [service, { reads, writes }] of Object.entries(can)) {
       if (service === 'inventory') continue;
       const credentials = readCredentials(credentialsFile(nats.dir, service));

@@ -91,7 +91,7 @@ const needs: Record<UserKind, Needs> = {
     calls: ['inventory', 'fencer'],
   },
   gateway: {
-    reads: ['idempotency'],
+    reads: ['tokens', 'idempotency'],
     writes: ['idempotency'],
     followsEvents: true,
     readsLogs: true,
