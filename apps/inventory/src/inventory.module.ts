@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from './agents/agents.module.js';
 import { AlarmsModule } from './alarms/alarms.module.js';
+import { ClaimsModule } from './claims/claims.module.js';
 import { ConductorModule } from './conductor/conductor.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
@@ -12,17 +13,20 @@ import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { StatusModule } from './status/status.module.js';
 import { StoreModule } from './store/store.module.js';
+import { TokensModule } from './tokens/tokens.module.js';
 
 /** Owns node state, jobs, incidents and workloads; the one place that decides. */
 @Module({
   imports: [
     StoreModule,
     SettingsModule,
+    TokensModule,
     NodesModule,
     MonitorModule,
     AgentsModule,
     OperationsModule,
     JobsModule,
+    ClaimsModule,
     ReturnsModule,
     AlarmsModule,
     StatusModule,

@@ -163,6 +163,8 @@ export interface NodeView extends NodeRecord {
   inService: boolean;
   reasons: OutReason[];
   job?: string;
+  /** The claim that holds it. */
+  claim?: string;
   /** Of a node that is being drained: the workloads that are still assigned to it. */
   remaining?: string[];
 }

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ServiceContext } from '#service';
-import { BearerGuard, Tokens } from '../auth/bearer.guard.js';
+import { BearerGuard } from '../auth/bearer.guard.js';
+import { Tokens } from '../auth/tokens.js';
 import { CheckedPipe } from '../body/checked.pipe.js';
 import { ConfigController } from '../clusterm/config.controller.js';
 import { InfoController } from '../clusterm/info.controller.js';
@@ -17,6 +18,7 @@ import { KeptAnswers } from '../idempotency/kept-answers.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AlarmsController } from '../v1/alarms.controller.js';
+import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
 import { JobsController } from '../v1/jobs.controller.js';
@@ -26,6 +28,7 @@ import { OperationsController } from '../v1/operations.controller.js';
 import { SettingsController } from '../v1/settings.controller.js';
 import { PowerController } from '../v1/power.controller.js';
 import { StatusController } from '../v1/status.controller.js';
+import { TokensController } from '../v1/tokens.controller.js';
 import { WorkloadsController } from '../v1/workloads.controller.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ResourceInterceptor } from './resource.interceptor.js';
@@ -42,11 +45,13 @@ export class HttpModule {
         PowerController,
         OperationsController,
         JobsController,
+        ClaimsController,
         IncidentsController,
         FencingController,
         WorkloadsController,
         AlarmsController,
         SettingsController,
+        TokensController,
         EventsController,
         InfoController,
         ConfigController,

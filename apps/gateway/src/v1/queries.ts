@@ -13,7 +13,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { JobStatuses, NAME_PATTERN, NODE_NAME_PATTERN, NodeStatuses } from '#contracts';
+import { JobKinds, JobStatuses, NAME_PATTERN, NODE_NAME_PATTERN, NodeStatuses } from '#contracts';
 
 /** `?flag=true` and `?flag=false`; anything else is left for the validator to refuse. */
 const Flag = (): PropertyDecorator =>
@@ -75,6 +75,21 @@ export class JobListQuery extends ListQuery {
   @IsOptional()
   @IsIn(JobStatuses)
   status?: string;
+
+  @IsOptional()
+  @IsIn(JobKinds)
+  kind?: string;
+
+  /** Only jobs of this node. */
+  @IsOptional()
+  @Matches(NODE_NAME_PATTERN)
+  node?: string;
+}
+
+export class ClaimListQuery extends ListQuery {
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  owner?: string;
 }
 
 export class IncidentListQuery extends ListQuery {

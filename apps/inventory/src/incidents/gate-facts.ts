@@ -147,8 +147,9 @@ export class GateFactsService {
   /** A live read: a job that reserved the node a moment ago must be seen. */
   private async reservedBy(node: string): Promise<NonNullable<GateFacts['reservedBy']>> {
     const held = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[node];
-    if (held === undefined) return { known: true };
-    if (held.job === undefined) return { known: true, by: `claim ${held.claim ?? 'unknown'}` };
+    if (held?.edit !== undefined) return { known: true, by: 'an edit of several nodes' };
+    // Whoever claimed the node relies on it that a dead one is fenced.
+    if (held?.job === undefined) return { known: true };
     const job = (await this.store.jobs.bucket.get(held.job))?.value;
     if (job !== undefined && isEndedJob(job)) return { known: true };
     return job === undefined ? { known: true, by: `job ${held.job}` } : { known: true, job };

@@ -75,7 +75,7 @@ describe('the gates', () => {
     ['a node in maintenance by an operation', 'NOT_FENCEABLE', { node: aNode('n-1', { status: 'Maintenance' }) }],
     ['a node whose fencing is manual', 'NOT_FENCEABLE', { node: aNode('n-1', { fencing: 'manual' }) }],
     ['a node that only its own fencer could fence', 'NOT_FENCEABLE', { otherFencers: 0 }],
-    ['a claimed node', 'NOT_FENCEABLE', { reservedBy: { known: true, by: 'claim c1' } }],
+    ['a node that is being edited', 'NOT_FENCEABLE', { reservedBy: { known: true, by: 'an edit of several nodes' } }],
     ['another open incident', 'ALREADY_OPEN', { open: anIncident('n-1', { id: 'other', phase: 'fencing' }) }],
     ['a report of its own', 'LIFE_SIGN', { ownReportAgeMs: 400 }],
     ['an echo at the detector', 'LIFE_SIGN', seen({ echo: ['backend'], ssh: 'silent', ageMs: 1 })],

@@ -30,13 +30,14 @@ export class ServiceView {
 
   view(entry: Entry<NodeRecord>): NodeView {
     const reasons = this.reasons(entry.value);
-    const job = this.store.held[entry.value.name]?.job;
+    const { job, claim } = this.store.held[entry.value.name] ?? {};
     return {
       ...entry.value,
       revision: entry.revision,
       inService: reasons.length === 0,
       reasons,
-      ...(job === undefined ? {} : { job }),
+      ...(job !== undefined && { job }),
+      ...(claim !== undefined && { claim }),
       ...(entry.value.cordon?.drain === true && { remaining: this.assignedTo(entry.value.name) }),
     };
   }

@@ -70,7 +70,7 @@ export class ReturnReconciler implements Reconciler {
     this.noteFailedTry(n, now);
     return {
       incident: this.store.incidents.view.get(n.name)?.value.phase,
-      reserved: this.store.held[n.name] !== undefined,
+      reserved: this.isTaken(n.name),
       quarantined: this.quarantine.reason(n.name) !== undefined,
       returns: this.flaps.count(n.name),
       flaps: this.store.clusterSettings.fencing.storm.flaps,
@@ -82,6 +82,12 @@ export class ReturnReconciler implements Reconciler {
     const tries = n.pendingReturn?.failedTries ?? 0;
     if (tries > (this.tries.get(n.name) ?? 0)) this.notBefore.set(n.name, now + RETRY_MS);
     this.tries.set(n.name, tries);
+  }
+
+  /** By a job or an edit. A claimed node is checked and set up like any other: its scheduler waits for that. */
+  private isTaken(node: string): boolean {
+    const hold = this.store.held[node];
+    return hold?.job !== undefined || hold?.edit !== undefined;
   }
 
   private running(): number {

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { RESERVATIONS_KEY } from '#contracts';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { hasExpired } from './claim-holds.js';
+import { ClaimsService } from './claims.service.js';
+
+/** Frees the nodes of a claim at the time of day that came of its `ttl`. */
+@Injectable()
+export class ClaimExpiryReconciler implements Reconciler {
+  readonly name = 'claim-expiry';
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+    private readonly claims: ClaimsService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const now = Date.now();
+    const seen = this.store.reservations.view.get(RESERVATIONS_KEY)?.value.claims ?? {};
+    for (const claim of Object.values(seen)) {
+      if (!hasExpired(claim, now)) continue;
+      c.check();
+      await this.claims.expire(claim.id, (current) => hasExpired(current, now));
+    }
+  }
+}

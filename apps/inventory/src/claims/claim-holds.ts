@@ -1,0 +1,28 @@
+import type { ClaimRecord, Reservations } from '#contracts';
+
+/** The claim holds its nodes. Who calls has made sure that none of them is held. */
+export function takeClaim(r: Reservations, claim: ClaimRecord): Reservations {
+  const generation = r.generation + 1;
+  const holds = claim.nodes.map((n) => [n, { claim: claim.id, generation, at: claim.at }]);
+  return {
+    ...r,
+    generation,
+    held: { ...r.held, ...Object.fromEntries(holds) },
+    claims: { ...r.claims, [claim.id]: claim },
+  };
+}
+
+/** Its nodes are free, but for those that a job of the system works on; undefined: there is no such claim. */
+export function dropClaim(r: Reservations, id: string): Reservations | undefined {
+  if (r.claims?.[id] === undefined) return undefined;
+  const { [id]: _dropped, ...claims } = r.claims;
+  const held: Reservations['held'] = {};
+  for (const [node, hold] of Object.entries(r.held)) {
+    const { claim, ...rest } = hold;
+    if (claim !== id) held[node] = hold;
+    else if (rest.job !== undefined) held[node] = rest;
+  }
+  return { ...r, held, claims };
+}
+
+export const hasExpired = (c: ClaimRecord, now: number): boolean => c.expiresAt !== undefined && c.expiresAt <= now;

@@ -1,0 +1,202 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  isOpenIncident,
+  MusterError,
+  parseSelector,
+  RESERVATIONS_KEY,
+  type By,
+  type ClaimRecord,
+  type ClaimRequest,
+  type EventMap,
+  type NodePredicate,
+  type NodeRecord,
+  type OutReason,
+  type Page,
+  type PageRequest,
+  type Reservations,
+} from '#contracts';
+import type { Entry } from '#bus';
+import { ServiceView } from '../nodes/service-view.js';
+import type { AdmissionRound } from '../operations/admission-round.js';
+import { ReservationBook } from '../operations/reservation-book.js';
+import { inParallel } from '../store/in-parallel.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { page } from '../store/page.js';
+import { chooseNodes, type Candidate } from './claim-choice.js';
+import { dropClaim, takeClaim } from './claim-holds.js';
+
+/** A claim whose nodes went out of service while it was taken is chosen anew so often. */
+const TRIES = 3;
+
+type Asked = ClaimRequest & By & { key?: string };
+
+/** Serviceable nodes for schedulers outside: all that were asked for, or none. */
+@Injectable()
+export class ClaimsService {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly book: ReservationBook,
+    private readonly service: ServiceView,
+  ) {}
+
+  /**
+   * Takes `count` nodes by one compare-and-set, then looks at them once more: one that has left service meanwhile gives
+   * the claim up, and others are chosen.
+   * @throws MusterError NO_SERVICEABLE_NODE with counts by reason; HOST_GROUP_INVALID; BAD_REQUEST for the selector
+   */
+  async create(asked: Asked): Promise<ClaimRecord> {
+    const fits = this.fitting(asked);
+    for (let tries = 1; ; tries++) {
+      const { claim, known } = await this.take(asked, fits);
+      if (known) return claim;
+      const lost = await this.outNow(claim.nodes);
+      if (lost === undefined) {
+        await this.tell(claim, 'taken');
+        return claim;
+      }
+      await this.book.tidy((r) => dropClaim(r, claim.id));
+      if (tries === TRIES)
+        throw new MusterError(
+          'NO_SERVICEABLE_NODE',
+          `nodes go out of service as they are claimed: ${lost.node} just did (${lost.code}); ask again in a moment`,
+          { wanted: asked.count, reasons: { [lost.code]: 1 } },
+        );
+    }
+  }
+
+  /** By id; the cursor is the last one shown. */
+  list(q: PageRequest & { owner?: string }): Page<ClaimRecord> {
+    const claims = Object.values(this.store.reservations.view.get(RESERVATIONS_KEY)?.value.claims ?? {});
+    const own = claims.filter((c) => q.owner === undefined || c.owner === q.owner);
+    own.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return page(own, q, (c) => c.id);
+  }
+
+  /** @throws MusterError CLAIM_UNKNOWN */
+  async get(id: string): Promise<ClaimRecord> {
+    const now = await this.store.reservations.bucket.get(RESERVATIONS_KEY);
+    const claim = now?.value.claims?.[id];
+    if (!claim) throw unknownClaim(id);
+    return claim;
+  }
+
+  /** @throws MusterError CLAIM_UNKNOWN */
+  async delete(id: string): Promise<void> {
+    const claim = await this.drop(id, () => true);
+    if (!claim) throw unknownClaim(id);
+    await this.tell(claim, 'released');
+  }
+
+  /** Ends the claim where it is still as the caller believes. @returns whether it was ended here */
+  async expire(id: string, isOver: (c: ClaimRecord) => boolean): Promise<boolean> {
+    const claim = await this.drop(id, isOver);
+    if (claim) await this.tell(claim, 'expired');
+    return claim !== undefined;
+  }
+
+  private drop(id: string, when: (c: ClaimRecord) => boolean): Promise<ClaimRecord | undefined> {
+    return this.book.change<void, ClaimRecord | undefined>({
+      look: async () => Promise.resolve(),
+      decide: (now) => {
+        const claim = now.claims?.[id];
+        return claim && when(claim) ? { next: dropClaim(now, id), answer: claim } : { answer: undefined };
+      },
+    });
+  }
+
+  private take(asked: Asked, fits: NodePredicate): Promise<{ claim: ClaimRecord; known: boolean }> {
+    const id = claimId(asked);
+    return this.book.change<AdmissionRound, { claim: ClaimRecord; known: boolean }>({
+      look: async (now, round) => {
+        await round.catchUp(now);
+        return round;
+      },
+      decide: (now, round) => {
+        const before = now.claims?.[id];
+        if (before) return { answer: { claim: sameClaim(before, asked), known: true } };
+        const nodes = chooseNodes(asked.count, this.candidates(now, round, fits));
+        const claim = claimOf(asked, id, nodes, Date.now());
+        return { next: takeClaim(now, claim), answer: { claim, known: false } };
+      },
+    });
+  }
+
+  private fitting(asked: Asked): NodePredicate {
+    const { hostGroup, selector } = asked;
+    if (hostGroup !== undefined && !this.store.clusterSettings.hostGroups.some((g) => g.name === hostGroup))
+      throw new MusterError('HOST_GROUP_INVALID', `invalid host-group specified: "${hostGroup}"`, { hostGroup });
+    const selected = selector === undefined ? () => true : parseSelector(selector);
+    return (n) => (hostGroup === undefined || n.hostGroup === hostGroup) && selected(n);
+  }
+
+  private candidates(now: Reservations, round: AdmissionRound, fits: NodePredicate): Candidate[] {
+    const candidates: Candidate[] = [];
+    for (const [name, node] of round.nodes) {
+      const seen: Entry<NodeRecord> = { key: name, value: node, revision: 0 };
+      if (!fits(this.service.view(seen))) continue;
+      const reasons = this.reasons(node, now.held[name] !== undefined);
+      candidates.push({ name, failureDomain: node.failureDomain, reasons });
+    }
+    return candidates;
+  }
+
+  /** The view of what is held may be a moment old: the value that is decided on is not. */
+  private reasons(node: NodeRecord, held: boolean): OutReason['code'][] {
+    const codes = this.service.reasons(node).map((r) => r.code);
+    return [...codes.filter((code) => code !== 'RESERVED'), ...(held ? (['RESERVED'] as const) : [])];
+  }
+
+  /** Reads anew what a view may show late. @returns the first that is out of service now */
+  private async outNow(names: readonly string[]): Promise<{ node: string; code: OutReason['code'] } | undefined> {
+    let lost: { node: string; code: OutReason['code'] } | undefined;
+    await inParallel(names, async (name) => {
+      const [node, incident] = await Promise.all([
+        this.store.nodes.bucket.get(name),
+        this.store.incidents.bucket.get(name),
+      ]);
+      const [code] = node ? this.reasons(node.value, false) : (['STATE'] as const);
+      if (code !== undefined) lost = { node: name, code };
+      else if (incident && isOpenIncident(incident.value)) lost = { node: name, code: 'INCIDENT' };
+    });
+    return lost;
+  }
+
+  private tell({ id, owner, nodes }: ClaimRecord, change: EventMap['claim']['change']): Promise<void> {
+    return this.store.bus.emit('claim', id, { claim: id, owner, nodes, change }, { id: `${id}.${change}` });
+  }
+}
+
+function claimOf(r: Asked, id: string, nodes: string[], at: number): ClaimRecord {
+  const claim: ClaimRecord = { id, owner: r.owner, nodes, by: r.by, at };
+  if (r.hostGroup !== undefined) claim.hostGroup = r.hostGroup;
+  if (r.selector !== undefined) claim.selector = r.selector;
+  if (r.ttl !== undefined) claim.expiresAt = at + r.ttl * 1000;
+  return claim;
+}
+
+/** The same for the same key of the same caller. */
+const claimId = (r: Asked): string =>
+  r.key === undefined
+    ? `claim-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`
+    : `claim-${createHash('sha256')
+        .update(JSON.stringify([r.by, r.key]))
+        .digest('hex')
+        .slice(0, 24)}`;
+
+function sameClaim(claim: ClaimRecord, r: Asked): ClaimRecord {
+  const same =
+    claim.nodes.length === r.count &&
+    claim.owner === r.owner &&
+    claim.hostGroup === r.hostGroup &&
+    claim.selector === r.selector;
+  if (same) return claim;
+  throw new MusterError(
+    'IDEMPOTENCY_MISMATCH',
+    `this key came with another request before, which became ${claim.id}: take a new key for a new request`,
+    { claim: claim.id },
+  );
+}
+
+const unknownClaim = (id: string): MusterError =>
+  new MusterError('CLAIM_UNKNOWN', `there is no claim "${id}"`, { claim: id });

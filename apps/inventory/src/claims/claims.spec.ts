@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Closable } from '#bus';
+import { RESERVATIONS_KEY, type ClaimRequest, type NodeRecord } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
+
+let sut: RunningInventory;
+let provisioner: Closable;
+
+const names = ['a-1', 'b-1', 'c-1'];
+const by = { by: 'spec' };
+
+beforeAll(async () => {
+  sut = await RunningInventory.start({ replicas: 2 });
+  provisioner = await sut.work('provisioner', ['ansible']);
+  const bucket = sut.as('inventory').bucket<NodeRecord>('nodes');
+  for (const [i, name] of names.entries())
+    await bucket.create(
+      name,
+      aNode(name, {
+        status: 'Allocated',
+        hostGroup: 'service-worker',
+        failureDomain: `rack-${i}`,
+        vars: { rack: `r${i}` },
+        networks: { management: { address: `10.0.0.${i}` } },
+      }),
+    );
+  await Promise.all(names.map((n) => seen(sut.nodes, n, () => true)));
+}, 60_000);
+
+afterAll(async () => {
+  await sut?.stop();
+}, 30_000);
+
+const claim = (o: Partial<ClaimRequest> & { key?: string } = {}) =>
+  sut.as('gateway').call('inventory.claims.create', { ...by, owner: 'nomad', count: 1, ...o });
+const release = (id: string) => sut.as('gateway').call('inventory.claims.delete', { ...by, id });
+const revision = () => sut.reservations.get(RESERVATIONS_KEY)?.revision;
+
+/** Each replica has heard a beacon, and of the worker. */
+const served = async (): Promise<void> => {
+  for (let i = 0; i < 200; i++) {
+    const found = await Promise.all(
+      Array.from({ length: 6 }, () => sut.as('gateway').call('inventory.nodes.list', { inService: true })),
+    );
+    if (found.every((page) => page.items.length === names.length)) return;
+    await sut.as('gateway').nc.flush();
+  }
+  throw new Error('the nodes do not come into service');
+};
+
+describe('claims', () => {
+  it('take what is in service and fits, all or none, and no node twice', async () => {
+    await served();
+    const one = await claim({ selector: 'vars.rack=r1' });
+    expect(one).toMatchObject({ nodes: ['b-1'], owner: 'nomad', selector: 'vars.rack=r1' });
+    const before = revision();
+    await expect(claim({ count: 3 })).rejects.toMatchObject({
+      code: 'NO_SERVICEABLE_NODE',
+      facts: { wanted: 3, serviceable: 2, reasons: { RESERVED: 1 } },
+    });
+    await sut.as('inventory').nc.flush();
+    expect(revision()).toBe(before);
+    const both = await Promise.all([claim(), claim()]);
+    expect(new Set(both.flatMap((c) => c.nodes)).size).toBe(2);
+    for (const c of [one, ...both]) await release(c.id);
+    expect(await sut.as('gateway').call('inventory.claims.list', { owner: 'nobody' })).toEqual({ items: [] });
+    await expect(release(one.id)).rejects.toMatchObject({ code: 'CLAIM_UNKNOWN' });
+    expect(sut.reservations.get(RESERVATIONS_KEY)?.value.held).toEqual({});
+  });
+
+  it('refuse operations on their nodes, by the name of the claim, and are kept by a node that dies', async () => {
+    const taken = await claim({ selector: 'name=a-1' });
+    await expect(
+      sut.as('gateway').call('inventory.operations.submit', { ...by, kind: 'check', nodes: ['a-1'] }),
+    ).rejects.toMatchObject({ code: 'NODE_RESERVED', facts: { claim: taken.id, nodes: ['a-1'] } });
+    await sut.verdict('a-1', 'DOWN');
+    await seen(sut.nodes, 'a-1', (n) => n.state === 'Disappeared');
+    expect(await sut.as('gateway').call('inventory.claims.get', { id: taken.id })).toEqual(taken);
+    const view = await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' });
+    expect(view).toMatchObject({ claim: taken.id, inService: false });
+    expect(view.reasons.map((r) => r.code)).toContain('STATE');
+    await sut.verdict('a-1', 'UP');
+    await seen(sut.nodes, 'a-1', (n) => n.state === 'Discovered');
+    await release(taken.id);
+  });
+
+  it('never take a node that a job holds, and take it again when the job has ended', async () => {
+    const { job } = await sut
+      .as('gateway')
+      .call('inventory.operations.submit', { ...by, kind: 'check', nodes: ['b-1'] });
+    await expect(claim({ selector: 'name=b-1' })).rejects.toMatchObject({
+      code: 'NO_SERVICEABLE_NODE',
+      facts: { reasons: { RESERVED: 1 } },
+    });
+    await sut.as('gateway').call('inventory.jobs.cancel', { ...by, id: job });
+    await seen(sut.jobs, job, (j) => j.settled);
+    await release((await claim({ selector: 'name=b-1' })).id);
+  });
+
+  it('are one for one key, and refuse the key for another request', async () => {
+    const [one, two] = await Promise.all([claim({ key: 'k' }), claim({ key: 'k' })]);
+    expect(two).toEqual(one);
+    await expect(claim({ key: 'k', count: 2 })).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+    await release(one.id);
+  });
+
+  it('end by themselves', async () => {
+    const { id } = await claim({ ttl: 1 });
+    const freed = await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.claims?.[id] === undefined);
+    expect(Object.values(freed.held).map((h) => h.claim)).not.toContain(id);
+  });
+
+  it('are refused at once without workers, and for what is no host group and no selector', async () => {
+    await expect(claim({ hostGroup: 'foo' })).rejects.toMatchObject({ code: 'HOST_GROUP_INVALID' });
+    await expect(claim({ selector: 'colour=red' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    await provisioner.close();
+    const gone = await sut.as('inventory').bucket('workers').view();
+    expect(gone.entries()).toEqual([]);
+    await gone.close();
+    await expect(claim()).rejects.toMatchObject({
+      code: 'NO_SERVICEABLE_NODE',
+      facts: { reasons: { NO_PROVISION_WORKER: 3 } },
+    });
+  });
+});
