@@ -2,9 +2,12 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceContext } from '#service';
-import { markUnixSocket, Tokens } from '../auth/bearer.guard.js';
+import { markUnixSocket } from '../auth/bearer.guard.js';
+import { TokenBook } from '../auth/token-book.js';
 import { TokenFile } from '../auth/token-file.js';
+import { Tokens } from '../auth/tokens.js';
 import { BODY_LIMIT, requireJson } from '../body/json-text.js';
+import { refuseTooLarge } from '../body/too-large.js';
 import { ApiDocument, describeApi } from '../openapi/document.js';
 import { refuseForeignPage } from './foreign-page.js';
 import { isOwnSurface } from './surface.js';
@@ -18,8 +21,10 @@ export interface HttpApplication {
 
 /** @throws MusterError CONFIG_INVALID when the tokens file is missing or wrong. */
 export async function createHttpApplication(context: ServiceContext): Promise<HttpApplication> {
-  const { tokens } = context.config.http;
-  const known = new Tokens(tokens === undefined ? undefined : TokenFile.read(tokens));
+  const { tokens, listen } = context.config.http;
+  const file = tokens === undefined ? undefined : TokenFile.read(tokens);
+  const made = file === undefined ? undefined : new TokenBook(context.bus);
+  const known = new Tokens(file, made, listen.includes('unix:'));
   const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, routerOptions: { maxParamLength: 300 } });
   const app = await NestFactory.create<NestFastifyApplication>(HttpModule.for(context, known), adapter, {
     logger: false,
@@ -37,6 +42,7 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
     const unix = unixRequests.has(request.raw);
     if (unix) markUnixSocket(request.raw);
     refuseForeignPage(request.headers, tokens !== undefined, unix);
+    refuseTooLarge(request.headers);
     if (isOwnSurface(request.url)) requireJson(request.headers);
     done();
   });
@@ -48,6 +54,9 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
       if (unix) unixRequests.add(req);
       fastify.routing(req, res);
     },
-    close: () => app.close(),
+    close: async () => {
+      await made?.close();
+      await app.close();
+    },
   };
 }

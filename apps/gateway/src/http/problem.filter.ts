@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ErrorCodes, type ErrorCode, MusterError } from '#contracts';
+import { hangUpLater, tooLarge } from '../body/too-large.js';
 import { isOwnSurface } from './surface.js';
 
 /** Seconds after which a 503 may be tried again: the bus reconnects in well under one, a worker needs to start. */
@@ -43,6 +44,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
     if (ErrorCodes[error.code].retry && (error.status === 503 || error.code === 'IDEMPOTENCY_IN_PROGRESS'))
       void reply.header('retry-after', retryAfter(error.code));
+    if (error.code === 'TOO_LARGE') reply.raw.once('finish', () => hangUpLater(request.raw));
     if (error.code === 'UNAUTHORIZED') void reply.header('www-authenticate', 'Bearer realm="muster"');
     void reply.header('x-content-type-options', 'nosniff');
     if (isOwnSurface(request.url)) {
@@ -66,7 +68,7 @@ function translate(thrown: unknown, request: FastifyRequest): MusterError {
     return isOwnSurface(request.url)
       ? new MusterError('UNSUPPORTED_MEDIA_TYPE', 'send the body as application/json')
       : new MusterError('NOT_FOUND', '404 page not found');
-  if (status === 413) return new MusterError('TOO_LARGE', 'the body is larger than 1 MB');
+  if (status === 413) return tooLarge();
   if (status < 500) return new MusterError('BAD_REQUEST', thrown.message, {}, { cause: thrown });
   return MusterError.from(thrown);
 }
