@@ -26,6 +26,13 @@ describe('the events of a changed node', () => {
     ]);
     expect(kinds(fenced, { ...fenced, poweredOnAt: [1] })).toEqual([]);
   });
+  it('tell once that the last workload has left a node that is being drained', () => {
+    const draining = { ...serving, cordon: { reason: 'memory', by: 'eve', at: 1, drain: true } };
+    const drained = { ...draining, cordon: { ...draining.cordon, drained: 2 } };
+    expect(kinds(serving, draining)).toEqual(['out-of-service']);
+    expect(kinds(draining, drained)).toEqual(['drained']);
+    expect(kinds(drained, { ...drained, vars: { a: 1 } })).toEqual([]);
+  });
   it('tell when a network falls silent and when it is heard again', () => {
     const v = { networks: ['backend'], epoch: 1, seq: 1, at: 1 };
     const cut = { ...serving, verdict: { ...v, verdict: 'DEGRADED' as const } };

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { defaultFencing, type IncidentRecord, type NodeRecord, type RpcAnswer, type RpcRequest } from '#contracts';
+import { aNode } from '../testing/records.js';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
+
+type Action = RpcRequest<'inventory.nodes.power'>['action'];
+
+describe('power by hand, asked of inventory', () => {
+  let sut: RunningInventory;
+
+  beforeAll(async () => {
+    sut = await RunningInventory.start({ initial: { fencing: { ...defaultFencing, mode: 'enforce' } } });
+    await sut.work('fencer', ['ipmitool']);
+    const cordon = { reason: 'memory', by: 'eve', at: 1 };
+    for (const name of ['n-1', 'n-2', 'n-3'])
+      await sut.as('inventory').bucket<NodeRecord>('nodes').create(name, aNode(name, { cordon }));
+    await seen(sut.nodes, 'n-3', () => true);
+  }, 30_000);
+  afterAll(() => sut.stop());
+
+  const act = (name: string, action: Action): Promise<RpcAnswer<'inventory.nodes.power'>> =>
+    sut.as('gateway').call('inventory.nodes.power', { by: 'eve', name, action, reason: 'memory' });
+  const stored = async (name: string): Promise<{ value: IncidentRecord; revision: number } | undefined> =>
+    sut.as('inventory').bucket<IncidentRecord>('incidents').get(name);
+
+  it('writes an order into a record that is closed from its beginning, and takes no second one beside it', async () => {
+    const { incident } = await act('n-1', 'on');
+    const record = await stored('n-1');
+    expect(record?.value).toMatchObject({
+      id: incident,
+      phase: 'closed',
+      order: { action: 'on', by: 'eve', after: 0 },
+    });
+    await expect(act('n-1', 'soft')).rejects.toMatchObject({ code: 'NODE_BUSY' });
+    expect((await stored('n-1'))?.revision).toBe(record?.revision);
+    expect(sut.nodes.get('n-1')?.value.maintenance).toBeUndefined();
+  }, 30_000);
+
+  it('fences for off and for cycle, by the same gates, and keeps in mind which of them was asked for', async () => {
+    expect((await act('n-2', 'cycle')).detail).toContain('NOT_FENCEABLE');
+    const cycle = await seen(sut.incidents, 'n-2', (i) => i.phase === 'suppressed');
+    expect(cycle).toMatchObject({ cause: 'manual', by: 'eve', order: { action: 'on' }, commands: [] });
+    // It waits at its gate: the power is its own until it is over, and off joins it.
+    await expect(act('n-2', 'on')).rejects.toMatchObject({ code: 'INCIDENT_STATE' });
+    expect(await act('n-2', 'off')).toMatchObject({ incident: cycle.id, detail: expect.stringContaining('joins') });
+  }, 30_000);
+
+  it('writes nothing at all in observe', async () => {
+    await sut.as('gateway').call('inventory.fencing.put', { by: 'eve', mode: 'observe' });
+    for (const action of ['on', 'off', 'soft', 'cycle'] as const)
+      await expect(act('n-3', action)).rejects.toMatchObject({ code: 'FENCING_REFUSED' });
+    expect(await stored('n-3')).toBeUndefined();
+    await expect(act('nobody-1', 'on')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+  }, 30_000);
+});
