@@ -100,12 +100,12 @@ export async function withPlaybook<T>(fleet: Fleet, file: string, text: string, 
   await cp(OWN_PLAYBOOKS, folder, { recursive: true });
   await cp(join(folder, file), join(folder, `own-${file}`));
   await writeFile(join(folder, file), text);
-  const before = await fleet.api.get<{ config: { ansible: { playbook_location: string } } }>('/config');
+  const before = await fleet.api.get<{ ansible: { playbook_location: string } }>('/config');
   await configure(fleet, { playbook_location: folder });
   try {
     return await work();
   } finally {
-    await configure(fleet, { playbook_location: before.config.ansible.playbook_location });
+    await configure(fleet, { playbook_location: before.ansible.playbook_location });
     await rm(folder, { recursive: true });
   }
 }
