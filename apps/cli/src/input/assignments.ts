@@ -44,11 +44,12 @@ export function toMapping(assignments: Assignment[]): Record<string, unknown> {
 function put(into: Record<string, unknown>, path: string[], value: unknown): void {
   const [key = '', ...rest] = path;
   if (rest.length === 0) {
-    if (key in into) throw new UsageFailure(`"${key}" is given twice`);
+    if (Object.hasOwn(into, key)) throw new UsageFailure(`"${key}" is given twice`);
     into[key] = value;
     return;
   }
-  const inner = (into[key] ??= {});
+  if (!Object.hasOwn(into, key)) into[key] = {};
+  const inner = into[key];
   if (typeof inner !== 'object' || inner === null || Array.isArray(inner))
     throw new UsageFailure(`"${key}" is given twice`);
   put(inner as Record<string, unknown>, rest, value);

@@ -180,10 +180,10 @@ describe('node and nodes', () => {
     });
 
     it('are changed by a merge patch, null for what is removed', async () => {
-      await sut.call(['node', 'set', 'a-1', 'hostGroup=db', 'vars.note=a=b', 'network.backend=10.1.0.7']);
+      await sut.call(['node', 'set', 'a-1', 'hostGroup=db', 'vars.constructor=a=b', 'network.backend=10.1.0.7']);
       await sut.call(['node', 'unset', 'a-1', 'vars.rack', 'network.backend', 'ssh-host-keys', 'hostGroup']);
       expect(sent('PATCH')).toEqual([
-        { hostGroup: 'db', vars: { note: 'a=b' }, networks: { backend: { address: '10.1.0.7' } } },
+        { hostGroup: 'db', vars: { constructor: 'a=b' }, networks: { backend: { address: '10.1.0.7' } } },
         { vars: { rack: null }, networks: { backend: null }, sshHostKeys: null, hostGroup: null },
       ]);
     });
@@ -195,7 +195,7 @@ describe('node and nodes', () => {
       [['unset', 'a-1', 'vars.a.b']],
       [['set', 'a-1', 'vars.a:={']],
       [['set', 'a-1', 'vars.a=1', 'vars.a=2']],
-      [['set', 'a-1', 'vars.__proto__.x=1']],
+      [['set', 'a-1', 'vars.__proto__:={"x":1}']],
       [['unset', 'a-1', 'failureDomain']],
       [['create', 'h', '1', 'vars.a=1']],
       [['replace', 'a-1', 'S2', 'vars.a=1']],

@@ -55,7 +55,9 @@ function refused(error: unknown, file: string): never {
   if (error instanceof Refusal && error.code === 'IMPORT_INVALID') {
     const errors = Array.isArray(error.facts['errors']) ? (error.facts['errors'] as unknown[]) : [];
     for (const found of errors as { line?: number; message?: string }[])
-      error.findings.push(`${file}${found.line === undefined ? '' : `:${found.line}`}: ${found.message ?? ''}`);
+      error.findings.push(
+        `${file === '-' ? 'stdin' : file}${found.line === undefined ? '' : `:${found.line}`}: ${found.message ?? ''}`,
+      );
   }
   throw error;
 }

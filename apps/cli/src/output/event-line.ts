@@ -33,11 +33,15 @@ const sentences: Sentences & { verdict: (v: Verdict) => string } = {
           .join('; ')}`,
   resetup: (r) => (r.ok ? 'ok' : 'failed'),
   'out-of-service': (o) => o.reasons.join('; '),
+  'node-edited': (e) => e.fields.join(', '),
+  settings: (s) => s.changed.join(', '),
+  claim: (c) => `${c.change} for ${c.owner}: ${c.nodes.join(' ')}`,
   job: (j) => `${j.kind} ${j.status}${j.error === '' ? '' : `: ${j.error}`} [${j.nodes.join(' ')}]`,
   'job-node': (j) => `${j.node} ${resultText(j.result)}`,
   workload: (w) => `${w.change}${w.node === undefined ? '' : ` on ${w.node}`} (generation ${w.generation})`,
   alarm: (a: AlarmRecord) => `${a.cleared === undefined ? 'raised' : 'cleared'} ${a.code} ${a.subject}: ${a.message}`,
   driver: (d) => `${d.offered ? 'offered' : 'missing'} (${d.nodesAffected} nodes)`,
+  'dead-letter': (d) => `${d.subject} is not offered to ${d.consumer} any more: ${d.error}`,
   audit: (a) => `${a.by}: ${a.action} ${a.outcome}${a.detail === '' ? '' : `: ${a.detail}`}`,
 };
 
