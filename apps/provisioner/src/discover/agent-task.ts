@@ -7,14 +7,14 @@ import { sameAddress } from './host-networks.js';
 export interface AgentTask {
   node: string;
   /** The archive has to get there. */
-  copy: boolean;
+  send: boolean;
   version?: string;
   /** agent.json, but for the paths of the secret files. */
   config?: Record<string, unknown>;
   /** Secret. */
   credentials?: AgentEnrolment['credentials'];
   /** Secret. */
-  keys?: string[];
+  datagramKeys?: string[];
 }
 
 /**
@@ -42,7 +42,7 @@ export function agentStep(
   return { do: 'install' };
 }
 
-export const startTask = (node: string): AgentTask => ({ node, copy: false });
+export const startTask = (node: string): AgentTask => ({ node, send: false });
 
 /** @throws BAD_REQUEST where the node on record has an address that the host has not, CONFIG_INVALID without a way to NATS */
 export function installTask(
@@ -54,7 +54,7 @@ export function installTask(
   const { node, cluster, agentPort, credentials, datagramKeys, networks } = enrolment;
   return {
     node,
-    copy: facts.agent?.version !== version,
+    send: facts.agent?.version !== version,
     version,
     config: {
       node,
@@ -64,7 +64,7 @@ export function installTask(
       nats: natsOf(networks, nats),
     },
     credentials,
-    keys: datagramKeys,
+    datagramKeys,
   };
 }
 

@@ -134,7 +134,7 @@ describe('what is done with a host', () => {
     const task = installTask(facts(), enrolment, 'v1', nats);
     expect(task).toEqual({
       node: 'host1-SN1',
-      copy: true,
+      send: true,
       version: 'v1',
       config: {
         node: 'host1-SN1',
@@ -144,10 +144,10 @@ describe('what is done with a host', () => {
         nats: { management: ['nats://10.0.0.1:4222'] },
       },
       credentials: enrolment.credentials,
-      keys: ['ab'],
+      datagramKeys: ['ab'],
     });
-    expect(installTask(facts({ agent: agent() }), enrolment, 'v1', nats).copy).toBe(false);
-    expect(installTask(facts({ agent: agent() }), enrolment, 'v2', nats).copy).toBe(true);
+    expect(installTask(facts({ agent: agent() }), enrolment, 'v1', nats).send).toBe(false);
+    expect(installTask(facts({ agent: agent() }), enrolment, 'v2', nats).send).toBe(true);
   });
 
   it('is refused where its agent could not listen, or could reach nobody', () => {

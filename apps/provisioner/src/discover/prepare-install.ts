@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { Bus } from '#bus';
 import { MANAGEMENT, MusterError, type JobRecord, type NodeRecord, type NodeResult } from '#contracts';
 import type { ServiceConfig } from '#service';
-import { agentArchive, type AgentArchive } from '../agent-archive/agent-archive.js';
+import type { AgentArchive } from '../agent-archive/agent-archive.js';
 import { agentStep, defaultNats, installTask, startTask, type AgentTask } from './agent-task.js';
 import { readHostFacts, type HostFacts } from './host-facts.js';
 import { hostNetworks, NETWORKS_VARIABLE, sameAddress } from './host-networks.js';
@@ -10,7 +9,8 @@ import { identityOf } from './identity.js';
 
 export interface DiscoveredHosts {
   bus: Pick<Bus, 'call'>;
-  config: Pick<ServiceConfig, 'cluster' | 'dataDir' | 'agents' | 'nats'>;
+  config: Pick<ServiceConfig, 'cluster' | 'agents' | 'nats'>;
+  archive: AgentArchive;
   job: Pick<JobRecord, 'by'>;
   /** All that are known. */
   nodes: readonly NodeRecord[];
@@ -35,11 +35,9 @@ export const nodeAt = (nodes: readonly NodeRecord[], address: string): NodeRecor
 /**
  * Has inventory register what is new, and says what is to be done on each host. One that cannot be taken in does not
  * keep the others.
- * @throws CONFIG_INVALID where there is no agent to install at all
  */
 export async function prepareInstall(o: DiscoveredHosts): Promise<PreparedInstall> {
-  const archive = await agentArchive(join(o.config.dataDir, 'agent-archive'), o.config.agents.runtime);
-  const prepared: PreparedInstall = { archive, tasks: new Map(), refused: {} };
+  const prepared: PreparedInstall = { archive: o.archive, tasks: new Map(), refused: {} };
   const found = new Map<string, { who: Found; facts: HostFacts }>();
   const refuse = (address: string, error: unknown, node?: string): void => {
     const { message } = MusterError.from(error);
@@ -68,7 +66,7 @@ export async function prepareInstall(o: DiscoveredHosts): Promise<PreparedInstal
           'ALREADY_EXISTS',
           `${others.join(' and ')} both answer as ${who.name}: discover one of them`,
         );
-      const task = who.start ? startTask(who.name) : await enrolled(o, address, who, facts, archive.version);
+      const task = who.start ? startTask(who.name) : await enrolled(o, address, who, facts);
       prepared.tasks.set(address, task);
     } catch (error) {
       refuse(address, error, who.name);
@@ -90,13 +88,7 @@ function whoIs(o: DiscoveredHosts, address: string, facts: HostFacts): Found {
   return { name: `${label}-${serial}`, label, serial, start: step.do === 'start' };
 }
 
-async function enrolled(
-  o: DiscoveredHosts,
-  address: string,
-  who: Found,
-  facts: HostFacts,
-  version: string,
-): Promise<AgentTask> {
+async function enrolled(o: DiscoveredHosts, address: string, who: Found, facts: HostFacts): Promise<AgentTask> {
   const networks = hostNetworks(address, o.variables[NETWORKS_VARIABLE], facts.addresses);
   const { label, serial } = who;
   const enrolment = await o.bus.call('inventory.agents.enrol', {
@@ -108,7 +100,7 @@ async function enrolled(
   });
   const { nats } = o.config.agents;
   const reached = Object.keys(nats).length > 0 ? nats : defaultNats(o.config.nats.servers);
-  return installTask(facts, enrolment, version, reached);
+  return installTask(facts, enrolment, o.archive.version, reached);
 }
 
 /** Two addresses of one host, or two hosts that are copies of each other: nobody can tell which. */

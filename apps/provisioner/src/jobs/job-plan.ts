@@ -75,7 +75,7 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     },
   });
   const agents = [...(step.install?.tasks.values() ?? [])].map((t) => ({
-    secret: [t.credentials?.seed, t.credentials?.jwt, t.keys],
+    secret: [t.credentials?.seed, t.credentials?.jwt, t.datagramKeys],
   }));
   const secrets = [...agents, ansible.extraVars, plan.settings.globals, job.extraVars, ...nodes.map((n) => n.vars)];
   return {

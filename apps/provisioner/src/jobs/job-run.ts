@@ -2,7 +2,8 @@ import type { Bus, Lease } from '#bus';
 import { MusterError, type JobRecord, type NodeRecord, type NodeResult, type RecoverTask } from '#contracts';
 import type { ServiceConfig } from '#service';
 import type { Step } from '../ansible/ansible-events.js';
-import { prepareInstall, withNodes } from '../discover/prepare-install.js';
+import { Discovery } from '../discover/discovery.js';
+import { withNodes } from '../discover/prepare-install.js';
 import { runVariables } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
 import { nextStep, type StepDone } from './pipeline.js';
@@ -34,11 +35,10 @@ export class JobRun {
   /** Ends the step that runs now, where a cancel may. */
   private readonly cancelling = new AbortController();
   private readonly playbooks: PlaybookRunner;
-
-  /** discover: what the host behind each address said of itself. */
-  private facts: ReadonlyMap<string, unknown> = new Map();
+  private readonly discovery: Discovery;
 
   constructor(private readonly o: JobRunOptions) {
+    this.discovery = new Discovery(o);
     this.playbooks = new PlaybookRunner({
       ...o,
       stop: this.stopping.signal,
@@ -133,10 +133,11 @@ export class JobRun {
     if (isResumed && step !== 'recover') await this.playbooks.run('release', nodes, false);
 
     if (step === 'install') return this.install(nodes, cancellable);
+    if (step === 'discover') this.discovery.begin();
     const { results, ended, facts } = await this.playbooks.run(step, nodes, cancellable, {
       ...(recover && { recover: recover.allowed }),
     });
-    if (step === 'discover') this.facts = facts;
+    if (step === 'discover') this.discovery.found(facts);
     if (ended === 'cancelled' || ended === 'time-limit') await this.playbooks.run('release', nodes, false);
     return {
       step,
@@ -147,10 +148,8 @@ export class JobRun {
 
   /** Agents for the hosts that were found; those that cannot have one do not keep the others. */
   private async install(addresses: string[], cancellable: boolean): Promise<StepDone> {
-    const { bus, config, job } = this.o;
     const plan = await this.playbooks.plan([]);
-    const facts = new Map(addresses.map((a) => [a, this.facts.get(a)]));
-    const install = await prepareInstall({ bus, config, job, nodes: plan.nodes, variables: runVariables(plan), facts });
+    const install = await this.discovery.prepare(addresses, { nodes: plan.nodes, variables: runVariables(plan) });
     const ready = [...install.tasks.keys()];
     if (ready.length === 0) return { step: 'install', cancelled: false, results: install.refused };
     const { results, ended } = await this.playbooks.run('install', ready, cancellable, { install });
