@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Received } from '../testing/muster.js';
+import { bmc, MusterWithNodes, node, quiet } from '../testing/nodes.js';
+
+describe('power', () => {
+  const sut = new MusterWithNodes();
+  const dir = mkdtempSync(join(tmpdir(), 'muster-cli-nodes-'));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+
+  beforeAll(() => sut.start());
+  afterAll(async () => {
+    await sut.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  beforeEach(() => sut.reset());
+
+  describe('power devices', () => {
+    const add = ['node', 'power-device', 'add', 'a-1', 'pdu', '--driver', 'fence-agent:apc', '--address', '10.2.0.9'];
+
+    it('are added on the revision that was read; the password comes from a file, the others keep theirs', async () => {
+      const password = ['--level', '2', '--option', 'plug=3', '--password-file', file('pw', 's3cret\n')];
+      expect(await sut.call([...add, ...password])).toEqual(quiet);
+      const { secret: _, ...others } = bmc;
+      const device = {
+        id: 'pdu',
+        driver: 'fence-agent:apc',
+        address: '10.2.0.9',
+        options: { plug: '3' },
+        password: 's3cret',
+      };
+      expect(sut.sent('PATCH')).toEqual([{ powerLevels: [[others], [device]] }]);
+      expect(sut.last('PATCH')?.headers['if-match']).toBe('"7"');
+    });
+
+    it('are changed, with the password from stdin, and taken away', async () => {
+      const change = ['--address', '10.2.0.8', '--port', '6230', '--password-stdin'];
+      await sut.call(['node', 'power-device', 'set', 'a-1', 'bmc', ...change], { stdin: 'n3w\n' });
+      await sut.call(['node', 'power-device', 'remove', 'a-1', 'bmc']);
+      expect(sut.sent('PATCH')).toEqual([
+        {
+          powerLevels: [
+            [{ id: 'bmc', driver: 'ipmitool', address: '10.2.0.8', username: 'admin', port: 6230, password: 'n3w' }],
+          ],
+        },
+        { powerLevels: [] },
+      ]);
+    });
+
+    it('are edited anew where somebody was quicker, once', async () => {
+      let revision = 7;
+      const conflict = { code: 'REVISION_CONFLICT', detail: 'a-1 was changed meanwhile' };
+      sut.on('GET /v1/nodes/a-1', (_: Received, res: ServerResponse) =>
+        res.setHeader('content-type', 'application/json').end(JSON.stringify(node('a-1', { revision: revision++ }))),
+      );
+      sut.on('PATCH /v1/nodes/a-1', (r: Received, res: ServerResponse) =>
+        res
+          .writeHead(r.headers['if-match'] === '"8"' ? 200 : 409, { 'content-type': 'application/json' })
+          .end(JSON.stringify(conflict)),
+      );
+      expect((await sut.call(['node', 'power-device', 'remove', 'a-1', 'bmc'])).code).toBe(0);
+      const second = await sut.call(['node', 'power-device', 'remove', 'a-1', 'bmc']);
+      expect(second).toEqual({ code: 1, stdout: '', stderr: 'muster: a-1 was changed meanwhile\n' });
+      expect(sut.sent('PATCH')).toHaveLength(4);
+    });
+
+    it.each([
+      [[...add], 'say --level 1 for one that must be off as well, or --level 2 for one to try where they fail'],
+      [[...add, '--level', '3'], 'the next free level is 2'],
+      [['node', 'power-device', 'remove', 'a-1', 'ipdu'], 'no power device "ipdu"; it has 1: bmc'],
+      [[...add, '--level', '2', '--password-file', '/nowhere/pw'], '/nowhere/pw: no such file'],
+    ])('%j changes nothing', async (args, words) => {
+      const { code, stderr } = await sut.call(args);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(words)]);
+      expect(sut.sent('PATCH')).toEqual([]);
+    });
+
+    it('take no password as an argument', async () => {
+      expect((await sut.call([...add, '--password', 'x'])).code).toBe(2);
+    });
+
+    it('are listed, without what is secret', async () => {
+      const { stdout } = await sut.call(['node', 'power-device', 'list', 'a-1']);
+      expect(stdout).toBe(
+        'bmc: level: 1\nbmc: driver: ipmitool\nbmc: address: 10.2.0.1\nbmc: user: admin\nbmc: password: stored\n',
+      );
+    });
+
+    it('are tested: exit 1 where one does not say on or off', async () => {
+      const silent = { id: 'pdu', power: 'unknown', code: 'BMC_TIMEOUT', detail: 'no answer in 6 s' };
+      sut.on('GET /v1/nodes/a-1/power', { devices: [{ id: 'bmc', power: 'on' }, silent] });
+      const { code, stdout, stderr } = await sut.call(['node', 'power-device', 'test', 'a-1']);
+      expect(stdout).toBe(
+        'bmc: power: on\nbmc: detail:\npdu: power: unknown\npdu: detail: BMC_TIMEOUT: no answer in 6 s\n',
+      );
+      expect([code, stderr]).toEqual([1, 'muster: a-1: the power cannot be read through pdu\n']);
+      expect((await sut.call(['node', 'power-device', 'test', 'a-1', 'bmc'])).code).toBe(0);
+      expect((await sut.call(['node', 'power', 'status', 'a-1'])).code).toBe(0);
+    });
+  });
+
+  it('switches power with a reason; what ends workloads needs a yes', async () => {
+    sut.on('POST /v1/nodes/a-1/power', { node: 'a-1', action: 'off', incident: 'i1' }, 202);
+    sut.on('GET /v1/workloads', { items: [{ name: 'db1', assignment: { node: 'a-1', generation: 1 } }] });
+    for (const action of ['off', 'soft', 'cycle']) {
+      const { code, stderr } = await sut.call(['node', 'power', action, 'a-1', '--reason', 'r']);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('repeat with --yes')]);
+    }
+    expect(sut.sent('POST')).toEqual([]);
+    expect((await sut.call(['node', 'power', 'off', 'a-1', '--reason', 'r', '--yes', '-o', 'name'])).stdout).toBe(
+      'i1\n',
+    );
+    expect((await sut.call(['node', 'power', 'on', 'a-1', '--reason', 'r'])).code).toBe(0);
+    expect((await sut.call(['node', 'power', 'on', 'a-1'])).code).toBe(2);
+    expect(sut.sent('POST')).toEqual([
+      { action: 'off', reason: 'r' },
+      { action: 'on', reason: 'r' },
+    ]);
+  });
+});
