@@ -1,21 +1,17 @@
 import { createParamDecorator, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
-import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type By, MusterError, NAME_PATTERN } from '#contracts';
 import { mayAct, type Role, ROLE_KEY } from './roles.js';
-import { type Identity, TokenFile } from './token-file.js';
+import type { Identity } from './token-file.js';
+import { Tokens } from './tokens.js';
 
 const identities = new WeakMap<IncomingMessage, Identity>();
 const byUnixSocket = new WeakSet<IncomingMessage>();
 
 /** A unix socket is guarded by its file's mode (600): who may open it is the operator. */
 export const markUnixSocket = (req: IncomingMessage): void => void byUnixSocket.add(req);
-
-/** The tokens that open the API; none: whoever reaches the (loopback) address is the operator. */
-export class Tokens {
-  constructor(readonly file: TokenFile | undefined) {}
-}
 
 /** Lets a request through when its token's role reaches the route's. */
 @Injectable()
@@ -29,21 +25,20 @@ export class BearerGuard implements CanActivate {
     const needs = this.reflector.get<Role | 'anyone' | undefined>(ROLE_KEY, context.getHandler());
     if (needs === undefined) throw new MusterError('FORBIDDEN', 'this route is open to nobody');
     if (needs === 'anyone') return true;
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const identity = this.identify(request);
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const identity = this.identify(request, http.getResponse<FastifyReply>().raw);
     if (!mayAct(identity.role, needs))
       throw new MusterError('FORBIDDEN', `"${identity.name}" is ${identity.role}; this needs ${needs}`, { needs });
     identities.set(request.raw, identity);
     return true;
   }
 
-  private identify(request: FastifyRequest): Identity {
-    if (this.tokens.file === undefined || byUnixSocket.has(request.raw)) return local(request);
+  private identify(request: FastifyRequest, answer: ServerResponse): Identity {
+    if (!this.tokens.asked || byUnixSocket.has(request.raw)) return local(request);
     const match = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
     if (match?.[1] === undefined) throw new MusterError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer …');
-    const identity = this.tokens.file.identify(match[1]);
-    if (identity === undefined) throw new MusterError('UNAUTHORIZED', 'this token is not known');
-    return identity;
+    return this.tokens.identify(match[1], answer);
   }
 }
 

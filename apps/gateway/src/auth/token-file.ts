@@ -15,7 +15,7 @@ interface TokenEntry extends Identity {
   sha256: string;
 }
 
-/** Tokens by their hash. */
+/** Tokens by their hash. An empty list: only those that are made over the API. */
 export class TokenFile {
   private readonly entries: { digest: Buffer; identity: Identity }[];
 
@@ -41,6 +41,14 @@ export class TokenFile {
     }
   }
 
+  get names(): string[] {
+    return this.entries.map((e) => e.identity.name);
+  }
+
+  get hasAdmin(): boolean {
+    return this.entries.some((e) => e.identity.role === 'admin');
+  }
+
   identify(token: string): Identity | undefined {
     const digest = createHash('sha256').update(token).digest();
     return this.entries.find((e) => timingSafeEqual(e.digest, digest))?.identity;
@@ -55,7 +63,7 @@ function parse(text: string, from: string): TokenEntry[] {
   } catch (cause) {
     throw new MusterError('CONFIG_INVALID', `${from}: not JSON`, {}, { cause });
   }
-  if (!Array.isArray(list) || list.length === 0) throw wrong('expected a list of {name, role, sha256}');
+  if (!Array.isArray(list)) throw wrong('expected a list of {name, role, sha256}');
   return list.map((x: Partial<TokenEntry> | null, i) => {
     if (typeof x?.name !== 'string' || !NAME_PATTERN.test(x.name))
       throw wrong(`entry ${i + 1}: name is missing or odd`);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { Tokens } from '../auth/bearer.guard.js';
+import { Tokens } from '../auth/tokens.js';
 import { checked } from '../body/checked.pipe.js';
 import { HttpModule } from '../http/http.module.js';
 import { answerSchemas } from './answer-schemas.js';

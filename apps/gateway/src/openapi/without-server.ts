@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { Tokens } from '../auth/bearer.guard.js';
+import { Tokens } from '../auth/tokens.js';
 import { HttpModule } from '../http/http.module.js';
 import { describeApi } from './document.js';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type Bus, connectBus, rpcSubject } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
@@ -35,7 +35,8 @@ export class GatewayUnderTest {
   url = '';
   socket = '';
 
-  static async start(o: { tokens?: unknown } = {}): Promise<GatewayUnderTest> {
+  /** `unix: false`: TCP alone is open. */
+  static async start(o: { tokens?: unknown; log?: Logger; unix?: boolean } = {}): Promise<GatewayUnderTest> {
     const nats = await startTestNats();
     const bus = await connectBus({ name: 'spec', servers: [nats.url] });
     await bus.createBuckets();
@@ -44,9 +45,12 @@ export class GatewayUnderTest {
     sut.socket = join(sut.dir, 'api.sock');
     const tokens = join(sut.dir, 'tokens.json');
     if (o.tokens !== undefined) writeFileSync(tokens, JSON.stringify(o.tokens));
-    const http = { listen: `127.0.0.1:0,unix:${sut.socket}`, ...(o.tokens !== undefined && { tokens }) };
+    const http = {
+      listen: `127.0.0.1:0${o.unix === false ? '' : `,unix:${sut.socket}`}`,
+      ...(o.tokens !== undefined && { tokens }),
+    };
     const config = buildConfig({ instance: 'gateway-1', dataDir: sut.dir, http }, undefined, 'spec');
-    sut.gateway = await startGateway(new ServiceContext(config, own, pino({ level: 'silent' }), 'gateway'));
+    sut.gateway = await startGateway(new ServiceContext(config, own, o.log ?? pino({ level: 'silent' }), 'gateway'));
     const tcp = sut.gateway.addresses.find((a) => a.kind === 'tcp');
     sut.url = `http://127.0.0.1:${tcp?.port}`;
     return sut;
@@ -62,6 +66,19 @@ export class GatewayUnderTest {
         void outcome(() => fn(data as RpcRequest<V>)).then((said) =>
           msg.respond(JSON.stringify({ id, isDisposed: true, ...said })),
         );
+      },
+    });
+  }
+
+  /** Inventory's side of every verb: each request is refused. */
+  refuseAll(error: MusterError): void {
+    this.bus.nc.subscribe(rpcSubject('inventory.>' as RpcVerb), {
+      queue: 'inventory',
+      callback: (_error, msg) => {
+        const { data, id } = msg.json<Envelope>();
+        const verb = msg.subject.replace(/^muster\.rpc\./, '') as RpcVerb;
+        this.asked.push({ verb, request: data });
+        msg.respond(JSON.stringify({ id, isDisposed: true, err: error.toJSON() }));
       },
     });
   }
