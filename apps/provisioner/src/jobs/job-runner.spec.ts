@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '#bus';
@@ -48,6 +49,15 @@ afterEach(async () => {
   running = [];
   await playbooks.remove();
 }, 20_000);
+
+/** A process of its own, with the built guard. */
+const provisionerMain = fileURLToPath(new URL('../../../../dist/apps/provisioner/src/main.js', import.meta.url));
+async function configFile(instance: string): Promise<string> {
+  const file = join(dataDir, `${instance}.json`);
+  const ansible = { playbooks: playbooks.dir, extraVars: { ansible_connection: 'local' } };
+  await writeFile(file, JSON.stringify({ instance, credentials: 'none', nats: { servers: [nats.url] }, ansible }));
+  return file;
+}
 
 const configOf = (instance: string, parallel: number): ServiceConfig =>
   buildConfig(
@@ -210,6 +220,72 @@ describe('the job runner', () => {
     expect(await ended(id)).toMatchObject({ status: 'Errored', error: 'cancelled by ann' });
   }, 30_000);
 
+  it('ends a job that takes longer than it may as after a cancel, within 2 s', async () => {
+    const child = `5${Date.now()}`;
+    await playbooks.set('site', [`command: sleep ${child}`]);
+    await worker();
+    const id = await submit({ timeoutMs: 6_000 });
+    await when(id, (j) => j.status === 'Running');
+    const due = performance.now() + 6_000;
+    while (processes(`sleep ${child}`).length === 0 && performance.now() < due) await pause(50);
+    expect(processes(`sleep ${child}`)).toHaveLength(1);
+    while (processes(`sleep ${child}`).length > 0) await pause(10);
+    expect(performance.now()).toBeLessThan(due + 2_000);
+    expect(await ended(id)).toMatchObject({
+      status: 'Errored',
+      error: 'timed out after 6 s',
+      task: 'cleanup',
+      results: { n1: { ok: false, message: 'timed out after 6 s' } },
+    });
+  }, 30_000);
+
+  it('tells how far it is on each node while it runs, and no more when it has ended', async () => {
+    const go = join(dataDir, `go-${++count}`);
+    await playbooks.set('site', [
+      '{name: First, command: "true"}',
+      `{name: "Use {{ db_password }}", wait_for: {path: ${go}, timeout: 20}}`,
+    ]);
+    await worker();
+    const id = await submit({ nodes: ['n1', 'n2'], extraVars: { db_password: 'hidden-2' } });
+    const running = await when(id, (j) => j.progress?.['n2']?.done === 1 && j.progress['n1']?.done === 1);
+    const far = { step: 'site', task: 'Use {{ db_password }}', done: 1, failed: false };
+    expect(running.progress).toEqual({ n1: far, n2: far });
+    // Variables and inventory lie in files that nobody else may read, and only while they are needed.
+    const folder = (await readdir(tmpdir())).find((name) => name.startsWith(`muster-run-${process.pid}-`)) ?? '';
+    for (const file of ['vars.yml', 'inventory.yml', 'known_hosts'])
+      expect((await stat(join(tmpdir(), folder, file))).mode & 0o777).toBe(0o600);
+    expect(processes('hidden-2')).toEqual([]);
+    await writeFile(go, '');
+    const record = await ended(id);
+    expect(record).toMatchObject({ status: 'Complete', results: { n2: { ok: true } } });
+    expect(record.progress).toBeUndefined();
+    await expect(stat(join(tmpdir(), folder))).rejects.toThrow('ENOENT');
+  }, 30_000);
+
+  it('goes by the settings as they are when it begins, and begins nothing without all that it may need', async () => {
+    const trace = join(dataDir, `trace-${++count}`);
+    const set = (ansible: ClusterSettings['ansible'], globals = {}) =>
+      bus
+        .bucket<ClusterSettings>('settings')
+        .mutate(SETTINGS_KEY, (now) => ({ ...(now?.value ?? defaultSettings('spec')), ansible, globals }));
+    await playbooks.set('site', [`shell: echo {{ a }} {{ b }} {{ c }} >> ${trace}`]);
+    await worker();
+    await set({ extraVars: { a: 's', b: 's', c: 's' } }, { b: 'g', c: 'g' });
+    expect(await ended(await submit({ extraVars: { c: 'r' } }))).toMatchObject({ status: 'Complete' });
+    expect(await readFile(trace, 'utf8')).toBe('s g r\n');
+
+    await set({ playbooks: '/nowhere/playbooks' });
+    const nowhere = await ended(await submit({ nodes: ['n1', 'n2'] }));
+    expect(nowhere).toMatchObject({ status: 'Errored', results: { n2: { ok: false } } });
+    expect(nowhere.error).toMatch(/the folder of playbooks \/nowhere\/playbooks does not exist: nothing was run/);
+    expect(nowhere.startedAt).toBeUndefined();
+
+    await set({});
+    await unlink(join(playbooks.dir, 'cleanup.yml'));
+    expect((await ended(await submit())).error).toContain('cleanup.yml does not exist: nothing was run');
+    expect(await readFile(trace, 'utf8')).toBe('s g r\n');
+  }, 30_000);
+
   it('does not begin a job of a conductor that has been replaced', async () => {
     await worker({ parallel: 1 });
     const id = await submit({ conductor: 7 });
@@ -276,6 +352,28 @@ describe('the job runner', () => {
     expect(processes(`sleep ${marker}`)).toEqual([]);
   }, 40_000);
 
+  it('finishes the job of a provisioner that was killed in the middle, whose Ansible dies with it', async () => {
+    const lock = join(dataDir, `lock-${++count}`);
+    const marker = `4${Date.now()}`;
+    await playbooks.set('site', [
+      `command: "flock -n ${lock} sh -c 'test {{ muster_run }} != {{ muster_job }}.1.0 || sleep ${marker}'"`,
+    ]);
+    const name = `victim-${++count}`;
+    const victim = spawn(process.execPath, [provisionerMain], {
+      env: { PATH: process.env['PATH'], MUSTER_CONFIG: await configFile(name) },
+      stdio: 'ignore',
+    });
+    const id = await submit();
+    while (processes(`sleep ${marker}`).length === 0) await logOf(id, 'TASK');
+    const second = await worker();
+    victim.kill('SIGKILL');
+    const at = performance.now();
+    while (processes(`sleep ${marker}`).length > 0) await pause(10);
+    expect(performance.now() - at).toBeLessThan(2_000);
+    expect(await when(id, () => true)).toMatchObject({ worker: name, generation: 1, status: 'Running' });
+    expect(await ended(id)).toMatchObject({ status: 'Complete', generation: 2, worker: second.bus.name });
+  }, 40_000);
+
   it('hands its jobs on when it is stopped in the middle', async () => {
     const marker = `9${Date.now()}`;
     await playbooks.set('site', [
@@ -290,14 +388,18 @@ describe('the job runner', () => {
     expect(await ended(id)).toMatchObject({ status: 'Complete', generation: 2 });
   }, 40_000);
 
-  it('writes 100,000 lines and one of a megabyte into the log, whole', async () => {
+  it('writes 100,000 lines and one of a megabyte into the log, whole, also past a reader that never reads', async () => {
     await playbooks.set('site', [
       `{name: Talk, debug: {msg: "{{ range(100000) | list }}"}}`,
       `{name: Shout, debug: {msg: "{{ 'x' * 1000000 }}"}}`,
     ]);
     await worker();
     const id = await submit();
+    // Takes one piece, and never another.
+    const idle = bus.readLog(id, { follow: true })[Symbol.asyncIterator]();
+    await idle.next();
     expect(await ended(id)).toMatchObject({ status: 'Complete' });
+    await idle.return?.();
     const log = await logOf(id);
     expect(log.match(/^\s+\d+,?$/gm)).toHaveLength(100_000);
     expect(log).toContain('x'.repeat(1_000_000));
