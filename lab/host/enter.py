@@ -35,6 +35,14 @@ def bind(source, target, read_only=False):
         mount(None, target, None, MS_REMOUNT | MS_BIND | MS_RDONLY)
 
 
+def hide(path, target):
+    """As if it had never been installed: an empty folder, or a file that nobody can run."""
+    if os.path.isdir(path):
+        mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
+    else:
+        bind("/dev/null", target, read_only=True)
+
+
 def leave_machine(netns):
     fd = os.open(f"/run/netns/{netns}", os.O_RDONLY)
     checked(libc.setns(fd, CLONE_NEWNET), f"enter network namespace {netns}")
@@ -57,7 +65,7 @@ def install(folder, root, isolated):
     if os.path.exists(os.path.join(folder, "installed")):
         return
     if isolated:
-        for stale in ("etc/systemd/system", "etc/muster", "var/lib/muster", "root/.ansible"):
+        for stale in ("etc/systemd/system", "etc/muster", "opt/muster-agent", "var/lib/muster", "root/.ansible"):
             shutil.rmtree(os.path.join(root, stale), ignore_errors=True)
         for personal in (".bashrc", ".profile", ".bash_profile", ".ssh/authorized_keys"):
             if os.path.lexists(os.path.join(root, "root", personal)):
@@ -97,6 +105,12 @@ def mount_volatile(folder, root, spec):
     mount("tmpfs", f"{root}/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
     bind(spec["ledger"], f"{root}/run/ledger")
     bind(f"{folder}/log", f"{root}/var/log/units")
+    # Before what is bound: that may be below.
+    for path in spec["hidden"]:
+        hide(path, root + path)
+    serial = f"{root}/sys/devices/virtual/dmi/id/product_serial"
+    if os.path.exists(serial):  # the machine's own would be that of every host
+        bind(f"{folder}/product_serial", serial, read_only=True)
     # Last: they may be below /tmp, which the host has of its own.
     for path in spec["binds"]:
         bind(path, root + path, read_only=True)

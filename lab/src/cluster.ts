@@ -4,7 +4,7 @@ import { credentialsFile, initCluster } from '#bus';
 import { MusterError } from '#contracts';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import { CLUSTER } from './host-image.js';
-import { instanceOf, natsUrls, SERVICE_PROCESSES, type LabPlan } from './plan.js';
+import { instanceOf, knownHosts, natsUrls, SERVICE_PROCESSES, type LabPlan } from './plan.js';
 import { type ProcessRecord, type Processes, startOf } from './processes.js';
 import { PYTHON } from './python.js';
 import { run } from './run.js';
@@ -21,7 +21,7 @@ export async function initLabCluster(
 ): Promise<void> {
   await initCluster(folder.at('etc'), {
     cluster: CLUSTER,
-    agents: plan.hosts.map((h) => h.node),
+    agents: knownHosts(plan).map((h) => h.node),
     natsListen: [...new Set(Object.values(natsUrls(plan)))].map((url) => url.replace('nats://', '')),
     storeDir: folder.at('etc', 'store'),
     config: {
@@ -30,7 +30,10 @@ export async function initLabCluster(
         knownHosts: folder.at('ssh', 'known_hosts'),
         python: PYTHON,
         user: process.getuid?.() === 0 ? 'root' : userName(),
+        // Interfaces of a host are called as the networks that they are on.
+        ...(plan.mode === 'netns' && { extraVars: { muster_agent_networks: { backend: 'backend' } } }),
       },
+      agents: { nats: { management: [natsUrls(plan).management], backend: [natsUrls(plan).backend] } },
       initial: {
         fencing: {
           mode: o.fencing,

@@ -3,7 +3,7 @@ import { BMC_USER } from './bmc.js';
 import { refuseDeadServices } from './cluster.js';
 import { Api } from './fleet/api.js';
 import type { LabFolder } from './folder.js';
-import type { HostPlan, LabPlan } from './plan.js';
+import { knownHosts, type HostPlan, type LabPlan } from './plan.js';
 import type { Processes } from './processes.js';
 import { Hopeless, until } from './until.js';
 
@@ -24,7 +24,7 @@ export class FleetSetup {
     const root = (h: HostPlan): Record<string, unknown> =>
       plan.mode === 'netns' ? {} : { ansible_port: h.sshPort, muster_root: folder.host(h.name, 'root') };
     await Promise.all(
-      plan.hosts.map((h) =>
+      knownHosts(plan).map((h) =>
         this.while(
           `${h.node} to be registered`,
           45_000,
@@ -71,7 +71,7 @@ export class FleetSetup {
 
   /** host1 is the master; the rest follow when it is there, as the rules of the roles want it. */
   async commission(plan: LabPlan): Promise<void> {
-    const [master, ...workers] = plan.hosts.map((h) => h.node);
+    const [master, ...workers] = knownHosts(plan).map((h) => h.node);
     await this.commissionGroup('service-master', [master!]);
     if (workers.length > 0) await this.commissionGroup('service-worker', workers);
     await this.all(plan, 'be in service', 60_000, (n) => n.inService);
@@ -101,7 +101,7 @@ export class FleetSetup {
     let missing: string[] = [];
     const look = async (): Promise<true | undefined> => {
       const nodes = new Map((await this.api.all<NodeView>('/v1/nodes')).map((n) => [n.name, n]));
-      missing = plan.hosts.flatMap((h) => {
+      missing = knownHosts(plan).flatMap((h) => {
         const n = nodes.get(h.node);
         if (n !== undefined && is(n)) return [];
         return [

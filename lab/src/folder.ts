@@ -8,6 +8,8 @@ export interface LabRecord {
   format: 1;
   mode: LabMode;
   nodes: number;
+  /** Hosts without an agent, after the others. @default 0 */
+  bare?: number;
   port: number;
   /** Seconds after which a service that died starts again; absent: never by itself. */
   restart?: number;
@@ -68,7 +70,7 @@ export class LabFolder {
 
   plan(): LabPlan {
     const record = this.record();
-    return planLab(this.path, record.mode, record.nodes);
+    return planLab(this.path, record.mode, record.nodes, record.bare);
   }
 
   write(record: LabRecord): void {

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MusterError } from '#contracts';
 import { PROJECT, type LabFolder } from './folder.js';
@@ -25,7 +25,8 @@ export function refuseOddPaths(project = PROJECT, node = process.execPath): void
 
 /**
  * What a host's disk holds before its first boot, as if by its installer: supervisor, `systemctl`, sshd with its own key,
- * the agent with its credentials, the start gate. Also host.json, by which lab/host knows the host.
+ * and, unless it is bare, the agent with its credentials and the start gate. Also host.json, by which lab/host knows the
+ * host.
  */
 export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan, tmpfs: boolean): void {
   const seed = folder.host(host.name, 'seed');
@@ -49,6 +50,7 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
   };
 
   put('etc/hostname', `${host.name}\n`);
+  put('etc/machine-id', `${host.machineId}\n`);
   put(
     'etc/hosts',
     ['127.0.0.1 localhost', ...plan.hosts.map((h) => `${h.networks.management} ${h.name}`), ''].join('\n'),
@@ -65,10 +67,58 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
   put('usr/local/bin/systemctl', systemctl, 0o755);
   // Some tools look in /usr/bin before anything else, and would find the machine's own there.
   if (root === '') put('usr/bin/systemctl', systemctl, 0o755);
+
+  if (!host.bare) putAgent(folder, plan, host, root, put, unit);
+  mkdirSync(join(seed, 'etc/ssh'), { recursive: true });
+  copyFileSync(folder.at('ssh', `${host.name}.key`), join(seed, 'etc/ssh/lab_host_key'));
+  chmodSync(join(seed, 'etc/ssh/lab_host_key'), 0o600);
+  copyFileSync(folder.at('ssh', 'id_ed25519.pub'), join(seed, 'etc/ssh/lab_authorized_keys'));
+  put('etc/ssh/lab_sshd_config', sshdConfig(host, root, folder.path));
+  unit('ssh.service', sshUnit(root));
+
+  // As on many a board whose maker has filled in nothing.
+  writeFileSync(folder.host(host.name, 'product_serial'), 'To be filled by O.E.M.\n');
+  writeFileSync(
+    folder.host(host.name, 'host.json'),
+    `${JSON.stringify(
+      {
+        name: host.name,
+        node: host.node,
+        mode: plan.mode,
+        lab: folder.path,
+        ledger: folder.at('ledger'),
+        addresses: host.networks,
+        agentPort: AGENT_PORT,
+        sshPort: host.sshPort,
+        root: folder.host(host.name, 'root'),
+        netns: host.netns,
+        switch: plan.namespaces?.sw,
+        ports: host.ports,
+        layers,
+        // The host runs this very build: seen through the overlay, a rebuilt file might stay the old one.
+        binds: host.bare ? [lib] : [PROJECT, lib],
+        bindsIfMounted: host.bare ? [] : [process.execPath],
+        // What it runs must have come to it.
+        hidden: host.bare ? [PROJECT, process.execPath] : [],
+      },
+      null,
+      2,
+    )}\n`,
+  );
+}
+
+/** The agent of this very build, as if its node had been registered and set up by hand. */
+function putAgent(
+  folder: LabFolder,
+  plan: LabPlan,
+  host: HostPlan,
+  root: string,
+  put: (path: string, text: string, mode?: number) => void,
+  unit: (name: string, text: string) => void,
+): void {
   const agent = (program: string): string => `${process.execPath} ${PROJECT}/dist/apps/agent/src/${program}.js`;
   put('usr/local/bin/muster-gate', `#!/bin/sh\nexec ${agent('gate')} "$@"\n`, 0o755);
   put('usr/local/bin/muster-workload', `#!/bin/sh\nexec ${agent('workload')} "$@"\n`, 0o755);
-
   const nats = natsUrls(plan);
   put(
     'etc/muster/agent.json',
@@ -88,46 +138,10 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
     )}\n`,
     0o600,
   );
-  const secret = (from: string, to: string): void => {
-    copyFileSync(folder.at('etc', from), join(seed, to));
-    chmodSync(join(seed, to), 0o600);
-  };
-  secret(join('creds', `agent=${host.node}.json`), 'etc/muster/nats.json');
-  secret(join('keys', 'datagram.key'), 'etc/muster/datagram.key');
+  const etc = (file: string): string => readFileSync(folder.at('etc', file), 'utf8');
+  put('etc/muster/nats.json', etc(join('creds', `agent=${host.node}.json`)), 0o600);
+  put('etc/muster/datagram.key', etc(join('keys', 'datagram.key')), 0o600);
   unit('muster-agent.service', agentUnit(agent('main')));
-
-  mkdirSync(join(seed, 'etc/ssh'), { recursive: true });
-  copyFileSync(folder.at('ssh', `${host.name}.key`), join(seed, 'etc/ssh/lab_host_key'));
-  chmodSync(join(seed, 'etc/ssh/lab_host_key'), 0o600);
-  copyFileSync(folder.at('ssh', 'id_ed25519.pub'), join(seed, 'etc/ssh/lab_authorized_keys'));
-  put('etc/ssh/lab_sshd_config', sshdConfig(host, root, folder.path));
-  unit('ssh.service', sshUnit(root));
-
-  writeFileSync(
-    folder.host(host.name, 'host.json'),
-    `${JSON.stringify(
-      {
-        name: host.name,
-        node: host.node,
-        mode: plan.mode,
-        lab: folder.path,
-        ledger: folder.at('ledger'),
-        addresses: host.networks,
-        agentPort: AGENT_PORT,
-        sshPort: host.sshPort,
-        root: folder.host(host.name, 'root'),
-        netns: host.netns,
-        switch: plan.namespaces?.sw,
-        ports: host.ports,
-        layers,
-        // The host runs this very build: seen through the overlay, a rebuilt file might stay the old one.
-        binds: [PROJECT, lib],
-        bindsIfMounted: [process.execPath],
-      },
-      null,
-      2,
-    )}\n`,
-  );
 }
 
 const agentUnit = (command: string): string => `[Unit]

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { MusterError } from '#contracts';
 import { PROJECT, type LabFolder } from './folder.js';
-import { NETWORKS, type HostPlan, type LabPlan } from './plan.js';
+import { knownHosts, NETWORKS, type HostPlan, type LabPlan } from './plan.js';
 import { hostProgram } from './python.js';
 import { run } from './run.js';
 
@@ -75,7 +75,7 @@ export async function makeSshKeys(folder: LabFolder, plan: LabPlan): Promise<voi
     run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', folder.at('ssh', file)]);
   await key('id_ed25519', `muster-lab-${plan.id}`);
   await Promise.all(plan.hosts.map((h) => key(`${h.name}.key`, h.name)));
-  const lines = plan.hosts.map((h) => {
+  const lines = knownHosts(plan).map((h) => {
     const address = h.networks.management;
     const [kind, body] = readFileSync(folder.at('ssh', `${h.name}.key.pub`), 'utf8').split(' ');
     return `${h.sshPort === 22 ? address : `[${address}]:${h.sshPort}`} ${kind} ${body}`;

@@ -7,6 +7,8 @@ import { Processes, type ProcessRecord } from './processes.js';
 export interface HostInfo extends HostState {
   name: string;
   node: string;
+  /** It came without an agent; its node's name is the one that it gets when it is discovered. */
+  bare: boolean;
   networks: HostPlan['networks'];
   ssh: { address: string; port: number; key: string; knownHosts: string };
   bmc: { address: string; port: number; alive: boolean; power: 'on' | 'off'; log: string };
@@ -41,6 +43,7 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     plan.hosts.map(async (h): Promise<HostInfo> => ({
       name: h.name,
       node: h.node,
+      bare: h.bare,
       networks: h.networks,
       ...(await hostState(folder, h)),
       ssh: {

@@ -66,6 +66,7 @@ program
   .command('up')
   .description('start a lab; where it fails, nothing is left running')
   .option('--nodes <n>', 'hosts', number(1), 5)
+  .option('--bare <n>', 'more hosts, without an agent and unknown, to be discovered', whole(0), 0)
   .addOption(new Option('--mode <mode>', 'default: netns for root, else loopback').choices(['netns', 'loopback']))
   .option('--commission', 'commission host1 as service-master, the rest as service-worker')
   .option('--restart <seconds>', 'services that die start again after so long; otherwise never', number(0))
@@ -82,7 +83,7 @@ program
     async (
       o: { nodes: number; mode?: LabMode; commission?: boolean; restart?: number; hostsOnly?: boolean } & Pick<
         UpOptions,
-        'fencing' | 'port' | 'stormCap' | 'domains'
+        'bare' | 'fencing' | 'port' | 'stormCap' | 'domains'
       >,
     ) => {
       const done = await up(folder(), {
@@ -302,7 +303,7 @@ function statusText(info: LabInfo): string {
   const hosts = info.hosts.map(
     (h) =>
       `${h.name.padEnd(8)} ${h.node.padEnd(14)} ${h.networks.management.padEnd(14)} ${(h.running ? `runs, pid ${h.pid}` : 'dead').padEnd(18)} ` +
-      `power ${h.bmc.power}${h.bmc.alive ? '' : ', BMC dead'}${h.cut.length > 0 ? `, cut: ${h.cut.join(' ')}` : ''}`,
+      `power ${h.bmc.power}${h.bare ? ', bare' : ''}${h.bmc.alive ? '' : ', BMC dead'}${h.cut.length > 0 ? `, cut: ${h.cut.join(' ')}` : ''}`,
   );
   const processes = info.processes
     .filter((p) => !p.name.startsWith('bmc-'))

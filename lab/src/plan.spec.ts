@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hostOf, planLab, servicesNamed, type LabMode } from './plan.js';
+import { hostOf, knownHosts, planLab, servicesNamed, type LabMode } from './plan.js';
 
 const modes: LabMode[] = ['netns', 'loopback'];
 
@@ -38,6 +38,21 @@ describe('the plan of a lab', () => {
 
   it.each([0, 1.5, 201, NaN])('refuses %p hosts', (n) => {
     expect(() => planLab('/a', 'netns', n)).toThrow('--nodes takes a whole number from 1 to 200');
+  });
+
+  it('has bare hosts after the others: Muster is told of none, and knows each by its machine id once it has found it', () => {
+    const plan = planLab('/a', 'netns', 2, 2);
+    expect(knownHosts(plan).map((h) => h.node)).toEqual(['host1-L1', 'host2-L2']);
+    expect(plan.hosts.slice(2).map((h) => h.node)).toEqual(plan.hosts.slice(2).map((h) => `${h.name}-${h.machineId}`));
+    expect(new Set(plan.hosts.map((h) => h.machineId)).size).toBe(4);
+    expect(plan.hosts.every((h) => /^[0-9a-f]{32}$/.test(h.machineId))).toBe(true);
+    expect(planLab('/b', 'netns', 1).hosts[0]?.machineId).not.toBe(plan.hosts[0]?.machineId);
+  });
+
+  it('has no bare hosts in loopback mode, and not too many', () => {
+    expect(() => planLab('/a', 'loopback', 2, 1)).toThrow('--bare needs root and netns mode');
+    expect(() => planLab('/a', 'netns', 199, 2)).toThrow('with --nodes at most 200, not "2"');
+    expect(() => planLab('/a', 'netns', 2, -1)).toThrow('--bare takes a whole number');
   });
 
   it('knows a host by its name and by its node, and names those that there are', () => {

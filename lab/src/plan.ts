@@ -11,6 +11,10 @@ export interface HostPlan {
   node: string;
   serial: string;
   n: number;
+  /** Of its installation: no two hosts have the same. */
+  machineId: string;
+  /** It comes without an agent and without a record, for Muster to discover. */
+  bare: boolean;
   networks: { management: string; backend: string };
   bmc: { address: string; port: number };
   sshPort: number;
@@ -41,25 +45,43 @@ const LOOPBACK_SSH_PORT = 10_022;
 
 export const labId = (folder: string): string => createHash('sha256').update(folder).digest('hex').slice(0, 6);
 
-/** BAD_REQUEST where `nodes` is no number of hosts that a lab can have. */
-export function planLab(folder: string, mode: LabMode, nodes: number): LabPlan {
+/**
+ * `nodes` hosts with an agent, and after them `bare` ones without.
+ * BAD_REQUEST where that is no number of hosts that a lab can have, FORBIDDEN for bare ones in loopback mode
+ */
+export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0): LabPlan {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > MAX_HOSTS)
     throw new MusterError('BAD_REQUEST', `--nodes takes a whole number from 1 to ${MAX_HOSTS}, not "${nodes}"`);
+  if (!Number.isInteger(bare) || bare < 0 || nodes + bare > MAX_HOSTS)
+    throw new MusterError(
+      'BAD_REQUEST',
+      `--bare takes a whole number, with --nodes at most ${MAX_HOSTS}, not "${bare}"`,
+    );
+  if (bare > 0 && mode === 'loopback')
+    throw new MusterError(
+      'FORBIDDEN',
+      '--bare needs root and netns mode: a loopback host shares its name, its addresses and its sshd port with the machine',
+    );
   const id = labId(folder);
   const ns = (name: string): string => `muster-${id}-${name}`;
   // 10.77.x.y exists inside namespaces only; 127.x is the machine's own, so each lab takes another second octet.
   const octets = mode === 'netns' ? '10.77' : `127.${16 + (parseInt(id, 16) % 200)}`;
   const address = (network: 1 | 2 | 3, n: number): string => `${octets}.${network}.${n}`;
   const bmcAddress = address(3, 2);
-  const hosts = Array.from({ length: nodes }, (_, i): HostPlan => {
+  const hosts = Array.from({ length: nodes + bare }, (_, i): HostPlan => {
     const n = i + 1;
     const name = `host${n}`;
-    const serial = `L${n}`;
+    const machineId = createHash('sha256').update(`${folder} ${n}`).digest('hex').slice(0, 32);
+    const isBare = n > nodes;
+    // Nobody types in the serial number of a bare host: it is found by what the host says of itself.
+    const serial = isBare ? machineId : `L${n}`;
     return {
       name,
       node: nodeName(name, serial),
       serial,
       n,
+      machineId,
+      bare: isBare,
       networks: { management: address(1, 10 + n), backend: address(2, 10 + n) },
       bmc: { address: bmcAddress, port: FIRST_BMC_PORT + i },
       sshPort: mode === 'netns' ? 22 : LOOPBACK_SSH_PORT,
@@ -76,6 +98,9 @@ export function planLab(folder: string, mode: LabMode, nodes: number): LabPlan {
     hosts,
   };
 }
+
+/** Those that Muster is told of at the start. */
+export const knownHosts = (plan: LabPlan): HostPlan[] => plan.hosts.filter((h) => !h.bare);
 
 /** By `host1` or by its node's name. NODE_UNKNOWN names those that there are. */
 export function hostOf(plan: LabPlan, name: string): HostPlan {

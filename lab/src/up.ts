@@ -11,12 +11,14 @@ import { refuseOddPaths, writeHostImage } from './host-image.js';
 import { bootHost, copyHostPrograms, makeSshKeys, prepareLayers } from './hosts.js';
 import { whyNoNamespaces } from './mode.js';
 import { buildNetwork } from './network.js';
-import { planLab, type LabMode, type LabPlan } from './plan.js';
+import { knownHosts, planLab, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
 import { bmcPassword } from './secrets.js';
 
 export interface UpOptions {
   nodes: number;
+  /** Hosts without an agent, after the others. */
+  bare: number;
   mode: LabMode;
   commission: boolean;
   restart?: number;
@@ -37,19 +39,22 @@ export interface UpAnswer {
   api: string;
   mode: LabMode;
   nodes: string[];
+  /** Addresses of hosts that can be discovered. */
+  bare: string[];
   seconds: number;
 }
 
 /** A whole lab. Where it fails or is broken off, it takes down what it made; logs stay in the folder. */
 export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const began = performance.now();
-  const plan = planLab(folder.path, o.mode, o.nodes);
+  const plan = planLab(folder.path, o.mode, o.nodes, o.bare);
   refuseOddPaths();
   refuseWithoutTools(o.mode);
   const record: LabRecord = {
     format: 1,
     mode: o.mode,
     nodes: o.nodes,
+    ...(o.bare > 0 && { bare: o.bare }),
     port: await freePort(o.port),
     ...(o.restart !== undefined && { restart: o.restart }),
     state: 'starting',
@@ -88,7 +93,8 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
     dir: folder.path,
     api: folder.api,
     mode: o.mode,
-    nodes: plan.hosts.map((h) => h.node),
+    nodes: knownHosts(plan).map((h) => h.node),
+    bare: plan.hosts.filter((h) => h.bare).map((h) => h.networks.management),
     seconds: seconds(),
   };
 }
@@ -132,7 +138,8 @@ async function bringUp(
       await Promise.all([bootHost(folder, h), startBmc(folder, processes, plan, h)]);
     }),
   );
-  say(`${plan.hosts.length} hosts run, each with its BMC`);
+  const without = o.bare > 0 ? `, ${o.bare} of them without an agent` : '';
+  say(`${plan.hosts.length} hosts run, each with its BMC${without}`);
 
   if (!o.hostsOnly) {
     const setup = new FleetSetup(new Api(folder.api), processes, say);

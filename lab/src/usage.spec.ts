@@ -12,6 +12,12 @@ describe('the lab refuses at once', () => {
     expect(stderr).toContain("'--port <port>' argument");
   });
 
+  it('--bare without networks of its own, and says why', () => {
+    const args = [program, '--dir', '/tmp/lab-usage-spec', 'up', '--mode', 'loopback', '--bare', '1'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('--bare needs root and netns mode')]);
+  });
+
   it('a clone or a Node whose path would end at a blank in the scripts of its hosts', () => {
     expect(() => refuseOddPaths('/home/u/My Projects/muster')).toThrow(
       'this clone of Muster is in "/home/u/My Projects/',
