@@ -156,6 +156,28 @@ describe('a node that is to be emptied', () => {
     expect((await jobs()).filter((j) => !isStop(j))).toEqual([]);
   }, 30_000);
 
+  it('is not believed at once when it names what has left it: the look may be of before the stop', async () => {
+    await runsOnFirst('db');
+    await fleet.bus.call('inventory.nodes.cordon', { by: 'eve', name: 'n-2', reason: 'spec' });
+    await drain('n-1');
+    const stop = await waiting('stop');
+    await fleet.bus.call('inventory.nodes.cordon', { by: 'eve', name: 'n-3', reason: 'spec' });
+    await carryOut(stop);
+    await until(async () => (await workload('db')).assignment === undefined, 'it has left');
+    fleet.run('n-1', 'db', 1);
+    await fleet.bus.call('inventory.nodes.uncordon', { by: 'eve', name: 'n-3' });
+    await until(async () => (await node('n-3')).inService, 'there is room');
+    fleet.stop('n-1', 'db');
+    const start = await waiting('start');
+    expect(start).toMatchObject({ nodes: ['n-3'], recover: [{ generation: 4 }] });
+    const ask = () => fleet.bus.call('inventory.workloads.mayStart', { workload: 'db', node: 'n-3', generation: 4 });
+    fleet.run('n-1', 'db', 1);
+    await until(async () => !(await ask()).allowed, 'the last look before the start');
+    expect((await workload('db')).assignment).toEqual({ node: 'n-3', generation: 4 });
+    fleet.stop('n-1', 'db');
+    await until(async () => (await ask()).allowed, 'nothing stands against it any more');
+  }, 30_000);
+
   it('begins no further move once it is uncordoned, and finishes the one that has begun', async () => {
     await runsOnFirst('db');
     await runsOnFirst('web', { priority: 5 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { capacityOf, isReserve, type Host } from './placement.js';
+import { capacityOf, isReserve, weights, type Host } from './placement.js';
 
 /** The nodes as placement sees them, as of now. */
 @Injectable()
@@ -12,15 +12,7 @@ export class HostsView {
   ) {}
 
   hosts(): Host[] {
-    const used = new Map<string, number>();
-    const take = (node: string, weight: number): void => void used.set(node, (used.get(node) ?? 0) + weight);
-    for (const { value: w } of this.store.workloads.view.entries()) {
-      // One that is on its way down takes its room until its node has read back that it is gone.
-      if (w.assignment !== undefined && (w.desired === 'running' || w.stop !== undefined))
-        take(w.assignment.node, w.weight);
-      // And where it is to go, nobody else may take the room that it was stopped for.
-      if (w.move !== undefined && w.assignment?.node === w.move.from) take(w.move.to, w.weight);
-    }
+    const used = weights(this.store.workloads.view.entries().map((e) => e.value));
     return this.store.nodes.view
       .entries()
       .map(({ value: n }) => ({

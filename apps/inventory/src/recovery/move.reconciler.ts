@@ -48,7 +48,7 @@ export class MoveReconciler implements Reconciler {
     const jobs = this.waitingJobs();
     const leaving = new Map(drained.map((n) => [n.name, 'drain']));
     for (const job of jobs) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
-    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const all = leaving.size === 0 ? [] : this.store.workloads.view.entries().map((e) => e.value);
     const moving = new Set(all.map((w) => w.move?.from));
     const plan = decideMoves({
       leaving,
@@ -86,8 +86,10 @@ export class MoveReconciler implements Reconciler {
 
   private async noteDrained(c: ConductorView, n: NodeRecord, stuck: Stuck): Promise<void> {
     if (n.cordon?.drained !== undefined) return;
-    const why = notEmptyBecause(n, await this.everyWorkload(), this.reported(n.name));
+    const reported = this.reported(n.name);
+    const why = notEmptyBecause(n, this.seenOn([n.name]), reported);
     if (why !== undefined) return stuck(n.name, why);
+    if (notEmptyBecause(n, await this.readOn([n.name]), reported) !== undefined) return;
     await this.nodes.change(n.name, (now) => {
       c.check();
       if (now.cordon?.drain !== true || now.cordon.drained !== undefined || now.cordon.at !== n.cordon?.at)
@@ -98,8 +100,9 @@ export class MoveReconciler implements Reconciler {
 
   /** The job's list of what has still to leave; none: workers may take it. */
   private async noteMoved(c: ConductorView, job: JobRecord, stuck: Stuck): Promise<void> {
-    const all = await this.everyWorkload();
-    const moving = all.filter((w) => job.nodes.includes(w.assignment?.node ?? '')).map((w) => w.name);
+    const seen = this.seenOn(job.nodes);
+    const there = seen.length > 0 ? seen : await this.readOn(job.nodes);
+    const moving = there.map((w) => w.name);
     if (moving.length === 0 && !(await this.areFree(job.nodes, stuck))) return;
     if (moving.sort().join() === job.moving?.join()) return;
     await this.store.jobs.bucket.mutate(job.id, (current) => {
@@ -125,9 +128,16 @@ export class MoveReconciler implements Reconciler {
     return why === undefined;
   }
 
-  /** A full read, not the view: one that was assigned a moment ago must not be missed. */
-  private async everyWorkload(): Promise<WorkloadRecord[]> {
-    return (await this.store.workloads.bucket.list()).map((e) => e.value);
+  /** By the view: enough to say that something is there. */
+  private seenOn(nodes: readonly string[]): WorkloadRecord[] {
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    return all.filter((w) => nodes.includes(w.assignment?.node ?? ''));
+  }
+
+  /** By a full read, which alone can say that nothing is there: the view may miss what was assigned a moment ago. */
+  private async readOn(nodes: readonly string[]): Promise<WorkloadRecord[]> {
+    const all = (await this.store.workloads.bucket.list()).map((e) => e.value);
+    return all.filter((w) => nodes.includes(w.assignment?.node ?? ''));
   }
 
   private draining(): NodeRecord[] {

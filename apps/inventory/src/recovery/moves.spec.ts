@@ -44,6 +44,19 @@ describe('which workloads begin to leave a node', () => {
     expect(begun(facts([arriving, on('low', 'a')]))).toEqual([]);
   });
 
+  it('are also those that another move has only just sent there: they would never be started', () => {
+    const arriving = on('db', 'a', {
+      move: { cause: 'drain', from: 'c', to: 'a' },
+      start: { cause: 'move', attempt: 0 },
+    });
+    const f = facts([arriving], { hosts: [host('a'), host('b', { used: 9 }), host('c', { out: 'cordoned' })] });
+    const [begin] = decideMoves(f).begin;
+    expect(begin).toMatchObject({ workload: 'db', move: { from: 'a', to: 'b' } });
+    const sent = begin && moveOrdered(arriving, begin.move, begin.generation);
+    expect(sent).toMatchObject({ stop: { attempt: 0 }, move: { from: 'a' } });
+    expect(sent && decideMoves(facts([sent])).begin).toEqual([]);
+  });
+
   it('do not wait for one whose stop or start failed again and again; that one is told', () => {
     const bad = moving('bad', { stop: { cause: 'move:drain', attempt: 3, why: 'it hangs.' } });
     expect(begun(facts([bad, on('low', 'a')]))).toEqual(['low→b']);

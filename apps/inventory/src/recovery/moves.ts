@@ -10,7 +10,6 @@ export interface MoveFacts {
   /** Node that is to be emptied → cause of the moves away from it. */
   leaving: ReadonlyMap<string, string>;
   workloads: readonly WorkloadRecord[];
-  /** Nodes that are to be emptied are out of service: nothing is ever placed there. */
   hosts: readonly Host[];
   /** What the node's own report names; undefined: it is silent, or cannot say. */
   reported(node: string): ReadonlySet<string> | undefined;
@@ -47,7 +46,8 @@ export function decideMoves(f: MoveFacts): MovePlan {
     for (const w of here)
       if (w.desired === 'stopped' && w.stop === undefined && reported?.has(w.name) === false)
         plan.release.push({ workload: w.name, node });
-    const running = here.filter((w) => w.desired === 'running' && w.move === undefined);
+    // One that has only just been sent here by another move goes on: it would never be started on a node that is out.
+    const running = here.filter((w) => w.desired === 'running' && w.stop === undefined);
     const hindrance = running.length === 0 ? undefined : hindranceOf(node, reported, f);
     if (hindrance === undefined) waiting.push(...running);
     else stuck(node, hindrance);
@@ -56,7 +56,9 @@ export function decideMoves(f: MoveFacts): MovePlan {
   const byName = new Map(waiting.map((w) => [w.name, w]));
   const busy = new Set(moving.filter((w) => !isGivenUp(w)).map((w) => w.move?.from ?? ''));
   let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w)).length;
-  for (const p of place(waiting, f.hosts)) {
+  // Out of service they are too, as soon as every view has followed.
+  const hosts = f.hosts.filter((h) => !f.leaving.has(h.name));
+  for (const p of place(waiting, hosts)) {
     const w = byName.get(p.workload);
     const from = w?.assignment?.node;
     if (w === undefined || from === undefined) continue;

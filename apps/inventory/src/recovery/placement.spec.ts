@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { capacityOf, place, type Host, type Waiting } from './placement.js';
+import type { Assignment } from '#contracts';
+import { aWorkload } from '../testing/records.js';
+import { capacityOf, place, weights, type Host, type Waiting } from './placement.js';
 
 const host = (name: string, o: Partial<Host> = {}): Host => ({
   name,
@@ -89,5 +91,22 @@ describe('placement', () => {
         }
       }),
     );
+  });
+});
+
+describe('the room on a node', () => {
+  it('is taken by what shall run there, by what has not yet left, and by what is on its way there', () => {
+    const at = (node: string): Assignment => ({ node, generation: 1 });
+    const stop = { cause: 'put', attempt: 0 };
+    const move = { cause: 'drain', from: 'a', to: 'b' };
+    const used = weights([
+      aWorkload('runs', { assignment: at('a'), weight: 1 }),
+      aWorkload('stopping', { assignment: at('a'), desired: 'stopped', stop, weight: 10 }),
+      aWorkload('stopped', { assignment: at('a'), desired: 'stopped', weight: 100 }),
+      aWorkload('leaving', { assignment: at('a'), stop, move, weight: 1000 }),
+      aWorkload('left', { move, weight: 10_000 }),
+      aWorkload('arriving', { assignment: at('c'), move, weight: 100_000 }),
+    ]);
+    expect(Object.fromEntries(used)).toEqual({ a: 1011, b: 1000, c: 100_000 });
   });
 });

@@ -1,3 +1,5 @@
+import type { WorkloadRecord } from '#contracts';
+
 /** A workload that runs nowhere and shall run. */
 export interface Waiting {
   name: string;
@@ -26,6 +28,20 @@ export interface Placement {
   to?: string;
   /** One sentence: why there, or why nowhere, with what stands against each node. */
   why: string;
+}
+
+/** Node → weight of what takes room there. */
+export function weights(workloads: readonly WorkloadRecord[]): Map<string, number> {
+  const used = new Map<string, number>();
+  const take = (node: string, weight: number): void => void used.set(node, (used.get(node) ?? 0) + weight);
+  for (const w of workloads) {
+    // One that is on its way down takes its room until its node has read back that it is gone.
+    if (w.assignment !== undefined && (w.desired === 'running' || w.stop !== undefined))
+      take(w.assignment.node, w.weight);
+    // And where it is to go, nobody else may take the room that it was stopped for.
+    if (w.move !== undefined && w.assignment?.node === w.move.from) take(w.move.to, w.weight);
+  }
+  return used;
 }
 
 /** Highest priority first; equal ones by name, so that two rounds decide alike. */

@@ -88,15 +88,11 @@ const again = (w: WorkloadRecord, node: string): WorkloadRecord => ({
 });
 
 /**
- * It is to leave the node that it is assigned to. From this write on the start gates refuse it there, also the order to
+ * It is to leave the node that it is assigned to, also where another move has only just sent it there. From this write on the start gates refuse it there, also the order to
  * start it that is on its way: the stop has a generation of its own.
  */
 export const moveOrdered = (w: WorkloadRecord, move: Move, generation: number): WorkloadRecord | undefined =>
-  w.desired !== 'running' ||
-  w.stop !== undefined ||
-  w.move !== undefined ||
-  w.assignment?.node !== move.from ||
-  w.generation !== generation
+  w.desired !== 'running' || w.stop !== undefined || w.assignment?.node !== move.from || w.generation !== generation
     ? undefined
     : { ...again(without(w, 'start', 'held'), move.from), stop: { cause: `move:${move.cause}`, attempt: 0 }, move };
 
