@@ -49,7 +49,7 @@ export interface EditFacts extends RuleFacts {
   /** The node's incident, where one is open. */
   incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
   /** Does this password stand under the key already? */
-  isStored(secret: string, password: string): boolean;
+  isStored: (secret: string, password: string) => boolean;
 }
 
 /**
@@ -98,6 +98,17 @@ export function patched(node: NodeRecord, patch: RecordPatch): NodeRecord {
   if (patch.sshHostKeys === null) delete after.sshHostKeys;
   return after;
 }
+
+/** What makes another record of the same name what this one is. */
+export const patchOf = (n: NodeRecord): RecordPatch => ({
+  ...(n.hostGroup !== undefined && { hostGroup: n.hostGroup }),
+  failureDomain: n.failureDomain,
+  networks: n.networks,
+  powerLevels: n.powerLevels,
+  provisionDriver: n.provisionDriver,
+  vars: n.vars,
+  fencing: n.fencing,
+});
 
 function withoutPasswords(
   node: NodeRecord,

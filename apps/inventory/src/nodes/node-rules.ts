@@ -85,13 +85,16 @@ const DEEPEST = 32;
 
 export function checkVars(vars: Record<string, unknown>, node: string): void {
   checkVariableNames(vars, `node ${node}`);
-  for (const [name, value] of Object.entries(vars)) checkDepth(value, name, 1);
+  checkValue(vars, 0);
 }
 
-function checkDepth(value: unknown, name: string, depth: number): void {
+function checkValue(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return;
-  if (depth > DEEPEST) throw bad(`the variable ${name} is nested more than ${DEEPEST} levels deep`);
-  for (const inner of Object.values(value)) checkDepth(inner, name, depth + 1);
+  if (depth > DEEPEST) throw bad(`a variable is nested more than ${DEEPEST} levels deep`);
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '__proto__') throw bad('"__proto__" is no name within a variable');
+    checkValue(inner, depth + 1);
+  }
 }
 
 type Driven = Pick<NodeRecord, 'provisionDriver' | 'powerLevels'>;
@@ -107,3 +110,12 @@ export function checkDrivers(node: Driven, offered: Offered, before?: Driven): v
 export const powerDrivers = (n: Pick<NodeRecord, 'powerLevels'>): string[] => [
   ...new Set(n.powerLevels.flat().map((d) => d.driver)),
 ];
+
+/** Edits rest on what their author has seen. */
+export function checkRevision(node: string, current: number, wanted: number | undefined): void {
+  if (wanted !== undefined && wanted !== current)
+    throw new MusterError('REVISION_CONFLICT', `${node} has changed: its revision is ${current}`, {
+      node,
+      revision: current,
+    });
+}

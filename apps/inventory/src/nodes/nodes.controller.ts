@@ -3,13 +3,17 @@ import type { NodeView, RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { page } from '../store/page.js';
+import { NodeFilesService } from './node-files.service.js';
 import { NodesService } from './nodes.service.js';
+import { ReplacementService } from './replacement.service.js';
 import { ServiceView } from './service-view.js';
 
 @Controller()
 export class NodesController {
   constructor(
     private readonly nodes: NodesService,
+    private readonly replacements: ReplacementService,
+    private readonly files: NodeFilesService,
     private readonly service: ServiceView,
     private readonly audit: AuditService,
   ) {}
@@ -34,6 +38,25 @@ export class NodesController {
   patch(q: RpcRequest<'inventory.nodes.patch'>): Promise<RpcAnswer<'inventory.nodes.patch'>> {
     const detail = `fields: ${Object.keys(q.patch).join(' ')}`;
     return this.audit.of(q.by, 'node-edit', q.name, detail, () => this.nodes.patch(q.name, q.patch, q.revision));
+  }
+
+  @Rpc('inventory.nodes.replace')
+  replace(q: RpcRequest<'inventory.nodes.replace'>): Promise<RpcAnswer<'inventory.nodes.replace'>> {
+    const detail = `by serial ${q.replacement.serial}`;
+    return this.audit.of(q.by, 'node-replace', q.name, detail, () =>
+      this.replacements.replace(q.name, q.replacement, q.revision),
+    );
+  }
+
+  @Rpc('inventory.nodes.import')
+  import(q: RpcRequest<'inventory.nodes.import'>): Promise<RpcAnswer<'inventory.nodes.import'>> {
+    const act = (): Promise<RpcAnswer<'inventory.nodes.import'>> => this.files.import(q);
+    return q.dryRun === true ? act() : this.audit.of(q.by, 'nodes-import', 'nodes', `a ${q.format} file`, act);
+  }
+
+  @Rpc('inventory.nodes.export')
+  export(q: RpcRequest<'inventory.nodes.export'>): RpcAnswer<'inventory.nodes.export'> {
+    return this.files.export(q);
   }
 
   @Rpc('inventory.nodes.delete')

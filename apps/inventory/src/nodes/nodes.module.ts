@@ -1,6 +1,10 @@
 import { Module } from '@nestjs/common';
 import { CordonEndReconciler } from './cordon-end.reconciler.js';
 import { DegradedClock } from './degraded-clock.js';
+import { EditForwardReconciler } from './edit-forward.reconciler.js';
+import { EditsService } from './edits.service.js';
+import { NodeFilesService } from './node-files.service.js';
+import { ReplacementService } from './replacement.service.js';
 import { FleetEvents } from './fleet-events.js';
 import { NodesController } from './nodes.controller.js';
 import { NodesService } from './nodes.service.js';
@@ -14,6 +18,10 @@ import { VerdictService } from './verdict.service.js';
   providers: [
     CordonEndReconciler,
     DegradedClock,
+    EditForwardReconciler,
+    EditsService,
+    NodeFilesService,
+    ReplacementService,
     FleetEvents,
     NodesService,
     PowerSecrets,

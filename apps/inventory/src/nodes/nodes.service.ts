@@ -13,10 +13,11 @@ import {
   type NodeView,
 } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
+import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
-import { fleetOf, type RuleFacts } from './node-rules.js';
+import { checkRevision, fleetOf, type RuleFacts } from './node-rules.js';
 import { NodeService, unknownNode } from './node.service.js';
-import { PowerSecrets } from './power-secrets.js';
+import { PowerSecrets, secretsOf } from './power-secrets.js';
 import { register } from './registration.js';
 import { refusedRemoval } from './removal.js';
 import { ServiceView } from './service-view.js';
@@ -162,9 +163,7 @@ export class NodesService {
     try {
       return await act();
     } catch (e) {
-      const { code } = MusterError.from(e);
-      if (!['TIMEOUT', 'BUS_UNAVAILABLE', 'INTERNAL'].includes(code))
-        await this.secrets.drop(Object.keys(typeof secrets === 'function' ? secrets() : secrets));
+      if (!isInDoubt(e)) await this.secrets.drop(Object.keys(typeof secrets === 'function' ? secrets() : secrets));
       throw e;
     }
   }
@@ -173,20 +172,9 @@ export class NodesService {
 /** Keys of passwords of one change. */
 export const newNonce = (): string => randomBytes(6).toString('hex');
 
-export const secretsOf = (n: NodeRecord): string[] =>
-  n.powerLevels.flat().flatMap((d) => (d.secret === undefined ? [] : [d.secret]));
-
 function unused(before: NodeRecord, after: NodeRecord): string[] {
   const used = new Set(secretsOf(after));
   return secretsOf(before).filter((secret) => !used.has(secret));
-}
-
-function checkRevision(node: string, current: number, wanted: number | undefined): void {
-  if (wanted !== undefined && wanted !== current)
-    throw new MusterError('REVISION_CONFLICT', `${node} has changed: its revision is ${current}`, {
-      node,
-      revision: current,
-    });
 }
 
 function checkEdit(node: string, hold: Hold | undefined): void {

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError } from '#contracts';
+import { MusterError, type NodeRecord } from '#contracts';
 import { openSecret, readSecretsKey, sealSecret, type KvBucket, type SealedSecret } from '#bus';
 import { ServiceContext } from '#service';
-
-/** Reads or writes at the same time, at most. */
-const AT_ONCE = 64;
+import { inParallel } from '../store/in-parallel.js';
 
 /** Passwords of power devices: sealed in bucket `secrets`, and nowhere else. */
 @Injectable()
@@ -24,11 +22,13 @@ export class PowerSecrets {
     await inParallel(entries, ([name, password]) => this.bucket.mutate(name, () => sealSecret(key, password)));
   }
 
-  /** As they are, sealed, under new keys. What is gone already stays gone. */
+  /** As they are, sealed, under new keys. @throws MusterError REVISION_CONFLICT where one has just been replaced */
   async copy(keys: ReadonlyMap<string, string>): Promise<void> {
     await inParallel([...keys], async ([from, to]) => {
       const sealed = await this.bucket.get(from);
-      if (sealed) await this.bucket.mutate(to, () => sealed.value);
+      if (!sealed)
+        throw new MusterError('REVISION_CONFLICT', 'the password of a power device has just been changed: try again');
+      await this.bucket.mutate(to, () => sealed.value);
     });
   }
 
@@ -58,11 +58,5 @@ export class PowerSecrets {
   }
 }
 
-export async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
-  const waiting = items.values();
-  await Promise.all(
-    Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
-      for (const item of waiting) await act(item);
-    }),
-  );
-}
+export const secretsOf = (n: Pick<NodeRecord, 'powerLevels'>): string[] =>
+  n.powerLevels.flat().flatMap((d) => (d.secret === undefined ? [] : [d.secret]));

@@ -25,10 +25,17 @@ export interface Registration {
 }
 
 /**
- * The record of a new node, and its passwords apart from it. `nonce` makes the keys of the passwords its own.
+ * The record of a new node, and its passwords apart from it. `nonce` makes the keys of the passwords its own. Drivers
+ * of the node `before`, in whose place it comes, need not be on offer.
  * @throws MusterError BAD_REQUEST, HOST_GROUP_INVALID, ALREADY_EXISTS, NO_WORKERS, DRIVER_UNKNOWN or DRIVER_UNAVAILABLE
  */
-export function register(r: NodeCreateRequest, facts: RuleFacts, at: number, nonce: string): Registration {
+export function register(
+  r: NodeCreateRequest,
+  facts: RuleFacts,
+  at: number,
+  nonce: string,
+  before?: NodeRecord,
+): Registration {
   const name = nodeName(r.label, r.serial);
   if (!NAME_PATTERN.test(r.label) || !NAME_PATTERN.test(r.serial) || !NODE_NAME_PATTERN.test(name))
     throw bad('label and serial take letters, digits, dot, dash and underscore, 63 at most');
@@ -40,6 +47,6 @@ export function register(r: NodeCreateRequest, facts: RuleFacts, at: number, non
   checkVars(r.vars ?? {}, name);
   const { powerLevels, secrets } = recordedDevices(name, r.powerLevels ?? [], nonce);
   const node = { ...newNode(r, at), powerLevels };
-  checkDrivers(node, facts.offered);
+  checkDrivers(node, facts.offered, before);
   return { node, secrets };
 }

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openSecret, sealSecret, type SealedSecret } from '#bus';
+import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
+import type { ServiceContext } from '#service';
+import type { ConductorService } from '../conductor/conductor.service.js';
+import type { InventoryStore } from '../store/inventory-store.js';
+import { EditForwardReconciler } from './edit-forward.reconciler.js';
+import { EditsService } from './edits.service.js';
+import { PowerSecrets } from './power-secrets.js';
+import { decideEdit, partKey, partsOf, type EditPart, type PreparedEdit } from './edits.js';
+
+let sut: RunningInventory;
+const by = { by: 'spec' };
+const key = Buffer.from('11'.repeat(32), 'hex');
+
+beforeAll(async () => {
+  sut = await RunningInventory.start({ replicas: 2 });
+  await sut.work('provisioner', ['ansible']);
+  await sut.work('fencer', ['ipmitool']);
+}, 60_000);
+
+afterAll(async () => {
+  await sut?.stop();
+}, 30_000);
+
+const gateway = () => sut.as('gateway');
+const get = (name: string) => gateway().call('inventory.nodes.get', { name });
+const load = (content: string, o: { dryRun?: boolean; format?: 'csv' | 'yaml' } = {}): Promise<ImportOutcome> =>
+  gateway().call('inventory.nodes.import', { ...by, format: 'csv', content, ...o }, { timeoutMs: 10_000 });
+async function exported(format: 'csv' | 'yaml', selector?: string): Promise<string> {
+  let text = '';
+  let cursor: string | undefined;
+  do {
+    const q = { format, ...(selector !== undefined && { selector }), ...(cursor !== undefined && { cursor }) };
+    const answer = await gateway().call('inventory.nodes.export', q);
+    text += answer.text;
+    cursor = answer.next;
+  } while (cursor !== undefined);
+  return text;
+}
+const admission = () => sut.as('inventory').bucket<Reservations>('admission');
+const reservations = async (): Promise<Reservations | undefined> => (await admission().get(RESERVATIONS_KEY))?.value;
+/** All of the buckets that an import could touch. */
+async function everything(): Promise<unknown> {
+  const all = await Promise.all(
+    (['nodes', 'secrets', 'admission'] as const).map((name) => sut.as('inventory').bucket(name).list()),
+  );
+  return all.map((entries) => entries.map((e) => `${e.key} ${e.revision}`).sort());
+}
+async function passwordOf(name: string): Promise<string> {
+  const secret = (await get(name)).powerLevels[0]?.[0]?.secret ?? '';
+  const sealed = await sut.as('inventory').bucket<SealedSecret>('secrets').get(secret);
+  return sealed ? openSecret(key, sealed.value) : '';
+}
+
+const HEAD = 'label,serial,management,power.driver,power.address,power.username,power.password,var:rack';
+const line = (i: number, rack = 'r1'): string =>
+  `host,${i},10.0.${i >> 8}.${i & 255},ipmitool,10.2.${i >> 8}.${i & 255},admin,pw-${i},${rack}`;
+const file = (from: number, to: number, rack?: string): string =>
+  `${HEAD}\n${Array.from({ length: to - from + 1 }, (_, i) => line(from + i, rack)).join('\n')}\n`;
+
+describe('an import', () => {
+  it('says what it would do, and does nothing of it', async () => {
+    const before = await everything();
+    const outcome = await load(file(1, 3), { dryRun: true });
+    expect(outcome).toEqual({ dryRun: true, created: ['host-1', 'host-2', 'host-3'], updated: [], unchanged: [] });
+    expect(await everything()).toEqual(before);
+  });
+
+  it('registers all of many nodes, with their passwords, and holds none of them after', async () => {
+    const outcome = await load(file(1, 450));
+    expect(outcome.created).toHaveLength(450);
+    expect(await get('host-450')).toMatchObject({ status: 'Unallocated', vars: { rack: 'r1' } });
+    expect(await passwordOf('host-333')).toBe('pw-333');
+    expect(await reservations()).toMatchObject({ held: {}, edits: {} });
+    expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
+  }, 30_000);
+
+  it('of its own export, or of the same file again, changes nothing', async () => {
+    const before = await everything();
+    for (const format of ['csv', 'yaml'] as const) {
+      const text = await exported(format);
+      expect(text).not.toContain('pw-');
+      expect(await load(text, { format })).toMatchObject({ created: [], updated: [], unchanged: { length: 450 } });
+    }
+    expect((await load(file(1, 450))).unchanged).toHaveLength(450);
+    expect(await everything()).toEqual(before);
+  }, 30_000);
+
+  it('edits those that exist; a device without a password keeps its own', async () => {
+    const text = 'name,power.driver,power.address,var:rack\nhost-1,ipmitool,10.2.9.9,r9\n';
+    expect(await load(text)).toMatchObject({ updated: ['host-1'] });
+    expect(await get('host-1')).toMatchObject({ vars: { rack: 'r9' }, powerLevels: [[{ address: '10.2.9.9' }]] });
+    expect(await passwordOf('host-1')).toBe('pw-1');
+    expect((await load(`${HEAD}\n${line(2).replace('pw-2', 'other')}\n`)).updated).toEqual(['host-2']);
+    expect(await passwordOf('host-2')).toBe('other');
+    const sealed = await sut.as('inventory').bucket('secrets').list();
+    expect(sealed.filter((s) => s.key.startsWith('power=host-2='))).toHaveLength(1);
+  });
+
+  it('is nothing at all where one line is wrong, and says which', async () => {
+    const before = await everything();
+    const text = `${file(2000, 2100)}host,3000,not an address,,,,,\nhost,3001,10.0.0.1,,,,,\n`;
+    await expect(load(text)).rejects.toMatchObject({
+      code: 'IMPORT_INVALID',
+      facts: {
+        found: 2,
+        errors: [
+          { line: 103, node: 'host-3000' },
+          { line: 104, node: 'host-3001', message: 'node host-1 has the address 10.0.0.1 on management already' },
+        ],
+      },
+    });
+    await expect(load('nodes: [', { format: 'yaml' })).rejects.toMatchObject({ code: 'IMPORT_INVALID' });
+    await expect(load(`serial\n${'1\n'.repeat(2001)}`)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    expect(await everything()).toEqual(before);
+  });
+
+  it('of two at the same time is two after each other', async () => {
+    const both = await Promise.allSettled([load(file(4000, 4100, 'left')), load(file(4000, 4100, 'right'))]);
+    const done = both.flatMap((b) => (b.status === 'fulfilled' ? [b.value] : []));
+    expect(done.flatMap((d) => d.created)).toHaveLength(101);
+    const racks = new Set(
+      sut.nodes.entries().flatMap((e) => (e.key > 'host-4' && e.key.length === 9 ? [e.value.vars['rack']] : [])),
+    );
+    expect(racks.size).toBe(1);
+    expect(await reservations()).toMatchObject({ held: {}, edits: {} });
+  });
+
+  it('selects what it exports', async () => {
+    const text = await exported('csv', 'vars.rack=r9');
+    expect(text.split('\n')).toHaveLength(3);
+    await expect(exported('csv', 'rack=r9')).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+});
+
+/** As a replica leaves it that dies after this step. */
+async function crash(edit: string, prepared: PreparedEdit, decided: boolean): Promise<void> {
+  for (const [name, password] of Object.entries(prepared.secrets))
+    await sut.as('inventory').bucket<SealedSecret>('secrets').create(name, sealSecret(key, password));
+  for (const part of partsOf(edit, prepared))
+    await sut.as('inventory').bucket<EditPart>('admission').create(partKey(edit, part.part), part);
+  const nodes = prepared.changes.map((c) => (c.kind === 'create' ? c.node.name : c.name));
+  if (decided) await admission().mutate(RESERVATIONS_KEY, (r) => r && decideEdit(r.value, edit, nodes, 1));
+}
+
+describe('a replica that dies', () => {
+  const change = (rack: string): PreparedEdit => ({
+    changes: [
+      { kind: 'edit', name: 'host-10', patch: { vars: { rack } }, fields: ['vars'] },
+      { kind: 'create', node: aNode(`new-${rack}`, { networks: { management: { address: `10.9.0.${rack}` } } }) },
+      { kind: 'delete', name: 'host-11' },
+      { kind: 'edit', name: 'gone-1', patch: { fencing: 'manual' }, fields: ['fencing'] },
+    ],
+    secrets: { [`power=new-${rack}=bmc=n1`]: 'p' },
+    copies: new Map(),
+    drops: [],
+  });
+
+  it('after the decision leaves it to the other one, which writes all of it', async () => {
+    await crash('edit-dead-1', change('1'), true);
+    await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.edits?.['edit-dead-1'] === undefined);
+    expect(await get('host-10')).toMatchObject({ vars: { rack: '1' } });
+    expect(await get('new-1')).toMatchObject({ name: 'new-1' });
+    await expect(get('host-11')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    expect((await reservations())?.held).toEqual({});
+  }, 20_000);
+
+  it('half-way leaves nodes that nobody else edits or removes until all is written', async () => {
+    await admission().mutate(
+      RESERVATIONS_KEY,
+      (r) => r && { ...r.value, held: { 'host-12': { edit: 'edit-x', generation: 1, at: 1 } } },
+    );
+    const patch = { vars: { rack: 'mine' } };
+    for (const call of [
+      gateway().call('inventory.nodes.patch', { ...by, name: 'host-12', patch }),
+      gateway().call('inventory.nodes.delete', { ...by, name: 'host-12' }),
+      gateway().call('inventory.nodes.replace', { ...by, name: 'host-12', replacement: { serial: 'x' } }),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'NODE_RESERVED', facts: { edit: 'edit-x' } });
+    await expect(load('name,var:rack\nhost-12,mine\n')).rejects.toMatchObject({ code: 'IMPORT_INVALID' });
+    await admission().mutate(RESERVATIONS_KEY, (r) => r && { ...r.value, held: {} });
+  });
+});
+
+describe('what was prepared and never decided', () => {
+  const sweeper = (): EditsService => {
+    const bus = sut.as('inventory');
+    const store = { bus, nodes: { bucket: bus.bucket('nodes') }, reservations: { bucket: admission() } };
+    return new EditsService(store as unknown as InventoryStore, new PowerSecrets({ bus } as unknown as ServiceContext));
+  };
+  const change = (record: string): PreparedEdit => ({
+    changes: [{ kind: 'edit', name: 'host-30', patch: { vars: { rack: 'never' } }, fields: ['vars'] }],
+    secrets: { 'power=host-30=bmc=n9': 'p', [record]: 'used' },
+    copies: new Map(),
+    drops: [],
+  });
+
+  it('goes, with the passwords that no record has, and its replica finds it stale', async () => {
+    const used = (await get('host-30')).powerLevels[0]?.[0]?.secret ?? '';
+    await sut.as('inventory').bucket('secrets').delete(used);
+    await crash('edit-slow-1', change(used), false);
+    const before = await reservations();
+    await sweeper().sweep('edit-slow-1');
+    expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
+    expect(await passwordOf('host-30')).toBe('used');
+    expect(await sut.as('inventory').bucket('secrets').get('power=host-30=bmc=n9')).toBeUndefined();
+    expect((await reservations())?.generation).toBe((before?.generation ?? 0) + 1);
+    expect((await get('host-30')).vars['rack']).toBe('r1');
+  });
+
+  it('is given up after a minute only', async () => {
+    const swept: string[] = [];
+    const keys = ['reservations', 'permits', 'edit-a-1=0', 'edit-a-1=1', 'edit-b-1=0'];
+    const view = {
+      get: () => ({ value: { edits: { 'edit-b-1': { nodes: [] } } } }),
+      entries: () => keys.map((k) => ({ key: k })),
+    };
+    const edits = { sweep: (e: string) => swept.push(e), carryOut: (e: string) => swept.push(`carried out ${e}`) };
+    const reconciler = new EditForwardReconciler(
+      { add: () => undefined } as unknown as ConductorService,
+      { reservations: { view } } as unknown as InventoryStore,
+      edits as unknown as EditsService,
+    );
+    const round = (now: number) => reconciler.reconcile({ now, token: 1, check: () => 1 });
+    await round(1_000);
+    await round(60_000);
+    expect(swept).toEqual(['carried out edit-b-1', 'carried out edit-b-1']);
+    await round(61_000);
+    expect(swept).toContain('edit-a-1');
+  });
+});
+
+describe('a replacement', () => {
+  const replace = (name: string, replacement: { serial: string; label?: string }, revision?: number) =>
+    gateway().call('inventory.nodes.replace', {
+      ...by,
+      name,
+      replacement,
+      ...(revision !== undefined && { revision }),
+    });
+
+  it('is a new record in the place of the old one, with its password, and nothing that the old machine proved', async () => {
+    await sut
+      .as('inventory')
+      .bucket<NodeRecord>('nodes')
+      .mutate('host-20', (n) => n && { ...n.value, hostGroup: 'service-worker', bootId: 'x', sshHostKeys: ['k'] });
+    const old = await get('host-20');
+    await expect(replace('host-20', { serial: 'R20' }, old.revision - 1)).rejects.toMatchObject({
+      code: 'REVISION_CONFLICT',
+    });
+    const view = await replace('host-20', { serial: 'R20' }, old.revision);
+    expect(view).toMatchObject({
+      name: 'host-R20',
+      hostGroup: 'service-worker',
+      vars: old.vars,
+      networks: old.networks,
+      status: 'Unallocated',
+      state: 'Unknown',
+    });
+    expect(view).not.toHaveProperty('bootId');
+    expect(view).not.toHaveProperty('sshHostKeys');
+    expect(await passwordOf('host-R20')).toBe('pw-20');
+    await expect(get('host-20')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    const sealed = await sut.as('inventory').bucket('secrets').list();
+    expect(sealed.filter((s) => s.key.startsWith('power=host-20='))).toEqual([]);
+  });
+
+  it('is refused by the rules of a deletion, and changes nothing then', async () => {
+    await sut
+      .as('inventory')
+      .bucket<NodeRecord>('nodes')
+      .mutate('host-21', (n) => n && { ...n.value, status: 'Allocated', state: 'Discovered' });
+    const before = await everything();
+    await expect(replace('host-21', { serial: 'R21' })).rejects.toMatchObject({ code: 'ILLEGAL_TRANSITION' });
+    await expect(replace('host-22', { serial: '22' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    await expect(replace('host-22', { serial: '23' })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await expect(replace('nope-1', { serial: '23' })).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    expect(await everything()).toEqual(before);
+  });
+});

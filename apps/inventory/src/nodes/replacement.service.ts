@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { isOpenIncident, NODE_NAME_PATTERN, type NodeReplaceRequest, type NodeView } from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+import { EditsService, newEditId } from './edits.service.js';
+import { nameOf } from './edits.js';
+import { unknownNode } from './node.service.js';
+import { checkRevision } from './node-rules.js';
+import { refusedRemoval } from './removal.js';
+import { replacement } from './replacement.js';
+import { ServiceView } from './service-view.js';
+
+/** New hardware in the place of a node: one record comes, one goes, and no crash leaves both or none. */
+@Injectable()
+export class ReplacementService {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly service: ServiceView,
+    private readonly edits: EditsService,
+  ) {}
+
+  /** @throws MusterError as a deletion of the old and a registration of the new do; then nothing has changed */
+  async replace(name: string, r: NodeReplaceRequest, revision?: number): Promise<NodeView> {
+    const edit = newEditId();
+    const at = Date.now();
+    let created = '';
+    await this.edits.apply(edit, async ({ held }) => {
+      const old = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
+      if (!old) throw unknownNode(name);
+      checkRevision(name, old.revision, revision);
+      const incident = (await this.store.incidents.bucket.get(name))?.value;
+      const workloads = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === name);
+      const refused = refusedRemoval(old.value, {
+        hold: held[name],
+        incident: incident && isOpenIncident(incident) ? incident : undefined,
+        workloads: workloads.map((w) => w.key),
+      });
+      if (refused) throw refused;
+      const facts = {
+        nodes: (await this.store.nodes.bucket.list()).map((e) => e.value),
+        groups: this.store.clusterSettings.hostGroups,
+        offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),
+      };
+      const prepared = replacement(old.value, r, facts, at, edit);
+      created = prepared.changes.map(nameOf)[0] ?? '';
+      return prepared;
+    });
+    const entry = await this.store.nodes.bucket.get(created);
+    if (!entry) throw unknownNode(created);
+    return this.service.view(entry);
+  }
+}

@@ -1,0 +1,66 @@
+import { MusterError, nodeName, type NodeReplaceRequest, type NodeRecord } from '#contracts';
+import type { PreparedEdit } from './edits.js';
+import { fleetOf, type RuleFacts } from './node-rules.js';
+import { secretKey } from './power-devices.js';
+import { secretsOf } from './power-secrets.js';
+import { register } from './registration.js';
+
+export interface ReplacementFacts extends Omit<RuleFacts, 'fleet'> {
+  nodes: readonly NodeRecord[];
+}
+
+/**
+ * New hardware in the place of `old`: its record has what the old one had, unless given, and is as unknown as every new
+ * node; nothing that the old machine proved of itself goes over. Passwords go over under keys of the new node.
+ * @throws MusterError as a registration does
+ */
+export function replacement(
+  old: NodeRecord,
+  r: NodeReplaceRequest,
+  facts: ReplacementFacts,
+  at: number,
+  nonce: string,
+): PreparedEdit {
+  const label = r.label ?? old.label;
+  if (nodeName(label, r.serial) === old.name)
+    throw new MusterError('BAD_REQUEST', `new hardware has another serial than ${old.serial}: edit the node instead`);
+  const stays = facts.nodes.filter((n) => n.name !== old.name);
+  const registration = register(
+    {
+      label,
+      serial: r.serial,
+      ...(old.hostGroup !== undefined && { hostGroup: old.hostGroup }),
+      failureDomain: old.failureDomain,
+      networks: r.networks ?? old.networks,
+      powerLevels: r.powerLevels ?? old.powerLevels.map((level) => level.map(({ secret: _own, ...device }) => device)),
+      provisionDriver: old.provisionDriver,
+      vars: old.vars,
+      fencing: old.fencing,
+      enrolled: old.enrolled,
+    },
+    { ...facts, fleet: fleetOf(stays) },
+    at,
+    nonce,
+    old,
+  );
+  const copies = new Map<string, string>();
+  const powerLevels = registration.node.powerLevels.map((level) =>
+    level.map((device) => {
+      const stored = old.powerLevels.flat().find((d) => d.id === device.id)?.secret;
+      if (device.secret !== undefined || stored === undefined) return device;
+      const secret = secretKey(registration.node.name, device.id, nonce);
+      copies.set(stored, secret);
+      return { ...device, secret };
+    }),
+  );
+  const node = { ...registration.node, powerLevels };
+  return {
+    changes: [
+      { kind: 'create', node },
+      { kind: 'delete', name: old.name },
+    ],
+    secrets: registration.secrets,
+    copies,
+    drops: secretsOf(old),
+  };
+}
