@@ -37,7 +37,10 @@ export class TokensService {
   }
 }
 
-const withoutHash = ({ sha256: _, ...token }: StoredToken): TokenRecord => token;
+function withoutHash(stored: StoredToken): TokenRecord {
+  const { sha256: _hash, ...token } = stored;
+  return token;
+}
 
 const shown = (token: StoredToken): TokenRecord & { id: string } => ({
   id: tokenId(token.sha256),
