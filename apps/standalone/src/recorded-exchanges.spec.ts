@@ -31,6 +31,12 @@ interface Exchange {
 /** What the contiv cluster manager was sent, and what it answered, in this order. */
 const exchanges = JSON.parse(readFileSync(new URL('./recorded-exchanges.json', import.meta.url), 'utf8')) as Exchange[];
 const hosts = ['1', '2', '3'].map((n) => ({ label: `host${n}`, serial: `SN${n}`, addr: `127.0.0.${n}` }));
+/** That of the recorded server. */
+const ansible = {
+  playbooks: '/etc/clusterm/playbooks',
+  privateKey: '/etc/clusterm/key',
+  extraVars: { ansible_connection: 'local', ansible_python_interpreter: '/usr/bin/python3', foo: 'config-level' },
+};
 const ok: NodeResult = { ok: true, step: 'site', checksum: 'sum' };
 
 describe('the recorded exchanges with the contiv cluster manager, in their order, over gateway and inventory', () => {
@@ -68,7 +74,7 @@ describe('the recorded exchanges with the contiv cluster manager, in their order
   };
 
   beforeAll(async () => {
-    inventory = await RunningInventory.start();
+    inventory = await RunningInventory.start({ ansible });
     await inventory.work('provisioner', ['ansible']);
     const config = buildConfig(
       { instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } },
