@@ -35,7 +35,12 @@ export class RunningInventory {
   ) {}
 
   static async start(
-    o: { initial?: Partial<ClusterSettings>; replicas?: number; agents?: string[] } = {},
+    o: {
+      initial?: Partial<ClusterSettings>;
+      ansible?: Record<string, unknown>;
+      replicas?: number;
+      agents?: string[];
+    } = {},
   ): Promise<RunningInventory> {
     const agents = o.agents ?? [];
     const nats = await startTestNats({ users: true, agents });
@@ -53,6 +58,7 @@ export class RunningInventory {
         dataDir: dir,
         logLevel: 'fatal',
         ...(o.initial && { initial: o.initial }),
+        ...(o.ansible && { ansible: o.ansible }),
       };
       services.push(
         await startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') }),
