@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { execute } from '../execute.js';
 import type { Io } from '../io.js';
+import { refusedOf } from './contract.js';
 
 const program = fileURLToPath(new URL('../../../../bin/muster.mjs', import.meta.url));
 
@@ -48,7 +49,10 @@ export function fakeIo(args: string[], o: Surroundings = {}): { io: Io; outcome:
   return { io, outcome };
 }
 
-/** A tiny HTTP server in Muster's place, and in front of it the program: within the spec, or built, as a process. */
+/**
+ * A tiny HTTP server in Muster's place, which takes the bodies that the contract takes and no others; in front of it
+ * the program: within the spec, or built, as a process.
+ */
 export class MusterUnderTest {
   readonly received: Received[] = [];
   private readonly answers = new Map<string, Answer>();
@@ -128,7 +132,13 @@ export class MusterUnderTest {
     const { method = '', url = '', headers } = req;
     const request = { method, url, headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
     this.received.push(request);
-    const answer = this.answers.get(`${method} ${url.split('?')[0]}`);
+    const route = `${method} ${url.split('?')[0]}`;
+    const refused = refusedOf(route, request.body);
+    if (refused.length > 0) {
+      res.writeHead(400, { 'content-type': 'application/problem+json' });
+      return void res.end(JSON.stringify({ code: 'BAD_REQUEST', detail: refused.join('; ') }));
+    }
+    const answer = this.answers.get(route);
     if (answer !== undefined) return answer(request, res);
     res.writeHead(404, { 'content-type': 'application/problem+json' });
     res.end(JSON.stringify({ code: 'NOT_FOUND', detail: `no route ${method} ${url}` }));
