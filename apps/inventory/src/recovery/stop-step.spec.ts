@@ -46,16 +46,19 @@ describe('the next step towards a stop', () => {
     const facts = fc.record({
       desired: fc.constantFrom('running' as const, 'stopped' as const),
       stop: fc.option(fc.record({ cause: fc.constant('put'), attempt: fc.nat(9) }), { nil: undefined }),
+      move: fc.constantFrom(undefined, { cause: 'drain', from: 'a', to: 'b' }),
       driver: fc.constantFrom('ansible' as const, 'event' as const),
       report: fc.constantFrom(undefined, {}, idle, runs),
       seenForMs: fc.nat(9000),
       sinceFailureMs: fc.nat(90_000),
     });
     fc.assert(
-      fc.property(facts, ({ desired, stop, driver, ...f }) => {
+      fc.property(facts, ({ desired, stop, move, driver, ...f }) => {
         const { stop: _none, ...base } = db({ desired, recovery: { driver, spec: {} } });
-        const step = stopStep({ workload: stop === undefined ? base : { ...base, stop }, ...f });
-        if (desired === 'running') expect(step).toBe('done');
+        const workload = { ...base, ...(stop !== undefined && { stop }), ...(move !== undefined && { move }) };
+        const step = stopStep({ workload, ...f });
+        // What shall run is stopped only where it is to leave its node.
+        if (desired === 'running' && (move === undefined || stop === undefined)) expect(step).toBe('done');
         else if (stop !== undefined) expect(step).not.toBe('done');
         if (step === 'read-back') expect(f.report).toBe(idle);
       }),

@@ -24,7 +24,8 @@ export type StopStep = 'wait' | 'done' | 'owe' | 'give' | 'follow' | 'read-back'
 /** The next step towards "it does not run there". Its node's word decides; a silent node is never taken for a stopped workload. */
 export function stopStep(f: StopFacts): StopStep {
   const { workload: w, report } = f;
-  if (w.assignment === undefined || (w.desired !== 'stopped' && w.stop === undefined)) return 'done';
+  const moves = w.move !== undefined && w.stop !== undefined;
+  if (w.assignment === undefined || (w.desired !== 'stopped' && !moves)) return 'done';
   if (w.stop === undefined) return runsThere(f) && f.seenForMs >= STILL_RUNS_MS ? 'owe' : 'done';
   if (w.stop.job !== undefined) return 'follow';
   // It belongs to somebody else, who cannot be ordered from here: what its node says is the read-back.
