@@ -97,7 +97,10 @@ export class AnsibleConfig {
   @IsObject()
   extraVars: Record<string, unknown> = {};
 
-  /** known_hosts file; without it host keys are accepted at first sight and kept in the data folder. */
+  /**
+   * known_hosts file that vouches, by their names, for nodes without a key on record; only read. Without it the first key
+   * that a node shows is taken, and pinned in its record.
+   */
   @IsOptional()
   @IsString()
   knownHosts?: string;
