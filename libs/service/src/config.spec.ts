@@ -33,6 +33,7 @@ describe('the configuration', () => {
   it('takes paths relative to its file, and finds its credentials there', () => {
     const config = load('keys: {secrets: keys/secrets.key}\nansible: {user: ops}');
     expect(config.keys.secrets).toBe(join(dir, 'keys/secrets.key'));
+    expect(config.keys.agents).toBe(join(dir, 'keys/agents.key'));
     expect(config.credentials).toBe(join(dir, 'creds/fencer.json'));
     expect(config.dataDir).toBe(join(dir, 'data'));
     expect(config.ansible).toMatchObject({ user: 'ops', parallel: 4 });
