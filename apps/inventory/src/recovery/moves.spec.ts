@@ -92,6 +92,11 @@ describe('which workloads begin to leave a node', () => {
     }
   });
 
+  it('are told of when their node falls silent in the middle: a cordoned one is not fenced by itself', () => {
+    expect(stuck(facts([moving('db')], { reported: () => undefined }))).toContain('db: Its node does not say');
+    expect(stuck(facts([moving('db')]))).toBe('');
+  });
+
   it('are only let go of where they shall not run, and the node agrees', () => {
     const w = on('db', 'a', { desired: 'stopped' });
     expect(decideMoves(facts([w], { reported: () => new Set() }))).toMatchObject({
@@ -229,5 +234,5 @@ describe('a workload that moves', () => {
       ),
       { numRuns: 200, examples: [[false, orderOfBefore]] },
     );
-  });
+  }, 20_000);
 });

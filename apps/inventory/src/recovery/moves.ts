@@ -36,8 +36,10 @@ export function decideMoves(f: MoveFacts): MovePlan {
   const stuck = (node: string, why: string): void => void plan.stuck.set(node, [...(plan.stuck.get(node) ?? []), why]);
   const moving = f.workloads.filter((w) => w.move !== undefined);
   for (const w of moving) {
-    const trouble = troubleOf(w);
-    if (trouble !== undefined && f.leaving.has(w.move?.from ?? '')) stuck(w.move?.from ?? '', trouble);
+    const from = w.move?.from ?? '';
+    const isThere = w.assignment?.node === from;
+    const trouble = isThere && f.reported(from) === undefined ? `${w.name}: ${SILENT}` : troubleOf(w);
+    if (trouble !== undefined && f.leaving.has(from)) stuck(from, trouble);
   }
   const waiting: WorkloadRecord[] = [];
   for (const node of f.leaving.keys()) {
@@ -73,10 +75,13 @@ export function decideMoves(f: MoveFacts): MovePlan {
   return plan;
 }
 
+const SILENT =
+  'Its node does not say what it runs. If that is dead: power it off, then release that incident, or confirm it.';
+
 /** Why nothing of this node can be moved now. */
 function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f: MoveFacts): string | undefined {
   if (f.isInIncident(node)) return 'It has an open incident, which takes its workloads away once it is proven off.';
-  if (reported === undefined) return 'It does not say what it runs: power it off, or confirm that it is down.';
+  if (reported === undefined) return SILENT;
   const others = f.unanswered.filter((n) => n !== node);
   return others.length === 0 ? undefined : `${others.join(', ')} must say what they run before anything starts.`;
 }
