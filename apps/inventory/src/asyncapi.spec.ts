@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { connect, jwtAuthenticator, type Msg, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import { connect, credsAuthenticator, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -181,12 +181,9 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
     sut = await RunningInventory.start();
     await sut.work('provisioner', ['ansible']);
     await sut.work('fencer', ['ipmitool']);
-    const file = join(sut.nats.dir, 'creds', 'tools.json');
-    const { seed, jwt } = JSON.parse(readFileSync(file, 'utf8')) as { seed: string; jwt?: string };
-    const key = new TextEncoder().encode(seed);
     tool = await connect({
       servers: [sut.nats.url],
-      authenticator: jwt === undefined ? nkeyAuthenticator(key) : jwtAuthenticator(jwt, key),
+      authenticator: credsAuthenticator(readFileSync(join(sut.nats.dir, 'creds', 'tools.creds'))),
       inboxPrefix: '_INBOX_tools',
     });
     for (const [name, operation] of operations('send')) listen(name, operation);

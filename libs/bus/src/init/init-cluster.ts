@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { decode } from '@nats-io/jwt';
+import { decode, fmtCreds } from '@nats-io/jwt';
 import { parseDocument, stringify } from 'yaml';
 import { agentUser, MusterError, NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts';
 import type { BusCredentials } from '../types.js';
@@ -28,7 +28,7 @@ export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
 
 /**
  * Writes everything a cluster needs before its first start into `dir`: `nats.conf` and `nats-accounts.conf`,
- * `creds/<service>.json`, `creds/agent=<node>.json`, `keys/`, `muster.yaml`, all of mode 600. It may run again, while
+ * `creds/<service>.json`, `creds/tools.creds`, `creds/agent=<node>.json`, `keys/`, `muster.yaml`, all of mode 600. It may run again, while
  * nats-server does not run: keys, agents' users and a `muster.yaml` that exist are kept, but for where NATS listens,
  * which stands in `nats.conf` and `muster.yaml` as told last; services' users keep their keys, and may do what this
  * version of Muster needs. CONFIG_INVALID names what is wrong.
@@ -83,7 +83,10 @@ async function writeUsers(dir: string, nodes: string[]): Promise<void> {
   const agents = readAgentsKey(keyFile(dir, 'agents'));
   for (const kind of userKinds) {
     const seed = existing(dir, kind)?.seed;
-    writeCredentials(dir, await issueServiceCredentials(keys, kind, seed));
+    const credentials = await issueServiceCredentials(keys, kind, seed);
+    writeCredentials(dir, credentials);
+    // Programs of others: their NATS clients know the common form.
+    if (kind === 'tools') write(join(dir, 'creds', 'tools.creds'), credsText(credentials));
   }
   for (const node of nodes)
     if (!signedBy(agents, existing(dir, agentUser(node))))
@@ -93,6 +96,8 @@ async function writeUsers(dir: string, nodes: string[]): Promise<void> {
 
 const writeCredentials = (dir: string, credentials: BusCredentials): void =>
   write(credentialsFile(dir, credentials.user), `${JSON.stringify(credentials)}\n`);
+
+const credsText = ({ jwt, seed }: BusCredentials): string => new TextDecoder().decode(fmtCreds(jwt, keyPair(seed)));
 
 /** An earlier Muster's have no `jwt`. */
 function existing(dir: string, user: string): Partial<BusCredentials> | undefined {
