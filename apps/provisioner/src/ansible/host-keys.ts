@@ -65,7 +65,8 @@ export function changedKey(node: string, said: string, host: HostKeys, file?: st
   if (!said.includes('Host key verification failed')) return undefined;
   const shown = /sent by the remote host is\s+(SHA256:[A-Za-z0-9+/]+)/.exec(said)?.[1];
   const seen = shown === undefined ? '' : `, it shows ${shown}`;
+  const expected = host.pinned.filter((key) => KEY.test(key)).map(fingerprint);
   if (host.pinned.length > 0)
-    return `ssh host key of ${node} has changed: expected ${host.pinned.map(fingerprint).join(' or ')}${seen}; if the node was reinstalled, forget the old key: muster node unset ${node} ssh-host-keys`;
+    return `ssh host key of ${node} has changed: expected ${expected.join(' or ') || 'what is on record, which is no key'}${seen}; if the node was reinstalled, forget the old key: muster node unset ${node} ssh-host-keys`;
   return `ssh host key of ${node} is not the one that ${file ?? 'known_hosts'} has for ${host.alias}${seen}; if the node was reinstalled, remove its line there`;
 }

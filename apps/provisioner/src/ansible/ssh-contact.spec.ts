@@ -31,6 +31,7 @@ beforeAll(async () => {
     pinned: [sshd.hostKey],
     changed: [other.ed25519],
     'other-kind': [other.rsa],
+    damaged: ['no key at all'],
     'in-file': undefined,
     'in-file-changed': undefined,
   });
@@ -96,6 +97,8 @@ describe('contact by ssh', () => {
       message: `${expected('changed', other.ed25519)}, it shows ${fingerprint(sshd.hostKey)}; if the node was reinstalled, forget the old key: muster node unset changed ssh-host-keys`,
     });
     expect(outcome.results['other-kind']?.message).toContain(expected('other-kind', other.rsa));
+    // Unreadable is not unknown: it would take any key.
+    expect(outcome.results['damaged']?.message).toContain('expected what is on record, which is no key');
     expect(outcome.results['in-file-changed']?.message).toContain(
       `is not the one that ${knownHosts} has for in-file-changed`,
     );
