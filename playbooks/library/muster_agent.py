@@ -165,9 +165,10 @@ class Agent:
         deadline = time.time() + self.p["timeout"]
         while True:
             status = self.status()
-            if status is not None and status.get("node") == self.p["node"] and status.get("nats"):
+            is_other = status is not None and status.get("node") != self.p["node"]
+            if status is not None and not is_other and status.get("nats"):
                 return
-            if time.time() > deadline:
+            if is_other or time.time() > deadline:
                 self.fail(self.trouble(status))
             time.sleep(0.1)
 
