@@ -35,7 +35,7 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
     ...n.powerLevels.map((level, i): [string, string] => [`power ${i + 1}`, level.map(deviceText).join(' and ')]),
     ['fencing', n.fencing],
     ['vars', dotted(n.vars).join(', ') || undefined],
-    ['cordon', n.cordon && `${n.cordon.reason} (${n.cordon.by}${until(n.cordon.until, terminal)})`],
+    [drainWord(n), n.cordon && `${n.cordon.reason} (${n.cordon.by}${until(n.cordon.until, terminal)})`],
     ['maintenance', n.maintenance?.reason],
     ['job', n.job],
     ['provisioned', n.provisioned && `${moment(n.provisioned.at, terminal)} by job ${n.provisioned.job}`],
@@ -51,6 +51,10 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
 
 const deviceText = (d: PowerDevice): string =>
   `${d.id} (${d.driver} ${d.address}${d.port === undefined ? '' : `:${d.port}`})`;
+
+/** What kind of cordon it is, and how far. */
+const drainWord = ({ cordon }: NodeView): string =>
+  cordon?.drain !== true ? 'cordon' : cordon.drained === undefined ? 'draining' : 'drained';
 
 const until = (at: number | undefined, terminal: Terminal): string =>
   at === undefined ? '' : `, until ${moment(at, terminal)}`;

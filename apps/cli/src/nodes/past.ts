@@ -42,11 +42,10 @@ async function evidence(run: Run, name: string): Promise<void> {
     `${name}: verdict: ${verdict?.verdict ?? 'none yet'}${verdict?.reason === undefined ? '' : `: ${verdict.reason}`}`,
   );
   const rows = (verdict?.evidence?.observers ?? []).map((o) => [
-    o.observer,
-    o.network,
+    `${o.observer} on ${o.network}`,
     o.stance,
     String(o.misses),
     o.rttUs === undefined ? '-' : `${o.rttUs} µs`,
   ]);
-  run.print.rows(['OBSERVER', 'NETWORK', 'STANCE', 'MISSES', 'RTT'], rows, 'no observers');
+  run.print.rows(['OBSERVER', 'STANCE', 'MISSES', 'RTT'], rows, 'no observers');
 }

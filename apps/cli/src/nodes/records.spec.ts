@@ -75,4 +75,34 @@ describe('records of nodes', () => {
       { reason: 'kernel', drain: true },
     ]);
   });
+
+  it('are drained with --wait until the last workload has left', async () => {
+    sut.on('PUT /v1/nodes/a-1/cordon', node('a-1'));
+    const cordon = { reason: 'kernel', by: 'ada', at: 1, drain: true };
+    const looks = [
+      node('a-1', { cordon }),
+      node('a-1', { cordon }),
+      node('a-1', { cordon: { ...cordon, drained: 2 } }),
+    ];
+    const workloads = [['db1', 'web'], ['web'], []].map((names) =>
+      names.map((name) => ({ name, assignment: { node: 'a-1' } })),
+    );
+    const json = (res: ServerResponse, value: unknown): unknown =>
+      res.setHeader('content-type', 'application/json').end(JSON.stringify(value));
+    sut.on('GET /v1/nodes/a-1', (_: unknown, res: ServerResponse) => json(res, looks.shift()));
+    sut.on('GET /v1/workloads', (_: unknown, res: ServerResponse) => json(res, { items: workloads.shift() }));
+    const drain = ['node', 'drain', 'a-1', '--reason', 'kernel', '--wait'];
+    const { code, stdout } = await sut.call(drain);
+    expect([code, stdout.split('\n')]).toEqual([
+      0,
+      ['a-1: still there: db1 web', 'a-1: still there: web', 'a-1: no workloads are left', 'a-1: drained', ''],
+    ]);
+    looks.push(node('a-1'));
+    workloads.push([]);
+    const ended = await sut.call(drain);
+    expect([ended.code, ended.stderr]).toEqual([
+      1,
+      expect.stringContaining('muster: a-1 is no longer being drained\n'),
+    ]);
+  });
 });

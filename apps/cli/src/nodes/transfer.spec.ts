@@ -47,6 +47,12 @@ describe('files of nodes', () => {
     });
   });
 
+  it('that are too long are not sent', async () => {
+    const { code, stderr } = await sut.call(['nodes', 'import', file('long.csv', 'x'.repeat(1_000_001))]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/long\.csv: .*; split it\n$/)]);
+    expect(sut.received).toEqual([]);
+  });
+
   it('are exported as they come', async () => {
     sut.on('GET /v1/nodes/export', (_: Received, res: ServerResponse) => res.end('nodes:\n  - label: a\n'));
     const { stdout } = await sut.call(['nodes', 'export', '-l', 'vars.rack=r1']);

@@ -2,10 +2,13 @@ import type { Command } from 'commander';
 import { extname } from 'node:path';
 import type { ImportOutcome, NodeImportRequest } from '#contracts';
 import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
+import { Failure, UsageFailure } from '../failure.js';
 import { readText } from '../input/document.js';
 import { Refusal } from '../server/server.js';
 import { SELECTOR } from './selector-option.js';
+
+/** Characters of a file: the contract's limit, told before so much is sent. */
+const LONGEST = 1_000_000;
 
 type FileFormat = NodeImportRequest['format'];
 const FORMATS: Record<string, FileFormat> = { '.yaml': 'yaml', '.yml': 'yaml', '.json': 'yaml', '.csv': 'csv' };
@@ -41,6 +44,7 @@ export function transferCommands(nodes: Command): void {
 async function importNodes(run: Run, file: string, o: { format?: string; dryRun?: boolean }): Promise<void> {
   const format = fileFormat(o.format, file);
   const content = await readText(run.io, file);
+  if (content.length > LONGEST) throw new Failure(`${file}: a file takes ${LONGEST} characters; split it`);
   const request: NodeImportRequest = { format, content, ...(o.dryRun === true && { dryRun: true }) };
   const outcome = await run.server
     .post<ImportOutcome>('/v1/nodes/import', request)
