@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 
 /** What is known of a host's sshd before a run. */
 export interface HostKeys {
-  /** Name under which ssh looks its keys up (`HostKeyAlias`). */
+  /** Name under which ssh looks its keys up (`HostKeyAlias`); it takes and writes all names in small letters. */
   alias: string;
   /** Keys on record, as in known_hosts without the name; empty: none is pinned yet. */
   pinned: readonly string[];
@@ -23,11 +23,11 @@ export const knownHostsText = (hosts: Iterable<HostKeys>): string =>
 
 /** Keys that ssh has added to the run's known_hosts, by host; only those of hosts that had none. */
 export function learnedKeys(text: string, hosts: ReadonlyMap<string, HostKeys>): Map<string, string[]> {
-  const byAlias = new Map([...hosts].filter(([, h]) => !isStrict(h)).map(([name, h]) => [h.alias, name]));
+  const byAlias = new Map([...hosts].filter(([, h]) => !isStrict(h)).map(([name, h]) => [h.alias.toLowerCase(), name]));
   const learned = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [alias = '', ...key] = line.trim().split(' ');
-    const host = byAlias.get(alias);
+    const host = byAlias.get(alias.toLowerCase());
     if (host === undefined || !KEY.test(key.join(' '))) continue;
     learned.set(host, [...(learned.get(host) ?? []), key.join(' ')]);
   }
@@ -43,6 +43,7 @@ export const fingerprint = (key: string): string =>
 
 /** Does a known_hosts file, of which names may be hashed, hold a key for this name? */
 export function isInFile(text: string, alias: string): boolean {
+  const name = alias.toLowerCase();
   return text.split('\n').some((line) => {
     const [names = ''] = line.trim().split(/\s+/);
     if (names.startsWith('#') || names.startsWith('@')) return false;

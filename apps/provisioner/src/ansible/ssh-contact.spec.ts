@@ -25,14 +25,14 @@ beforeAll(async () => {
   await playbooks.set('cleanup', ['raw: "true"']);
   other = { ed25519: sshKey(join(dir, 'e')), rsa: sshKey(join(dir, 'r'), 'rsa') };
   knownHosts = join(dir, 'known_hosts');
-  writeFileSync(knownHosts, `in-file ${sshd.hostKey}\nin-file-changed ${other.ed25519}\n`);
+  writeFileSync(knownHosts, `In-File-SN1 ${sshd.hostKey}\nin-file-changed ${other.ed25519}\n`);
   outcome = await run({
-    new: undefined,
-    pinned: [sshd.hostKey],
+    'new-SN1': undefined,
+    'pinned-SN1': [sshd.hostKey],
     changed: [other.ed25519],
     'other-kind': [other.rsa],
     damaged: ['no key at all'],
-    'in-file': undefined,
+    'In-File-SN1': undefined,
     'in-file-changed': undefined,
   });
 }, 60_000);
@@ -80,13 +80,13 @@ async function run(pins: Record<string, string[] | undefined>): Promise<AnsibleO
 
 describe('contact by ssh', () => {
   it('takes the key of a node that has none on record, and tells it', () => {
-    expect(outcome.results['new']).toMatchObject({ ok: true });
-    expect(outcome.learned).toEqual(new Map([['new', [sshd.hostKey]]]));
+    expect(outcome.results['new-SN1']).toMatchObject({ ok: true });
+    expect(outcome.learned).toEqual(new Map([['new-SN1', [sshd.hostKey]]]));
   });
 
   it('is had with a node that shows the key on record, or in the operator’s file', () => {
-    expect(outcome.results['pinned']).toMatchObject({ ok: true });
-    expect(outcome.results['in-file']).toMatchObject({ ok: true });
+    expect(outcome.results['pinned-SN1']).toMatchObject({ ok: true });
+    expect(outcome.results['In-File-SN1']).toMatchObject({ ok: true });
     expect(readFileSync(knownHosts, 'utf8').split('\n')).toHaveLength(3);
   });
 
