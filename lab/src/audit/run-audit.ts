@@ -41,7 +41,8 @@ function secretsOf(folder: LabFolder): Record<string, string> {
   const secrets: Record<string, string> = { 'bmc password': bmcPassword(folder) };
   for (const name of ['datagram', 'secrets'])
     secrets[`${name} key`] = readFileSync(folder.at('etc', 'keys', `${name}.key`), 'utf8').trim();
-  for (const file of readdirSync(folder.at('etc', 'creds')))
+  // A `.creds` file holds the seed of the `.json` file beside it.
+  for (const file of readdirSync(folder.at('etc', 'creds')).filter((f) => f.endsWith('.json')))
     secrets[`seed of ${file}`] = (
       JSON.parse(readFileSync(folder.at('etc', 'creds', file), 'utf8')) as { seed: string }
     ).seed;
