@@ -2,7 +2,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/c
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
 import { MusterError } from '#contracts';
-import { parseJsonText } from './json-text.js';
+import { bodyText, parseJsonText } from './json-text.js';
 
 type Class = new () => object;
 
@@ -17,7 +17,7 @@ export class CheckedPipe implements PipeTransform<unknown, unknown> {
     if (meta.metatype === undefined || meta.metatype === Object) return value;
     const target = meta.metatype as Class;
     if (meta.type === 'body')
-      return checked(target, Buffer.isBuffer(value) && value.length > 0 ? parseJsonText(value.toString()) : {});
+      return checked(target, Buffer.isBuffer(value) && value.length > 0 ? parseJsonText(bodyText(value)) : {});
     if (meta.type === 'query') return checked(target, value);
     return value;
   }

@@ -13,11 +13,13 @@ export function refuseTooLarge(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Closed at once, the connection would be reset under a client that is still sending, which then never reads why. What
- * still comes is dropped unread by Node, but not without end.
+ * Closed at once, the connection would be reset under a client that is still sending, which then never reads why. So
+ * what still comes is dropped, but not without end.
  */
 export function hangUpLater(request: IncomingMessage): void {
   const { socket } = request;
+  // Node drops the rest by itself only where none of it has come by now.
+  request.resume();
   // Complete by then: the connection may be serving the next request.
   const end = setTimeout(() => request.complete || socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(end));

@@ -1,5 +1,5 @@
 import { MusterError, type MonitorNode } from '#contracts';
-import { refuseHostile } from '../body/json-text.js';
+import { refuseDepth, refuseHostile } from '../body/json-text.js';
 import { goKind, goSyntaxError } from './go-json.js';
 
 /** A request of the clusterm surface, as far as it was given. */
@@ -45,6 +45,7 @@ export function parseClustermBody(text: string): ClustermBody {
 
 function parseObject(text: string, other: (value: unknown) => string): Members {
   if (text.trim() === '') return {};
+  refuseDepth(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -53,7 +54,7 @@ function parseObject(text: string, other: (value: unknown) => string): Members {
   }
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw refuse(other(value));
-  refuseHostile(value, 0);
+  refuseHostile(value);
   return value as Members;
 }
 

@@ -26,8 +26,11 @@ export function clustermText(error: MusterError): { status: number; text: string
   if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') return { status: error.status, text: error.message };
   if (error.code === 'NOT_FOUND') return { status: 404, text: '404 page not found' };
   const { text } = error.facts;
-  return { status: 500, text: typeof text === 'string' ? text : error.message };
+  return { status: 500, text: oneLine(typeof text === 'string' ? text : error.message) };
 }
+
+/** A name that somebody sent may stand in it. */
+const oneLine = (text: string): string => text.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
 
 /** Every error of every route ends here. */
 @Catch()

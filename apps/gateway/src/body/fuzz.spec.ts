@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { Agent, request as httpRequest } from 'node:http';
+import { Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { pino } from 'pino';
+import { ErrorCodes, MusterError } from '#contracts';
+import { isOwnSurface } from '../http/surface.js';
+import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+
+// Real processes on a machine that may be busy with others.
+jest.setTimeout(60_000);
+
+const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+/** Random bodies for each route; and how often all of it, for the heap. */
+const RUNS = 12;
+
+interface Target {
+  method: string;
+  path: string;
+  example: unknown;
+}
+interface Answer {
+  status: number;
+  type: string;
+  text: string;
+}
+
+describe(`bad bodies, seed ${SEED} (SEED=… repeats it)`, () => {
+  let sut: GatewayUnderTest;
+  let targets: Target[];
+  // Each request on a connection of its own: one that is kept may be closed just as it is taken again.
+  const agent = new Agent({ keepAlive: false });
+  /** Errors that the gateway logged: defects of ours. */
+  const defects: string[] = [];
+
+  const send = async (t: Target, body: string | Uint8Array, type = 'application/json'): Promise<Answer> => {
+    for (;;) {
+      const answer = await sendOnce(t, body, type);
+      // On a machine that is busy with others NATS may have given up on this process meanwhile.
+      if (answer.status !== 503 || !answer.text.includes('BUS_UNAVAILABLE')) return answer;
+      await sut.bus.nc.flush();
+    }
+  };
+  const sendOnce = (t: Target, body: string | Uint8Array, type: string): Promise<Answer> =>
+    new Promise<Answer>((resolve, reject) => {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      const headers = { 'content-type': type, 'content-length': bytes.length };
+      const req = httpRequest(sut.url + t.path, { method: t.method, agent, headers }, (res) => {
+        let text = '';
+        res.setEncoding('utf8').on('data', (more: string) => (text += more));
+        res.on('end', () => resolve({ status: res.statusCode ?? 0, type: res.headers['content-type'] ?? '', text }));
+      }).on('error', reject);
+      req.end(bytes);
+    });
+
+  /** Not one answer may be a failure of ours, or one that a program could not read. */
+  const expectClear = (t: Target, answer: Answer): void => {
+    if (!isOwnSurface(t.path)) {
+      expect([200, 404, 500]).toContain(answer.status);
+      if (answer.status !== 200) expect(answer.text).toMatch(/^[^\n]+\n$/);
+      return;
+    }
+    if (answer.status >= 500) throw new Error(`${t.method} ${t.path}: ${answer.text}`);
+    if (answer.status < 400) return;
+    expect(answer.type).toContain('application/problem+json');
+    const { code, status, detail } = JSON.parse(answer.text) as { code: string; status: number; detail: string };
+    expect(ErrorCodes).toHaveProperty(code);
+    expect([status, typeof detail]).toEqual([answer.status, 'string']);
+  };
+
+  beforeAll(async () => {
+    const write = (line: Buffer, _: string, done: () => void): void => {
+      defects.push(line.toString());
+      done();
+    };
+    sut = await GatewayUnderTest.start({ log: pino({ level: 'error' }, new Writable({ write })) });
+    sut.refuseAll(new MusterError('NODE_RESERVED', 'a stand-in refuses everything'));
+    const document = (await (await sut.get('/openapi.json')).json()) as {
+      paths: Record<string, Record<string, { requestBody?: { content: Record<string, { example?: unknown }> } }>>;
+    };
+    targets = Object.entries(document.paths).flatMap(([path, item]) =>
+      ['post', 'put', 'patch'].flatMap((method) => {
+        const operation = item[method];
+        if (operation === undefined) return [];
+        const example = Object.values(operation.requestBody?.content ?? {})[0]?.example ?? {};
+        return [{ method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'rack1-a1'), example }];
+      }),
+    );
+    process.stdout.write(`bad bodies: ${targets.length} routes, seed ${SEED}\n`);
+  });
+  afterAll(async () => {
+    agent.destroy();
+    await sut.stop();
+  });
+
+  it('are sent to every route that takes one', () => {
+    expect(targets.length).toBeGreaterThan(25);
+    for (const path of ['/v1/operations', '/commission/nodes', '/monitor/event', '/v1/nodes/rack1-a1/cordon'])
+      expect(targets.map((t) => t.path)).toContain(path);
+  });
+
+  const notJson: [string, string | Uint8Array][] = [
+    ['half a text', '{"kind":'],
+    ['nothing but a bracket', '['],
+    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
+    ['half a character', Buffer.from([0x22, 0xe2, 0x82, 0x22])],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
+    ['a list without end', '['.repeat(500_000)],
+    ['objects without end', '{"a":'.repeat(100_000)],
+    ['a bare word', 'undefined'],
+    ['a raw control character in a text', '{"a":"\u0001"}'],
+  ];
+  const hostile: [string, string][] = [
+    ['nesting', `{"reason":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+    ['a prototype', '{"__proto__":{"isAdmin":true}}'],
+    ['a prototype further down', '{"vars":{"a":{"__proto__":{"isAdmin":true}}}}'],
+    ['a constructor', '{"constructor":{"prototype":{"isAdmin":true}}}'],
+    ['a constructor that is none', '{"vars":{"constructor":" "}}'],
+    ['half a surrogate', '{"reason":"\\ud800"}'],
+    ['half a surrogate as a key', '{"vars":{"\\udfff":1}}'],
+    ['a NUL', '{"reason":"a\\u0000b"}'],
+    ['an escape for terminals', '{"reason":"\\u001b[2Jcleared"}'],
+    ['a control character as a key', '{"extraVars":{"a\\u0007":1}}'],
+    ['a list', '[]'],
+    ['a text', '"x"'],
+    ['a number', '1e400'],
+  ];
+
+  it.each([...notJson, ...hostile])('are refused, and nobody is asked: %s', async (_, body) => {
+    for (const t of targets.filter((x) => isOwnSurface(x.path))) {
+      const before = sut.asked.length;
+      const answer = await send(t, body);
+      expectClear(t, answer);
+      // A route without a body does not look at one.
+      if (sut.asked.length > before) expect(bodyless(t)).toBe(true);
+      else expect(answer.status).toBe(400);
+    }
+    for (const t of targets.filter((x) => !isOwnSurface(x.path))) expectClear(t, await send(t, body));
+    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
+  });
+
+  it.each([
+    'text/plain',
+    'text/json',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded',
+    '*/*',
+    ';',
+  ])('are not looked at as %s', async (type) => {
+    const before = sut.asked.length;
+    for (const t of targets) {
+      const answer = await send(t, JSON.stringify(t.example), type);
+      expectClear(t, answer);
+      expect(answer.status).toBe(isOwnSurface(t.path) ? 415 : 404);
+    }
+    expect(sut.asked.length).toBe(before);
+  });
+
+  it('of 10 MB are refused everywhere', async () => {
+    const before = sut.asked.length;
+    const body = Buffer.from(`{"reason":"${'x'.repeat(10 * 1024 * 1024)}"}`);
+    for (const t of targets) {
+      const answer = await send(t, body);
+      expect(answer.status).toBe(isOwnSurface(t.path) ? 413 : 500);
+      expectClear(t, answer);
+    }
+    expect(sut.asked.length).toBe(before);
+  });
+
+  it('may hold every character that is one, tabs and line ends', async () => {
+    const t = targets.find((x) => x.path.endsWith('/cordon')) as Target;
+    const answer = await send(t, JSON.stringify({ reason: 'ä – 漢字 🙂\ta\r\nb' }));
+    expect(answer.status).toBe(409);
+    expect(sut.last('inventory.nodes.cordon')).toMatchObject({ reason: 'ä – 漢字 🙂\ta\r\nb' });
+  });
+
+  it('made at random from good ones get a clear answer, and leave nothing behind', async () => {
+    const round = async (seed: number): Promise<void> => {
+      for (const t of targets)
+        await fc.assert(
+          fc.asyncProperty(spoiled(t.example), async (body) => expectClear(t, await send(t, body))),
+          { seed, numRuns: RUNS },
+        );
+      sut.asked.length = 0;
+    };
+    await round(SEED);
+    const sockets = openSockets();
+    const before = heap();
+    await round(SEED + 1);
+    await round(SEED + 2);
+    expect(heap() - before).toBeLessThan(8 * 1024 * 1024);
+    expect(openSockets()).toBeLessThanOrEqual(sockets + 1);
+    expect((await sut.get('/healthz')).status).toBe(200);
+  });
+
+  it('never met a defect of ours', () => {
+    expect(defects).toEqual([]);
+  });
+
+  const bodyless = (t: Target): boolean => t.path.endsWith('/cancel');
+});
+
+const openSockets = (): number =>
+  process.getActiveResourcesInfo().filter((name) => /^TCPSocketWrap$/i.test(name)).length;
+
+/** After everything that can be collected has been. */
+function heap(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+/** The example with one of its members replaced, or one more, or a key in another case. */
+function spoiled(example: unknown): fc.Arbitrary<string> {
+  const places = placesIn(example);
+  const odd = fc.oneof(
+    fc.constantFrom<unknown>(null, '', ' ', 0, -1, 1.5, 1e21, 1e308, -1e308, true, [], {}, [[]], [null], {
+      a: { b: [{}] },
+    }),
+    fc.constantFrom<unknown>(
+      '\ud800',
+      'a\nb',
+      '../../etc/passwd',
+      "'; rm -rf /",
+      '{{ lookup("env") }}',
+      '=cmd()',
+      'x'.repeat(70_000),
+    ),
+    fc.jsonValue(),
+    fc.string({ unit: 'binary' }),
+    fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
+  );
+  const key = fc.oneof(
+    fc.string(),
+    fc.constantFrom('constructor', 'toString', 'hasOwnProperty', 'length', 'then', 'toJSON'),
+  );
+  return fc
+    .tuple(fc.nat(places.length - 1), odd, fc.constantFrom('replace', 'add', 'case'), key)
+    .map(([place, value, how, name]) => {
+      const copy = { body: structuredClone(example) as never };
+      const path = places[place] as string[];
+      const parent = path.slice(0, -1).reduce<Record<string, unknown>>((o, k) => o[k] as never, copy);
+      const last = path.at(-1) as string;
+      const target: unknown = parent[last];
+      if (how === 'add' && Array.isArray(target)) target.push(value);
+      else if (how === 'add' && typeof target === 'object' && target !== null)
+        (target as Record<string, unknown>)[name] = value;
+      else if (how === 'case' && path.length > 1) parent[last.toUpperCase()] = parent[last];
+      else parent[last] = value;
+      return JSON.stringify(copy.body) ?? 'null';
+    });
+}
+
+/** Every member of it, as a path. */
+function placesIn(value: unknown, path: string[] = ['body']): string[][] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
+}
