@@ -1,4 +1,5 @@
 export {
+  AgentsConfig,
   AnsibleConfig,
   buildConfig,
   defaultInstance,
