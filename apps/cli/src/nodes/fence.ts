@@ -3,6 +3,7 @@ import type { GateResult, IncidentRecord } from '#contracts';
 import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
+import { awaitIncident, WAIT } from './await-incident.js';
 import { nodePath } from './fetch-nodes.js';
 
 export function fenceCommand(node: Command): void {
@@ -13,20 +14,29 @@ export function fenceCommand(node: Command): void {
         .description('power a node off, with proof; its workloads start elsewhere')
         .requiredOption('--reason <text>', 'why; kept with the incident')
         .option('--dry-run', 'ask every gate, do nothing')
+        .option(...WAIT)
         .option('--yes', 'do not ask, also where workloads run there'),
       fence,
     ),
     'node fence host1-SN1 --reason "smoke" --dry-run',
-    'node fence host1-SN1 --reason "smoke" --yes',
+    'node fence host1-SN1 --reason "smoke" --yes --wait',
   );
 }
 
-async function fence(run: Run, name: string, o: { reason: string; dryRun?: boolean; yes?: boolean }): Promise<void> {
+interface FenceOptions {
+  reason: string;
+  dryRun?: boolean;
+  yes?: boolean;
+  wait?: boolean;
+}
+
+async function fence(run: Run, name: string, o: FenceOptions): Promise<void> {
   if (o.dryRun !== true) await askAboutWorkloads(run, `fence ${name}`, [name], o.yes === true);
   const answer = await run.server.post<{ incident?: IncidentRecord; gates: GateResult[] }>(`${nodePath(name)}/fence`, {
     reason: o.reason,
     ...(o.dryRun === true && { dryRun: true }),
   });
+  if (o.wait === true && answer.incident !== undefined) return awaitIncident(run, name, answer.incident.id);
   if (await run.print.machine(answer, [answer.incident?.id ?? name])) return;
   const rows = answer.gates.map((g) => [g.gate, g.pass ? 'pass' : 'stop', g.detail]);
   run.print.rows(['GATE', 'RESULT', 'DETAIL'], rows, 'no gates were asked');

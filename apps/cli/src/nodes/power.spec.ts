@@ -123,4 +123,49 @@ describe('power', () => {
       { action: 'on', reason: 'r' },
     ]);
   });
+
+  describe('with --wait', () => {
+    const cut = ['node', 'power', 'off', 'a-1', '--reason', 'smoke', '--wait'];
+    const incident = (phase: string, steps: string[], more: object = {}): object => ({
+      id: 'i1',
+      node: 'a-1',
+      phase,
+      cause: 'manual',
+      reason: 'smoke',
+      openedAt: 0,
+      gates: [],
+      commands: [],
+      recovery: [],
+      steps: steps.map((step, i) => ({ phase: step, at: i * 1000, detail: 'd' })),
+      ...more,
+    });
+    beforeEach(() => sut.on('POST /v1/nodes/a-1/power', { node: 'a-1', action: 'off', incident: 'i1' }, 202));
+
+    it('an off tells its steps until it is proven', async () => {
+      const looks = [incident('fencing', ['open', 'fencing']), incident('recovered', ['open', 'fencing', 'fenced'])];
+      sut.on('GET /v1/incidents/a-1', (_: Received, res: ServerResponse) =>
+        res.setHeader('content-type', 'application/json').end(JSON.stringify(looks.shift())),
+      );
+      const { code, stdout } = await sut.call(cut);
+      expect([code, stdout]).toEqual([
+        0,
+        'a-1: step: +0.00 s open: d\na-1: step: +1.00 s fencing: d\na-1: step: +2.00 s fenced: d\n',
+      ]);
+    });
+
+    it.each([
+      ['suppressed', { gate: 'LIFE_SIGN' }, 'held at LIFE_SIGN: muster incident release a-1'],
+      ['failed', {}, 'the fencing ended as failed'],
+      ['survived', {}, 'the fencing ended as survived'],
+      ['recovered', { id: 'i2' }, 'another incident has followed i1'],
+    ])('an off that ends as %s %j fails', async (phase, more, words) => {
+      sut.on('GET /v1/incidents/a-1', incident(phase, ['open'], more));
+      const { code, stderr } = await sut.call(cut);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(words)]);
+    });
+
+    it('none of it: the incident is named, for accepted is not off', async () => {
+      expect((await sut.call(cut.slice(0, -1))).stdout).toBe('a-1: incident: i1 (muster incident get a-1)\n');
+    });
+  });
 });

@@ -4,6 +4,7 @@ import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
 import type { View } from '../output/printer.js';
+import { awaitIncident, WAIT } from './await-incident.js';
 import { nodePath } from './fetch-nodes.js';
 
 type Action = PowerActionRequest['action'];
@@ -36,8 +37,9 @@ export function powerCommands(node: Command): void {
       .description(description)
       .requiredOption('--reason <text>', 'why; kept with the node');
     if (action !== 'on') command.option('--yes', 'do not ask, also where workloads run there');
+    if (action === 'off' || action === 'cycle') command.option(...WAIT);
     examples(
-      does(command, (run, name: string, o: { reason: string; yes?: boolean }) => act(run, action, name, o)),
+      does(command, (run, name: string, o: ActOptions) => act(run, action, name, o)),
       `node power ${action} host1-SN1 --reason "new memory"`,
     );
   }
@@ -47,13 +49,23 @@ export function powerCommands(node: Command): void {
   );
 }
 
-async function act(run: Run, action: Action, name: string, o: { reason: string; yes?: boolean }): Promise<void> {
+interface ActOptions {
+  reason: string;
+  yes?: boolean;
+  wait?: boolean;
+}
+
+async function act(run: Run, action: Action, name: string, o: ActOptions): Promise<void> {
   if (action !== 'on') await askAboutWorkloads(run, `power ${action} ${name}`, [name], o.yes === true);
   const request: PowerActionRequest = { action, reason: o.reason };
   const answer = await run.server.post<{ incident?: string; power?: string }>(powerPath(name), request);
-  const followed = answer.incident === undefined ? '' : `: incident ${answer.incident} (muster incident get ${name})`;
-  const read = answer.power === undefined ? '' : `: power is ${answer.power}`;
-  await run.print.done(answer, answer.incident ?? name, `${name}: ${action} accepted${followed}${read}`);
+  const { incident, power } = answer;
+  if (o.wait === true && incident !== undefined) return awaitIncident(run, name, incident);
+  if (await run.print.machine(answer, [incident ?? name])) return;
+  // Accepted is not off: the incident tells whether it came to that.
+  if (incident !== undefined) run.terminal.line(`${name}: incident: ${incident} (muster incident get ${name})`);
+  else if (run.terminal.interactive)
+    run.terminal.line(`${name}: ${action} accepted${power === undefined ? '' : `: power is ${power}`}`);
 }
 
 const view = (run: Run): View<DevicePower> => ({
