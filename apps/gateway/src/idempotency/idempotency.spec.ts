@@ -143,6 +143,20 @@ describe('a POST of /v1 with an Idempotency-Key', () => {
     expect(sut.last('inventory.operations.submit')).not.toHaveProperty('key');
   });
 
+  it('shows a secret once: it is not kept, and not in the answer that is repeated', async () => {
+    sut.answer('inventory.tokens.create', ({ token }) => ({ ...token, by: 'o', createdAt: 1 }));
+    const key = newKey();
+    const order = { name: 'ci', role: 'viewer' };
+    const first = (await (await post(key, order, '/v1/tokens')).json()) as { id: string; token: string };
+    expect(first.token.length).toBeGreaterThan(30);
+    const again = await post(key, order, '/v1/tokens');
+    const { token: _shown, ...rest } = first;
+    expect([again.status, again.headers.get('idempotent-replayed'), await again.json()]).toEqual([201, 'true', rest]);
+    const kept = JSON.stringify(await sut.bus.bucket('idempotency').list());
+    expect(kept).toContain(first.id);
+    expect(kept).not.toContain(first.token);
+  });
+
   it.each([['two words'], ['a,b'], ['ü'], ['x'.repeat(256)], ['']])('is refused with the key %j', (key) => {
     expect(() => readKey(key)).toThrow('Idempotency-Key');
   });
