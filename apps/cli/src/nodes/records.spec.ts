@@ -82,9 +82,10 @@ describe('records of nodes', () => {
     const looks = [
       node('a-1', { cordon }),
       node('a-1', { cordon }),
+      node('a-1', { cordon }),
       node('a-1', { cordon: { ...cordon, drained: 2 } }),
     ];
-    const workloads = [['db1', 'web'], ['web'], []].map((names) =>
+    const workloads = [['db1', 'web'], ['web'], [], []].map((names) =>
       names.map((name) => ({ name, assignment: { node: 'a-1' } })),
     );
     const json = (res: ServerResponse, value: unknown): unknown =>
@@ -97,6 +98,7 @@ describe('records of nodes', () => {
       0,
       ['a-1: still there: db1 web', 'a-1: still there: web', 'a-1: no workloads are left', 'a-1: drained', ''],
     ]);
+    expect(looks).toEqual([]);
     looks.push(node('a-1'));
     workloads.push([]);
     const ended = await sut.call(drain);
