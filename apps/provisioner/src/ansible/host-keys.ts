@@ -48,12 +48,9 @@ export function isInFile(text: string, alias: string): boolean {
     const [names = ''] = line.trim().split(/\s+/);
     if (names.startsWith('#') || names.startsWith('@')) return false;
     const [, hashed, salt, hash] = names.split('|');
-    if (hashed !== '1') return names.split(',').includes(alias);
-    return (
-      createHmac('sha1', Buffer.from(salt ?? '', 'base64'))
-        .update(alias)
-        .digest('base64') === hash
-    );
+    if (hashed !== '1') return names.toLowerCase().split(',').includes(name);
+    const key = Buffer.from(salt ?? '', 'base64');
+    return [alias, name].some((n) => createHmac('sha1', key).update(n).digest('base64') === hash);
   });
 }
 
