@@ -62,6 +62,18 @@ export interface StatusView {
   workers: WorkerRecord[];
 }
 
+/** An absent filter lets all through. */
+export interface NodeListRequest extends PageRequest {
+  names?: string[];
+  selector?: string;
+  status?: string;
+  state?: string;
+  hostGroup?: string;
+  failureDomain?: string;
+  enrolled?: boolean;
+  inService?: boolean;
+}
+
 /** What an import did, or with `dryRun` would do. */
 export interface ImportOutcome {
   dryRun: boolean;
@@ -113,16 +125,15 @@ export interface AgentEnrolment {
  * answered by any replica; writes are compare-and-set.
  */
 export interface RpcMap {
-  'inventory.nodes.list': [
-    PageRequest & {
-      names?: string[];
-      selector?: string;
-      status?: string;
-      state?: string;
-      hostGroup?: string;
-      inService?: boolean;
+  /** By name; a page has 500 at most, and fewer where they are large. */
+  'inventory.nodes.list': [NodeListRequest, Page<NodeView>];
+  /** The same page as JSON text, items with commas between: for who hands it on without a look at it. */
+  'inventory.nodes.text': [
+    NodeListRequest & {
+      /** The only members that are answered. @default all */
+      fields?: string[];
     },
-    Page<NodeView>,
+    { text: string; count: number; next?: string },
   ];
   'inventory.nodes.get': [{ name: string }, NodeView];
   'inventory.nodes.create': [By & { node: NodeCreateRequest }, NodeView];

@@ -23,6 +23,7 @@ import { FencingController } from '../v1/fencing.controller.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
 import { JobsController } from '../v1/jobs.controller.js';
 import { NodeEvidence } from '../v1/node-evidence.js';
+import { NodeFilesController } from '../v1/node-files.controller.js';
 import { NodesController } from '../v1/nodes.controller.js';
 import { OperationsController } from '../v1/operations.controller.js';
 import { SettingsController } from '../v1/settings.controller.js';
@@ -42,6 +43,7 @@ export class HttpModule {
       controllers: [
         StatusController,
         NodesController,
+        NodeFilesController,
         PowerController,
         OperationsController,
         JobsController,

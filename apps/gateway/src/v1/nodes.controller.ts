@@ -1,12 +1,21 @@
-import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiConsumes, ApiTags } from '@nestjs/swagger';
-import { type By, CordonRequest, NodeCreateRequest, NodePatchRequest, ReasonRequest } from '#contracts';
+import type { FastifyReply } from 'fastify';
+import {
+  type By,
+  CordonRequest,
+  NodeCreateRequest,
+  NodePatchRequest,
+  NodeReplaceRequest,
+  ReasonRequest,
+} from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { EventHistory } from '../events/event-history.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { NodeEvidence } from './node-evidence.js';
 import { ifMatch } from './if-match.js';
+import { jsonList, nodePages } from './node-pages.js';
 import { ListQuery, NodeListQuery, toPage } from './queries.js';
 
 @ApiTags('nodes')
@@ -20,8 +29,10 @@ export class NodesController {
 
   @Get()
   @Allow('viewer', 'Nodes, with what is computed: in service or not, and why not')
-  list(@Query() query: NodeListQuery) {
-    return this.rpc.read('inventory.nodes.list', toPage(query));
+  async list(@Query() query: NodeListQuery, @Res() reply: FastifyReply) {
+    const fields = query.fields?.split(',');
+    const pages = nodePages(this.rpc, { ...toPage(query), ...(fields && { fields }) });
+    return reply.type('application/json').send(await jsonList(pages));
   }
 
   @Post()
@@ -52,9 +63,28 @@ export class NodesController {
     return this.rpc.write('inventory.nodes.patch', { ...who, name, patch, ...ifMatch(match) });
   }
 
+  @Post(':name/replace')
+  @Allow(
+    'operator',
+    'Put new hardware in the place of a node',
+    'The answer is the new node: with the host group, domain, variables, networks and power devices of the old one unless given, and as unknown as every new node. Refused where the old one could not be removed.',
+  )
+  replace(
+    @Param('name') name: string,
+    @Body() replacement: NodeReplaceRequest,
+    @Headers('if-match') match: string | undefined,
+    @Who() who: By,
+  ) {
+    return this.rpc.write('inventory.nodes.replace', { ...who, name, replacement, ...ifMatch(match) });
+  }
+
   @Delete(':name')
   @HttpCode(204)
-  @Allow('operator', 'Remove a Disappeared node', 'Refused while an incident, a job or workloads are tied to it.')
+  @Allow(
+    'operator',
+    'Remove a node that does not serve',
+    'Refused while an incident, a job, a claim or workloads are tied to it.',
+  )
   async delete(@Param('name') name: string, @Headers('if-match') match: string | undefined, @Who() who: By) {
     await this.rpc.write('inventory.nodes.delete', { ...who, name, ...ifMatch(match) });
   }

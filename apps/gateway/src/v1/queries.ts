@@ -66,9 +66,36 @@ export class NodeListQuery extends ListQuery {
   hostGroup?: string;
 
   @IsOptional()
+  @Matches(NAME_PATTERN)
+  failureDomain?: string;
+
+  /** Runs a Muster agent. */
+  @IsOptional()
+  @Flag()
+  @IsBoolean()
+  enrolled?: boolean;
+
+  @IsOptional()
   @Flag()
   @IsBoolean()
   inService?: boolean;
+
+  /** `vars.rack=r1,failureDomain!=a,address`: all of it must hold. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 500)
+  selector?: string;
+}
+
+export class NodeExportQuery {
+  @IsIn(['yaml', 'csv'])
+  format!: 'yaml' | 'csv';
+
+  /** Only these, as in a list. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 500)
+  selector?: string;
 }
 
 export class JobListQuery extends ListQuery {

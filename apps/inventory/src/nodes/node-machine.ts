@@ -103,7 +103,7 @@ export function moveForJob(
     moved = withStatus(moved, during);
   }
   if (during !== undefined && job.hostGroup !== undefined && moved.hostGroup !== job.hostGroup)
-    moved = { ...moved, hostGroup: job.hostGroup };
+    moved = { ...moved, hostGroup: job.hostGroup, hostGroupWas: moved.hostGroup ?? '' };
   if (job.cause === 'return' && moved.pendingReturn && moved.pendingReturn.job !== job.id)
     moved = { ...moved, pendingReturn: { ...moved.pendingReturn, job: job.id } };
   return moved === node ? undefined : moved;

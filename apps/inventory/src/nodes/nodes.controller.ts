@@ -1,12 +1,11 @@
 import { Controller } from '@nestjs/common';
-import type { NodeView, RpcAnswer, RpcRequest } from '#contracts';
+import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
-import { page } from '../store/page.js';
 import { NodeFilesService } from './node-files.service.js';
+import { NodeList } from './node-list.js';
 import { NodesService } from './nodes.service.js';
 import { ReplacementService } from './replacement.service.js';
-import { ServiceView } from './service-view.js';
 
 @Controller()
 export class NodesController {
@@ -14,13 +13,18 @@ export class NodesController {
     private readonly nodes: NodesService,
     private readonly replacements: ReplacementService,
     private readonly files: NodeFilesService,
-    private readonly service: ServiceView,
+    private readonly nodeList: NodeList,
     private readonly audit: AuditService,
   ) {}
 
   @Rpc('inventory.nodes.list')
   list(q: RpcRequest<'inventory.nodes.list'>): RpcAnswer<'inventory.nodes.list'> {
-    return page(this.service.list().filter(matching(q)), q, (n) => n.name);
+    return this.nodeList.page(q);
+  }
+
+  @Rpc('inventory.nodes.text')
+  text(q: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
+    return this.nodeList.text(q);
   }
 
   @Rpc('inventory.nodes.get')
@@ -76,15 +80,4 @@ export class NodesController {
   uncordon(q: RpcRequest<'inventory.nodes.uncordon'>): Promise<RpcAnswer<'inventory.nodes.uncordon'>> {
     return this.audit.of(q.by, 'uncordon', q.name, q.name, () => this.nodes.uncordon(q.name));
   }
-}
-
-/** An absent filter lets all through; `names` that nobody has are left out silently. */
-function matching(q: RpcRequest<'inventory.nodes.list'>): (n: NodeView) => boolean {
-  const names = q.names === undefined || q.names.length === 0 ? undefined : new Set(q.names);
-  return (n) =>
-    (names === undefined || names.has(n.name)) &&
-    (q.status === undefined || n.status === q.status) &&
-    (q.state === undefined || n.state === q.state) &&
-    (q.hostGroup === undefined || n.hostGroup === q.hostGroup) &&
-    (q.inService === undefined || n.inService === q.inService);
 }

@@ -6,6 +6,7 @@ import { EditsService } from './edits.service.js';
 import { NodeFilesService } from './node-files.service.js';
 import { ReplacementService } from './replacement.service.js';
 import { FleetEvents } from './fleet-events.js';
+import { NodeList } from './node-list.js';
 import { NodesController } from './nodes.controller.js';
 import { NodesService } from './nodes.service.js';
 import { PowerSecrets } from './power-secrets.js';
@@ -23,6 +24,7 @@ import { VerdictService } from './verdict.service.js';
     NodeFilesService,
     ReplacementService,
     FleetEvents,
+    NodeList,
     NodesService,
     PowerSecrets,
     VerdictCatchUpReconciler,

@@ -6,6 +6,15 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { outReasons } from './in-service.js';
 import { powerDrivers } from './node-rules.js';
 
+/** What a view has beyond the record. */
+type Computed = Omit<NodeView, keyof NodeRecord>;
+
+export interface Look {
+  reasons(n: NodeRecord): OutReason[];
+  computed(entry: Entry<NodeRecord>): Computed;
+  view(entry: Entry<NodeRecord>): NodeView;
+}
+
 /** Nodes as shown to readers: the record plus what is computed at this moment. */
 @Injectable()
 export class ServiceView {
@@ -16,30 +25,45 @@ export class ServiceView {
 
   /** Why the node is out of service as of now; an empty list means in service. */
   reasons(n: NodeRecord): OutReason[] {
-    const incident = this.store.incidents.view.get(n.name)?.value;
-    const workers = this.store.workers;
-    return outReasons(n, {
-      incident: incident && isOpenIncident(incident) ? incident : undefined,
-      hold: this.store.held[n.name],
-      missingPowerDrivers: powerDrivers(n).filter((d) => !workers.offers('fencer', d)),
-      provisionable: workers.offers('provisioner', n.provisionDriver),
-      viewsLive: this.store.live,
-      detectorSighted: this.detector.sighted,
-    });
+    return this.look().reasons(n);
   }
 
   view(entry: Entry<NodeRecord>): NodeView {
-    const reasons = this.reasons(entry.value);
-    const { job, claim } = this.store.held[entry.value.name] ?? {};
-    return {
-      ...entry.value,
-      revision: entry.revision,
-      inService: reasons.length === 0,
-      reasons,
-      ...(job !== undefined && { job }),
-      ...(claim !== undefined && { claim }),
-      ...(entry.value.cordon?.drain === true && { remaining: this.assignedTo(entry.value.name) }),
+    return this.look().view(entry);
+  }
+
+  /** One look at many nodes: what they share is computed once. Good for one answer, which it must not outlive. */
+  look(): Look {
+    const { store } = this;
+    const { held } = store;
+    const viewsLive = store.live;
+    const detectorSighted = this.detector.sighted;
+    const offers = remembered((driver) => store.workers.offers('fencer', driver));
+    const provisions = remembered((driver) => store.workers.offers('provisioner', driver));
+    const reasons = (n: NodeRecord): OutReason[] => {
+      const incident = store.incidents.view.get(n.name)?.value;
+      return outReasons(n, {
+        incident: incident && isOpenIncident(incident) ? incident : undefined,
+        hold: held[n.name],
+        missingPowerDrivers: powerDrivers(n).filter((d) => !offers(d)),
+        provisionable: provisions(n.provisionDriver),
+        viewsLive,
+        detectorSighted,
+      });
     };
+    const computed = (entry: Entry<NodeRecord>): Computed => {
+      const why = reasons(entry.value);
+      const { job, claim } = held[entry.value.name] ?? {};
+      return {
+        revision: entry.revision,
+        inService: why.length === 0,
+        reasons: why,
+        ...(job !== undefined && { job }),
+        ...(claim !== undefined && { claim }),
+        ...(entry.value.cordon?.drain === true && { remaining: this.assignedTo(entry.value.name) }),
+      };
+    };
+    return { reasons, computed, view: (entry) => ({ ...entry.value, ...computed(entry) }) };
   }
 
   private assignedTo(node: string): string[] {
@@ -49,9 +73,10 @@ export class ServiceView {
 
   /** All, by name. */
   list(): NodeView[] {
+    const look = this.look();
     return this.store.nodes.view
       .entries()
-      .map((e) => this.view(e))
+      .map((e) => look.view(e))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -77,4 +102,13 @@ export class ServiceView {
     if (!this.store.workers.offers('provisioner', n.provisionDriver)) missing.push(n.provisionDriver);
     return missing;
   }
+}
+
+function remembered(fn: (text: string) => boolean): (text: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (text) => {
+    let answer = known.get(text);
+    if (answer === undefined) known.set(text, (answer = fn(text)));
+    return answer;
+  };
 }

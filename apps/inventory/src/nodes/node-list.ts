@@ -1,0 +1,128 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  parseSelector,
+  type NodeListRequest,
+  type NodeRecord,
+  type NodeView,
+  type Page,
+  type RpcAnswer,
+  type RpcRequest,
+} from '#contracts';
+import type { Entry } from '#bus';
+import { InventoryStore } from '../store/inventory-store.js';
+import { ServiceView, type Look } from './service-view.js';
+
+/** Nodes in one answer, at most, and about so many characters: a message has a largest size. */
+const MOST_NODES = 500;
+const MOST_CHARS = 600_000;
+
+/** The fleet in pages. It looks only at the nodes from the cursor on, and computes only what is asked for. */
+@Injectable()
+export class NodeList implements OnApplicationShutdown {
+  /** By name; undefined: to be made anew, nodes have come or gone. */
+  private names: string[] | undefined;
+  private readonly known = new Set<string>();
+  /** Each record as JSON: it is written once for all answers until it changes. */
+  private readonly texts = new WeakMap<NodeRecord, string>();
+  private readonly stop: () => void;
+
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly service: ServiceView,
+  ) {
+    this.stop = store.nodes.view.onChange((name, node) => {
+      if (node === undefined || !this.known.has(name)) this.names = undefined;
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.stop();
+  }
+
+  /** `names` that nobody has are left out silently. @throws MusterError BAD_REQUEST */
+  page(q: NodeListRequest): Page<NodeView> {
+    const look = this.service.look();
+    const { entries, next } = this.select(q, look);
+    return { items: entries.map((e) => look.view(e)), ...(next !== undefined && { next }) };
+  }
+
+  text({ fields, ...q }: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
+    const look = this.service.look();
+    const { entries, next } = this.select(q, look);
+    const texts = entries.map((e) => (fields ? this.fieldsText(e, fields, look) : this.viewText(e, look)));
+    return { text: texts.join(','), count: texts.length, ...(next !== undefined && { next }) };
+  }
+
+  private select(q: NodeListRequest, look: Look): { entries: Entry<NodeRecord>[]; next?: string } {
+    const limit = Math.min(Math.max(1, q.limit ?? MOST_NODES), MOST_NODES);
+    const selects = q.selector === undefined ? undefined : parseSelector(q.selector);
+    const entries: Entry<NodeRecord>[] = [];
+    let chars = 0;
+    for (const name of this.from(q)) {
+      const entry = this.store.nodes.view.get(name);
+      if (!entry || !recordFits(q, entry.value)) continue;
+      if (q.inService !== undefined && (look.reasons(entry.value).length === 0) !== q.inService) continue;
+      if (selects && !selects(look.view(entry))) continue;
+      const last = entries.at(-1);
+      if (last && (entries.length === limit || chars > MOST_CHARS)) return { entries, next: last.key };
+      entries.push(entry);
+      chars += this.recordText(entry.value).length;
+    }
+    return { entries };
+  }
+
+  /** Names behind the cursor, in their order. */
+  private *from({ names, cursor }: NodeListRequest): Iterable<string> {
+    const all = names === undefined || names.length === 0 ? this.sorted() : [...new Set(names)].sort(byName);
+    for (let i = cursor === undefined ? 0 : behind(all, cursor); i < all.length; i++) yield all[i] as string;
+  }
+
+  private sorted(): string[] {
+    if (this.names) return this.names;
+    this.names = this.store.nodes.view.entries().map((e) => e.key);
+    this.names.sort(byName);
+    this.known.clear();
+    for (const name of this.names) this.known.add(name);
+    return this.names;
+  }
+
+  private viewText(entry: Entry<NodeRecord>, look: Look): string {
+    return `${this.recordText(entry.value).slice(0, -1)},${JSON.stringify(look.computed(entry)).slice(1)}`;
+  }
+
+  private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], look: Look): string {
+    const recorded = fields.every((f) => f === 'revision' || Object.hasOwn(entry.value, f));
+    const node = recorded ? { ...entry.value, revision: entry.revision } : look.view(entry);
+    return JSON.stringify(
+      Object.fromEntries(
+        fields.flatMap((f) => (Object.hasOwn(node, f) ? [[f, node[f as keyof typeof node] as unknown]] : [])),
+      ),
+    );
+  }
+
+  private recordText(record: NodeRecord): string {
+    let text = this.texts.get(record);
+    if (text === undefined) this.texts.set(record, (text = JSON.stringify(record)));
+    return text;
+  }
+}
+
+const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Index of the first name after the cursor. */
+function behind(names: readonly string[], cursor: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((names[middle] as string) <= cursor) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const recordFits = (q: NodeListRequest, n: NodeRecord): boolean =>
+  (q.status === undefined || n.status === q.status) &&
+  (q.state === undefined || n.state === q.state) &&
+  (q.hostGroup === undefined || n.hostGroup === q.hostGroup) &&
+  (q.failureDomain === undefined || n.failureDomain === q.failureDomain) &&
+  (q.enrolled === undefined || n.enrolled === q.enrolled);
