@@ -127,6 +127,8 @@ export interface NodeRecord {
   external?: { event: 'discovered' | 'disappeared'; address: string; at: number };
   /** Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only. */
   sshHostKeys?: string[];
+  /** While a job changes the host group: the one before, '' for none. A job that never began leaves the node there. */
+  hostGroupWas?: string;
   /** Status whose job results were rolled into this record last; makes the roll-forward idempotent. */
   lastJob?: string;
   createdAt: number;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JobRecord, NodeRecord, NodeResult } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
+import { moveForJob } from '../nodes/node-machine.js';
 import { MOST_FAILED_TRIES, settle, type SettleFacts } from './settle.js';
 
 const facts: SettleFacts = { onReturn: 'resetup', workloads: [], at: 7 };
@@ -42,6 +43,17 @@ describe('a commission that ended', () => {
     const waiting = job('commission', undefined, failed);
     delete waiting.startedAt;
     expect(settle(node, waiting, facts).node.status).toBe('Decommissioned');
+  });
+  it('leaves a node that it never began with in the host group that it had', () => {
+    const waiting = job('maintenance', undefined, { ...failed, hostGroup: 'service-master' });
+    delete waiting.startedAt;
+    const worker = aNode('a-1', { status: 'Allocated', hostGroup: 'service-worker' });
+    const moved = moveForJob(worker, waiting) ?? worker;
+    expect(moved.hostGroup).toBe('service-master');
+    expect(settle(moved, waiting, facts).node).toMatchObject({ status: 'Allocated', hostGroup: 'service-worker' });
+    const done = settle(moved, job('maintenance', site, { hostGroup: 'service-master' }), facts).node;
+    expect(done).toMatchObject({ status: 'Allocated', hostGroup: 'service-master' });
+    expect(done).not.toHaveProperty('hostGroupWas');
   });
 });
 

@@ -49,15 +49,21 @@ const withHostKeys = (node: NodeRecord, { hostKeys = [] }: NodeResult): NodeReco
 
 /** In service again: nothing is pending, and what was installed is known where the job told it. */
 function cleared(node: NodeRecord, job: JobRecord, checksum: string | undefined, at: number): NodeRecord {
-  const { maintenance: _m, pendingReturn: _p, ...rest } = node;
+  const { maintenance: _m, pendingReturn: _p, hostGroupWas: _g, ...rest } = node;
   return checksum === undefined ? rest : { ...rest, provisioned: { checksum, at, job: job.id } };
+}
+
+/** In the host group that it had before the job. */
+function inItsGroup(node: NodeRecord): NodeRecord {
+  const { hostGroup, hostGroupWas = hostGroup, ...rest } = node;
+  return hostGroupWas === undefined || hostGroupWas === '' ? rest : { ...rest, hostGroup: hostGroupWas };
 }
 
 function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
   const status = statusAfter(node, job);
   if (status === undefined) return { node, events: [] };
   // Cancelled before it began: the node is as it was, also in what waits for it.
-  if (neverBegan(job)) return { node: withStatus(node, status), events: [] };
+  if (neverBegan(job)) return { node: withStatus(inItsGroup(node), status), events: [] };
   if (status === 'Allocated') {
     const ready = withStatus(cleared(node, job, result.checksum, f.at), status);
     return { node: ready, events: [inService(node)] };

@@ -227,7 +227,8 @@ export class OperationsService {
       results: {},
       settled: false,
     };
-    if (request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
+    const placed = request.kind === 'commission' || request.kind === 'maintenance';
+    if (placed && request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
     if (r.kind === 'discover') job.addresses = request.addresses;
     if (r.timeout !== undefined) job.timeoutMs = r.timeout * 1000;
     return job;

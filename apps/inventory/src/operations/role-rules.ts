@@ -14,7 +14,8 @@ const roleOf = (groups: readonly HostGroup[], group: string | undefined): HostGr
 /**
  * The rules over several nodes: workers need a master. Only groups with a role count. `others` are the nodes outside
  * the request. A master counts when it is Allocated and Discovered; a worker that is being commissioned or updated
- * counts already, so that two requests side by side cannot leave it alone.
+ * counts already, and one that is being decommissioned counts still, since its job may be called off: so two requests
+ * side by side cannot leave it alone.
  */
 export function brokenRoleRule(
   kind: JobKind,
@@ -28,7 +29,7 @@ export function brokenRoleRule(
     if (role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered') return undefined;
   const workersLeft = (): boolean => {
     for (const n of others())
-      if (role(n) === 'worker' && ['Allocated', 'Provisioning', 'Maintenance'].includes(n.status)) return true;
+      if (role(n) === 'worker' && n.status !== 'Unallocated' && n.status !== 'Decommissioned') return true;
     return false;
   };
   const takesMaster = requested.some((n) => role(n) === 'master' && n.status === 'Allocated');
