@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectBus, readCredentials, WorkerRegistry, type Bus, type Closable, type KvView } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { startProxy, type TestProxy } from '#bus/testing/proxy.js';
 import {
   Subjects,
   type Beacon,
@@ -16,18 +17,25 @@ import {
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 
+interface Replica {
+  service: RunningService;
+  proxy: TestProxy | undefined;
+}
+
 /** The whole inventory on a real nats-server, with a detector and workers that are played by the spec. */
 export class RunningInventory {
   private seq = 0;
   private beacons: NodeJS.Timeout | undefined;
   private readonly workers: Closable[] = [];
+  private readonly dead: Promise<void>[] = [];
 
   private constructor(
     readonly nats: TestNats,
     /** Each by its own NATS user, so that the permissions of `muster init` are proved on the way. */
     private readonly buses: Map<string, Bus>,
     private readonly dir: string,
-    private readonly services: RunningService[],
+    private readonly replicas: Map<string, Replica>,
+    private readonly startReplica: (instance: string) => Promise<Replica>,
     readonly nodes: KvView<NodeRecord>,
     readonly jobs: KvView<JobRecord>,
     readonly reservations: KvView<Reservations>,
@@ -40,6 +48,8 @@ export class RunningInventory {
       ansible?: Record<string, unknown>;
       replicas?: number;
       agents?: string[];
+      /** Replicas can be killed by {@link crash}. @default false */
+      mortal?: boolean;
     } = {},
   ): Promise<RunningInventory> {
     const agents = o.agents ?? [];
@@ -47,12 +57,12 @@ export class RunningInventory {
     const dir = await mkdtemp(join(tmpdir(), 'muster-inventory-'));
     const secrets = join(dir, 'secrets.key');
     await writeFile(secrets, '11'.repeat(32));
-    const services: RunningService[] = [];
-    for (let i = 1; i <= (o.replicas ?? 1); i++) {
+    const start = async (instance: string): Promise<Replica> => {
+      const proxy = o.mortal === true ? await startProxy(nats.url) : undefined;
       const values = {
         cluster: 'spec',
-        instance: `inventory-${i}`,
-        nats: { servers: [nats.url] },
+        instance,
+        nats: { servers: [proxy?.url ?? nats.url] },
         keys: { secrets, datagram: join(nats.dir, 'keys/datagram.key'), agents: join(nats.dir, 'keys/agents.key') },
         credentials: join(nats.dir, 'creds', 'inventory.json'),
         dataDir: dir,
@@ -60,10 +70,11 @@ export class RunningInventory {
         ...(o.initial && { initial: o.initial }),
         ...(o.ansible && { ansible: o.ansible }),
       };
-      services.push(
-        await startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') }),
-      );
-    }
+      const config = buildConfig(values, undefined, 'spec');
+      return { service: await startService('inventory', InventoryModule, { config }), proxy };
+    };
+    const replicas = new Map<string, Replica>();
+    for (let i = 1; i <= (o.replicas ?? 1); i++) replicas.set(`inventory-${i}`, await start(`inventory-${i}`));
     const buses = new Map<string, Bus>();
     const users = ['inventory', 'detector', 'provisioner', 'fencer', 'gateway', 'tools'];
     for (const user of [...users, ...agents.map((a) => `agent=${a}`)]) {
@@ -75,7 +86,8 @@ export class RunningInventory {
       nats,
       buses,
       dir,
-      services,
+      replicas,
+      start,
       await own.bucket<NodeRecord>('nodes').view(),
       await own.bucket<JobRecord>('jobs').view(),
       await own.bucket<Reservations>('admission').view(),
@@ -91,6 +103,32 @@ export class RunningInventory {
     const bus = this.buses.get(user);
     if (!bus) throw new Error(`no NATS user ${user}`);
     return bus;
+  }
+
+  get instances(): string[] {
+    return [...this.replicas.keys()];
+  }
+
+  /** As kill -9, in the middle of what it sends: after so many more pieces its connection is gone for good. */
+  async crash(instance: string, afterPieces: number): Promise<void> {
+    const replica = this.replicas.get(instance);
+    if (!replica?.proxy) throw new Error(`${instance} cannot be killed`);
+    await replica.proxy.dieAfter(afterPieces);
+    this.replicas.delete(instance);
+    this.dead.push(replica.service.close());
+  }
+
+  /** One more, or one again. */
+  async startAnother(instance: string): Promise<void> {
+    this.replicas.set(instance, await this.startReplica(instance));
+  }
+
+  /** In good order, and again. */
+  async restart(instance: string): Promise<void> {
+    const replica = this.replicas.get(instance);
+    await replica?.service.close();
+    await replica?.proxy?.close();
+    await this.startAnother(instance);
   }
 
   async work(service: 'provisioner' | 'fencer', drivers: string[]): Promise<Closable> {
@@ -138,7 +176,9 @@ export class RunningInventory {
     clearInterval(this.beacons);
     await Promise.all(this.workers.map((w) => w.close()));
     await Promise.all([this.nodes, this.jobs, this.reservations, this.incidents].map((v) => v.close()));
-    for (const s of this.services) await s.close();
+    for (const r of this.replicas.values()) await r.service.close();
+    for (const r of this.replicas.values()) await r.proxy?.close();
+    await Promise.all(this.dead);
     for (const bus of this.buses.values()) await bus.close();
     await this.nats.stop();
     await rm(this.dir, { recursive: true, force: true });

@@ -11,6 +11,8 @@ export interface TestProxy {
   heal(): void;
   /** Breaks every connection; what was held back is lost. New ones are relayed, frozen or muted as before. */
   cut(): void;
+  /** After so many more pieces of what the client sends, cuts and takes no new connection. Resolves then. */
+  dieAfter(pieces: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,6 +21,8 @@ export async function startProxy(target: string): Promise<TestProxy> {
   const pairs = new Set<{ client: Socket; server: Socket }>();
   let muted = false;
   let frozen = false;
+  let left = Infinity;
+  let died: (() => void) | undefined;
   const apply = (): void => {
     for (const { client, server } of pairs) {
       if (frozen) client.pause();
@@ -36,7 +40,10 @@ export async function startProxy(target: string): Promise<TestProxy> {
       [server, client],
     ] as const) {
       from.setNoDelay(true);
-      from.on('data', (bytes) => to.write(bytes));
+      from.on('data', (bytes) => {
+        if (from === client && left-- <= 0) die();
+        else to.write(bytes);
+      });
       from.on('error', () => to.destroy());
       from.on('close', () => {
         to.destroy();
@@ -45,6 +52,11 @@ export async function startProxy(target: string): Promise<TestProxy> {
     }
     apply();
   });
+  const die = (): void => {
+    listener.close();
+    cut();
+    died?.();
+  };
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const cut = (): void => {
@@ -69,8 +81,13 @@ export async function startProxy(target: string): Promise<TestProxy> {
       apply();
     },
     cut,
+    dieAfter(pieces) {
+      left = pieces;
+      return new Promise((resolve) => (died = resolve));
+    },
     async close() {
       cut();
+      if (!listener.listening) return;
       listener.close();
       await once(listener, 'close');
     },

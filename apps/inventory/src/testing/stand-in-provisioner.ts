@@ -1,0 +1,88 @@
+import type { Bus, Entry, KvView } from '#bus';
+import { isEndedJob, MusterError, type JobRecord, type NodeResult } from '#contracts';
+import type { Dice } from './dice.js';
+
+const NAME = 'stand-in';
+
+/** Writes job records as a provisioner does, one small step at a time: takes, reports, ends, refuses. */
+export class StandInProvisioner {
+  private readonly jobs;
+
+  constructor(
+    bus: Bus,
+    private readonly view: KvView<JobRecord>,
+    private readonly dice: Dice,
+  ) {
+    this.jobs = bus.bucket<JobRecord>('jobs');
+  }
+
+  get open(): Entry<JobRecord>[] {
+    return this.view.entries().filter((e) => !isEndedJob(e.value));
+  }
+
+  /** One step of one open job. @returns false where there was nothing to do, or somebody else was faster */
+  async step(o: { failures: boolean }): Promise<boolean> {
+    const job = this.dice.maybeOf(this.open);
+    return job !== undefined && this.write(job, this.next(job.value, o.failures && this.dice.chance(0.25)));
+  }
+
+  /** The next step of each open job, and nothing fails that was not told to. */
+  async stepAll(): Promise<void> {
+    await Promise.all(this.open.map((job) => this.write(job, this.next(job.value, false))));
+  }
+
+  private next(job: JobRecord, fails: boolean): JobRecord {
+    if (job.status === 'Queued') return fails && this.dice.chance(0.3) ? refused(job) : taken(job);
+    if (job.cancel) return ended(job, 'Errored', `cancelled by ${job.cancel.by}`, {});
+    if (Object.keys(job.results).length === 0) return { ...job, task: 'site', results: resultsOf(job, !fails) };
+    const ok = Object.values(job.results).every((r) => r.ok);
+    return ended(job, ok ? 'Complete' : 'Errored', ok ? '' : 'a task failed', job.results);
+  }
+
+  private async write(job: Entry<JobRecord>, next: JobRecord): Promise<boolean> {
+    try {
+      await this.jobs.update(job.key, next, job.revision);
+      return true;
+    } catch (e) {
+      if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
+      return false;
+    }
+  }
+}
+
+const taken = (job: JobRecord): JobRecord => ({
+  ...job,
+  status: 'Running',
+  worker: NAME,
+  generation: job.generation + 1,
+  startedAt: Date.now(),
+});
+
+const refused = (job: JobRecord): JobRecord => ({
+  ...job,
+  status: 'Errored',
+  error: 'refused',
+  generation: job.generation + 1,
+  endedAt: Date.now(),
+});
+
+const ended = (
+  job: JobRecord,
+  status: 'Complete' | 'Errored',
+  error: string,
+  results: JobRecord['results'],
+): JobRecord => ({
+  ...job,
+  status,
+  error,
+  results,
+  endedAt: Date.now(),
+});
+
+function resultsOf(job: JobRecord, ok: boolean): JobRecord['results'] {
+  const result: NodeResult =
+    job.kind === 'check'
+      ? { ok, step: 'check', ...(ok && { check: { findings: [], checksum: 'sum' } }) }
+      : { ok, step: 'site', ...(ok && { checksum: 'sum' }) };
+  return Object.fromEntries([...job.nodes, ...(job.addresses ?? [])].map((n) => [n, result]));
+}
