@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   MusterError,
   SETTINGS_KEY,
+  changedPaths,
   completeSettings,
   defaultSettings,
   isOpenIncident,
@@ -32,17 +33,22 @@ export class FencingSettingsService {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
     if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce')
       await this.refuseUntested(new Set(q.except ?? []));
+    let changed: string[] = [];
     const done = await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => {
       const was = completeSettings(current?.value ?? defaultSettings(this.store.cluster));
       const { paused: _ended, ...rest } = was.fencing;
       const fencing: FencingSettings = { ...rest, mode: q.mode };
       if (q.storm !== undefined) fencing.storm = readStorm(q.storm, was.fencing.storm);
       if (q.paused !== undefined) fencing.paused = { ...readPause(q.paused), by: q.by };
+      changed = changedPaths({ fencing: was.fencing }, { fencing });
       return { ...was, fencing };
     });
     const fencing = done.value?.fencing;
     if (fencing === undefined) throw new MusterError('INTERNAL', 'the settings vanished');
     if (fencing.paused !== undefined || fencing.mode === 'observe') await this.stopRunning(fencing, q.by);
+    // Only then: what is on its way to a command does not wait for the word about it.
+    if (done.changed)
+      await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${done.revision}` });
     return fencing;
   }
 

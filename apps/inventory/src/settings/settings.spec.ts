@@ -73,6 +73,18 @@ describe('the settings in a running inventory', () => {
     );
   });
 
+  it('tell of the mode of fencing too, which is set elsewhere', async () => {
+    await sut.as('gateway').call('inventory.fencing.put', { ...by, mode: 'observe', storm: { flaps: 9 } });
+    const last = () => told.filter((e) => e.kind === 'settings').at(-1)?.data;
+    while (!JSON.stringify(last()).includes('flaps')) await sut.as('inventory').nc.flush();
+    expect(last()).toEqual({ changed: ['fencing.storm.flaps'] });
+  });
+
+  it('remove a webhook with all that waits for it, by the rights that inventory has', async () => {
+    await patch({ webhooks: [] });
+    await expect(sut.as('inventory').removeConsumer('webhook-pager')).resolves.toBeUndefined();
+  });
+
   it('keep a host group while a node is in it', async () => {
     await sut.work('provisioner', ['ansible']);
     const networks = { management: { address: '10.0.0.1' } };
