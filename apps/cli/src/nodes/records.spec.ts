@@ -63,7 +63,13 @@ describe('records of nodes', () => {
     sut.on('POST /v1/nodes/a-1/replace', node('h7-S7'));
     expect(await sut.call(['node', 'delete', 'a-1'])).toEqual(quiet);
     await sut.call(['node', 'replace', 'a-1', 'S7', 'network.backend=10.1.0.9', '--label', 'h7']);
-    expect(sut.sent('POST')).toEqual([{ serial: 'S7', label: 'h7', networks: { backend: { address: '10.1.0.9' } } }]);
+    expect(sut.sent('POST')).toEqual([
+      {
+        serial: 'S7',
+        label: 'h7',
+        networks: { management: { address: '10.0.0.1' }, backend: { address: '10.1.0.9' } },
+      },
+    ]);
   });
 
   it('are cordoned and drained with a reason, and until when', async () => {

@@ -115,7 +115,10 @@ async function replace(
   const request: NodeReplaceRequest = {
     serial,
     ...(o.label !== undefined && { label: o.label }),
-    ...(networks !== undefined && { networks }),
+    // Networks are taken as a whole: those that were not named are the old node's.
+    ...(networks !== undefined && {
+      networks: { ...(await run.server.get<NodeView>(nodePath(name))).networks, ...networks },
+    }),
   };
   const node = await run.server.post<NodeView>(`${nodePath(name)}/replace`, request);
   await run.print.done(node, node.name, `${node.name} stands in the place of ${name}`);

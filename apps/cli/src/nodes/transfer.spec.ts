@@ -38,12 +38,16 @@ describe('files of nodes', () => {
       { line: 3, message: 'label: may not hold "="' },
       { line: 7, message: 'networks.management.address: 10.0.0.1 is taken by line 3' },
     ];
-    sut.on('POST /v1/nodes/import', { code: 'IMPORT_INVALID', detail: 'nothing was imported: 2 errors', errors }, 400);
+    sut.on(
+      'POST /v1/nodes/import',
+      { code: 'IMPORT_INVALID', detail: 'nothing is imported: line 3: …', errors, found: 102 },
+      400,
+    );
     const name = file('bad.yaml', 'x');
     expect(await sut.call(['nodes', 'import', name])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${name}:3: label: may not hold "="\n${name}:7: networks.management.address: 10.0.0.1 is taken by line 3\nmuster: nothing was imported: 2 errors\n`,
+      stderr: `${name}:3: label: may not hold "="\n${name}:7: networks.management.address: 10.0.0.1 is taken by line 3\nmuster: nothing is imported: 102 found to be wrong, of which the first 2 are shown\n`,
     });
   });
 

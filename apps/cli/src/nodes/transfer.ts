@@ -56,14 +56,14 @@ async function importNodes(run: Run, file: string, o: { format?: string; dryRun?
 
 /** What is wrong, line by line of the file, as compilers say it. */
 function refused(error: unknown, file: string): never {
-  if (error instanceof Refusal && error.code === 'IMPORT_INVALID') {
-    const errors = Array.isArray(error.facts['errors']) ? (error.facts['errors'] as unknown[]) : [];
-    for (const found of errors as { line?: number; message?: string }[])
-      error.findings.push(
-        `${file === '-' ? 'stdin' : file}${found.line === undefined ? '' : `:${found.line}`}: ${found.message ?? ''}`,
-      );
-  }
-  throw error;
+  if (!(error instanceof Refusal) || error.code !== 'IMPORT_INVALID') throw error;
+  const { errors, found } = error.facts as { errors?: { line: number; message: string }[]; found?: number };
+  if (errors === undefined) throw error;
+  const more = found !== undefined && found > errors.length ? `, of which the first ${errors.length} are shown` : '';
+  const failure = new Failure(`nothing is imported: ${found ?? errors.length} found to be wrong${more}`);
+  const name = file === '-' ? 'stdin' : file;
+  failure.findings.push(...errors.map(({ line, message }) => `${name}:${line}: ${message}`));
+  throw failure;
 }
 
 async function exportNodes(run: Run, o: { format: string; selector?: string }): Promise<void> {
