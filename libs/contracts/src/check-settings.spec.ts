@@ -151,6 +151,16 @@ describe('settings are refused as one set', () => {
     expect(() => patched({ hostGroups: [{ name: 'b-1', role: 'none' }] }, was, { nodes })).toThrow(/is a node's/);
   });
 
+  it('when the port of agents would change while there are any', () => {
+    const was = before();
+    const nodes = [{ name: 'a-1', enrolled: true }, { name: 'b-1' }];
+    expect(() => patched({ agentPort: 8_000 }, was, { nodes, before: was })).toThrow(
+      'agentPort cannot be changed while nodes run agents, which listen on 7946: a-1',
+    );
+    expect(patched({ agentPort: 8_000 }, was, { nodes: nodes.slice(1), before: was }).agentPort).toBe(8_000);
+    expect(patched({ agentPort: 7_946, holdDown: 1 }, was, { nodes, before: was }).holdDown).toBe(1);
+  });
+
   it('although a connection by ssh, or on this machine for trials, may be asked for', () => {
     for (const how of ['ssh', 'local'])
       expect(patched({ ansible: { extraVars: { ansible_connection: how } } }).ansible.extraVars).toEqual({

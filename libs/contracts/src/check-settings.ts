@@ -16,9 +16,9 @@ import { checkVariableNames } from './variable-names.js';
 
 /** What the settings must fit to. */
 export interface SettingsFacts {
-  nodes: readonly { name: string; hostGroup?: string }[];
+  nodes: readonly { name: string; hostGroup?: string; enrolled?: boolean }[];
   /** As they were: what is gone from them may not be in use. */
-  before?: Pick<ClusterSettings, 'hostGroups'>;
+  before?: Pick<ClusterSettings, 'hostGroups' | 'agentPort'>;
 }
 
 type Members = Record<string, unknown>;
@@ -46,6 +46,7 @@ export function checkSettings(candidate: unknown, facts: SettingsFacts = { nodes
     refuseUnknown(candidate, Object.keys(defaultSettings('x')), '', say);
     if (typeof candidate['cluster'] !== 'string' || !NAME_PATTERN.test(candidate['cluster'])) say('cluster is no name');
     wholeNumber(candidate, 'agentPort', 1, 65_535, say);
+    checkPortInUse(candidate['agentPort'], facts, say);
     wholeNumber(candidate, 'leaveGrace', 0, WEEK_MS, say);
     wholeNumber(candidate, 'holdDown', 0, WEEK_MS, say);
     checkDetectionPart(candidate['detection'], say);
@@ -72,6 +73,13 @@ export function checkRunVariables(variables: Record<string, unknown>, whose: str
     ([name, value]) => value !== null && !(name === 'ansible_connection' && (value === 'ssh' || value === 'local')),
   );
   checkVariableNames(Object.fromEntries(given), whose);
+}
+
+/** Agents listen on the port of their own configuration: another one here, and each would find all others silent. */
+function checkPortInUse(port: unknown, { before, nodes }: SettingsFacts, say: Say): void {
+  const agents = nodes.filter((n) => n.enrolled === true).map((n) => n.name);
+  if (before !== undefined && port !== before.agentPort && agents.length > 0)
+    say(`agentPort cannot be changed while nodes run agents, which listen on ${before.agentPort}: ${someOf(agents)}`);
 }
 
 function checkDetectionPart(d: unknown, say: Say): void {

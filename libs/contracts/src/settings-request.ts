@@ -5,7 +5,7 @@ import { IsArray, IsInt, IsObject, IsOptional, IsString } from 'class-validator'
  * replaced. The whole set is then validated as one.
  */
 export class SettingsPatchRequest {
-  /** UDP port of the agents. */
+  /** UDP port of the agents; not while there are any. */
   @IsOptional()
   @IsInt()
   agentPort?: number | null;

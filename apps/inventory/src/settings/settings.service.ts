@@ -114,11 +114,11 @@ export class SettingsService {
   }
 
   /** In their host groups, also those that a running job has yet to put there. */
-  private nodes(): { name: string; hostGroup?: string }[] {
+  private nodes(): { name: string; hostGroup?: string; enrolled: boolean }[] {
     const { held } = this.store;
     return this.store.nodes.view.entries().map(({ key, value }) => {
       const hostGroup = held[key]?.hostGroup ?? value.hostGroup;
-      return { name: key, ...(hostGroup !== undefined && { hostGroup }) };
+      return { name: key, enrolled: value.enrolled, ...(hostGroup !== undefined && { hostGroup }) };
     });
   }
 }
