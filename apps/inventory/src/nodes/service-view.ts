@@ -38,15 +38,14 @@ export class ServiceView {
     const { held } = store;
     const viewsLive = store.live;
     const detectorSighted = this.detector.sighted;
-    const offers = remembered((driver) => store.workers.offers('fencer', driver));
-    const provisions = remembered((driver) => store.workers.offers('provisioner', driver));
+    const offers = this.offers();
     const reasons = (n: NodeRecord): OutReason[] => {
       const incident = store.incidents.view.get(n.name)?.value;
       return outReasons(n, {
         incident: incident && isOpenIncident(incident) ? incident : undefined,
         hold: held[n.name],
-        missingPowerDrivers: powerDrivers(n).filter((d) => !offers(d)),
-        provisionable: provisions(n.provisionDriver),
+        missingPowerDrivers: powerDrivers(n).filter((d) => !offers.power(d)),
+        provisionable: offers.provision(n.provisionDriver),
         viewsLive,
         detectorSighted,
       });
@@ -84,7 +83,13 @@ export class ServiceView {
   missingDrivers(): { driver: string; nodes: string[] }[] {
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
     const missing = new Map<string, string[]>();
-    for (const n of nodes) for (const d of this.missingOf(n)) missing.set(d, [...(missing.get(d) ?? []), n.name]);
+    const offers = this.offers();
+    for (const n of nodes)
+      for (const driver of missingOf(n, offers)) {
+        const names = missing.get(driver);
+        if (names) names.push(n.name);
+        else missing.set(driver, [n.name]);
+      }
     return [...missing]
       .map(([driver, names]) => ({ driver, nodes: names.sort() }))
       .sort((a, b) => (a.driver < b.driver ? -1 : 1));
@@ -97,11 +102,24 @@ export class ServiceView {
     return [...new Set(own.flatMap((w) => w.drivers))].sort();
   }
 
-  private missingOf(n: NodeRecord): string[] {
-    const missing = powerDrivers(n).filter((d) => !this.store.workers.offers('fencer', d));
-    if (!this.store.workers.offers('provisioner', n.provisionDriver)) missing.push(n.provisionDriver);
-    return missing;
+  private offers(): Offers {
+    const { workers } = this.store;
+    return {
+      power: remembered((driver) => workers.offers('fencer', driver)),
+      provision: remembered((driver) => workers.offers('provisioner', driver)),
+    };
   }
+}
+
+interface Offers {
+  power(driver: string): boolean;
+  provision(driver: string): boolean;
+}
+
+function missingOf(n: NodeRecord, offers: Offers): string[] {
+  const missing = powerDrivers(n).filter((d) => !offers.power(d));
+  if (!offers.provision(n.provisionDriver)) missing.push(n.provisionDriver);
+  return missing;
 }
 
 function remembered(fn: (text: string) => boolean): (text: string) => boolean {
