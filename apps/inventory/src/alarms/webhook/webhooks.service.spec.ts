@@ -129,6 +129,21 @@ describe('webhooks', () => {
     ]);
   }, 20_000);
 
+  it('that want critical ones only are told how such a one goes on, also when it has become milder', async () => {
+    const boss = await receiver();
+    await set([{ name: 'boss', url: boss.url, severity: 'critical' }]);
+    await raise('mild');
+    for (const severity of ['critical', 'info'] as const) await raise('bad', severity);
+    for (const subject of ['mild', 'bad']) await replicas[0]?.alarms.clear('no-room', subject);
+    await boss.has('cleared no-room bad');
+    expect(boss.got).toEqual(['raised no-room bad', 'raised no-room bad', 'cleared no-room bad']);
+    // Raised anew, it has its worst still before it.
+    await raise('bad', 'info');
+    await raise('worse', 'critical');
+    await boss.has('raised no-room worse');
+    expect(boss.got).toHaveLength(4);
+  }, 20_000);
+
   it('do not wait for one that never answers, or answers wrong; that one gets its events in order later', async () => {
     const good = await receiver();
     const dead = await receiver(() => undefined);
