@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   MusterError,
   Subjects,
+  isInbox,
   isWireError,
   type RpcAnswer,
   type RpcRequest,
@@ -97,6 +98,10 @@ export function answerText<A>(
     callback: (err, msg) => {
       if (err) {
         link.log.error({ err, subject }, 'cannot answer on this subject');
+        return;
+      }
+      if (msg.reply && !isInbox(msg.reply)) {
+        link.log.warn({ subject: msg.subject, reply: msg.reply }, 'not carried out: its answer is to go to no inbox');
         return;
       }
       const work = reply(msg.string(), msg.subject)

@@ -22,3 +22,9 @@ export const agentUser = (node: string): string => `agent=${node}`;
  * nats-server can fill in a user's name only there.
  */
 export const inboxPrefix = (user: string): string => `_INBOX_${token(user).replace('=', '.')}`;
+
+/**
+ * Answers go to inboxes and nowhere else. Whoever asks says where its answer is to go, and who answers may publish more
+ * than who asks: told `$KV.…`, it would write its answer into a bucket.
+ */
+export const isInbox = (reply: string): boolean => /^_INBOX[._]/.test(reply);

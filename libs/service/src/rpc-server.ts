@@ -1,5 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { NatsContext, ServerNats } from '@nestjs/microservices';
+import { isInbox } from '#contracts';
 
 /** Requests in work may take this long after the service was told to stop, ms. */
 const GRACE_MS = 5000;
@@ -38,7 +39,11 @@ export class RpcServer extends ServerNats {
   override bindEvents(client: NatsConnection): void {
     for (const subject of this.messageHandlers.keys()) {
       const callback = this.getMessageHandler(subject) as (err: Error | null, msg: Msg) => Promise<never>;
-      this.subs.push(client.subscribe(subject, { queue: this.group, callback }));
+      const answerable = (err: Error | null, msg: Msg): void => {
+        if (!err && msg.reply && !isInbox(msg.reply)) this.logger.warn(`${subject}: its answer is to go to no inbox`);
+        else void callback(err, msg);
+      };
+      this.subs.push(client.subscribe(subject, { queue: this.group, callback: answerable }));
     }
   }
 

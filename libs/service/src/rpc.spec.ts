@@ -75,6 +75,16 @@ describe('an RPC', () => {
     });
   });
 
+  it('is not carried out where its answer is to go to no inbox', async () => {
+    const heard: string[] = [];
+    bus.subscribe('muster.elsewhere', (text) => heard.push(text));
+    const pattern = 'muster.rpc.inventory.settings.get';
+    bus.nc.publish(pattern, JSON.stringify({ pattern, data: {}, id: '1' }), { reply: 'muster.elsewhere' });
+    await bus.call('inventory.settings.get', {});
+    await bus.nc.flush();
+    expect(heard).toEqual([]);
+  });
+
   it('brings a plain Error across as INTERNAL with its message', async () => {
     await expect(bus.call('inventory.nodes.get', { name: 'plain' })).rejects.toMatchObject({
       code: 'INTERNAL',

@@ -76,6 +76,17 @@ describe("an agent's NATS user", () => {
     await gate.close();
   });
 
+  it('cannot have its answer written where it may not write itself', async () => {
+    let asked = 0;
+    const peers = inventory.answer(Subjects.peers('*'), () => ({ version: ++asked }));
+    await inventory.nc.flush();
+    for (const reply of ['$KV.settings.x', Subjects.rpc('inventory', 'x'), Subjects.event('in-service', 'n2')])
+      agent.nc.publish(Subjects.peers('n.1'), '{}', { reply });
+    expect(await agent.ask(Subjects.peers('n.1'), {})).toEqual({ version: 1 });
+    expect(await inventory.bucket('settings').get('x')).toBeUndefined();
+    await peers.close();
+  });
+
   it('hears that its own peers have changed', async () => {
     const heard = next(agent, Subjects.peersChanged('n.1'));
     await agent.nc.flush();
