@@ -99,6 +99,8 @@ export interface NodeRecord {
   fencing: 'auto' | 'manual';
   /** Runs a Muster agent: a member of M, watched, may be judged. Others are known by what external monitors say. */
   enrolled: boolean;
+  /** An agent was issued for it, and has not been there yet: it is enrolled when that asks for its peers. */
+  awaited?: true;
   status: NodeStatus;
   prevStatus: NodeStatus | 'Incomplete';
   state: NodeState;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { defaultHostGroups, type NodeRecord } from '#contracts';
 import { fleetOf } from '../nodes/node-rules.js';
 import { aNode } from '../testing/fixtures.js';
-import { enrolledNode, type EnrolRequest } from './enrolment.js';
+import { arrived, enrolledNode, type EnrolRequest } from './enrolment.js';
 
 const key = (c: string): string => `ssh-ed25519 ${c.repeat(40)}`;
 const request = (o: Partial<EnrolRequest> = {}): EnrolRequest => ({
@@ -32,7 +32,7 @@ const sut = (r: EnrolRequest, current?: NodeRecord, others: NodeRecord[] = []): 
   );
 
 describe('a machine that was found', () => {
-  it('becomes a node that nobody has heard yet, with the keys that its sshd has shown', () => {
+  it('becomes a node whose agent is waited for, with the keys that its sshd has shown', () => {
     expect(sut(request())).toEqual({
       name: 'host1-SN1',
       label: 'host1',
@@ -43,7 +43,8 @@ describe('a machine that was found', () => {
       provisionDriver: 'ansible',
       vars: {},
       fencing: 'auto',
-      enrolled: true,
+      enrolled: false,
+      awaited: true,
       status: 'Unallocated',
       prevStatus: 'Incomplete',
       state: 'Unknown',
@@ -68,7 +69,15 @@ describe('a machine that was found', () => {
 
   it('gets an agent where only external monitors knew it, and its keys pinned where none were', () => {
     const { sshHostKeys: _none, ...unpinned } = on({ enrolled: false, status: 'Allocated' });
-    expect(sut(request(), unpinned)).toEqual({ ...unpinned, enrolled: true, sshHostKeys: [key('a'), key('b')] });
+    expect(sut(request(), unpinned)).toEqual({ ...unpinned, awaited: true, sshHostKeys: [key('a'), key('b')] });
+  });
+
+  it('is a member from when its agent is there, and not before', () => {
+    const found = sut(request()) ?? on();
+    expect(arrived(found)).toMatchObject({ name: 'host1-SN1', enrolled: true });
+    expect(arrived(found)?.awaited).toBeUndefined();
+    expect(sut(request(), found)).toBeUndefined();
+    for (const node of [on(), on({ enrolled: false })]) expect(arrived(node)).toBeUndefined();
   });
 
   it('may have moved while nothing rested on it', () => {

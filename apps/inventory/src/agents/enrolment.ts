@@ -18,8 +18,9 @@ const FREE: readonly NodeStatus[] = ['Unallocated', 'Decommissioned'];
 const HOST_KEY = /^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,2000}={0,2}$/;
 
 /**
- * The record of a machine that was found: a new one, or the one that it has already, now with an agent. Undefined: the
- * record stays as it is.
+ * The record of a machine that was found: a new one, or the one that it has already. Undefined: the record stays as it
+ * is. It becomes a member only when its agent is there ({@link arrived}): where an installation fails, a node that can
+ * never be heard would count for the majority that must be, and blind the monitor.
  * @throws MusterError BAD_REQUEST; ALREADY_EXISTS where it may be another machine than the one on record
  */
 export function enrolledNode(
@@ -33,14 +34,15 @@ export function enrolledNode(
     throw bad('hostKeys are public keys as in known_hosts, without a name');
   if (current === undefined) {
     const { node } = register(
-      { label: r.label, serial: r.serial, networks: r.networks, enrolled: true },
+      { label: r.label, serial: r.serial, networks: r.networks, enrolled: false },
       facts,
       at,
       '',
     );
-    return hostKeys.length > 0 ? { ...node, sshHostKeys: hostKeys } : node;
+    return { ...node, awaited: true, ...(hostKeys.length > 0 && { sshHostKeys: hostKeys }) };
   }
-  const next: NodeRecord = { ...current, enrolled: true, networks: networksOf(r, current, facts) };
+  const next: NodeRecord = { ...current, networks: networksOf(r, current, facts) };
+  if (!current.enrolled) next.awaited = true;
   const pinned = current.sshHostKeys ?? [];
   if (pinned.length === 0 && hostKeys.length > 0) next.sshHostKeys = hostKeys;
   if (pinned.length > 0 && hostKeys.length > 0 && !pinned.some((key) => hostKeys.includes(key)))
@@ -70,6 +72,12 @@ function networksOf(r: EnrolRequest, current: NodeRecord, facts: RuleFacts): Net
   checkNetworks(networks);
   checkAddresses(current.name, networks, facts.fleet);
   return networks;
+}
+
+/** Its agent has asked for its peers: from now on it is a member. Undefined: nobody was waited for. */
+export function arrived(node: NodeRecord): NodeRecord | undefined {
+  const { awaited, ...rest } = node;
+  return awaited === undefined ? undefined : { ...rest, enrolled: true };
 }
 
 export const enrolledName = (r: EnrolRequest): string => nodeName(r.label, r.serial);

@@ -1,7 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { fromToken, MusterError, Subjects, type PeerList } from '#contracts';
 import type { Closable } from '#bus';
+import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { arrived } from './enrolment.js';
 import { fleetContent, fleetHash, FleetLists } from './peer-list.js';
 
 /** Key of bucket `settings` that counts the lists' versions, the same for all replicas. */
@@ -12,6 +14,8 @@ interface ListVersion {
 }
 /** Changes within this time of each other are one new version, ms. */
 const SETTLE_MS = 20;
+/** So long an agent waits for the list that names it, ms; where the view is later, it is told and asks again. */
+const WELCOME_MS = 1_000;
 
 /** Answers the agents' requests for their peers, and tells them when to ask anew. */
 @Injectable()
@@ -23,7 +27,10 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   private answers: Closable | undefined;
   private readonly stops: (() => void)[] = [];
 
-  constructor(private readonly store: InventoryStore) {}
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly nodes: NodeService,
+  ) {}
 
   onApplicationBootstrap(): void {
     const changed = (): void => this.noteChange();
@@ -46,9 +53,18 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   /** @throws MusterError NODE_UNKNOWN where no agent is expected on that node */
   async listOf(node: string): Promise<PeerList> {
     await this.refresh();
+    if (this.current?.lists.of(node) === undefined) await this.welcome(node);
     const list = this.current?.lists.of(node);
     if (!list) throw new MusterError('NODE_UNKNOWN', `no enrolled node is called ${node}: register it first`, { node });
     return list;
+  }
+
+  /** Only a node's own agent can ask in its name: that it asks says that it is there. */
+  private async welcome(node: string): Promise<void> {
+    const { revision } = await this.nodes.change(node, arrived, 'its agent asks for its peers');
+    await this.store.nodes.view.shows(revision, WELCOME_MS);
+    this.dirty = true;
+    await this.refresh();
   }
 
   private noteChange(): void {

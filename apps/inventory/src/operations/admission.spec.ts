@@ -179,8 +179,11 @@ describe('admission, in the words of the operations contract', () => {
     expect(refusal({ kind: 'discover' }, facts([])).code).toBe('BAD_REQUEST');
   });
 
-  it('lets a Disappeared node be discovered again, and holds it meanwhile', () => {
-    const gone = at('host2-SN2', '127.0.0.2', { state: 'Disappeared' });
+  it.each([
+    ['a Disappeared node', { state: 'Disappeared' }],
+    ['a node whose agent never came', { state: 'Unknown', enrolled: false, awaited: true }],
+  ] as const)('lets %s be discovered again, and holds it meanwhile', (_which, o) => {
+    const gone = at('host2-SN2', '127.0.0.2', o);
     const r = request({ kind: 'discover', addresses: ['127.0.0.2', '127.0.0.8'] });
     expect(admit(r, facts([gone]))).toEqual({ nodes: ['host2-SN2'] });
   });

@@ -90,7 +90,8 @@ function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitt
       addresses: bad,
     });
   const known = [...facts.nodes.values()].filter((n) => request.addresses.includes(managementAddress(n)));
-  const existing = known.filter((n) => n.state !== 'Disappeared');
+  // One whose agent never came was not discovered: its installation has failed.
+  const existing = known.filter((n) => n.state !== 'Disappeared' && n.awaited === undefined);
   if (existing.length > 0)
     throw new MusterError(
       'ALREADY_EXISTS',
