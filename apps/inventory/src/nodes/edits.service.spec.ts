@@ -211,6 +211,23 @@ describe('what was prepared and never decided', () => {
     expect((await get('host-30')).vars['rack']).toBe('r1');
   });
 
+  it('goes also where the first of its parts was never written, or is gone', async () => {
+    for (const part of [1, 2])
+      await sut
+        .as('inventory')
+        .bucket<EditPart>('admission')
+        .create(partKey('edit-torn-1', part), {
+          edit: 'edit-torn-1',
+          part,
+          parts: 3,
+          changes: [],
+          drops: [],
+          fresh: [],
+        });
+    await sweeper().sweep('edit-torn-1');
+    expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
+  });
+
   it('is given up after a minute only', async () => {
     const swept: string[] = [];
     const keys = ['reservations', 'permits', 'edit-a-1=0', 'edit-a-1=1', 'edit-b-1=0'];

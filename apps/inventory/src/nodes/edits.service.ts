@@ -8,6 +8,7 @@ import { patched, patchOf } from './edit-node.js';
 import {
   decideEdit,
   editHolder,
+  editOf,
   finishEdit,
   nameOf,
   partKey,
@@ -184,17 +185,20 @@ export class EditsService {
     if (!decided) await this.discard(edit);
   }
 
-  /** What was prepared, and those of its passwords that no record refers to. */
+  /**
+   * What was prepared, and those of its passwords that no record refers to. By what is there: where its replica died as
+   * it wrote, or a later try had fewer parts, the first does not lead to the others.
+   */
   private async discard(edit: string): Promise<void> {
-    const parts = await this.read(edit);
-    const changes = parts.flatMap((p) => p.changes);
-    const unused = new Set(parts.flatMap((p) => p.fresh));
+    const parts = (await this.parts.list()).filter((e) => editOf(e.key) === edit);
+    const changes = parts.flatMap((p) => p.value.changes);
+    const unused = new Set(parts.flatMap((p) => p.value.fresh));
     await inParallel(changes, async (c) => {
       const record = await this.store.nodes.bucket.get(nameOf(c));
       for (const secret of record ? secretsOf(record.value) : []) unused.delete(secret);
     });
     await this.secrets.drop(unused);
-    await this.forget(edit, parts.length);
+    await inParallel(parts, (p) => this.parts.delete(p.key));
   }
 
   private async read(edit: string): Promise<EditPart[]> {
