@@ -21,6 +21,9 @@ import type { StormLimits } from './settings.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from './names.js';
 import { JobKinds, type JobKind } from './job.js';
 
+/** The last moment that a date can name. */
+export const LAST_DATE_MS = 8_640_000_000_000_000;
+
 /** Bodies that people and tools send: refused whole at the edge where anything is off. */
 
 export class OperationRequest {
@@ -269,6 +272,7 @@ export class CordonRequest {
   /** Wall clock, ms. */
   @IsOptional()
   @IsInt()
+  @Max(LAST_DATE_MS)
   until?: number;
 
   /** Have its workloads moved away, one by one: each is stopped, and started elsewhere once that was read back. */

@@ -1,13 +1,22 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
-import { MusterError } from '#contracts';
+import { MusterError, NodePatchRequest, SettingsPatchRequest } from '#contracts';
 import { bodyText, parseJsonText } from './json-text.js';
 
 type Class = new () => object;
 
 /** Names in a path: nodes, jobs, workloads, `code=subject` of an alarm. */
 const PATH_NAME = /^[A-Za-z0-9][A-Za-z0-9._:=@-]{0,254}$/;
+
+/** Bodies in which null means something else than absent. */
+const mergePatches: ReadonlySet<Class> = new Set<Class>([NodePatchRequest, SettingsPatchRequest]);
+
+/** The validators take null for absent where a member may be; so does everything behind them. */
+function withoutNulls(body: object): object {
+  for (const [name, value] of Object.entries(body)) if (value === null) Reflect.deleteProperty(body, name);
+  return body;
+}
 
 /** Everything of a `/v1` request that a class describes is checked against it, and refused whole where anything is off. */
 @Injectable()
@@ -16,8 +25,10 @@ export class CheckedPipe implements PipeTransform<unknown, unknown> {
     if (meta.type === 'param') return checkName(value, meta.data);
     if (meta.metatype === undefined || meta.metatype === Object) return value;
     const target = meta.metatype as Class;
-    if (meta.type === 'body')
-      return checked(target, Buffer.isBuffer(value) && value.length > 0 ? parseJsonText(bodyText(value)) : {});
+    if (meta.type === 'body') {
+      const body = checked(target, Buffer.isBuffer(value) && value.length > 0 ? parseJsonText(bodyText(value)) : {});
+      return mergePatches.has(target) ? body : withoutNulls(body);
+    }
     if (meta.type === 'query') return checked(target, value);
     return value;
   }

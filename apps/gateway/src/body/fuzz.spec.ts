@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { ErrorCodes, MusterError } from '#contracts';
 import { isOwnSurface } from '../http/surface.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+import { type ApiPaths, spoiled, type Target, targetsOf } from '../testing/spoiled-bodies.js';
 
 // Real processes on a machine that may be busy with others.
 jest.setTimeout(60_000);
@@ -16,11 +17,6 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 /** Random bodies for each route; and how often all of it, for the heap. */
 const RUNS = 12;
 
-interface Target {
-  method: string;
-  path: string;
-  example: unknown;
-}
 interface Answer {
   status: number;
   type: string;
@@ -77,17 +73,8 @@ describe(`bad bodies, seed ${SEED} (SEED=… repeats it)`, () => {
     };
     sut = await GatewayUnderTest.start({ log: pino({ level: 'error' }, new Writable({ write })) });
     sut.refuseAll(new MusterError('NODE_RESERVED', 'a stand-in refuses everything'));
-    const document = (await (await sut.get('/openapi.json')).json()) as {
-      paths: Record<string, Record<string, { requestBody?: { content: Record<string, { example?: unknown }> } }>>;
-    };
-    targets = Object.entries(document.paths).flatMap(([path, item]) =>
-      ['post', 'put', 'patch'].flatMap((method) => {
-        const operation = item[method];
-        if (operation === undefined) return [];
-        const example = Object.values(operation.requestBody?.content ?? {})[0]?.example ?? {};
-        return [{ method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'rack1-a1'), example }];
-      }),
-    );
+    const document = (await (await sut.get('/openapi.json')).json()) as { paths: ApiPaths };
+    targets = targetsOf(document.paths);
     process.stdout.write(`bad bodies: ${targets.length} routes, seed ${SEED}\n`);
   });
   afterAll(async () => {
@@ -210,51 +197,4 @@ function heap(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   return process.memoryUsage().heapUsed;
-}
-
-/** The example with one of its members replaced, or one more, or a key in another case. */
-function spoiled(example: unknown): fc.Arbitrary<string> {
-  const places = placesIn(example);
-  const odd = fc.oneof(
-    fc.constantFrom<unknown>(null, '', ' ', 0, -1, 1.5, 1e21, 1e308, -1e308, true, [], {}, [[]], [null], {
-      a: { b: [{}] },
-    }),
-    fc.constantFrom<unknown>(
-      '\ud800',
-      'a\nb',
-      '../../etc/passwd',
-      "'; rm -rf /",
-      '{{ lookup("env") }}',
-      '=cmd()',
-      'x'.repeat(70_000),
-    ),
-    fc.jsonValue(),
-    fc.string({ unit: 'binary' }),
-    fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
-  );
-  const key = fc.oneof(
-    fc.string(),
-    fc.constantFrom('constructor', 'toString', 'hasOwnProperty', 'length', 'then', 'toJSON'),
-  );
-  return fc
-    .tuple(fc.nat(places.length - 1), odd, fc.constantFrom('replace', 'add', 'case'), key)
-    .map(([place, value, how, name]) => {
-      const copy = { body: structuredClone(example) as never };
-      const path = places[place] as string[];
-      const parent = path.slice(0, -1).reduce<Record<string, unknown>>((o, k) => o[k] as never, copy);
-      const last = path.at(-1) as string;
-      const target: unknown = parent[last];
-      if (how === 'add' && Array.isArray(target)) target.push(value);
-      else if (how === 'add' && typeof target === 'object' && target !== null)
-        (target as Record<string, unknown>)[name] = value;
-      else if (how === 'case' && path.length > 1) parent[last.toUpperCase()] = parent[last];
-      else parent[last] = value;
-      return JSON.stringify(copy.body) ?? 'null';
-    });
-}
-
-/** Every member of it, as a path. */
-function placesIn(value: unknown, path: string[] = ['body']): string[][] {
-  if (typeof value !== 'object' || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
 }

@@ -20,6 +20,8 @@ export interface Asked {
 
 /** A gateway with a real NATS server, and an inventory of the spec's own making that answers on the RPC subjects. */
 export class GatewayUnderTest {
+  /** A request that overtook the subscription of its answer would find nobody. */
+  private subscribed: Promise<void> = Promise.resolve();
   /** What the gateway asked, in order. */
   readonly asked: Asked[] = [];
   private readonly dir = mkdtempSync(join(tmpdir(), 'muster-gateway-'));
@@ -68,6 +70,7 @@ export class GatewayUnderTest {
         );
       },
     });
+    this.subscribed = this.bus.nc.flush();
   }
 
   /** Inventory's side of every verb: each request is refused. */
@@ -81,6 +84,7 @@ export class GatewayUnderTest {
         msg.respond(JSON.stringify({ id, isDisposed: true, err: error.toJSON() }));
       },
     });
+    this.subscribed = this.bus.nc.flush();
   }
 
   /** The newest request for a verb. */
@@ -89,24 +93,19 @@ export class GatewayUnderTest {
   }
 
   async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
-    await this.answersHeard();
+    await this.subscribed;
     return fetch(this.url + path, { headers });
   }
 
   /** `body` as text goes out as it is; anything else as JSON. */
   async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    await this.answersHeard();
+    await this.subscribed;
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     return fetch(this.url + path, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
       ...(text !== undefined && { body: text }),
     });
-  }
-
-  /** A request that overtook the subscription of its answer would find nobody. */
-  private answersHeard(): Promise<void> {
-    return this.bus.nc.flush();
   }
 
   async stop(): Promise<void> {

@@ -114,6 +114,20 @@ describe('/v1', () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
+  it('takes null for absent, but where it removes', async () => {
+    const absent = { kind: 'check', nodes: ['a-b'], extraVars: null, hostGroup: null };
+    expect((await sut.send('POST', '/v1/operations', absent)).status).toBe(202);
+    expect(sut.last('inventory.operations.submit')).toEqual({ by: 'local', kind: 'check', nodes: ['a-b'] });
+    sut.answer('inventory.nodes.patch', () => node('host1', 'SN1'));
+    await sut.send('PATCH', '/v1/nodes/host1-SN1', { hostGroup: null, vars: { rack: null } });
+    expect(sut.last('inventory.nodes.patch')?.patch).toEqual({ hostGroup: null, vars: { rack: null } });
+  });
+
+  it('refuses a date that nobody can name', async () => {
+    const answer = await sut.send('PUT', '/v1/nodes/host1-SN1/cordon', { reason: 'r', until: 1e21 });
+    expect(answer.status).toBe(400);
+  });
+
   it('refuses a body over 1 MB, another media type, and an odd query', async () => {
     const big = JSON.stringify({ kind: 'check', extraVars: { a: 'x'.repeat(1_100_000) } });
     expect((await sut.send('POST', '/v1/operations', big)).status).toBe(413);

@@ -6,6 +6,7 @@ import {
   completeSettings,
   defaultSettings,
   isOpenIncident,
+  LAST_DATE_MS,
   readStorm,
   type FencingSettings,
   type NodeRecord,
@@ -100,7 +101,8 @@ const isToBeFenced = (n: NodeRecord): boolean =>
   n.enrolled && n.fencing === 'auto' && n.cordon === undefined && n.status === 'Allocated';
 
 function readPause(p: { until: number; reason: string }): { until: number; reason: string } {
-  if (!Number.isSafeInteger(p.until) || p.until <= 0 || typeof p.reason !== 'string' || p.reason.length === 0)
+  const dated = Number.isSafeInteger(p.until) && p.until > 0 && p.until <= LAST_DATE_MS;
+  if (!dated || typeof p.reason !== 'string' || p.reason.length === 0)
     throw new MusterError('BAD_REQUEST', 'paused needs "until" (a time in ms) and a "reason"');
   return { until: p.until, reason: p.reason };
 }
