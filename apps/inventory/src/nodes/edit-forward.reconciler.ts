@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RESERVATIONS_KEY } from '#contracts';
+import { MusterError, RESERVATIONS_KEY } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -29,7 +29,7 @@ export class EditForwardReconciler implements Reconciler {
     const decided = Object.keys(view.get(RESERVATIONS_KEY)?.value.edits ?? {});
     for (const edit of decided) {
       c.check();
-      await this.edits.carryOut(edit);
+      await this.isolated(edit, () => this.edits.carryOut(edit));
     }
     const prepared = new Set(view.entries().flatMap((e) => editOf(e.key) ?? []));
     for (const edit of this.waiting.keys()) if (!prepared.has(edit)) this.waiting.delete(edit);
@@ -38,7 +38,17 @@ export class EditForwardReconciler implements Reconciler {
       this.waiting.set(edit, since);
       if (decided.includes(edit) || c.now - since < UNDECIDED_MS) continue;
       c.check();
-      await this.edits.sweep(edit);
+      await this.isolated(edit, () => this.edits.sweep(edit));
+    }
+  }
+
+  /** One edit's trouble keeps no other one waiting. */
+  private async isolated(edit: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      this.store.bus.log.error({ edit, code: e.code, cause: e.cause }, `edit-forward: ${e.message}`);
     }
   }
 }

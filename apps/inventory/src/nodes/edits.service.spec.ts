@@ -228,17 +228,25 @@ describe('what was prepared and never decided', () => {
     expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
   });
 
-  it('is given up after a minute only', async () => {
+  it('is given up after a minute only; an edit that cannot be written keeps no other waiting', async () => {
     const swept: string[] = [];
-    const keys = ['reservations', 'permits', 'edit-a-1=0', 'edit-a-1=1', 'edit-b-1=0'];
+    const failed: string[] = [];
+    const keys = ['reservations', 'permits', 'edit-a-1=0', 'edit-a-1=1', 'edit-b-1=0', 'edit-torn-1=0'];
     const view = {
-      get: () => ({ value: { edits: { 'edit-b-1': { nodes: [] } } } }),
+      get: () => ({ value: { edits: { 'edit-torn-1': { nodes: [] }, 'edit-b-1': { nodes: [] } } } }),
       entries: () => keys.map((k) => ({ key: k })),
     };
-    const edits = { sweep: (e: string) => swept.push(e), carryOut: (e: string) => swept.push(`carried out ${e}`) };
+    const edits = {
+      sweep: (e: string) => swept.push(e),
+      carryOut: (e: string) => {
+        if (e === 'edit-torn-1') throw new Error('a part of it is missing');
+        swept.push(`carried out ${e}`);
+      },
+    };
+    const bus = { log: { error: ({ edit }: { edit: string }) => failed.push(edit) } };
     const reconciler = new EditForwardReconciler(
       { add: () => undefined } as unknown as ConductorService,
-      { reservations: { view } } as unknown as InventoryStore,
+      { reservations: { view }, bus } as unknown as InventoryStore,
       edits as unknown as EditsService,
     );
     const round = (now: number) => reconciler.reconcile({ now, token: 1, check: () => 1 });
@@ -247,6 +255,7 @@ describe('what was prepared and never decided', () => {
     expect(swept).toEqual(['carried out edit-b-1', 'carried out edit-b-1']);
     await round(61_000);
     expect(swept).toContain('edit-a-1');
+    expect(failed).toEqual(['edit-torn-1', 'edit-torn-1', 'edit-torn-1']);
   });
 });
 

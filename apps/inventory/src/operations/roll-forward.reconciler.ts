@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RESERVATIONS_KEY } from '#contracts';
+import { MusterError, RESERVATIONS_KEY, type JobRecord } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
@@ -33,7 +33,17 @@ export class RollForwardReconciler implements Reconciler {
     for (const job of Object.values(pending)) {
       if (this.pendingSince.ageMs(job.id) < HELP_MS) continue;
       c.check();
+      await this.help(job);
+    }
+  }
+
+  /** One that cannot be helped keeps none of the others waiting. */
+  private async help(job: JobRecord): Promise<void> {
+    try {
       await this.operations.carryOut(job);
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      this.store.bus.log.error({ job: job.id, code: e.code, cause: e.cause }, `roll-forward: ${e.message}`);
     }
   }
 }

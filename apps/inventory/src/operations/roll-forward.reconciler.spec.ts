@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JobRecord } from '#contracts';
+import type { ConductorService } from '../conductor/conductor.service.js';
+import type { InventoryStore } from '../store/inventory-store.js';
+import type { OperationsService } from './operations.service.js';
+import { RollForwardReconciler } from './roll-forward.reconciler.js';
+
+it('of two jobs that were left half done, one that cannot be helped does not keep the other waiting', async () => {
+  const helped: string[] = [];
+  const failed: string[] = [];
+  const pending = { a: { id: 'a' }, b: { id: 'b' } };
+  const reconciler = new RollForwardReconciler(
+    { add: () => undefined } as unknown as ConductorService,
+    {
+      reservations: { view: { get: () => ({ value: { pending } }) } },
+      bus: { log: { error: ({ job }: { job: string }) => failed.push(job) } },
+    } as unknown as InventoryStore,
+    {
+      carryOut: async ({ id }: JobRecord) => {
+        if (id === 'a') throw new Error('odd');
+        helped.push(id);
+        return Promise.resolve();
+      },
+    } as unknown as OperationsService,
+  );
+  const round = () => reconciler.reconcile({ now: 0, token: 1, check: () => 1 });
+  await round();
+  expect([helped, failed]).toEqual([[], []]);
+  await pause(550);
+  await round();
+  expect([helped, failed]).toEqual([['b'], ['a']]);
+});
