@@ -13,6 +13,7 @@ import {
 } from '#contracts';
 import { answer, answerText, ask, call } from './call.js';
 import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './durable-consumer.js';
+import { readBack, type PastEvent, type ReadBackOptions } from './read-back.js';
 import { Follow, type FollowHandler, type FollowOptions } from './follow.js';
 import { JobLogs, type LogChunk, type ReadLogOptions } from './job-log.js';
 import { store } from './jetstream-api.js';
@@ -180,6 +181,11 @@ export class Bus {
   /** Ordered reader of verdicts and events, for one reader alone; each message once, also across lost connections. */
   follow(filters: string[], o: FollowOptions, fn: FollowHandler): Closable {
     return new Follow(this.link, filters, o, fn);
+  }
+
+  /** Verdicts and events that are stored, newest first, page by page. */
+  readBack(filters: readonly string[], o: ReadBackOptions): Promise<{ items: PastEvent[]; next?: number }> {
+    return readBack(this.link, filters, o);
   }
 
   /** In the order of the calls. */

@@ -17,6 +17,7 @@ export type { LeaseRecord } from './lease-decide.js';
 export { leaseServerRefusal } from './lease-server.js';
 export { LineSplitter } from './line-splitter.js';
 export { natsOptions } from './link.js';
+export type { PastEvent, ReadBackOptions } from './read-back.js';
 export { assignByRendezvous } from './rendezvous.js';
 export { openSecret, readSecretsKey, sealSecret, type SealedSecret } from './secrets.js';
 export { matches } from './subject-filter.js';

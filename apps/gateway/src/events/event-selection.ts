@@ -51,10 +51,11 @@ export function toPublic(subject: string, value: unknown, seq: number): PublicEv
   return { seq, id: `${v.epoch}.${v.seq}`, kind: 'verdict', key: v.node, at: v.at, source: 'detector', data: v };
 }
 
-/** Is it about the node, whatever it is stored under? Lists of nodes and jobs count too. */
+/** Is it about the node, whatever it is stored under? Lists of nodes, jobs and alarms count too. */
 export function isAbout(event: PublicEvent, node: string | undefined): boolean {
   if (node === undefined || event.key === node) return true;
   if (event.kind !== 'verdict' && eventNode(event as MusterEvent) === node) return true;
-  const { nodes } = event.data as { nodes?: unknown };
+  const { nodes, subject } = event.data as { nodes?: unknown; subject?: unknown };
+  if (event.kind === 'alarm' && subject === node) return true;
   return Array.isArray(nodes) && nodes.includes(node);
 }

@@ -111,7 +111,15 @@ describe('/v1/events', () => {
       verdict: verdict('a-1', 2, 'DOWN'),
     });
     expect(await (await sut.get('/v1/nodes/z-9/evidence')).json()).toEqual({ node: 'z-9', verdict: kept });
-    const history = (await (await sut.get('/v1/nodes/a-1/history?limit=2')).json()) as { items: PublicEvent[] };
-    expect(titles(history.items)).toContain('verdict a-1');
+  });
+
+  it('tells the history of a node, also what lists say of it, page by page', async () => {
+    const history = async (query: string): Promise<{ items: PublicEvent[]; next?: string }> =>
+      (await (await sut.get(`/v1/nodes/b.x-2/history${query}`)).json()) as { items: PublicEvent[]; next?: string };
+    expect(titles((await history('')).items)).toEqual(['in-service b.x-2', 'disappeared fleet']);
+    const first = await history('?limit=1');
+    expect(titles(first.items)).toEqual(['in-service b.x-2']);
+    expect(titles((await history(`?limit=1&cursor=${first.next}`)).items)).toEqual(['disappeared fleet']);
+    expect((await sut.get('/v1/nodes/b.x-2/history?cursor=x')).status).toBe(400);
   });
 });

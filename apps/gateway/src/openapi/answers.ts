@@ -36,7 +36,7 @@ export interface Answers {
   'POST /v1/nodes/{name}/power': RpcAnswer<'inventory.nodes.power'>;
   'POST /v1/nodes/{name}/replace': RpcAnswer<'inventory.nodes.replace'>;
   'GET /v1/nodes/{name}/evidence': { node: string; verdict: Verdict | null };
-  'GET /v1/nodes/{name}/history': { items: PublicEvent[] };
+  'GET /v1/nodes/{name}/history': { items: PublicEvent[]; next?: string };
   'POST /v1/nodes/import': RpcAnswer<'inventory.nodes.import'>;
   'GET /v1/nodes/export': string;
   'POST /v1/operations': RpcAnswer<'inventory.operations.submit'>;

@@ -16,7 +16,7 @@ import { RpcClient } from '../rpc/rpc-client.js';
 import { NodeEvidence } from './node-evidence.js';
 import { ifMatch } from './if-match.js';
 import { jsonList, nodePages } from './node-pages.js';
-import { ListQuery, NodeListQuery, toPage } from './queries.js';
+import { HistoryQuery, NodeListQuery, toPage } from './queries.js';
 
 @ApiTags('nodes')
 @Controller('v1/nodes')
@@ -127,8 +127,12 @@ export class NodesController {
   }
 
   @Get(':name/history')
-  @Allow('viewer', 'Events of the node, newest first')
-  getHistory(@Param('name') name: string, @Query() query: ListQuery) {
-    return this.history.newestFirst({ node: name }, query.limit);
+  @Allow(
+    'viewer',
+    'Events of the node, newest first',
+    'Also those of a node that was deleted. A page may be short, or empty, and still have a `next`.',
+  )
+  getHistory(@Param('name') name: string, @Query() query: HistoryQuery) {
+    return this.history.ofNode(name, query.cursor, query.limit);
   }
 }

@@ -44,6 +44,20 @@ export class ListQuery extends LimitQuery {
   fields?: string;
 }
 
+export class HistoryQuery extends LimitQuery {
+  /** `next` of the answer before: a sequence. */
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  cursor?: number;
+
+  /** Members of the events to answer, separated by commas. */
+  @IsOptional()
+  @MaxLength(500)
+  fields?: string;
+}
+
 export class NodeListQuery extends ListQuery {
   /** Only these, separated by commas; unknown ones are left out. */
   @IsOptional()

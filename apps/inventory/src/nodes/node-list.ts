@@ -62,7 +62,7 @@ export class NodeList implements OnApplicationShutdown {
       const entry = this.store.nodes.view.get(name);
       if (!entry || !recordFits(q, entry.value)) continue;
       if (q.inService !== undefined && (look.reasons(entry.value).length === 0) !== q.inService) continue;
-      if (selects && !selects(look.view(entry))) continue;
+      if (selects && !selects(lazyView(entry, look))) continue;
       const last = entries.at(-1);
       if (last && (entries.length === limit || chars > MOST_CHARS)) return { entries, next: last.key };
       entries.push(entry);
@@ -106,6 +106,10 @@ export class NodeList implements OnApplicationShutdown {
     return text;
   }
 }
+
+/** For a selector: what it does not ask for is not computed. */
+const lazyView = ({ value }: Entry<NodeRecord>, look: Look): NodeView =>
+  Object.create(value, { inService: { get: () => look.reasons(value).length === 0 } }) as NodeView;
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
