@@ -12,7 +12,7 @@ export function takeClaim(r: Reservations, claim: ClaimRecord): Reservations {
   };
 }
 
-/** Its nodes are free, but for those that a job of the system works on; undefined: there is no such claim. */
+/** Its nodes are free, but for those that a job of the system works on, or an edit; undefined: there is no such claim. */
 export function dropClaim(r: Reservations, id: string): Reservations | undefined {
   if (r.claims?.[id] === undefined) return undefined;
   const { [id]: _dropped, ...claims } = r.claims;
@@ -20,7 +20,7 @@ export function dropClaim(r: Reservations, id: string): Reservations | undefined
   for (const [node, hold] of Object.entries(r.held)) {
     const { claim, ...rest } = hold;
     if (claim !== id) held[node] = hold;
-    else if (rest.job !== undefined) held[node] = rest;
+    else if (rest.job !== undefined || rest.edit !== undefined) held[node] = rest;
   }
   return { ...r, held, claims };
 }

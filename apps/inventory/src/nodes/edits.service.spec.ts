@@ -213,17 +213,14 @@ describe('what was prepared and never decided', () => {
 
   it('goes also where the first of its parts was never written, or is gone', async () => {
     for (const part of [1, 2])
-      await sut
-        .as('inventory')
-        .bucket<EditPart>('admission')
-        .create(partKey('edit-torn-1', part), {
-          edit: 'edit-torn-1',
-          part,
-          parts: 3,
-          changes: [],
-          drops: [],
-          fresh: [],
-        });
+      await sut.as('inventory').bucket<EditPart>('admission').create(partKey('edit-torn-1', part), {
+        edit: 'edit-torn-1',
+        part,
+        parts: 3,
+        changes: [],
+        drops: [],
+        fresh: [],
+      });
     await sweeper().sweep('edit-torn-1');
     expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
   });

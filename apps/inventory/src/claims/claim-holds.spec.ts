@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ClaimRecord } from '#contracts';
+import { decideEdit, finishEdit } from '../nodes/edits.js';
+import { noReservations } from '../operations/reservations.js';
+import { dropClaim, takeClaim } from './claim-holds.js';
+
+const claim: ClaimRecord = { id: 'claim-1', owner: 'nomad', nodes: ['a-1', 'b-1'], by: 'spec', at: 1 };
+
+describe('the end of a claim', () => {
+  it('frees its nodes', () => {
+    expect(dropClaim(takeClaim(noReservations, claim), 'claim-1')?.held).toEqual({});
+  });
+
+  it('leaves a node to the edit that is being written to it', () => {
+    const edited = decideEdit(takeClaim(noReservations, claim), 'edit-1', ['a-1'], 2);
+    const ended = dropClaim(edited, 'claim-1');
+    expect(ended?.held).toEqual({ 'a-1': { edit: 'edit-1', generation: 1, at: 1 } });
+    expect(ended && finishEdit(ended, 'edit-1', 3)?.held).toEqual({});
+  });
+});
