@@ -103,7 +103,10 @@ export const answerSchemas: Record<string, Schema> = {
   },
   'GET /v1/nodes/{name}/history': {
     type: 'object',
-    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/PublicEvent' } } },
+    properties: {
+      items: { type: 'array', items: { $ref: '#/components/schemas/PublicEvent' } },
+      next: { type: 'string' },
+    },
     required: ['items'],
   },
   'POST /v1/nodes/import': { $ref: '#/components/schemas/ImportOutcome' },
@@ -990,6 +993,7 @@ export const namedSchemas: Record<string, Schema> = {
       inService: { type: 'boolean' },
       reasons: { type: 'array', items: { $ref: '#/components/schemas/OutReason' } },
       job: { type: 'string' },
+      claim: { type: 'string', description: 'The claim that holds it.' },
       remaining: {
         type: 'array',
         items: { type: 'string' },
@@ -1016,6 +1020,11 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'boolean',
         description:
           'Runs a Muster agent: a member of M, watched, may be judged. Others are known by what external monitors say.',
+      },
+      awaited: {
+        const: true,
+        description:
+          'An agent was issued for it, and has not been there yet: it is enrolled when that asks for its peers.',
       },
       status: {
         type: 'string',
@@ -1067,6 +1076,11 @@ export const namedSchemas: Record<string, Schema> = {
         items: { type: 'string' },
         description:
           'Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only.',
+      },
+      hostGroupWas: {
+        type: 'string',
+        description:
+          "While a job changes the host group: the one before, '' for none. A job that never began leaves the node there.",
       },
       lastJob: {
         type: 'string',
