@@ -5,7 +5,6 @@ import {
   changedPaths,
   completeSettings,
   defaultSettings,
-  isOpenIncident,
   LAST_DATE_MS,
   readStorm,
   type FencingSettings,
@@ -14,7 +13,7 @@ import {
 } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { IncidentService } from './incident.service.js';
-import { stopped } from './stop-order.js';
+import { mayCommand, stopped } from './stop-order.js';
 
 /** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
 const READS_AT_ONCE = 32;
@@ -92,7 +91,7 @@ export class FencingSettingsService {
   /** Writes the key of every incident that is on its way to a command, off or on. */
   private async stopRunning(f: FencingSettings, by: string): Promise<void> {
     for (const { value } of await this.store.incidents.bucket.list())
-      if (isOpenIncident(value))
+      if (mayCommand(value))
         await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, Date.now()));
   }
 }

@@ -16,6 +16,15 @@ describe('an incident', () => {
     },
   );
 
+  it('that is cancelled takes the second half of a cycle with it, and no order that was dealt with', () => {
+    const order = { action: 'on' as const, by: 'eve', reason: 'x', at: 1, after: 0 };
+    const cancelled = go(anIncident('n-1', { phase: 'suppressed', order }), 'cancelled', 'x', 2);
+    expect(cancelled.order).toMatchObject({ action: 'on', done: true, ok: false });
+    const done = { ...order, done: true, ok: true };
+    expect(go(anIncident('n-1', { phase: 'suppressed', order: done }), 'cancelled', 'x', 2).order).toEqual(done);
+    expect(go(anIncident('n-1', { phase: 'recovering', order }), 'recovered', 'x', 2).order).toEqual(order);
+  });
+
   it('goes on with DOWN', () => {
     expect(verdictEffect(anIncident('n-1', { phase: 'fencing' }), { verdict: 'DOWN', reason: 'x' }).kind).toBe(
       'stands',

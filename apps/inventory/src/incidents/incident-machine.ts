@@ -38,6 +38,14 @@ export function mayGo(i: Pick<IncidentRecord, 'phase' | 'commands'>, to: Inciden
   return next[i.phase].includes(to);
 }
 
+/** An operator's order to its power that is still to be carried out. */
+export const isOrderPending = (i: Pick<IncidentRecord, 'order'>): boolean =>
+  i.order !== undefined && i.order.done !== true;
+
+/** Such an order is void: what it was given for is no longer so. */
+export const withoutOrder = (i: IncidentRecord, why: string): IncidentRecord =>
+  i.order === undefined || !isOrderPending(i) ? i : { ...i, order: { ...i.order, done: true, ok: false, detail: why } };
+
 /** Steps kept in the record; a node that fails for weeks must not grow its incident without end. */
 const MOST_STEPS = 200;
 
@@ -62,7 +70,8 @@ export function go(i: IncidentRecord, to: IncidentPhase, detail: string, at: num
   const moved: IncidentRecord = { ...i, phase: to, updatedAt: at, steps: withStep(i.steps, { phase: to, at, detail }) };
   if (to !== 'suppressed') delete moved.gate;
   if (to === 'fencing') delete moved.retryAt;
-  return moved;
+  // The second half of a cycle, without the first: whoever took it back may have opened the machine.
+  return to === 'cancelled' ? withoutOrder(moved, 'The incident was cancelled.') : moved;
 }
 
 /** A step that tells more of the same phase. */

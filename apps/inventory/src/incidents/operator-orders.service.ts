@@ -15,7 +15,7 @@ import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable } from './gates.js';
-import { go, mayGo, note } from './incident-machine.js';
+import { go, mayGo, note, withoutOrder } from './incident-machine.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PowerEvidence } from './power-evidence.js';
@@ -65,9 +65,12 @@ export class OperatorOrders {
     if (o.cycle === true) record.order = { action: 'on', by: q.by, reason: q.reason, at: record.openedAt, after: 0 };
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
-    await this.incidents.change(node.name, incident.id, (now) =>
-      isOpenIncident(now) ? note(now, `${q.by} ordered it too: ${q.reason}`, Date.now()) : undefined,
-    );
+    await this.incidents.change(node.name, incident.id, (now) => {
+      if (!isOpenIncident(now)) return undefined;
+      const told = note(now, `${q.by} ordered it too: ${q.reason}`, Date.now());
+      // Off, said after cycle, means that it stays off.
+      return o.cycle === true ? told : withoutOrder(told, `${q.by} ordered it off.`);
+    });
     return { incident: await this.incidents.get(node.name), gates };
   }
 
@@ -113,7 +116,9 @@ export class OperatorOrders {
         );
       const at = Date.now();
       const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
-      return { ...go(now, 'fenced', `${q.by} confirmed that it is down: ${q.reason}`, at), proof };
+      const fenced = go(now, 'fenced', `${q.by} confirmed that it is down: ${q.reason}`, at);
+      const byHand = `${q.by} confirmed it down by hand, and may stand before it: power it on by hand.`;
+      return { ...withoutOrder(fenced, byHand), proof };
     });
     const incident = done ?? (await this.incidents.get(q.node));
     const before = doNotPowerOnBefore(incident);

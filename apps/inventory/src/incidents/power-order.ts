@@ -8,7 +8,7 @@ import {
   type PowerOrder,
 } from '#contracts';
 import { quiet } from '../returns/return-step.js';
-import { note } from './incident-machine.js';
+import { isOrderPending, note, withoutOrder } from './incident-machine.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];
@@ -102,7 +102,7 @@ function writesForbidden(f: FencingSettings, wallNow: number): string | undefine
 }
 
 const isUnderWay = (i: IncidentRecord | undefined): boolean =>
-  (i?.order !== undefined && i.order.done !== true) || (i?.powerOn?.wanted === true && i.powerOn.done !== true);
+  (i !== undefined && isOrderPending(i)) || (i?.powerOn?.wanted === true && i.powerOn.done !== true);
 
 export interface NewOrder {
   id: string;
@@ -147,6 +147,6 @@ const closedFromBeginning = (o: NewOrder, text: string): IncidentRecord => ({
 
 /** Nobody carried it out in time. Undefined: it is dealt with, or another one by now. */
 export function lapsed(i: IncidentRecord, order: PowerOrder): IncidentRecord | undefined {
-  if (i.order === undefined || i.order.at !== order.at || i.order.done === true) return undefined;
-  return { ...i, order: { ...i.order, done: true, ok: false, detail: 'No fencer carried it out in time.' } };
+  if (i.order?.at !== order.at || !isOrderPending(i)) return undefined;
+  return withoutOrder(i, 'No fencer carried it out in time.');
 }

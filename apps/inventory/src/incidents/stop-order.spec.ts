@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PowerCommand } from '#contracts';
 import { anIncident } from '../testing/records.js';
-import { stopped } from './stop-order.js';
+import { mayCommand, stopped } from './stop-order.js';
 
 const paused = { paused: { until: 9, by: 'eve', reason: 'moving racks' } };
 const command = (verb: 'off' | 'on'): PowerCommand => ({
@@ -34,6 +34,15 @@ describe('a pause, and mode observe', () => {
     });
     const given = stopped({ ...i, commands: [command('off'), command('on')] }, {}, 'eve', 5)?.powerOn;
     expect(given?.detail).toContain('may still be carried out');
+  });
+  it('take back an order that is due; the second half of a cycle is asked for when it is', () => {
+    const order = { action: 'soft' as const, by: 'eve', reason: 'x', at: 1, after: 0 };
+    const closed = anIncident('n-1', { phase: 'closed', order });
+    expect(mayCommand(closed)).toBe(true);
+    const now = stopped(closed, paused, 'eve', 5);
+    expect(now?.order).toMatchObject({ done: true, ok: false, detail: 'eve paused fencing: moving racks.' });
+    expect(now && mayCommand(now)).toBe(false);
+    expect(stopped(anIncident('n-1', { phase: 'fencing', order }), {}, 'eve', 5)?.order).toEqual(order);
   });
   it('leave alone what gives no command any more', () => {
     const done = { wanted: true, requestedAt: 1, done: true, ok: true };

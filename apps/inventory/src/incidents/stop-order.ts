@@ -1,5 +1,6 @@
-import type { FencingSettings, IncidentRecord } from '#contracts';
-import { go, mayGo, note, wasCommanded } from './incident-machine.js';
+import { isOpenIncident, type FencingSettings, type IncidentRecord } from '#contracts';
+import { quiet } from '../returns/return-step.js';
+import { go, isOrderPending, mayGo, note, wasCommanded, withoutOrder } from './incident-machine.js';
 
 /**
  * What a pause, or mode observe, makes of an incident under way: written into its key, so that a command that was
@@ -12,10 +13,17 @@ export function stopped(
   at: number,
 ): IncidentRecord | undefined {
   const text = f.paused === undefined ? `${by} set the mode to observe.` : `${by} paused fencing: ${f.paused.reason}.`;
-  if (i.phase !== 'fencing' && i.phase !== 'failed') return withheld(i, text, at);
+  if (i.phase !== 'fencing' && i.phase !== 'failed') return withheld(i, text, at) ?? orderWithheld(i, text, at);
   if (wasCommanded(i) || !mayGo(i, 'suppressed')) return note(i, text, at);
   return { ...go(i, 'suppressed', text, at), gate: f.paused === undefined ? 'OBSERVE' : 'PAUSED' };
 }
+
+/** An incident of this node may give a command, off or on. */
+export const mayCommand = (i: IncidentRecord): boolean => isOpenIncident(i) || isOrderPending(i);
+
+/** The second half of a cycle waits for the first: whether it may be given is asked then. */
+const orderWithheld = (i: IncidentRecord, why: string, at: number): IncidentRecord | undefined =>
+  isOrderPending(i) && quiet.includes(i.phase) ? withoutOrder(note(i, why, at), why) : undefined;
 
 /** A power-on that is still wanted is wanted no more. Undefined: none was, or it is done. */
 export function withheld(i: IncidentRecord, why: string, at: number): IncidentRecord | undefined {

@@ -1,7 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AgeBook } from '../incidents/age-book.js';
+import { isOrderPending } from '../incidents/incident-machine.js';
 import { quarantineOver } from '../incidents/quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { quiet } from './return-step.js';
 
 /**
  * A power command may take effect long after it was given. Until W has passed on this process's own clock since it saw
@@ -27,7 +29,12 @@ export class PowerQuarantine implements OnApplicationShutdown {
   /** Why the node must be left alone now; undefined: it need not. */
   reason(node: string): string | undefined {
     const incident = this.store.incidents.view.get(node)?.value;
-    if (!incident || quarantineOver(incident, this.seen)) return undefined;
-    return `a power-off of incident ${incident.id} may still take effect`;
+    if (!incident) return undefined;
+    // What is set up meanwhile would be cut short; of an incident that is under way the order is not due yet.
+    if (isOrderPending(incident) && quiet.includes(incident.phase))
+      return `power ${incident.order?.action ?? ''} was ordered by ${incident.order?.by ?? ''}, and is not done yet`;
+    return quarantineOver(incident, this.seen)
+      ? undefined
+      : `a power-off of incident ${incident.id} may still take effect`;
   }
 }
