@@ -211,6 +211,25 @@ describe('what was prepared and never decided', () => {
     expect((await get('host-30')).vars['rack']).toBe('r1');
   });
 
+  it('is prepared anew where something was reserved after it was read, so that nothing rests on what is over', async () => {
+    let times = 0;
+    await sweeper().apply('edit-anew-1', async () => {
+      times += 1;
+      if (times === 1)
+        await admission().mutate(RESERVATIONS_KEY, (r) => r && { ...r.value, generation: r.value.generation + 1 });
+      const patch = { vars: { rack: `try-${times}` } };
+      return {
+        secrets: {},
+        copies: new Map(),
+        drops: [],
+        changes: [{ kind: 'edit', name: 'host-31', patch, fields: ['vars'] }],
+      };
+    });
+    expect(times).toBe(2);
+    expect((await get('host-31')).vars['rack']).toBe('try-2');
+    expect((await reservations())?.held).toEqual({});
+  });
+
   it('goes also where the first of its parts was never written, or is gone', async () => {
     for (const part of [1, 2])
       await sut.as('inventory').bucket<EditPart>('admission').create(partKey('edit-torn-1', part), {
