@@ -16,6 +16,8 @@ export interface AgentHealth {
 export interface RunningWorkload {
   name: string;
   generation: number;
+  /** Its unit is being started, and may yet be refused by its gate: it may run, which proves no start. */
+  starting?: true;
 }
 
 export interface Leaving {

@@ -57,6 +57,12 @@ describe('orders about workloads', () => {
     expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
   });
 
+  it('shows one whose start is on its way as such: its gate may refuse it yet', async () => {
+    await startWorkload({ name: 'db', generation: 3 });
+    await writeFile(join(root, 'units/muster-workload-db.service'), 'activating\n');
+    expect(await listRunning()).toEqual([{ name: 'db', generation: 3, starting: true }]);
+  });
+
   it('starts nothing that the gate refuses, and leaves no trace of the order', async () => {
     gate = { allowed: false, reason: 'it belongs to another node' };
     await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });

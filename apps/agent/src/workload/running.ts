@@ -6,7 +6,11 @@ import { allWorkloads } from './workload-files.js';
 export async function listRunning(): Promise<RunningWorkload[]> {
   const known = await allWorkloads();
   const running = await runningUnits(known.map((w) => w.unit));
-  return known.filter((w) => running.has(w.unit)).map(({ name, generation }) => ({ name, generation }));
+  return known.flatMap(({ name, generation, unit }) => {
+    const state = running.get(unit);
+    if (state === undefined) return [];
+    return [{ name, generation, ...(state === 'starting' && { starting: true as const }) }];
+  });
 }
 
 /** ms. */
@@ -23,5 +27,5 @@ export async function listByCommand([command, ...args]: string[]): Promise<Runni
     typeof (w as RunningWorkload).name === 'string' &&
     Number.isSafeInteger((w as RunningWorkload).generation);
   if (!Array.isArray(found) || !found.every(good)) throw new Error(`${command} printed no list of {name, generation}`);
-  return found.map(({ name, generation }) => ({ name, generation }));
+  return found.map(({ name, generation, starting }) => ({ name, generation, ...(starting === true && { starting }) }));
 }

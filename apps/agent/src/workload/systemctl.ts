@@ -42,18 +42,26 @@ const GONE: ReadonlySet<string> = new Set(['inactive', 'failed', 'unknown']);
 /** `TasksCurrent` of a unit without a cgroup, by version of systemd. */
 const NO_TASKS: ReadonlySet<string> = new Set(['', '0', '[not set]', '18446744073709551615']);
 
+/** `starting`: its gate, or another command before its own, may still refuse it. */
+export type UnitState = 'running' | 'starting';
+
 /**
- * Which of the units run, or may still run: starting and stopping ones count, and ended ones of which a process is
- * left. Throws where systemd gave no answer for each: nobody may take that for "nothing runs".
+ * Which of the units run, or may run: starting and stopping ones count, and ended ones of which a process is left.
+ * Throws where systemd gave no answer for each: nobody may take that for "nothing runs".
  */
-export async function runningUnits(units: string[]): Promise<Set<string>> {
-  if (units.length === 0) return new Set();
+export async function runningUnits(units: string[]): Promise<Map<string, UnitState>> {
+  if (units.length === 0) return new Map();
   const { stdout, stderr } = await systemctl(['is-active', ...units], SYSTEMCTL_LIMIT.look);
   const states = stdout.split('\n').filter((l) => l !== '');
   if (states.length !== units.length) throw new Error(`systemctl is-active: ${stderr.trim() || 'no answer'}`);
   const ended = units.filter((_, i) => GONE.has(states[i] as string));
   const left = await withProcesses(ended);
-  return new Set(units.filter((u) => !ended.includes(u) || left.has(u)));
+  return new Map(
+    units.flatMap((unit, i) => {
+      if (ended.includes(unit) && !left.has(unit)) return [];
+      return [[unit, states[i] === 'activating' ? 'starting' : 'running'] as const];
+    }),
+  );
 }
 
 async function withProcesses(units: string[]): Promise<Set<string>> {

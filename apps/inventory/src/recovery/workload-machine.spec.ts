@@ -15,6 +15,7 @@ import {
   lost,
   moveOrdered,
   moved,
+  provesStart,
   recoveryOf,
   runOrdered,
   startFailed,
@@ -117,6 +118,18 @@ describe("what an incident waits for before its node's return", () => {
     expect(settled(owed(3, { held: 'the unit is bad' }))).toBe(true);
     expect(settled(owed(4, { start: { cause: 'incident:i', attempt: 4, job: 'j' } }))).toBe(true);
     expect(settled(owed(0, { held: 'n-5 does not say what it runs' }))).toBe(true);
+  });
+});
+
+describe('a run that its node reports', () => {
+  it('proves the owed start, but not while the unit is only being started', () => {
+    const w = aWorkload({
+      assignment: { node: 'a', generation: 2 },
+      generation: 2,
+      start: { cause: 'put', attempt: 0 },
+    });
+    expect(provesStart(w, { generation: 2 }, 'boot-1')).toBe(true);
+    expect(provesStart(w, { generation: 2, starting: true }, 'boot-1')).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Move, RecoveryAssignment, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
+import type { Move, RecoveryAssignment, RunningWorkload, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
 
 /** Cause of a start that an operator ordered after a stop: the node may still report the run before that stop. */
 export const RUN_AGAIN = 'run-again';
@@ -135,10 +135,12 @@ export const isStopped = (w: WorkloadRecord): boolean =>
   w.assignment === undefined || (w.desired === 'stopped' && w.stop === undefined);
 
 /**
- * Does a run that its node reports say that the owed start is done? After a stop and after a reboot only a run of that
+ * Does a run that its node reports say that the owed start is done? One that is only being started does not: its gate may
+ * refuse it yet. After a stop and after a reboot only a run of that
  * very start does: an older report may still be on its way.
  */
-export const provesStart = (w: WorkloadRecord, run: { generation: number }, bootId: string): boolean => {
+export const provesStart = (w: WorkloadRecord, run: Omit<RunningWorkload, 'name'>, bootId: string): boolean => {
+  if (run.starting === true) return false;
   const cause = w.start?.cause ?? '';
   if (cause === RUN_AGAIN) return run.generation >= (w.assignment?.generation ?? Infinity);
   return !cause.startsWith('reboot:') || cause === `reboot:${bootId}`;
