@@ -123,7 +123,7 @@ describe("what an incident waits for before its node's return", () => {
 
 describe('a run that its node reports', () => {
   it('proves the owed start, but not while the unit is only being started', () => {
-    const w = aWorkload({
+    const w = aWorkload('db', {
       assignment: { node: 'a', generation: 2 },
       generation: 2,
       start: { cause: 'put', attempt: 0 },
