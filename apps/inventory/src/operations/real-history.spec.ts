@@ -18,6 +18,7 @@ const LOOK_MS = 15;
 /** Requests at each rest that must be refused, and must leave no trace. */
 const PROBES = 60;
 const names = Array.from({ length: 24 }, (_, i) => `n${i}-1`);
+const few = names.slice(0, 4);
 
 const everything: Mix = { request: 40, work: 45, cancel: 3, hear: 8, claim: 4 };
 const rolesOnly: Mix = { request: 40, work: 55, cancel: 5, hear: 0, claim: 0 };
@@ -221,18 +222,22 @@ describe(`the real inventory under ${STEPS} random steps`, () => {
         .as('gateway')
         .call('inventory.monitor.event', { by: 'spec', event: 'discovered', nodes: [{ label, serial, addr }] });
     }
+    await history.releaseClaims();
     await rest();
-    // From a fleet without workers or with a master, whatever the failures before have left.
-    const first = workersWithoutMaster(await look());
-    if (first !== undefined)
-      await history.ask({ kind: 'maintenance', nodes: [aWorker()], hostGroup: 'service-master' });
+    // Few nodes and one master among them: where every request matters to the next.
+    for (const hostGroup of ['service-worker', 'service-master']) {
+      const nodes = allocated(hostGroup);
+      if (nodes.length > 0) expect(await history.ask({ kind: 'decommission', nodes })).toBeUndefined();
+      await rest();
+    }
+    await history.ask({ kind: 'commission', nodes: few.slice(0, 1), hostGroup: 'service-master' });
     await rest();
     const steps = Math.max(100, STEPS - history.steps);
     await play({
       steps,
       mix: rolesOnly,
       failures: false,
-      request: () => history.roleRequest(),
+      request: () => history.roleRequest(few),
       also: workersWithoutMaster,
       victim: 'other',
     });
@@ -245,5 +250,8 @@ describe(`the real inventory under ${STEPS} random steps`, () => {
   }, 120_000);
 });
 
-const aWorker = (): string =>
-  sut.nodes.entries().find((e) => e.value.status === 'Allocated' && e.value.hostGroup === 'service-worker')?.key ?? '';
+const allocated = (hostGroup: string): string[] =>
+  sut.nodes
+    .entries()
+    .filter((e) => e.value.status === 'Allocated' && e.value.hostGroup === hostGroup)
+    .map((e) => e.key);

@@ -76,10 +76,10 @@ export class RandomOperations {
   }
 
   /** One node that comes, goes or changes sides: where two requests can break a rule together. */
-  roleRequest(): OperationRequest {
+  roleRequest(names: readonly string[]): OperationRequest {
     const d = this.dice;
     const kind = d.of(['commission', 'decommission', 'decommission', 'maintenance']);
-    const nodes = [d.maybeOf(d.chance(0.7) ? this.readyFor(kind) : this.names) ?? ''];
+    const nodes = [d.maybeOf(names) ?? ''];
     return kind === 'decommission'
       ? { kind, nodes }
       : { kind, nodes, hostGroup: d.of(['service-master', 'service-worker']) };
@@ -95,6 +95,13 @@ export class RandomOperations {
     } catch (e) {
       return MusterError.from(e).code;
     }
+  }
+
+  /** All that stand, also those whose answer was lost. */
+  async releaseClaims(): Promise<void> {
+    const { items } = await this.sut.as('gateway').call('inventory.claims.list', {});
+    for (const { id } of items) await this.call('inventory.claims.delete', { id, by: BY });
+    this.claims.clear();
   }
 
   /** The instance that holds the conductor's lease. */
