@@ -35,6 +35,40 @@ describe('/v1', () => {
   });
   afterAll(() => sut.stop());
 
+  it('edits by merge patch on the revision that was seen, and replaces likewise', async () => {
+    sut.answer('inventory.nodes.patch', () => node('host1', 'SN1', { revision: 8 }));
+    sut.answer('inventory.nodes.replace', () => node('host1', 'SN9'));
+    const headers = { 'if-match': '"7"', 'content-type': 'application/merge-patch+json' };
+    const edited = await sut.send('PATCH', '/v1/nodes/host1-SN1', { vars: { rack: null } }, headers);
+    expect([edited.status, edited.headers.get('etag')]).toEqual([200, '"8"']);
+    expect(sut.last('inventory.nodes.patch')).toMatchObject({
+      name: 'host1-SN1',
+      revision: 7,
+      patch: { vars: { rack: null } },
+    });
+    expect((await sut.send('PATCH', '/v1/nodes/host1-SN1', { serial: 'x' })).status).toBe(400);
+    await sut.send('POST', '/v1/nodes/host1-SN1/replace', { serial: 'SN9' }, { 'if-match': '"7"' });
+    expect(sut.last('inventory.nodes.replace')).toMatchObject({ revision: 7, replacement: { serial: 'SN9' } });
+  });
+
+  it('hands out a file of all pages, and takes one in', async () => {
+    sut.answer('inventory.nodes.export', ({ cursor }) =>
+      cursor === undefined ? { text: 'name\na\n', next: 'a' } : { text: 'b\n' },
+    );
+    sut.answer('inventory.nodes.import', () => ({ dryRun: true, created: ['a'], updated: [], unchanged: [] }));
+    const file = await sut.get('/v1/nodes/export?format=csv&selector=vars.rack%3Dr1');
+    expect(await file.text()).toBe('name\na\nb\n');
+    expect(file.headers.get('content-type')).toContain('text/csv');
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="nodes.csv"');
+    expect(sut.last('inventory.nodes.export')).toEqual({ format: 'csv', selector: 'vars.rack=r1', cursor: 'a' });
+    expect((await sut.get('/v1/nodes/export')).status).toBe(400);
+    const taken = await sut.send('POST', '/v1/nodes/import', { format: 'csv', content: 'name\na\n', dryRun: true });
+    expect([taken.status, await taken.json()]).toEqual([
+      200,
+      { dryRun: true, created: ['a'], updated: [], unchanged: [] },
+    ]);
+  });
+
   it('lists with filters, pages and only the fields that were asked for', async () => {
     const answer = await sut.get('/v1/nodes?names=a-1,b-2&status=Allocated&inService=false&limit=2&fields=name,status');
     expect(answer.status).toBe(200);
