@@ -233,6 +233,11 @@ describe("the services' NATS users", () => {
     await expect(gateway.bucket('secrets').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(detector.call('fencer.power.read', { node: 'n2' })).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(detector.call('inventory.nodes.list', {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    for (const worker of [provisioner, fencer])
+      for (const verb of ['inventory.tokens.create', 'inventory.nodes.power', 'inventory.incidents.confirm'] as const)
+        await expect(worker.call(verb, {} as never)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const recheck = { node: 'n2', incident: 'i', epoch: 1 };
+    await expect(fencer.call('inventory.incidents.recheck', recheck)).rejects.toMatchObject({ code: 'NO_RESPONDER' });
   }, 20_000);
 });
 

@@ -39,8 +39,10 @@ interface Needs {
   /** Plain subjects; with `answers` it may reply. */
   listens?: readonly string[];
   answers?: boolean;
-  /** Services whose RPCs it calls. */
+  /** Services whose RPCs it calls, all of them. */
   calls?: readonly ServiceName[];
+  /** RPCs of inventory that it calls, and no others: it is nobody's administrator. */
+  asks?: readonly string[];
   /** Creates streams and buckets. */
   creates?: boolean;
 }
@@ -48,7 +50,7 @@ interface Needs {
 const commandsAndMonitors = [Subjects.command('*' as 'check'), Subjects.monitor('*' as 'discovered')];
 
 /** Its answer lets a machine in: it goes to the provisioner that has found one, and to nobody else. */
-const enrol = Subjects.rpc('inventory', 'agents.enrol');
+const ENROL = 'agents.enrol';
 
 /** What each may do is what its work needs. */
 const needs: Record<UserKind, Needs> = {
@@ -81,14 +83,15 @@ const needs: Record<UserKind, Needs> = {
     writesLogs: true,
     emits: true,
     answers: true,
-    calls: ['inventory'],
+    asks: ['workloads.mayStart', ENROL],
   },
   fencer: {
     reads: ['nodes', 'settings', 'incidents', 'workers', 'leases', 'secrets'],
     writes: ['incidents', 'workers', 'leases'],
     emits: true,
     answers: true,
-    calls: ['inventory', 'fencer'],
+    calls: ['fencer'],
+    asks: ['incidents.recheck'],
   },
   gateway: {
     reads: ['tokens', 'idempotency'],
@@ -126,8 +129,9 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.writesLogs ? [Subjects.log('*')] : []),
       ...(n.publishes ?? []),
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
+      ...(n.asks ?? []).map((verb) => Subjects.rpc('inventory', verb)),
     ],
-    ...(n.calls?.includes('inventory') && kind !== 'provisioner' && { except: [enrol] }),
+    ...(n.calls?.includes('inventory') && { except: [Subjects.rpc('inventory', ENROL)] }),
     subscribe: [
       `${inboxPrefix(kind)}.>`,
       ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),
