@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
+
+let sut: RunningInventory;
+const names = ['a-1', 'b-1', 'c-1', 'd-1'];
+
+beforeAll(async () => {
+  sut = await RunningInventory.start({ replicas: 2 });
+  await sut.work('provisioner', ['ansible']);
+  const bucket = sut.as('inventory').bucket<NodeRecord>('nodes');
+  for (const [i, name] of names.entries())
+    await bucket.create(name, aNode(name, { enrolled: false, networks: { management: { address: `10.0.0.${i}` } } }));
+  await Promise.all(names.map((n) => seen(sut.nodes, n, () => true)));
+}, 60_000);
+
+afterAll(async () => {
+  await sut?.stop();
+}, 30_000);
+
+const submit = (node: string, o: Partial<OperationRequest> & { key?: string } = {}) =>
+  sut.as('gateway').call('inventory.operations.submit', {
+    by: 'spec',
+    kind: 'commission',
+    nodes: [node],
+    hostGroup: 'service-master',
+    ...o,
+  });
+
+describe('an operation', () => {
+  it('is shown by every replica as soon as it is accepted', async () => {
+    const { job } = await submit('a-1', { timeout: 90 });
+    const looks = Array.from({ length: 8 }, async () => {
+      const shown = await sut.as('gateway').call('inventory.jobs.get', { id: job });
+      expect(shown).toMatchObject({ status: 'Queued', nodes: ['a-1'], timeoutMs: 90_000 });
+      expect(await sut.as('gateway').call('inventory.jobs.get', { id: 'active' })).toMatchObject({ id: job });
+      const node = await sut.as('gateway').call('inventory.nodes.get', { name: 'a-1' });
+      expect(node).toMatchObject({ status: 'Provisioning', hostGroup: 'service-master' });
+    });
+    await Promise.all(looks);
+  });
+
+  it('is one for one key of one caller, whichever replica is asked, and the key stands for nothing else', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => submit('b-1', { key: 'k', extraVars: { x: 1 } })),
+    );
+    const jobs = new Set(answers.map((a) => a.job));
+    expect(jobs.size).toBe(1);
+    await expect(submit('c-1', { key: 'k' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+    expect(sut.reservations.get(RESERVATIONS_KEY)?.value.held['c-1']).toBeUndefined();
+    const [job = ''] = jobs;
+    expect(await sut.as('gateway').call('inventory.jobs.get', { id: job })).not.toHaveProperty('fingerprint');
+    await sut.as('gateway').call('inventory.jobs.cancel', { by: 'spec', id: job });
+    await seen(sut.jobs, job, (j) => j.settled);
+    expect(await submit('b-1', { key: 'k', extraVars: { x: 1 } })).toEqual({ job });
+  });
+
+  it('is found by kind and by node', async () => {
+    const { job } = await submit('d-1');
+    await seen(sut.jobs, job, () => true);
+    const of = async (q: { kind?: string; node?: string }) =>
+      (await sut.as('gateway').call('inventory.jobs.list', q)).items.map((j) => j.id);
+    await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.pending[job] === undefined);
+    expect(await of({ node: 'd-1' })).toEqual([job]);
+    expect(await of({ node: 'd-1', kind: 'check' })).toEqual([]);
+    expect((await of({ kind: 'commission' }))[0]).toBe(job);
+  });
+});
