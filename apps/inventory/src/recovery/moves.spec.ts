@@ -63,6 +63,22 @@ describe('which workloads begin to leave a node', () => {
     expect(stuck(facts([bad, on('low', 'a')]))).toContain('bad: its stop failed 3 time(s). it hangs.');
   });
 
+  it('do not wait for moves elsewhere that wait for something themselves: a dead node, or room', () => {
+    const dead = Array.from({ length: MOVES_AT_ONCE }, (_, i) =>
+      on(`dead-${i}`, `d-${i}`, {
+        move: { cause: 'drain', from: `d-${i}`, to: 'b' },
+        stop: { cause: 'move:drain', attempt: 0 },
+      }),
+    );
+    const leaving = new Map(['a', ...dead.map((_, i) => `d-${i}`)].map((n) => [n, 'drain'] as const));
+    const silent = (node: string) => (node.startsWith('d-') ? undefined : new Set(['low']));
+    expect(begun(facts([...dead, on('low', 'a')], { leaving, reported: silent }))).toEqual(['low→b']);
+    expect(begun(facts([...dead, on('low', 'a')], { leaving, reported: () => new Set(['low']) }))).toEqual([]);
+    const roomless = dead.map((w) => aWorkload(w.name, { held: 'No room.', ...(w.move && { move: w.move }) }));
+    expect(begun(facts([...roomless, on('low', 'a')], { leaving }))).toEqual(['low→b']);
+    expect(begun(facts([...roomless, on('low', 'd-0')], { leaving }))).toEqual([]);
+  });
+
   it('stay where they are without room, while the smaller ones go', () => {
     const f = facts([on('big', 'a', { weight: 50, priority: 1 }), on('small', 'a')], {
       hosts: [host('a', { out: 'cordoned' }), host('b', { capacity: 1 })],

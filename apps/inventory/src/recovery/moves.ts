@@ -57,7 +57,7 @@ export function decideMoves(f: MoveFacts): MovePlan {
 
   const byName = new Map(waiting.map((w) => [w.name, w]));
   const busy = new Set(moving.filter((w) => !isGivenUp(w)).map((w) => w.move?.from ?? ''));
-  let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w)).length;
+  let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w) && !waits(w, f)).length;
   // Out of service they are too, as soon as every view has followed.
   const hosts = f.hosts.filter((h) => !f.leaving.has(h.name));
   for (const p of place(waiting, hosts)) {
@@ -87,6 +87,12 @@ function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f:
 }
 
 const isGivenUp = (w: WorkloadRecord): boolean => (w.stop?.attempt ?? w.start?.attempt ?? 0) >= TRIES;
+
+/** It makes no work as long as its node is silent, or there is no room for it: others need not wait for that. */
+const waits = (w: WorkloadRecord, f: MoveFacts): boolean =>
+  w.assignment === undefined
+    ? w.held !== undefined
+    : w.assignment.node === w.move?.from && f.reported(w.assignment.node) === undefined;
 
 /** Of a move that has begun. */
 function troubleOf(w: WorkloadRecord): string | undefined {
