@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { OutReason } from '#contracts';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { capacityOf, isReserve, weights, type Host } from './placement.js';
@@ -26,11 +27,22 @@ export class HostsView {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Why nothing may be started there; undefined: in service. */
+  /** Why nothing may be placed there; undefined: in service. */
   whyOut(node: string): string | undefined {
+    return this.why(node, () => true);
+  }
+
+  /** Why what is assigned there may not be started. A claim that came after it keeps others away, not that. */
+  whyNotStart(node: string): string | undefined {
+    const { job, edit, claim } = this.store.held[node] ?? {};
+    const onlyClaimed = claim !== undefined && job === undefined && edit === undefined;
+    return this.why(node, (code) => code !== 'RESERVED' || !onlyClaimed);
+  }
+
+  private why(node: string, counts: (code: OutReason['code']) => boolean): string | undefined {
     const record = this.store.nodes.view.get(node)?.value;
     if (record === undefined) return 'is not known';
     if (!record.enrolled) return 'runs no agent: its start gate could not be asked';
-    return this.service.reasons(record)[0]?.detail;
+    return this.service.reasons(record).find((r) => counts(r.code))?.detail;
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkStart, type StartFacts } from './start-check.js';
+import { aNode } from '../testing/records.js';
+import { checkStart, mustAnswer, type StartFacts } from './start-check.js';
 
 const says = (node: string, ...names: string[]): StartFacts['fresh'][number] => ({
   node,
@@ -11,6 +12,24 @@ const facts = (fresh: StartFacts['fresh'], mustAnswer = ['a', 'b', 'c']): StartF
   target: 'b',
   mustAnswer,
   fresh,
+});
+
+describe('a node must say what it runs before a start', () => {
+  const must = (o: Parameters<typeof aNode>[1], hasWork = false, fenced = false, speaks = false): boolean =>
+    mustAnswer(aNode('n-1', o), fenced, speaks, () => hasWork);
+
+  it('while it is in service, and while it is being emptied', () => {
+    expect(must({ status: 'Allocated' })).toBe(true);
+    expect(must({ status: 'Maintenance' }, true)).toBe(true);
+    expect(must({ status: 'Maintenance' })).toBe(false);
+  });
+
+  it('not where nobody hears it, or no agent runs; one that is fenced only where it speaks', () => {
+    expect(must({ state: 'Disappeared' }, true)).toBe(false);
+    expect(must({ enrolled: false }, true)).toBe(false);
+    expect(must({}, true, true)).toBe(false);
+    expect(must({}, true, true, true)).toBe(true);
+  });
 });
 
 describe('before a start', () => {

@@ -21,13 +21,15 @@ export type StartCheck =
 
 /**
  * Where a workload may be running unknown to us: in service by its records, whatever workers and detector are doing;
- * and whoever counts as off, or soon will, and speaks all the same: a living node that cannot say what it runs.
+ * who leaves service and has not been emptied yet; and whoever counts as off, or soon will, and speaks all the same: a living node that cannot say what it runs.
  */
 export const mustAnswer = (
   n: Pick<NodeRecord, 'enrolled' | 'status' | 'state'>,
   isBeingFenced: boolean,
   speaks: boolean,
-): boolean => n.enrolled && (isBeingFenced ? speaks : n.status === 'Allocated' && n.state === 'Discovered');
+  hasWork: () => boolean,
+): boolean =>
+  n.enrolled && (isBeingFenced ? speaks : n.state === 'Discovered' && (n.status === 'Allocated' || hasWork()));
 
 /** Seen elsewhere is stronger than everything else; a node without an answer holds the start. */
 export function checkStart(f: StartFacts): StartCheck {

@@ -41,10 +41,15 @@ export class StartFactsService {
   }
 
   private mustAnswer(): string[] {
+    let busy: Set<string | undefined> | undefined;
+    const hasWork = (node: string): boolean => {
+      busy ??= new Set(this.store.workloads.view.entries().map((e) => e.value.assignment?.node));
+      return busy.has(node);
+    };
     return this.store.nodes.view
       .entries()
       .map((e) => e.value)
-      .filter((n) => mustAnswer(n, this.isBeingFenced(n), this.of(n.name) !== undefined))
+      .filter((n) => mustAnswer(n, this.isBeingFenced(n), this.of(n.name) !== undefined, () => hasWork(n.name)))
       .map((n) => n.name);
   }
 

@@ -150,11 +150,11 @@ describe('the look before a start', () => {
   });
   it('asks whoever is in service, and of those that count as off whoever speaks', () => {
     const n = aNode('a');
-    expect(mustAnswer(n, false, false)).toBe(true);
-    expect(mustAnswer(n, true, false)).toBe(false);
-    expect(mustAnswer({ ...n, state: 'Disappeared' }, true, true)).toBe(true);
-    expect(mustAnswer({ ...n, state: 'Disappeared' }, false, false)).toBe(false);
-    expect(mustAnswer({ ...n, enrolled: false }, false, false)).toBe(false);
+    expect(mustAnswer(n, false, false, () => false)).toBe(true);
+    expect(mustAnswer(n, true, false, () => false)).toBe(false);
+    expect(mustAnswer({ ...n, state: 'Disappeared' }, true, true, () => false)).toBe(true);
+    expect(mustAnswer({ ...n, state: 'Disappeared' }, false, false, () => false)).toBe(false);
+    expect(mustAnswer({ ...n, enrolled: false }, false, false, () => false)).toBe(false);
   });
   it('is clear when all have answered, and sees it on its own node', () => {
     expect(checkStart({ ...facts, fresh: nodes.map((n) => report(n)) }).kind).toBe('clear');

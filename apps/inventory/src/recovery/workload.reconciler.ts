@@ -204,7 +204,7 @@ export class WorkloadReconciler implements Reconciler {
     }
     // On its own node is no case for a start: the next look at the report notes it.
     if (check.kind === 'there' && !w.start.cause.startsWith('reboot:') && w.start.cause !== RUN_AGAIN) return false;
-    const out = this.hosts.whyOut(at.node);
+    const out = this.hosts.whyNotStart(at.node);
     if (out !== undefined) {
       await this.waitForNode(c, w, at.node, out, wanted);
       return false;
