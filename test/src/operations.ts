@@ -138,16 +138,17 @@ export const closeGate = async (fleet: Fleet, hosts: readonly string[]): Promise
 /** Processes that wait at the gate on a node: more than one is Ansible run twice at once. */
 export function atGate(fleet: Fleet, host: string): number {
   const node = fleet.nodeOf(host);
-  const shells = readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
+  const shells = new Map<string, string>();
+  for (const pid of readdirSync('/proc').filter((p) => /^\d+$/.test(p)))
     try {
       const argv = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      return argv[1] === '-c' && argv[2]?.startsWith('until ') && argv[2].includes(`scenario-gate ${node}`);
+      if (argv[1] !== '-c' || !argv[2]?.startsWith('until ') || !argv[2].includes(`scenario-gate ${node}`)) continue;
+      shells.set(pid, /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '');
     } catch {
-      return false; // it ended while we looked
+      continue; // it ended while we looked
     }
-  });
-  return shells.length;
+  // A shell looks like itself for a moment when it has forked, before its child becomes `sleep`.
+  return [...shells.values()].filter((parent) => !shells.has(parent)).length;
 }
 
 export const waitAtGate = (fleet: Fleet, hosts: readonly string[]): Promise<true> =>

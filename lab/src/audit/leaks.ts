@@ -1,24 +1,33 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 interface Seen {
   pid: string;
   argv: string;
   environ: string;
+  /** Its network namespace. */
+  net: string;
 }
 
-/** Every process of the machine whose environment says that it belongs to the lab in this folder. */
+/**
+ * Every process of the lab in this folder. The lab's own carry its mark; what those start with an environment of its
+ * own making (ipmitool, Ansible) shares their network namespace, or names the folder. In loopback mode an ipmitool does
+ * neither, and is not seen.
+ */
 function processesOf(folder: string): Seen[] {
-  return readdirSync('/proc')
+  const all = readdirSync('/proc')
     .filter((p) => /^\d+$/.test(p))
     .flatMap((pid) => {
       try {
         const read = (f: string): string => readFileSync(`/proc/${pid}/${f}`, 'utf8').replaceAll('\0', ' ');
-        return [{ pid, argv: read('cmdline'), environ: read('environ') }];
+        return [{ pid, argv: read('cmdline'), environ: read('environ'), net: readlinkSync(`/proc/${pid}/ns/net`) }];
       } catch {
         return []; // it ended while we looked, or is not ours to look at: no process of the lab
       }
-    })
-    .filter((p) => p.environ.includes(`MUSTER_LAB_DIR=${folder} `) || p.argv.includes(folder));
+    });
+  const marked = all.filter((p) => p.environ.includes(`MUSTER_LAB_DIR=${folder} `));
+  const namespaces = new Set(marked.map((p) => p.net));
+  namespaces.delete(readlinkSync('/proc/self/ns/net'));
+  return all.filter((p) => namespaces.has(p.net) || p.environ.includes(folder) || p.argv.includes(folder));
 }
 
 const TOOLS = /(^|\/)(ipmitool|ipmipower|ansible-playbook|ansible)\b/;

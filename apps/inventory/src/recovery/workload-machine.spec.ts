@@ -122,6 +122,12 @@ describe("what an incident waits for before its node's return", () => {
 });
 
 describe('a run that its node reports', () => {
+  it('ends no stop that is owed: a move goes on', () => {
+    const w = assigned(aWorkload('db'), 'a', 'put', 0) as WorkloadRecord;
+    const moving = moveOrdered(w, { cause: 'drain', from: 'a', to: 'b' }, w.generation) as WorkloadRecord;
+    expect(started(moving, moving.generation, 'boot-1')).toBeUndefined();
+  });
+
   it('proves the owed start, but not while the unit is only being started', () => {
     const w = aWorkload('db', {
       assignment: { node: 'a', generation: 2 },

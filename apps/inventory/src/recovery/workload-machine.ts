@@ -51,9 +51,9 @@ export const handedTo = (w: WorkloadRecord, job: string, generation: number): Wo
     ? undefined
     : { ...without(w, 'held'), start: { ...w.start, job } };
 
-/** The start is done: by its job's word, or seen in the report of its node. */
+/** The start is done: by its job's word, or seen in the report of its node. What is owed a stop is only not stopped yet. */
 export const started = (w: WorkloadRecord, generation: number, boot: string | undefined): WorkloadRecord | undefined =>
-  w.assignment?.generation !== generation
+  w.stop !== undefined || w.assignment?.generation !== generation
     ? undefined
     : { ...without(w, 'start', 'held', 'move'), ...(boot !== undefined && { boot }) };
 
@@ -136,8 +136,8 @@ export const isStopped = (w: WorkloadRecord): boolean =>
 
 /**
  * Does a run that its node reports say that the owed start is done? One that is only being started does not: its gate may
- * refuse it yet. After a stop and after a reboot only a run of that
- * very start does: an older report may still be on its way.
+ * refuse it yet. After a stop and after a reboot only a run of that very start does: an older report may still be on its
+ * way.
  */
 export const provesStart = (w: WorkloadRecord, run: Omit<RunningWorkload, 'name'>, bootId: string): boolean => {
   if (run.starting === true) return false;
