@@ -139,7 +139,8 @@ export class NodeCreateRequest {
 
 /**
  * Edits a node as a JSON merge patch (RFC 7396): what is absent stays, `null` removes, `vars` and `networks` merge.
- * `powerLevels` replaces all levels; a device without a password keeps the one that is stored under its id.
+ * `powerLevels` replaces all levels; a device without a password keeps the one that is stored under its id, as
+ * long as driver, address and port stay: elsewhere it must be given anew.
  */
 export class NodePatchRequest {
   @IsOptional()

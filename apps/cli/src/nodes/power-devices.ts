@@ -39,7 +39,7 @@ export function powerDeviceCommands(node: Command): void {
       deviceOptions(device.command('set <name> <id>').description('change a device; what is not named stays'), false),
       set,
     ),
-    'node power-device set host1-SN1 bmc --address 10.2.0.12',
+    'node power-device set host1-SN1 bmc --address 10.2.0.12 --password-file bmc.pw',
     'node power-device set host1-SN1 bmc --password-file new.pw',
   );
   examples(

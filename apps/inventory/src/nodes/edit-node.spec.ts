@@ -67,8 +67,8 @@ describe('editing a node', () => {
 
   it('keeps the stored password of a device that comes without one, and gives a new one a key of its own', () => {
     const pdu = { id: 'pdu', driver: 'ipmitool', address: '10.2.0.9', password: 'p' };
-    expect(after({ powerLevels: [[{ ...bmc, address: '10.2.0.5' }], [pdu]] }).powerLevels).toEqual([
-      [{ ...stored, address: '10.2.0.5' }],
+    expect(after({ powerLevels: [[{ ...bmc, username: 'root' }], [pdu]] }).powerLevels).toEqual([
+      [{ ...stored, username: 'root' }],
       [{ id: 'pdu', driver: 'ipmitool', address: '10.2.0.9', secret: 'power=a-1=pdu=n1' }],
     ]);
     const done = edit({ powerLevels: [[{ ...bmc, password: 'new' }]] });
@@ -77,8 +77,17 @@ describe('editing a node', () => {
     expect(after({ powerLevels: null }).powerLevels).toEqual([]);
   });
 
+  it('sends no stored password to another place: there it must be given anew', () => {
+    for (const elsewhere of [{ address: '10.2.0.5' }, { port: 6230 }, { driver: 'exec' }])
+      expect(() => edit({ powerLevels: [[{ ...bmc, ...elsewhere }]] })).toThrow('give its password too');
+    const moved = { ...bmc, address: '10.2.0.5', password: 's3cret' };
+    expect(after({ powerLevels: [[moved]] }).powerLevels).toEqual([
+      [{ ...stored, address: '10.2.0.5', secret: 'power=a-1=bmc=n1' }],
+    ]);
+  });
+
   it('keeps the password that the record has when it is written, not the one that was read', () => {
-    const done = edit({ powerLevels: [[{ ...bmc, address: '10.2.0.5' }]] });
+    const done = edit({ powerLevels: [[{ ...bmc, username: 'root' }]] });
     const meanwhile = { ...node, powerLevels: [[{ ...stored, secret: 'power=a-1=bmc=newer' }]] };
     expect(patched(meanwhile, done!.patch).powerLevels[0]?.[0]?.secret).toBe('power=a-1=bmc=newer');
   });
@@ -96,14 +105,18 @@ describe('editing a node', () => {
     ['keys that it should pin', { sshHostKeys: ['ssh-ed25519 AAAA'] }, 'BAD_REQUEST'],
     ['two devices of one name', { powerLevels: [[bmc, bmc]] }, 'BAD_REQUEST'],
     ['a driver that there is not', { provisionDriver: 'magic' }, 'DRIVER_UNKNOWN'],
-    ['a driver that nobody offers', { powerLevels: [[{ ...bmc, driver: 'exec' }]] }, 'DRIVER_UNAVAILABLE'],
+    [
+      'a driver that nobody offers',
+      { powerLevels: [[{ ...bmc, driver: 'exec', password: 'p' }]] },
+      'DRIVER_UNAVAILABLE',
+    ],
   ])('is refused with %s', (_what, patch, code) => {
     expect(refusal(patch)).toMatch(new RegExp(`^${code} `));
   });
 
   it('leaves the drivers alone that the node had before, offered or not', () => {
     expect(refusal({ vars: { a: 1 } }, {}, { offered: () => undefined })).toBe('ok');
-    expect(refusal({ powerLevels: [[{ ...bmc, address: '10.2.0.5' }]] }, {}, { offered: () => [] })).toBe('ok');
+    expect(refusal({ powerLevels: [[{ ...bmc, username: 'root' }]] }, {}, { offered: () => [] })).toBe('ok');
   });
 
   it('moves a node that is set up to another role by maintenance only', () => {

@@ -7,6 +7,7 @@ import {
   type NodePatchRequest,
   type NodeRecord,
   type PowerDevice,
+  type PowerDeviceRequest,
 } from '#contracts';
 import { withoutNulls } from './new-node.js';
 import {
@@ -18,7 +19,7 @@ import {
   checkVars,
   type RuleFacts,
 } from './node-rules.js';
-import { recordedDevices } from './power-devices.js';
+import { recordedDevices, samePlace, storedSecret } from './power-devices.js';
 
 /** What an operator may change of a node that is registered. */
 export const EditableFields = [
@@ -117,9 +118,9 @@ function withoutPasswords(
   nonce: string,
 ): { patch: RecordPatch; secrets: Record<string, string> } {
   if (powerLevels === undefined) return { patch: rest, secrets: {} };
-  const isStored = (id: string, password: string): boolean => {
-    const secret = deviceOf(node, id)?.secret;
-    return secret !== undefined && facts.isStored(secret, password);
+  const isStored = (device: Omit<PowerDeviceRequest, 'password'>, password: string): boolean => {
+    const was = deviceOf(node, device.id);
+    return was?.secret !== undefined && samePlace(was, device) && facts.isStored(was.secret, password);
   };
   const devices = recordedDevices(node.name, powerLevels ?? [], nonce, isStored);
   return { patch: { ...rest, powerLevels: devices.powerLevels }, secrets: devices.secrets };
@@ -131,7 +132,7 @@ const deviceOf = (node: NodeRecord, id: string): PowerDevice | undefined =>
 const withStoredSecrets = (levels: PowerDevice[][], node: NodeRecord): PowerDevice[][] =>
   levels.map((level) =>
     level.map((device) => {
-      const secret = device.secret ?? deviceOf(node, device.id)?.secret;
+      const secret = device.secret ?? storedSecret(device, node.powerLevels.flat());
       return secret === undefined ? device : { ...device, secret };
     }),
   );

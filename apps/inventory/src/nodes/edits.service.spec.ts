@@ -90,9 +90,11 @@ describe('an import', () => {
   }, 30_000);
 
   it('edits those that exist; a device without a password keeps its own', async () => {
-    const text = 'name,power.driver,power.address,var:rack\nhost-1,ipmitool,10.2.9.9,r9\n';
-    expect(await load(text)).toMatchObject({ updated: ['host-1'] });
-    expect(await get('host-1')).toMatchObject({ vars: { rack: 'r9' }, powerLevels: [[{ address: '10.2.9.9' }]] });
+    const text = (address: string): string =>
+      `name,power.driver,power.address,power.username,var:rack\nhost-1,ipmitool,${address},root,r9\n`;
+    await expect(load(text('10.2.9.9'))).rejects.toMatchObject({ code: 'IMPORT_INVALID' });
+    expect(await load(text('10.2.0.1'))).toMatchObject({ updated: ['host-1'] });
+    expect(await get('host-1')).toMatchObject({ vars: { rack: 'r9' }, powerLevels: [[{ username: 'root' }]] });
     expect(await passwordOf('host-1')).toBe('pw-1');
     expect((await load(`${HEAD}\n${line(2).replace('pw-2', 'other')}\n`)).updated).toEqual(['host-2']);
     expect(await passwordOf('host-2')).toBe('other');

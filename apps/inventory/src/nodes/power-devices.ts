@@ -24,7 +24,7 @@ export function recordedDevices(
   node: string,
   levels: readonly unknown[],
   nonce: string,
-  isStored: (device: string, password: string) => boolean = () => false,
+  isStored: (device: Omit<PowerDeviceRequest, 'password'>, password: string) => boolean = () => false,
 ): RecordedDevices {
   const secrets: Record<string, string> = {};
   const powerLevels = readLevels(levels).map((level) =>
@@ -33,7 +33,7 @@ export function recordedDevices(
       if (port !== undefined) device.port = port;
       if (username !== undefined) device.username = username;
       if (options !== undefined) device.options = options;
-      if (password === undefined || isStored(id, password)) return device;
+      if (password === undefined || isStored(device, password)) return device;
       const key = secretKey(node, id, nonce);
       secrets[key] = password;
       return { ...device, secret: key };
@@ -61,4 +61,24 @@ function readDevice(given: unknown, ids: Set<string>): PowerDeviceRequest {
   if (ids.has(device.id)) throw bad(`two power devices are called ${device.id}`);
   ids.add(device.id);
   return device;
+}
+
+type Place = Pick<PowerDevice, 'driver' | 'address' | 'port'>;
+const IPMI_PORT = 623;
+
+export const samePlace = (a: Place, b: Place): boolean =>
+  a.driver === b.driver && a.address === b.address && (a.port ?? IPMI_PORT) === (b.port ?? IPMI_PORT);
+
+/**
+ * The password that a device has which comes without one: that of the stored device of the same id, as long as it goes
+ * to the same place. Else whoever may edit a node could have its password sent to an address of his own.
+ * @throws MusterError BAD_REQUEST where a stored one would go elsewhere
+ */
+export function storedSecret(device: PowerDevice, stored: readonly PowerDevice[]): string | undefined {
+  const was = stored.find((d) => d.id === device.id);
+  if (was?.secret === undefined) return undefined;
+  if (samePlace(was, device)) return was.secret;
+  throw bad(
+    `power device ${device.id} goes to another driver, address or port: give its password too, the stored one is for ${was.address}`,
+  );
 }

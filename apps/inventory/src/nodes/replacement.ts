@@ -1,7 +1,7 @@
 import { MusterError, nodeName, type NodeReplaceRequest, type NodeRecord } from '#contracts';
 import type { PreparedEdit } from './edits.js';
 import { fleetOf, type RuleFacts } from './node-rules.js';
-import { secretKey } from './power-devices.js';
+import { secretKey, storedSecret } from './power-devices.js';
 import { secretsOf } from './power-secrets.js';
 import { register } from './registration.js';
 
@@ -46,8 +46,9 @@ export function replacement(
   const copies = new Map<string, string>();
   const powerLevels = registration.node.powerLevels.map((level) =>
     level.map((device) => {
-      const stored = old.powerLevels.flat().find((d) => d.id === device.id)?.secret;
-      if (device.secret !== undefined || stored === undefined) return device;
+      if (device.secret !== undefined) return device;
+      const stored = storedSecret(device, old.powerLevels.flat());
+      if (stored === undefined) return device;
       const secret = secretKey(registration.node.name, device.id, nonce);
       copies.set(stored, secret);
       return { ...device, secret };
