@@ -68,7 +68,7 @@ async function runAll(wanted: Scenario[]): Promise<Count> {
     mode: bestMode(),
     // More hosts die here, one after the other, than a fleet in service should ever lose: the brake, the cap and the gate
     // for failure domains would rightly stop the third within a minute.
-    up: ['--storm-cap', '100', '--domains', String(NODES)],
+    up: ['--storm-cap', '100', '--domains', String(NODES), ...(why === undefined ? ['--bare', '1'] : [])],
     onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
     say,
     keep: () => false,

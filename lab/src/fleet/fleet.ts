@@ -22,8 +22,18 @@ export interface FleetOptions {
 /** What `lab info --json` tells, as far as it is needed here. */
 export interface LabInfo {
   api: string;
-  /** `logs`: folder with the logs of the host's units. */
-  hosts: { name: string; node: string; logs: string }[];
+  hosts: LabHost[];
+  /** Hosts that Muster has not been told of; they count to no fleet until they are discovered. */
+  bare: LabHost[];
+}
+
+export interface LabHost {
+  name: string;
+  /** Of a bare host: the name that it will have. */
+  node: string;
+  /** Folder with the logs of its units. */
+  logs: string;
+  networks: { management: string };
 }
 
 /** Out of service by an operation, and heard: nothing is wrong with it. */
@@ -51,7 +61,9 @@ export class Fleet {
 
   /** A fleet that is already up. */
   static async attach(options: FleetOptions): Promise<Fleet> {
-    const info = (await runLab(options, ['info'])) as LabInfo;
+    const told = (await runLab(options, ['info'])) as { api: string; hosts: (LabHost & { bare: boolean })[] };
+    const [bare, hosts] = [true, false].map((b) => told.hosts.filter((h) => h.bare === b)) as [LabHost[], LabHost[]];
+    const info: LabInfo = { api: told.api, hosts, bare };
     return new Fleet(options, info, new Api(info.api), await EventFeed.open(info.api));
   }
 
@@ -61,12 +73,15 @@ export class Fleet {
   }
 
   nodeOf(host: string): string {
-    const found = this.info.hosts.find((h) => h.name === host);
+    const found = this.everyHost.find((h) => h.name === host);
     if (found === undefined) throw new MusterError('NODE_UNKNOWN', `the lab has no host ${host}`);
     return found.node;
   }
   hostOf(node: string): string {
-    return this.info.hosts.find((h) => h.node === node)?.name ?? node;
+    return this.everyHost.find((h) => h.node === node)?.name ?? node;
+  }
+  private get everyHost(): LabHost[] {
+    return [...this.info.hosts, ...this.info.bare];
   }
 
   node(host: string): Promise<NodeView> {

@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.js';
 import { D1, D3, D4 } from './detection.js';
+import { O13 } from './discovery.js';
 import { F1, F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
 import { V1, V2, V6 } from './recovery.js';
@@ -11,5 +12,5 @@ import { O6, O7, O8, O9 } from './workers.js';
 /** In the order in which they share one healed fleet; from O4 on, each leaves the next the free nodes that it needs. */
 export const scenarios: readonly Scenario[] = [
   ...[D3, D4, R1, D1, F1, V1, R3, V2, V6, F3, F19],
-  ...[D23, O1, O2, O7, O10, O11, O12, O4, O5, O3, O8, O6, O9],
+  ...[D23, O1, O2, O7, O10, O11, O12, O4, O5, O3, O8, O6, O9, O13],
 ];
