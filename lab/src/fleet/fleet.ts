@@ -62,8 +62,11 @@ export class Fleet {
   /** A fleet that is already up. */
   static async attach(options: FleetOptions): Promise<Fleet> {
     const told = (await runLab(options, ['info'])) as { api: string; hosts: (LabHost & { bare: boolean })[] };
-    const [bare, hosts] = [true, false].map((b) => told.hosts.filter((h) => h.bare === b)) as [LabHost[], LabHost[]];
-    const info: LabInfo = { api: told.api, hosts, bare };
+    const info: LabInfo = {
+      api: told.api,
+      hosts: told.hosts.filter((h) => !h.bare),
+      bare: told.hosts.filter((h) => h.bare),
+    };
     return new Fleet(options, info, new Api(info.api), await EventFeed.open(info.api));
   }
 
