@@ -2,6 +2,7 @@ export { Bus, connectBus } from './bus.js';
 export { rpcSubject } from './call.js';
 export { readCredentials } from './credentials.js';
 export type { Delivery } from './durable-consumer.js';
+export { FreshReads } from './fresh-reads.js';
 export type { FollowHandler, FollowOptions } from './follow.js';
 export type { LogChunk, ReadLogOptions } from './job-log.js';
 export { addAgentUsers, credentialsFile, initCluster, isCluster, type InitOptions } from './init/init-cluster.js';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { StreamInfo } from '@nats-io/jetstream';
 import { MusterError, type BucketName } from '#contracts';
-import { ApiErrors, ApiFailure, apiError, lastMessage, store, type StoredMessage } from './jetstream-api.js';
+import { api, ApiErrors, ApiFailure, apiError, lastMessage, store, type StoredMessage } from './jetstream-api.js';
 import { isPassing } from './failures.js';
 import { bucketStream, isMarker, subjectOf } from './kv-keys.js';
 import { KvView } from './kv-view.js';
@@ -35,6 +36,12 @@ export class KvBucket<T> {
   async get(key: string): Promise<Entry<T> | undefined> {
     const m = await this.last(key);
     return m && !isMarker(m.headers['KV-Operation']) ? this.entry(key, m) : undefined;
+  }
+
+  /** Of the last write of any key, deletions too; 0: none yet. */
+  async lastRevision(): Promise<number> {
+    const info = await this.patiently(() => api<StreamInfo>(this.link, `STREAM.INFO.${bucketStream(this.name)}`));
+    return info.state.last_seq;
   }
 
   /** Revision of the new value. REVISION_CONFLICT where the key has a value. */

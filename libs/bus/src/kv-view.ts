@@ -5,6 +5,7 @@ import type { Closable, Entry, Watch } from './types.js';
 export class KvView<T> implements Closable {
   private readonly values = new Map<string, Entry<T>>();
   private readonly listeners = new Set<(key: string, value: T | undefined) => void>();
+  private readonly waiting = new Set<() => void>();
   private source: Watch | undefined;
   private highest = 0;
 
@@ -13,7 +14,14 @@ export class KvView<T> implements Closable {
   static async open<T>(watch: (o: WatchOptions<T>) => Watch): Promise<KvView<T>> {
     const view = new KvView<T>();
     await new Promise<void>((resolve) => {
-      view.source = watch({ onChange: (key, value, revision) => view.take(key, value, revision), onLive: resolve });
+      view.source = watch({
+        onChange: (key, value, revision) => view.take(key, value, revision),
+        onSeen: (revision) => view.seen(revision),
+        onLive: () => {
+          resolve();
+          view.tellWaiting();
+        },
+      });
     });
     return view;
   }
@@ -35,11 +43,12 @@ export class KvView<T> implements Closable {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        stop();
+        this.waiting.delete(look);
         resolve(does());
       };
       const timer = setTimeout(end, ms);
-      const stop = this.onChange(() => does() && end());
+      const look = (): void => void (does() && end());
+      this.waiting.add(look);
     });
   }
 
@@ -65,7 +74,15 @@ export class KvView<T> implements Closable {
   private take(key: string, value: T | undefined, revision: number): void {
     if (value === undefined) this.values.delete(key);
     else this.values.set(key, { key, value, revision });
-    this.highest = Math.max(this.highest, revision);
     for (const fn of [...this.listeners]) fn(key, value);
+  }
+
+  private seen(revision: number): void {
+    this.highest = Math.max(this.highest, revision);
+    this.tellWaiting();
+  }
+
+  private tellWaiting(): void {
+    for (const look of [...this.waiting]) look();
   }
 }

@@ -7,6 +7,8 @@ import type { Watch } from './types.js';
 export interface WatchOptions<T> {
   /** `value` undefined: deleted. In the order of revisions per key. */
   onChange(key: string, value: T | undefined, revision: number): void;
+  /** After each message of the bucket, also of those that changed nothing here. */
+  onSeen?(revision: number): void;
   /** The snapshot is complete; again after each gap. */
   onLive?(): void;
   /** From now on the view may be old. */
@@ -35,7 +37,10 @@ export class KvWatch<T> implements Watch {
         this.snapshot = new Set();
         return { from: 'last-per-subject' };
       },
-      onMessage: (m) => this.take(m),
+      onMessage: (m) => {
+        this.take(m);
+        o.onSeen?.(m.seq);
+      },
       onLive: () => this.complete(),
       onGap: () => o.onGap?.(),
     });

@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { NatsContext, ServerNats } from '@nestjs/microservices';
+import { NatsContext, ServerNats, type MessageHandler } from '@nestjs/microservices';
 import { isInbox } from '#contracts';
 
 /** Requests in work may take this long after the service was told to stop, ms. */
@@ -45,6 +45,11 @@ export class RpcServer extends ServerNats {
       };
       this.subs.push(client.subscribe(subject, { queue: this.group, callback: answerable }));
     }
+  }
+
+  /** Nest's own takes each pattern for JSON first: one thrown SyntaxError a request. */
+  override getHandlerByPattern(subject: string): MessageHandler | null {
+    return this.messageHandlers.get(subject) ?? null;
   }
 
   override getPublisher(msg: Msg, id: string, context: NatsContext): (packet: Packet) => unknown {

@@ -12,6 +12,7 @@ import {
   type NodeRecord,
   type NodeView,
 } from '#contracts';
+import { FreshReads } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
 import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
@@ -25,16 +26,21 @@ import { ServiceView } from './service-view.js';
 /** Nodes that people register, edit, cordon and delete. */
 @Injectable()
 export class NodesService {
+  /** To show, never to decide. */
+  private readonly reads: FreshReads<NodeRecord>;
+
   constructor(
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
-  ) {}
+  ) {
+    this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
+  }
 
   /** @throws MusterError NODE_UNKNOWN */
   async get(name: string): Promise<NodeView> {
-    const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
+    const entry = NODE_NAME_PATTERN.test(name) ? await this.reads.get(name) : undefined;
     if (!entry) throw unknownNode(name);
     return this.service.view(entry);
   }
