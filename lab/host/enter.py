@@ -107,7 +107,8 @@ def mount_volatile(folder, root, spec):
     bind(f"{folder}/log", f"{root}/var/log/units")
     # Before what is bound: that may be below.
     for path in spec["hidden"]:
-        hide(path, root + path)
+        if os.path.lexists(root + path):  # below /tmp there is nothing to hide
+            hide(path, root + path)
     serial = f"{root}/sys/devices/virtual/dmi/id/product_serial"
     if os.path.exists(serial):  # the machine's own would be that of every host
         bind(f"{folder}/product_serial", serial, read_only=True)
