@@ -58,7 +58,7 @@ async function runAll(wanted: Scenario[]): Promise<Count> {
   const why = whyNoNamespaces();
   const possible = wanted.filter((s) => why === undefined || s.needsNetns !== true);
   for (const s of wanted.filter((x) => !possible.includes(x))) {
-    say(`skip ${s.name.padEnd(4)} ${s.title}\n     it cuts networks: ${why}`);
+    say(`skip ${s.name.padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
     count.skipped += 1;
   }
   if (possible.length === 0) return count;

@@ -5,7 +5,7 @@ export interface Scenario {
   /** Letter and number: D detection, F fencing, O operations, R return, V recovery. */
   name: string;
   title: string;
-  /** It cuts cables, which only namespaces have. */
+  /** It cuts cables or mounts something, which only a host with namespaces of its own can. */
   needsNetns?: true;
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */
   run(fleet: Fleet, say: (figure: string) => void): Promise<void>;

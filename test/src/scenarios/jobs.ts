@@ -48,6 +48,7 @@ export const O2: Scenario = {
 
 export const O4: Scenario = {
   name: 'O4',
+  needsNetns: true,
   title: 'decommission with a failing cleanup: Decommissioned, and the result of that node says so',
   async run(fleet) {
     const [good, bad] = await idleWorkers(fleet);
@@ -66,6 +67,7 @@ export const O4: Scenario = {
 
 export const O3: Scenario = {
   name: 'O3',
+  needsNetns: true,
   title: 'site fails on one of three nodes: cleanup on all three, all Unallocated, and the request can be repeated',
   async run(fleet, say) {
     const hosts = await freeHosts(fleet, 3);
