@@ -87,6 +87,7 @@ export class OperationsService {
    */
   async submit(r: Submission, system?: SystemCause): Promise<JobRecord> {
     checkVariableNames(r.extraVars ?? {}, 'extra-vars');
+    checkSize(r.extraVars ?? {});
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.force !== undefined) request.force = r.force;
@@ -315,3 +316,15 @@ function extraVarsOf(
 
 /** Sorts by time within a process; unique by 6 random characters. */
 const newJobId = (): string => `job-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`;
+
+/** Jobs that are being admitted stand, whole, in one value of which NATS takes 8 MB; at most 100 of them wait. */
+const MOST_EXTRA_VARS = 65_536;
+
+function checkSize(extraVars: Record<string, unknown>): void {
+  const size = Buffer.byteLength(JSON.stringify(extraVars));
+  if (size > MOST_EXTRA_VARS)
+    throw new MusterError(
+      'TOO_LARGE',
+      `extra-vars take ${size} bytes of JSON, at most ${MOST_EXTRA_VARS} are accepted: put what is larger into a file of the playbooks`,
+    );
+}

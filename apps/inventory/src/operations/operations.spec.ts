@@ -56,6 +56,10 @@ describe('an operation', () => {
     expect(await submit('b-1', { key: 'k', extraVars: { x: 1 } })).toEqual({ job });
   });
 
+  it('is refused with more variables than the value that all of them share could hold', async () => {
+    await expect(submit('c-1', { extraVars: { x: 'y'.repeat(70_000) } })).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  });
+
   it('is found by kind and by node', async () => {
     const { job } = await submit('d-1');
     await seen(sut.jobs, job, () => true);
