@@ -14,6 +14,7 @@ import {
 } from '#contracts';
 import { FreshReads } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
+import { cordoned } from './cordon.js';
 import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
 import { checkRevision, fleetOf, type RuleFacts } from './node-rules.js';
@@ -105,18 +106,8 @@ export class NodesService {
   }
 
   async cordon(name: string, by: string, reason: string, until?: number): Promise<NodeView> {
-    if (until !== undefined && until <= Date.now())
-      throw new MusterError('BAD_REQUEST', 'until is in the past: it takes a time to come, in ms', { until });
-    await this.nodes.change(name, (n) => ({
-      ...n,
-      cordon: {
-        reason,
-        by,
-        at: Date.now(),
-        ...(until !== undefined && { until }),
-        ...(n.cordon?.drain === true && { drain: true }),
-      },
-    }));
+    const order = { by, reason, until };
+    await this.nodes.change(name, (n) => ({ ...n, cordon: cordoned(order, n.cordon?.drain === true, Date.now()) }));
     return this.get(name);
   }
 

@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
-import type { Cordon, RpcAnswer, RpcRequest } from '#contracts';
+import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
+import { cordoned } from '../nodes/cordon.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { AuditService } from '../store/audit.service.js';
@@ -17,8 +18,7 @@ export class DrainController {
   @Rpc('inventory.nodes.drain')
   drain(q: RpcRequest<'inventory.nodes.drain'>): Promise<RpcAnswer<'inventory.nodes.drain'>> {
     return this.audit.of(q.by, 'drain', q.name, q.reason, async () => {
-      const cordon: Cordon = { reason: q.reason, by: q.by, at: Date.now(), drain: true };
-      if (q.until !== undefined) cordon.until = q.until;
+      const cordon = cordoned(q, true, Date.now());
       const { node, revision } = await this.nodes.change(q.name, (n) => ({ ...n, cordon }));
       return this.service.view({ key: node.name, value: node, revision });
     });
