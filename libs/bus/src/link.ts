@@ -10,7 +10,8 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node';
 import { inboxPrefix, MusterError } from '#contracts';
-import { busFailure, busUnavailable } from './failures.js';
+import { busUnavailable } from './failures.js';
+import { Requests } from './requests.js';
 import { silentLog, type BusCredentials, type BusLog, type BusOptions } from './types.js';
 
 /**
@@ -44,6 +45,7 @@ type StatusListener = (s: 'connected' | 'disconnected') => void;
 /** One NATS connection that knows whether it stands, and whose requests fail at once when it breaks. */
 export class Link {
   private readonly listeners = new Set<StatusListener>();
+  private readonly requests: Requests;
   private up = true;
   private closing = false;
 
@@ -54,6 +56,7 @@ export class Link {
     /** Absent: the client's common `_INBOX`. */
     readonly user?: string,
   ) {
+    this.requests = new Requests(nc, this.inbox());
     void this.followStatus();
   }
 
@@ -100,23 +103,7 @@ export class Link {
     o: { timeoutMs: number; headers?: MsgHdrs },
   ): Promise<Msg> {
     if (!this.up || this.closed) throw busUnavailable(subject);
-    let off: (() => void) | undefined;
-    const broken = new Promise<never>((_, reject) => {
-      off = this.onStatus((s) => s === 'disconnected' && reject(busUnavailable(subject)));
-    });
-    const answer = this.nc.request(subject, payload, {
-      timeout: o.timeoutMs,
-      ...(o.headers && { headers: o.headers }),
-    });
-    try {
-      return await Promise.race([answer, broken]);
-    } catch (e) {
-      throw busFailure(e, subject);
-    } finally {
-      off?.();
-      // The loser of the race is over too: its error has been told by the winner.
-      answer.catch(() => undefined);
-    }
+    return this.requests.send(subject, payload, o);
   }
 
   async close(): Promise<void> {
@@ -126,20 +113,27 @@ export class Link {
     // Draining needs a server that answers; without one there is nothing left to deliver.
     if (this.up) await Promise.race([this.nc.drain(), pause(1000, undefined, { ref: false })]).catch(() => undefined);
     await this.nc.close();
+    this.requests.broken();
   }
 
   private async followStatus(): Promise<void> {
     for await (const s of this.nc.status()) {
       if (s.type === 'disconnect' || s.type === 'staleConnection') this.turn(false);
       else if (s.type === 'reconnect') this.turn(true);
-      else if (s.type === 'error') this.log.warn({ err: s.error }, 'NATS refused something');
+      else if (s.type === 'error') this.refused(s.error);
       else if (s.type === 'close') this.turn(false);
     }
+  }
+
+  private refused(err: Error): void {
+    this.log.warn({ err }, 'NATS refused something');
+    this.requests.refused(err);
   }
 
   private turn(up: boolean): void {
     if (this.up === up) return;
     this.up = up;
+    if (!up) this.requests.broken();
     if (!this.closing) {
       if (up) this.log.info({ server: this.nc.getServer() }, 'NATS connection is back');
       else this.log.warn({}, 'NATS connection lost');
