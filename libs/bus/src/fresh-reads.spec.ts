@@ -20,14 +20,20 @@ describe('reads out of a view', () => {
       },
       {
         get: (key) => ({ key, value: { n: 1 }, revision: 1 }),
+        revision: 1,
         shows: (revision) => {
           asked.push(revision);
           return Promise.resolve(revision <= shown);
         },
       },
     );
-    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-    return { reads, questions, asked, turn, behind: (revision: number) => (shown = revision) };
+    /** Resolves once there was the n-th question. */
+    const asks = (n: number): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => (questions.length >= n ? resolve() : void setImmediate(look));
+        look();
+      });
+    return { reads, questions, asked, asks, behind: (revision: number) => (shown = revision) };
   }
 
   it('are not answered by a question that was asked before they began, and share the next one', async () => {
@@ -37,7 +43,7 @@ describe('reads out of a view', () => {
     expect(h.questions).toHaveLength(1);
     h.questions[0]?.(5);
     await first;
-    await h.turn();
+    await h.asks(2);
     expect(h.asked).toEqual([5]);
     expect(h.questions).toHaveLength(2);
     h.questions[1]?.(8);
@@ -80,10 +86,12 @@ describe('with a server', () => {
     await theirs.delete('gone', await theirs.create('gone', { n: 0 }));
     const view = await ours.view();
     expect(await ours.lastRevision()).toBe(2);
+    expect(await ours.lastRevision(1)).toBe(2);
+    expect(await ours.lastRevision(2)).toBe(2);
     expect(view.revision).toBe(2);
     let fromBucket = 0;
     const reads = new FreshReads<Thing>(
-      { lastRevision: () => ours.lastRevision(), get: (key) => (fromBucket++, ours.get(key)) },
+      { lastRevision: (known) => ours.lastRevision(known), get: (key) => (fromBucket++, ours.get(key)) },
       view,
     );
     let revision = await theirs.create('a', { n: 0 });

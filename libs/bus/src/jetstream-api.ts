@@ -141,6 +141,17 @@ export async function lastMessage(link: Link, stream: string, subject: string): 
   }
 }
 
+/** Does the stream hold a message of this sequence, or of a later one? Asked of its leader. */
+export async function hasMessageFrom(link: Link, stream: string, seq: number): Promise<boolean> {
+  try {
+    await api(link, `STREAM.MSG.GET.${stream}`, { seq, next_by_subj: '>' });
+    return true;
+  } catch (e) {
+    if (e instanceof ApiFailure && e.errCode === ApiErrors.noMessage) return false;
+    throw e;
+  }
+}
+
 function parseHeaders(text: string): Record<string, string> {
   const out: Record<string, string> = {};
   for (const line of text.split('\r\n').slice(1)) {

@@ -3,7 +3,16 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { MusterError, type BucketName } from '#contracts';
-import { api, ApiErrors, ApiFailure, apiError, lastMessage, store, type StoredMessage } from './jetstream-api.js';
+import {
+  api,
+  ApiErrors,
+  ApiFailure,
+  apiError,
+  hasMessageFrom,
+  lastMessage,
+  store,
+  type StoredMessage,
+} from './jetstream-api.js';
 import { isPassing } from './failures.js';
 import { bucketStream, isMarker, subjectOf } from './kv-keys.js';
 import { KvView } from './kv-view.js';
@@ -38,9 +47,14 @@ export class KvBucket<T> {
     return m && !isMarker(m.headers['KV-Operation']) ? this.entry(key, m) : undefined;
   }
 
-  /** Of the last write of any key, deletions too; 0: none yet. */
-  async lastRevision(): Promise<number> {
-    const info = await this.patiently(() => api<StreamInfo>(this.link, `STREAM.INFO.${bucketStream(this.name)}`));
+  /**
+   * Of the last write of any key, deletions too; 0: none yet.
+   * @param known one that was seen: where nothing was written since, the server has far less to do
+   */
+  async lastRevision(known = 0): Promise<number> {
+    const stream = bucketStream(this.name);
+    if (known > 0 && !(await this.patiently(() => hasMessageFrom(this.link, stream, known + 1)))) return known;
+    const info = await this.patiently(() => api<StreamInfo>(this.link, `STREAM.INFO.${stream}`));
     return info.state.last_seq;
   }
 
