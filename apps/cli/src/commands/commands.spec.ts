@@ -155,8 +155,8 @@ describe('commands', () => {
       missing: [{ driver: 'exec', nodes: ['a-1', 'b-2'] }],
     });
     const { stdout } = await sut.call(['drivers']);
-    expect(stdout).toContain('ansible: offered by: p-1\n');
-    expect(stdout).toContain('exec: offered by: nobody\nexec: needed by: a-1 b-2\n');
+    expect(stdout).toContain('ansible: offered by: p-1\nansible: missed by: -\n');
+    expect(stdout).toContain('exec: offered by: nobody\nexec: missed by: a-1 b-2\n');
   });
 
   it('acknowledges an alarm with a note', async () => {

@@ -42,8 +42,8 @@ async function drivers(run: Run): Promise<void> {
   const names = [...new Set(answer.items.map((d) => d.driver))];
   if (await run.print.machine(answer, names)) return;
   const rows = [
-    ...answer.items.map((d) => [d.driver, d.service, d.workers.join(' '), '']),
+    ...answer.items.map((d) => [d.driver, d.service, d.workers.join(' '), '-']),
     ...answer.missing.map((d) => [d.driver, '-', run.terminal.paint('red', 'nobody'), d.nodes.join(' ')]),
   ];
-  run.print.rows(['DRIVER', 'SERVICE', 'OFFERED BY', 'NEEDED BY'], rows, 'no drivers');
+  run.print.rows(['DRIVER', 'SERVICE', 'OFFERED BY', 'MISSED BY'], rows, 'no drivers');
 }

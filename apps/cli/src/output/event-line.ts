@@ -49,8 +49,11 @@ const sentences: Sentences & { verdict: (v: Verdict) => string } = {
 export function eventLine(event: StreamedEvent, terminal: Terminal): string {
   const say = sentences[event.kind as keyof typeof sentences] as ((data: unknown) => string) | undefined;
   const words = (say === undefined ? '' : say(event.data)).replaceAll('\n', ' ');
-  if (!terminal.interactive) return `${new Date(event.at).toISOString()} ${event.kind} ${event.key}: ${words}`;
+  if (!terminal.interactive) {
+    const what = `${new Date(event.at).toISOString()} ${event.kind} ${event.key}`;
+    return words === '' ? what : `${what}: ${words}`;
+  }
   const colour = colours[event.kind];
   const kind = event.kind.padEnd(14);
-  return `${terminal.paint('dim', clock(event.at))}  ${colour ? terminal.paint(colour, kind) : kind}  ${event.key}  ${words}`;
+  return `${terminal.paint('dim', clock(event.at))}  ${colour ? terminal.paint(colour, kind) : kind}  ${event.key}  ${words}`.trimEnd();
 }

@@ -151,7 +151,7 @@ describe('what is printed', () => {
     expect(line('claim', { claim: 'c1', owner: 'nomad', nodes: ['a-1', 'b-2'], change: 'taken' })).toMatch(
       /claim a-1: taken for nomad: a-1 b-2$/,
     );
-    expect(line('a-kind-of-next-year', { x: 1 })).toBe('1970-01-01T00:00:00.000Z a-kind-of-next-year a-1: ');
+    expect(line('a-kind-of-next-year', { x: 1 })).toBe('1970-01-01T00:00:00.000Z a-kind-of-next-year a-1');
   });
 
   it('reads durations and shortens ages', () => {
