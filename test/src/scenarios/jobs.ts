@@ -59,7 +59,8 @@ export const O4: Scenario = {
     await wall.remove();
     assert.deepEqual(await statuses(fleet, [good, bad]), ['Decommissioned', 'Decommissioned']);
     const [goodResult, badResult] = nodes.map((n) => job.results[n]);
-    assert.equal(goodResult?.cleanupFailed, undefined);
+    assert.equal(goodResult?.ok, true, JSON.stringify(goodResult));
+    assert.equal(goodResult.cleanupFailed, undefined);
     assert.equal(badResult?.cleanupFailed, true, JSON.stringify(badResult));
     assert.ok(badResult.failedTask && badResult.message, `no failing task: ${JSON.stringify(badResult)}`);
   },
