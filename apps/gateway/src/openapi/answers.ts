@@ -88,4 +88,3 @@ export interface Answers {
   'GET /info/logs/{label}': string;
   'GET /config': ClustermConfig;
 }
-export type RouteName = keyof Answers;
