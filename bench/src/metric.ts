@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 
 /** One figure of a bench. Times in ms, rates per second, shares of one core from 0 to 1. */
 export interface Metric {
@@ -50,4 +50,4 @@ export function reached(m: Metric): boolean | undefined {
 }
 
 export const machine = (): string =>
-  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}, Node ${process.versions.node}`;
+  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}, Node ${process.versions.node}, load average ${loadavg()[0]?.toFixed(1)}`;

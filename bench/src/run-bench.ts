@@ -34,7 +34,7 @@ async function main(args: string[]): Promise<void> {
   if (name === undefined || bench === undefined || more.length > 0) throw new MusterError('BAD_REQUEST', USAGE);
   const metrics = await bench((line) => process.stderr.write(`  ${line}\n`));
   const result: BenchResult = { bench: name, machine: machine(), metrics };
-  process.stdout.write(`${json ? JSON.stringify(result) : table(metrics)}\n`);
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);
 }
 
 main(process.argv.slice(2)).catch((e: unknown) => {

@@ -8,90 +8,127 @@ import { standInWorker } from './worker-stand-in.js';
 const SERVICES: readonly ServiceName[] = ['inventory', 'inventory', 'gateway'];
 const CONNECTIONS = 50;
 const SECONDS = 8;
+/** Before each measurement, unmeasured: what is measured is code that has run, over connections that stand. */
+const WARM_UP_SECONDS = 3;
 /** A list is long work; ten people who look at once are many. */
 const LIST_CONNECTIONS = 10;
-const NODES = 10_000;
-const OPERATIONS = 3_000;
+const FEW = 1_000;
+const MANY = 10_000;
+const OPERATIONS = 2_000;
+const WARM_UP_OPERATIONS = 500;
+/** Per second: as fast as people and schedulers may come, not as fast as they can be served. */
+const PACE = 50;
+const PACED_OPERATIONS = 500;
 
 /** Requests through gateway → NATS → inventory, as production runs them: real server, real users, two inventories. */
 export async function apiBench(say: (line: string) => void): Promise<Metric[]> {
   const plane = await ControlPlane.start(SERVICES);
   try {
     const worker = await standInWorker(await plane.bus('provisioner'));
-    const metrics: Metric[] = [];
-    say(`1,000 nodes`);
-    await discover(plane.api, 0, 1_000);
-    const peer = await natsRoundTrips(plane, CONNECTIONS, SECONDS);
-    say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
-
-    const read = await load({ url: `${plane.api}/v1/nodes/bench1-X`, connections: CONNECTIONS, duration: SECONDS });
-    say(`reads: ${read.requests.average}/s, p50 ${read.latency.p50} ms, p99 ${read.latency.p99} ms`);
-    metrics.push(
-      metric('node_read_rps', '1/s', read.requests.average, {
-        goal: '≥ 5000',
-        peer: { name: 'NATS request/reply', value: peer },
-      }),
-      metric('node_read_p99_ms', 'ms', read.latency.p99),
-    );
-
-    metrics.push(await list(plane.api, 1_000, 200, say));
-    say(`${NODES} nodes`);
-    await discover(plane.api, 1_000, NODES);
-    metrics.push(await list(plane.api, NODES, undefined, say));
-
-    const accepted = await load({
-      connections: CONNECTIONS,
-      amount: OPERATIONS,
-      url: plane.api,
-      requests: [
-        {
-          method: 'POST',
-          path: '/v1/operations',
-          setupRequest: nextOperation(),
-        },
-      ],
-    });
-    say(`operations: ${accepted.requests.average}/s, p50 ${accepted.latency.p50} ms, p99 ${accepted.latency.p99} ms`);
-    metrics.push(
-      metric('operation_accept_p99_ms', 'ms', accepted.latency.p99, { goal: '< 50' }),
-      metric('operation_accept_p50_ms', 'ms', accepted.latency.p50),
-      metric('operation_accept_rps', '1/s', accepted.requests.average),
-    );
-    await worker.close();
-    return metrics;
+    try {
+      return await measure(plane, say);
+    } finally {
+      await worker.close();
+    }
   } finally {
     await plane.stop();
   }
 }
 
+async function measure(plane: ControlPlane, say: (line: string) => void): Promise<Metric[]> {
+  await discover(plane.api, 0, FEW);
+  const peer = await natsRoundTrips(plane, CONNECTIONS, SECONDS);
+  say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
+  const reads = await readNodes(plane, peer, say);
+  const few = await list(plane, FEW, { path: `/v1/nodes?limit=${FEW}`, connections: LIST_CONNECTIONS, goal: 200 }, say);
+  await discover(plane.api, FEW, MANY);
+  const many = await list(plane, MANY, { path: '/v1/nodes', connections: 1, goal: 200 }, say);
+  return [...reads, few, many, ...(await startOperations(plane, say))];
+}
+
+async function readNodes(plane: ControlPlane, peer: number, say: (line: string) => void): Promise<Metric[]> {
+  const each = oneByOne((n) => ({ method: 'GET', path: `/v1/nodes/bench${n % FEW}-X` }));
+  const read = await load(plane, 'reads', { connections: CONNECTIONS, requests: [each], duration: SECONDS }, say);
+  return [
+    metric('node_read_rps', '1/s', read.requests.average, {
+      goal: '≥ 5000',
+      peer: { name: 'NATS request/reply', value: peer },
+    }),
+    metric('node_read_p50_ms', 'ms', read.latency.p50),
+    metric('node_read_p99_ms', 'ms', read.latency.p99),
+  ];
+}
+
+/** The goal is in ms. */
 async function list(
-  api: string,
+  plane: ControlPlane,
   nodes: number,
-  goal: number | undefined,
+  { path, connections, goal }: { path: string; connections: number; goal: number },
   say: (line: string) => void,
 ): Promise<Metric> {
-  const url = `${api}/v1/nodes?limit=${nodes}`;
-  const done = await load({ url, connections: LIST_CONNECTIONS, duration: SECONDS });
-  say(`lists of ${nodes}: ${done.requests.average}/s, p50 ${done.latency.p50} ms, p99 ${done.latency.p99} ms`);
-  return metric(`list_${nodes}_p99_ms`, 'ms', done.latency.p99, goal === undefined ? {} : { goal: `< ${goal}` });
+  const found = ((await (await fetch(`${plane.api}${path}`)).json()) as { items: unknown[] }).items.length;
+  if (found !== nodes) throw new MusterError('COMMAND_FAILED', `${path} lists ${found} nodes, not ${nodes}`);
+  const requests = [{ method: 'GET' as const, path }];
+  const done = await load(plane, `lists of ${nodes}`, { connections, requests, duration: SECONDS }, say);
+  return metric(`list_${nodes}_p99_ms`, 'ms', done.latency.p99, { goal: `< ${goal}` });
 }
 
-/** Each request is for a node of its own: none is refused for another's sake. */
-function nextOperation(): NonNullable<autocannon.Request['setupRequest']> {
-  let n = 0;
-  return (request) => {
-    n += 1;
-    const body = JSON.stringify({ kind: 'commission', nodes: [`bench${n}-X`], hostGroup: 'service-master' });
-    return { ...request, body, headers: { ...request.headers, 'content-type': 'application/json' } };
-  };
+/** Each for a node of its own: none is refused for another's sake. */
+async function startOperations(plane: ControlPlane, say: (line: string) => void): Promise<Metric[]> {
+  const each = oneByOne((n) => ({
+    method: 'POST',
+    path: '/v1/operations',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'commission', nodes: [`bench${n}-X`], hostGroup: 'service-master' }),
+  }));
+  const all = { connections: CONNECTIONS, requests: [each] };
+  const amounts = { amount: OPERATIONS, warmUpAmount: WARM_UP_OPERATIONS };
+  const full = await load(plane, 'operations', { ...all, ...amounts }, say);
+  const pace = { amount: PACED_OPERATIONS, warmUpAmount: PACE, overallRate: PACE };
+  const paced = await load(plane, `operations, ${PACE}/s`, { ...all, ...pace }, say);
+  return [
+    metric('operation_accept_p99_ms', 'ms', full.latency.p99, { goal: '< 50' }),
+    metric('operation_accept_p50_ms', 'ms', full.latency.p50),
+    metric('operation_accept_rps', '1/s', full.requests.average),
+    metric(`operation_accept_at_${PACE}_per_s_p99_ms`, 'ms', paced.latency.p99),
+    metric(`operation_accept_at_${PACE}_per_s_p50_ms`, 'ms', paced.latency.p50),
+  ];
 }
+
+/** No two requests are the same: `of` gets 0, 1, 2, … */
+function oneByOne(of: (n: number) => autocannon.Request): autocannon.Request {
+  let n = 0;
+  return { setupRequest: (request) => ({ ...request, ...of(n++) }) };
+}
+
+type Load = Pick<autocannon.Options, 'connections' | 'requests' | 'duration' | 'amount' | 'overallRate'> & {
+  /** Requests of the warm-up, where each may be sent only once. @default as many as WARM_UP_SECONDS allow */
+  warmUpAmount?: number;
+};
 
 /** COMMAND_FAILED where an answer was anything but 2xx: a refusal is quick, and would flatter the figures. */
-async function load(options: autocannon.Options): Promise<autocannon.Result> {
-  const done = await autocannon(options);
-  const bad = done.non2xx + done.errors + done.timeouts;
-  if (bad > 0)
-    throw new MusterError('COMMAND_FAILED', `${options.url}: ${bad} of ${done.requests.total} requests failed`);
+async function load(
+  plane: ControlPlane,
+  what: string,
+  { warmUpAmount, ...o }: Load,
+  say: (line: string) => void,
+): Promise<autocannon.Result> {
+  const run = async (part: Partial<autocannon.Options>): Promise<autocannon.Result> => {
+    const done = await autocannon({ url: plane.api, ...o, ...part });
+    const bad = done.non2xx + done.errors + done.timeouts;
+    if (bad > 0) throw new MusterError('COMMAND_FAILED', `${what}: ${bad} of ${done.requests.total} requests failed`);
+    return done;
+  };
+  await run(warmUpAmount === undefined ? { duration: WARM_UP_SECONDS } : { amount: warmUpAmount });
+  const before = plane.cpuMs();
+  const done = await run({});
+  const after = plane.cpuMs();
+  const used = [...after].map(([name, ms]) => {
+    const each = (ms - (before.get(name) ?? 0)) / done.requests.total;
+    return `${name} ${each.toPrecision(2)}`;
+  });
+  const { p50, p99 } = done.latency;
+  say(`${what}: ${done.requests.average}/s, p50 ${p50} ms, p99 ${p99} ms; CPU, ms each: ${used.join(', ')}`);
   return done;
 }
 

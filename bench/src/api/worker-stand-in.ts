@@ -13,19 +13,19 @@ export async function standInWorker(bus: Bus): Promise<Closable> {
   });
   const jobs = bus.bucket<JobRecord>('jobs');
   const view = await jobs.view();
-  const inWork = new Set<string>();
-  const take = (): void => {
-    for (const { key, value } of view.entries()) {
-      if (value.status !== 'Queued' || inWork.has(key)) continue;
-      inWork.add(key);
-      void jobs
-        .mutate(key, (current) => (current?.value.status === 'Queued' ? completed(current.value) : undefined))
-        .catch((e: unknown) => process.stderr.write(`  a job was not completed: ${String(e)}\n`))
-        .finally(() => inWork.delete(key));
+  const begun = new Set<string>();
+  const take = async (key: string): Promise<void> => {
+    const job = view.get(key);
+    if (job?.value.status !== 'Queued' || begun.has(key)) return;
+    begun.add(key);
+    try {
+      await jobs.update(key, completed(job.value), job.revision);
+    } catch (e) {
+      process.stderr.write(`  a job was not completed: ${String(e)}\n`);
     }
   };
-  const stop = view.onChange(take);
-  take();
+  const stop = view.onChange((key) => void take(key));
+  for (const { key } of view.entries()) void take(key);
   return {
     close: async () => {
       stop();
