@@ -4,21 +4,23 @@ import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
 import type { Scenario } from './scenario.js';
-import { scenarios } from './scenarios/index.js';
+import { faults, operations } from './scenarios/index.js';
+
+const scenarios: readonly Scenario[] = [...faults, ...operations];
 
 const USAGE = `usage: npm run scenario -- all | NAME… [--list]
   npm run scenario -- D1        one scenario, on a fleet of its own
-  npm run scenario -- F1 F19    several, on one fleet that is healed between them`;
+  npm run scenario -- F1 F19    several, on one fleet that is healed between them; operations (O…, D23) on another`;
 
 const NODES = 5;
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function chosen(args: string[]): Scenario[] {
+function chosen(args: string[]): readonly Scenario[] {
   const unknown = args.filter((a) => a !== 'all' && !scenarios.some((s) => s.name === a));
   if (args.length === 0 || unknown.length > 0)
     throw new MusterError('BAD_REQUEST', unknown.length > 0 ? `no scenario ${unknown.join(', ')}\n${USAGE}` : USAGE);
-  return args.includes('all') ? [...scenarios] : scenarios.filter((s) => args.includes(s.name));
+  return args.includes('all') ? scenarios : scenarios.filter((s) => args.includes(s.name));
 }
 
 /** One scenario, then the healing, then the audit: each can fail it. */
@@ -52,8 +54,44 @@ interface Count {
   skipped: number;
 }
 
-async function runAll(wanted: Scenario[]): Promise<Count> {
+/** These scenarios, one after the other, on one fleet. `calm` is called when nothing timed is to come any more. */
+async function runOnFleet(wanted: readonly Scenario[], count: Count, calm: () => void): Promise<void> {
   const since = performance.now();
+  const left = [...wanted];
+  const settle = (): void => {
+    if (!left.some((s) => s.timed === true)) calm();
+  };
+  const options = {
+    name: 'scenario',
+    nodes: NODES,
+    mode: bestMode(),
+    // More hosts die here, one after the other, than a fleet in service should ever lose: the brake, the cap and the gate
+    // for failure domains would rightly stop the third within a minute.
+    up: ['--storm-cap', '100', '--domains', String(NODES), ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : [])],
+    onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
+    say,
+    keep: () => false,
+    failed: () => count.failed > 0,
+  };
+  try {
+    settle();
+    await withFleet(options, async (fleet) => {
+      const home = fleet.info.hosts[1]?.name as string;
+      for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
+      await fleet.heal();
+      say(`a fleet of ${NODES} (${options.mode}) is up and commissioned: ${seconds(since)}`);
+      for (let s = left.shift(); s !== undefined; s = left.shift()) {
+        count[(await runOne(fleet, s)) ? 'passed' : 'failed'] += 1;
+        settle();
+      }
+    });
+  } finally {
+    calm();
+  }
+}
+
+/** Two fleets at once where there is work for both: most of a scenario's time is waiting. */
+async function runAll(wanted: readonly Scenario[]): Promise<Count> {
   const count: Count = { passed: 0, failed: 0, skipped: 0 };
   const why = whyNoNamespaces();
   const possible = wanted.filter((s) => why === undefined || s.needsNetns !== true);
@@ -61,26 +99,16 @@ async function runAll(wanted: Scenario[]): Promise<Count> {
     say(`skip ${s.name.padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
     count.skipped += 1;
   }
-  if (possible.length === 0) return count;
-  const options = {
-    name: 'scenario',
-    nodes: NODES,
-    mode: bestMode(),
-    // More hosts die here, one after the other, than a fleet in service should ever lose: the brake, the cap and the gate
-    // for failure domains would rightly stop the third within a minute.
-    up: ['--storm-cap', '100', '--domains', String(NODES), ...(why === undefined ? ['--bare', '1'] : [])],
-    onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
-    say,
-    keep: () => false,
-    failed: () => count.failed > 0,
-  };
-  await withFleet(options, async (fleet) => {
-    const home = fleet.info.hosts[1]?.name as string;
-    for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
-    await fleet.heal();
-    say(`a fleet of ${NODES} (${options.mode}) is up and commissioned: ${seconds(since)}`);
-    for (const s of possible) count[(await runOne(fleet, s)) ? 'passed' : 'failed'] += 1;
+  const [first, second] = [faults, operations].map((group) => group.filter((s) => possible.includes(s)));
+  const runs: Promise<void>[] = [];
+  const calm = new Promise<void>((resolve) => {
+    if (first?.length) runs.push(runOnFleet(first, count, resolve));
+    else resolve();
   });
+  if (second?.length) runs.push(calm.then(() => runOnFleet(second, count, () => undefined)));
+  // Both are waited for before an error is told: each takes down its own fleet.
+  const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
+  if (failed) throw failed.reason;
   return count;
 }
 

@@ -7,6 +7,10 @@ export interface Scenario {
   title: string;
   /** It cuts cables or mounts something, which only a host with namespaces of its own can. */
   needsNetns?: true;
+  /** It discovers a host that Muster has not been told of. */
+  needsBare?: true;
+  /** It asserts a time that the mission gives: nothing that costs much CPU may run beside it. */
+  timed?: true;
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */
   run(fleet: Fleet, say: (figure: string) => void): Promise<void>;
 }

@@ -15,6 +15,7 @@ async function idleHost(fleet: Fleet): Promise<string> {
 
 export const D1: Scenario = {
   name: 'D1',
+  timed: true,
   title: 'a killed host is DOWN within 4 s of its death, with one incident',
   async run(fleet, say) {
     const death = await kill(fleet, await idleHost(fleet));

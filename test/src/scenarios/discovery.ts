@@ -8,6 +8,7 @@ const seconds = (sinceNs: number): string => `${((nowNs() - sinceNs) / 1e9).toFi
 export const O13: Scenario = {
   name: 'O13',
   needsNetns: true,
+  needsBare: true,
   title: 'a bare host is discovered: its agent is installed over ssh, it appears by itself, serves, and comes back',
   async run(fleet, say) {
     const host = fleet.info.bare[0];
