@@ -1,8 +1,8 @@
-import { NODE_NAME_PATTERN, type JobRecord, type NodeRecord, type Reservations } from '#contracts';
+import { NODE_NAME_PATTERN, type JobRecord, type NodeRecord, type Reservations, type WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
 import type { InventoryStore } from '../store/inventory-store.js';
 
-/** A view that is further behind than this, ms, is not waited for: the nodes are then read. */
+/** A view that is further behind than this, ms, is not waited for: its bucket is then read. */
 const BEHIND_MS = 500;
 
 /**
@@ -16,6 +16,8 @@ export class AdmissionRound {
   private caughtUp: Promise<void> | undefined;
   private fleet: Map<string, NodeRecord> | undefined;
   private queued: number | undefined;
+  private workloadsKnown: Promise<void> | undefined;
+  private workloadsRead: Entry<WorkloadRecord>[] | undefined;
   private workloads: Map<string, string[]> | undefined;
 
   constructor(private readonly store: InventoryStore) {}
@@ -41,6 +43,15 @@ export class AdmissionRound {
     return this.caughtUp;
   }
 
+  /** For requests that end what runs on their nodes: whatever was assigned before now is known from now on. */
+  catchUpWorkloads(): Promise<void> {
+    const { bucket, view } = this.store.workloads;
+    this.workloadsKnown ??= bucket.lastRevision(view.revision).then(async (end) => {
+      if (!(await view.shows(end, BEHIND_MS))) this.workloadsRead = await bucket.list();
+    });
+    return this.workloadsKnown;
+  }
+
   /** By name; complete once every look of the group has ended. */
   get nodes(): ReadonlyMap<string, NodeRecord> {
     if (this.fleet) return this.fleet;
@@ -57,7 +68,7 @@ export class AdmissionRound {
   workloadsOn(node: string): string[] {
     if (!this.workloads) {
       this.workloads = new Map();
-      for (const { key, value } of this.store.workloads.view.entries()) {
+      for (const { key, value } of this.workloadsRead ?? this.store.workloads.view.entries()) {
         const at = value.assignment?.node;
         if (at === undefined) continue;
         const there = this.workloads.get(at);

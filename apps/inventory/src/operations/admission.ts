@@ -182,9 +182,12 @@ function heldOtherwise(hold: Hold, nodes: string[]): MusterError {
       );
 }
 
+/** Whether the cleanup playbook runs on the nodes. */
+export const cleansUp = (kind: JobKind): boolean => ['decommission', 'maintenance', 'resetup'].includes(kind);
+
 /** A cleanup never runs under a workload. @returns with `force`, those that are to be moved away first */
 function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {
-  if (!['decommission', 'maintenance', 'resetup'].includes(request.kind)) return [];
+  if (!cleansUp(request.kind)) return [];
   const busy = names.flatMap((node) => {
     const workloads = facts.workloadsOn(node);
     return workloads.length > 0 ? [{ node, workloads }] : [];

@@ -19,7 +19,7 @@ import { AfterAnswer } from '../store/after-answer.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import type { Decision } from '../store/group-commit.js';
-import { admit, managementAddress, type AdmissionFacts, type AdmissionRequest } from './admission.js';
+import { admit, cleansUp, managementAddress, type AdmissionFacts, type AdmissionRequest } from './admission.js';
 import type { AdmissionRound } from './admission-round.js';
 import { describeJob } from './job-description.js';
 import { fingerprint, keyedJobId, sameRequest } from './request-key.js';
@@ -248,6 +248,7 @@ export class OperationsService {
       r.key === undefined ? undefined : this.store.jobs.bucket.get(id),
       this.provisionedWith(r, names, round),
       round.catchUp(now),
+      cleansUp(request.kind) ? round.catchUpWorkloads() : undefined,
       ...names.map((name) => round.read(name)),
     ]);
     return { round, known: known?.value, provisioned };
