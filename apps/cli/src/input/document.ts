@@ -8,7 +8,7 @@ export async function readText(io: Io, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    throw new Failure(`${file}: ${(cause as Error).message.replace(/^[A-Z]+: /, '')}`);
+    throw new Failure(`${file}: ${(cause as Error).message.replace(/^[A-Z]+: |, \w+( '.*')?$/g, '')}`);
   }
 }
 

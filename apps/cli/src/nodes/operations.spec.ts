@@ -55,4 +55,14 @@ describe('operations', () => {
     expect((await answer('y\n')).code).toBe(0);
     expect(sut.sent('POST')).toEqual([{ kind: 'resetup', nodes: ['a-1'] }]);
   });
+
+  it('that end workloads tell a script what they want for it', async () => {
+    sut.on('GET /v1/workloads', { items: [{ name: 'db1', assignment: { node: 'a-1', generation: 1 } }] });
+    const said = async (...options: string[]): Promise<string> =>
+      (await sut.call(['node', 'decommission', 'a-1', ...options])).stderr;
+    const there = 'muster: decommission a-1: workloads run there (db1 on a-1); repeat with';
+    expect(await said()).toBe(`${there} --yes and --force, which moves them away first\n`);
+    expect(await said('--force')).toBe(`${there} --yes if that is meant\n`);
+    expect(sut.sent('POST')).toEqual([]);
+  });
 });

@@ -90,7 +90,8 @@ export function discoverCommand(parent: Command, path: string): void {
 async function operate(run: Run, kind: Kind, nodes: string[], o: OperationOptions): Promise<void> {
   if (kind !== 'discover' && operations[kind].destructive === true) {
     checkOptions(o);
-    await askAboutWorkloads(run, `${kind} ${nodes.join(' ')}`, nodes, o.yes === true);
+    const remedy = o.force === true ? undefined : '--yes and --force, which moves them away first';
+    await askAboutWorkloads(run, `${kind} ${nodes.join(' ')}`, nodes, o.yes === true, remedy);
   }
   await submit(run, kind, { nodes }, o);
 }
