@@ -132,7 +132,8 @@ export class ClaimsService {
 
   private candidates(now: Reservations, round: AdmissionRound, fits: NodePredicate): Candidate[] {
     const candidates: Candidate[] = [];
-    for (const [name, node] of round.nodes) {
+    for (const node of round.nodes.values()) {
+      const { name } = node;
       const seen: Entry<NodeRecord> = { key: name, value: node, revision: 0 };
       if (!fits(this.service.view(seen))) continue;
       const reasons = this.reasons(node, now.held[name] !== undefined);

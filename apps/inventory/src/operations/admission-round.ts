@@ -14,7 +14,7 @@ export class AdmissionRound {
   private readonly reads = new Map<string, Promise<void>>();
   private readonly fresh = new Map<string, Entry<NodeRecord> | undefined>();
   private caughtUp: Promise<void> | undefined;
-  private fleet: Map<string, NodeRecord> | undefined;
+  private fleet: NodeRecord[] | undefined;
   private queued: number | undefined;
   private workloadsKnown: Promise<void> | undefined;
   private workloadsRead: Entry<WorkloadRecord>[] | undefined;
@@ -52,16 +52,22 @@ export class AdmissionRound {
     return this.workloadsKnown;
   }
 
-  /** By name; complete once every look of the group has ended. */
-  get nodes(): ReadonlyMap<string, NodeRecord> {
+  /** By name; complete once every look of the group has ended. A fleet is only gone through where a rule asks for it. */
+  get nodes(): Pick<ReadonlyMap<string, NodeRecord>, 'get' | 'values'> {
+    return {
+      get: (name) => (this.fresh.has(name) ? this.fresh : this.store.nodes.view).get(name)?.value,
+      values: () => this.all().values(),
+    };
+  }
+
+  private all(): readonly NodeRecord[] {
     if (this.fleet) return this.fleet;
-    this.fleet = new Map();
-    for (const [name, entry] of this.fresh) if (entry) this.fleet.set(name, entry.value);
+    this.fleet = [...this.fresh.values()].flatMap((entry) => entry?.value ?? []);
     const roles = new Set(this.store.clusterSettings.hostGroups.filter((g) => g.role === 'master').map((g) => g.name));
     const others = this.store.nodes.view.entries().filter((e) => !this.fresh.has(e.key));
     // Masters first: a rule that looks for one ends there.
-    for (const { key, value } of others) if (roles.has(value.hostGroup ?? '')) this.fleet.set(key, value);
-    for (const { key, value } of others) this.fleet.set(key, value);
+    for (const { value } of others) if (roles.has(value.hostGroup ?? '')) this.fleet.push(value);
+    for (const { value } of others) if (!roles.has(value.hostGroup ?? '')) this.fleet.push(value);
     return this.fleet;
   }
 

@@ -27,7 +27,7 @@ export interface AdmissionRequest {
 /** All that the decision rests on, as read for it. */
 export interface AdmissionFacts {
   /** By name; masters first make the rules over several nodes cheap. */
-  nodes: ReadonlyMap<string, NodeRecord>;
+  nodes: Pick<ReadonlyMap<string, NodeRecord>, 'get' | 'values'>;
   held: Reservations['held'];
   groups: readonly HostGroup[];
   /** To name the job that holds a node. */

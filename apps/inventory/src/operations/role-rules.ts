@@ -25,8 +25,11 @@ export function brokenRoleRule(
   groups: readonly HostGroup[],
 ): MusterError | undefined {
   const role = (n: RoledNode): HostGroup['role'] => roleOf(groups, n.hostGroup);
-  for (const n of others())
-    if (role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered') return undefined;
+  const masterLeft = (): boolean => {
+    for (const n of others())
+      if (role(n) === 'master' && n.status === 'Allocated' && n.state === 'Discovered') return true;
+    return false;
+  };
   const workersLeft = (): boolean => {
     for (const n of others())
       if (role(n) === 'worker' && n.status !== 'Unallocated' && n.status !== 'Decommissioned') return true;
@@ -35,15 +38,19 @@ export function brokenRoleRule(
   const takesMaster = requested.some((n) => role(n) === 'master' && n.status === 'Allocated');
   const target = hostGroup === undefined ? undefined : roleOf(groups, hostGroup);
 
-  if (kind === 'commission' && target === 'worker')
+  if (kind === 'commission' && target === 'worker' && !masterLeft())
     return rule(
       'Cannot commission a worker node without existence of a master node in the cluster, make sure atleast one master node is commissioned.',
     );
-  if (kind === 'maintenance' && (target === 'worker' || (target === 'none' && takesMaster && workersLeft())))
+  if (
+    kind === 'maintenance' &&
+    (target === 'worker' || (target === 'none' && takesMaster && workersLeft())) &&
+    !masterLeft()
+  )
     return rule(
       'Updating these nodes as worker will result in no master node in the cluster, make sure atleast one node is commissioned as master.',
     );
-  if (kind === 'decommission' && takesMaster && workersLeft())
+  if (kind === 'decommission' && takesMaster && workersLeft() && !masterLeft())
     return rule(
       'decommissioning the specified node(s) will leave only worker nodes in the cluster, make sure all worker nodes are decommissioned before last master node.',
     );
