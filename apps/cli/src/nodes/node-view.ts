@@ -36,6 +36,7 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
     ['fencing', n.fencing],
     ['vars', dotted(n.vars).join(', ') || undefined],
     [drainWord(n), n.cordon && `${n.cordon.reason} (${n.cordon.by}${until(n.cordon.until, terminal)})`],
+    ['remaining', n.remaining?.join(' ') || undefined],
     ['maintenance', n.maintenance?.reason],
     ['job', n.job],
     ['provisioned', n.provisioned && `${moment(n.provisioned.at, terminal)} by job ${n.provisioned.job}`],

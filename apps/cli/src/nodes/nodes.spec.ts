@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { MusterWithNodes, quiet } from '../testing/nodes.js';
+import { MusterWithNodes, node, quiet } from '../testing/nodes.js';
 
 describe('nodes', () => {
   const sut = new MusterWithNodes();
@@ -35,6 +35,13 @@ describe('nodes', () => {
       expect(stdout).toMatch(/^a-1: out of service\n {2}CORDONED +cordoned by ada: disk swap\n/);
       expect(stdout).toMatch(/\n {2}power 1 +bmc \(ipmitool 10\.2\.0\.1\)\n/);
       expect(stdout).toMatch(/\n {2}vars +rack: r1\n/);
+    });
+
+    it('shows on that page what a drain has still to move', async () => {
+      const cordon = { reason: 'kernel', by: 'ada', at: 1, drain: true };
+      sut.on('GET /v1/nodes/a-1', node('a-1', { cordon, remaining: ['db1', 'web'] }));
+      const { stdout } = await sut.call(['node', 'get', 'a-1'], { terminal: 120, env: { NO_COLOR: '1' } });
+      expect(stdout).toMatch(/\n {2}draining +kernel \(ada\)\n {2}remaining +db1 web\n/);
     });
   });
 

@@ -86,18 +86,14 @@ describe('records of nodes', () => {
     sut.on('PUT /v1/nodes/a-1/cordon', node('a-1'));
     const cordon = { reason: 'kernel', by: 'ada', at: 1, drain: true };
     const looks = [
-      node('a-1', { cordon }),
-      node('a-1', { cordon }),
-      node('a-1', { cordon }),
-      node('a-1', { cordon: { ...cordon, drained: 2 } }),
+      node('a-1', { cordon, remaining: ['db1', 'web'] }),
+      node('a-1', { cordon, remaining: ['web'] }),
+      node('a-1', { cordon, remaining: [] }),
+      node('a-1', { cordon: { ...cordon, drained: 2 }, remaining: [] }),
     ];
-    const workloads = [['db1', 'web'], ['web'], [], []].map((names) =>
-      names.map((name) => ({ name, assignment: { node: 'a-1' } })),
-    );
     const json = (res: ServerResponse, value: unknown): unknown =>
       res.setHeader('content-type', 'application/json').end(JSON.stringify(value));
     sut.on('GET /v1/nodes/a-1', (_: unknown, res: ServerResponse) => json(res, looks.shift()));
-    sut.on('GET /v1/workloads', (_: unknown, res: ServerResponse) => json(res, { items: workloads.shift() }));
     const drain = ['node', 'drain', 'a-1', '--reason', 'kernel', '--wait'];
     const { code, stdout } = await sut.call(drain);
     expect([code, stdout.split('\n')]).toEqual([
@@ -106,7 +102,6 @@ describe('records of nodes', () => {
     ]);
     expect(looks).toEqual([]);
     looks.push(node('a-1'));
-    workloads.push([]);
     const ended = await sut.call(drain);
     expect([ended.code, ended.stderr]).toEqual([
       1,
