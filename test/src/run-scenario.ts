@@ -3,6 +3,7 @@ import { MusterError } from '#contracts';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
+import { Quiet } from './quiet.js';
 import type { Scenario } from './scenario.js';
 import { faults, operations } from './scenarios/index.js';
 
@@ -54,13 +55,9 @@ interface Count {
   skipped: number;
 }
 
-/** These scenarios, one after the other, on one fleet. `calm` is called when nothing timed is to come any more. */
-async function runOnFleet(wanted: readonly Scenario[], count: Count, calm: () => void): Promise<void> {
+/** These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. */
+async function runOnFleet(wanted: readonly Scenario[], count: Count, quiet: Quiet): Promise<void> {
   const since = performance.now();
-  const left = [...wanted];
-  const settle = (): void => {
-    if (!left.some((s) => s.timed === true)) calm();
-  };
   const options = {
     name: 'scenario',
     nodes: NODES,
@@ -73,20 +70,21 @@ async function runOnFleet(wanted: readonly Scenario[], count: Count, calm: () =>
     keep: () => false,
     failed: () => count.failed > 0,
   };
+  let started = (): void => undefined;
+  const starting = quiet.run(false, () => new Promise<void>((resolve) => (started = resolve)));
   try {
-    settle();
     await withFleet(options, async (fleet) => {
       const home = fleet.info.hosts[1]?.name as string;
       for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
       await fleet.heal();
       say(`a fleet of ${NODES} (${options.mode}) is up and commissioned: ${seconds(since)}`);
-      for (let s = left.shift(); s !== undefined; s = left.shift()) {
-        count[(await runOne(fleet, s)) ? 'passed' : 'failed'] += 1;
-        settle();
-      }
+      started();
+      for (const s of wanted)
+        count[(await quiet.run(s.timed === true, () => runOne(fleet, s))) ? 'passed' : 'failed'] += 1;
     });
   } finally {
-    calm();
+    started();
+    await starting;
   }
 }
 
@@ -99,13 +97,11 @@ async function runAll(wanted: readonly Scenario[]): Promise<Count> {
     say(`skip ${s.name.padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
     count.skipped += 1;
   }
-  const [first, second] = [faults, operations].map((group) => group.filter((s) => possible.includes(s)));
-  const runs: Promise<void>[] = [];
-  const calm = new Promise<void>((resolve) => {
-    if (first?.length) runs.push(runOnFleet(first, count, resolve));
-    else resolve();
-  });
-  if (second?.length) runs.push(calm.then(() => runOnFleet(second, count, () => undefined)));
+  const quiet = new Quiet();
+  const runs = [faults, operations]
+    .map((group) => group.filter((s) => possible.includes(s)))
+    .filter((group) => group.length > 0)
+    .map((group) => runOnFleet(group, count, quiet));
   // Both are waited for before an error is told: each takes down its own fleet.
   const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
   if (failed) throw failed.reason;

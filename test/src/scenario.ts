@@ -9,7 +9,7 @@ export interface Scenario {
   needsNetns?: true;
   /** It discovers a host that Muster has not been told of. */
   needsBare?: true;
-  /** It asserts a time that the mission gives: nothing that costs much CPU may run beside it. */
+  /** It asserts a time that the mission gives: nothing may run beside it. */
   timed?: true;
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */
   run(fleet: Fleet, say: (figure: string) => void): Promise<void>;
