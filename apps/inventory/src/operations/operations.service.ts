@@ -130,10 +130,14 @@ export class OperationsService {
   private async begin(job: JobRecord, b: Beginning): Promise<void> {
     const tellings: (() => Promise<void>)[] = [];
     try {
-      await inParallel(b.nodes, async (seen) => {
-        const telling = await this.moveAsSeen(seen, job);
-        if (telling) tellings.push(telling);
-      });
+      await Promise.all([
+        // Before a worker can see the record, and say that it runs.
+        this.tell(job),
+        inParallel(b.nodes, async (seen) => {
+          const telling = await this.moveAsSeen(seen, job);
+          if (telling) tellings.push(telling);
+        }),
+      ]);
       if (performance.now() - b.decidedAt < LATE_MS) await this.writeRecord(job);
       else await this.writeRecordIfPending(job);
     } catch (e) {
@@ -142,7 +146,7 @@ export class OperationsService {
     }
     // Events are told before the job is no longer pending, so that after a crash in between they are told again.
     this.after.run(`job ${job.id}`, () =>
-      Promise.all([this.tell(job), ...tellings.map((tell) => tell())]).then(() => this.noLongerPending(job)),
+      Promise.all(tellings.map((tell) => tell())).then(() => this.noLongerPending(job)),
     );
   }
 

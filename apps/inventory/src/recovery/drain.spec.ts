@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   defaultFencing,
+  RESERVATIONS_KEY,
+  type Hold,
+  type Reservations,
   type IncidentRecord,
   type JobRecord,
   type NodeView,
@@ -68,6 +71,11 @@ describe('a node that is to be emptied', () => {
     await put(name, { node: 'n-1', ...(o.priority !== undefined && { priority: o.priority }) });
     await until(async () => (await workload(name)).boot, `${name} seen on n-1`);
   };
+  const hold = (name: string, h: Hold | undefined): Promise<unknown> =>
+    fleet.bus.bucket<Reservations>('admission').mutate(RESERVATIONS_KEY, (r) => {
+      const { [name]: _before, ...held } = r?.value.held ?? {};
+      return { pending: {}, generation: 0, ...r?.value, held: h === undefined ? held : { ...held, [name]: h } };
+    });
   const waiting = (what: 'stop' | 'start'): Promise<JobRecord> =>
     until(
       async () =>
@@ -176,6 +184,10 @@ describe('a node that is to be emptied', () => {
     expect((await workload('db')).assignment).toEqual({ node: 'n-3', generation: 4 });
     fleet.stop('n-1', 'db');
     await until(async () => (await ask()).allowed, 'nothing stands against it any more');
+    await hold('n-3', { job: 'job-x', kind: 'decommission', generation: 1, at: 1 });
+    expect(await ask()).toMatchObject({ allowed: false, reason: expect.stringContaining('job-x cleans up n-3') });
+    await hold('n-3', undefined);
+    expect((await ask()).allowed).toBe(true);
   }, 30_000);
 
   it('begins no further move once it is uncordoned, and finishes the one that has begun', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { RpcAnswer, RpcRequest } from '#contracts';
+import { RESERVATIONS_KEY, waitsForMoves, type Reservations, type RpcAnswer, type RpcRequest } from '#contracts';
+import { cleansUp } from '../operations/admission.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StartFactsService } from './start-facts.js';
 import { askStartGate } from './start-gate.js';
@@ -18,11 +19,15 @@ export class MayStartService {
   ) {}
 
   async ask(q: RpcRequest<'inventory.workloads.mayStart'>): Promise<Answer> {
-    const [workload, record, incident] = await Promise.all([
+    const [workload, record, incident, reservations] = await Promise.all([
       this.store.workloads.bucket.get(q.workload),
       this.store.nodes.bucket.get(q.node),
       this.store.incidents.bucket.get(q.node),
+      this.store.reservations.bucket.get(RESERVATIONS_KEY),
     ]);
+    const cleanup = await this.cleanupOn(q.node, reservations?.value);
+    if (cleanup !== undefined)
+      return { allowed: false, reason: `Held: ${cleanup} cleans up ${q.node}, and was admitted before this start.` };
     const gate = askStartGate({
       node: q.node,
       workload: workload?.value,
@@ -45,5 +50,16 @@ export class MayStartService {
     if (check.kind === 'unknown')
       return { allowed: false, reason: `Held: ${check.nodes.join(', ')} did not say what they run.` };
     return { allowed: true, reason: check.kind === 'there' ? 'It runs there already.' : gate.reason };
+  }
+
+  /**
+   * The job that takes away what the start would need. It was admitted in the moment in which the workload was placed:
+   * neither saw the other. One that still waits for the workloads to move sees this one too, and has it moved.
+   */
+  private async cleanupOn(node: string, now: Reservations | undefined): Promise<string | undefined> {
+    const hold = now?.held[node];
+    if (hold?.job === undefined || hold.kind === undefined || !cleansUp(hold.kind)) return undefined;
+    const job = (await this.store.jobs.bucket.get(hold.job))?.value ?? now?.pending[hold.job];
+    return job !== undefined && waitsForMoves(job) ? undefined : hold.job;
   }
 }
