@@ -22,8 +22,8 @@ const node = (label: string, serial: string, address: string): object => ({
   reasons: [],
 });
 
-/** As `clusterctl` printed a node. */
-const printed = (name: string, label: string, serial: string, address: string): string =>
+/** As `clusterctl` printed a node, and below that the service state. */
+const printed = (name: string, label: string, serial: string, address: string, ...service: string[]): string =>
   [
     'Inventory State',
     `   name: ${name}`,
@@ -42,6 +42,8 @@ const printed = (name: string, label: string, serial: string, address: string): 
     `       node_addr: ${address}`,
     `       node_name: ${name}`,
     `   ssh_address: ${address}`,
+    'Service State',
+    ...service,
   ]
     .map((line) => `${name}: ${line}\n`)
     .join('') + '\n';
@@ -65,13 +67,48 @@ describe('muster', () => {
     sut.on('GET /v1/workloads', { items: [] });
   });
 
-  it('prints nodes in a pipe line for line as the old program did', async () => {
-    sut.on('GET /v1/nodes', { items: [node('host1', 'SN1', '127.0.0.1'), node('host3', 'SN3', '127.0.0.3')] });
+  it('prints nodes in a pipe line for line as the old program did, then whether they are in service', async () => {
+    const out = {
+      ...node('host3', 'SN3', '127.0.0.3'),
+      inService: false,
+      reasons: [
+        { code: 'NO_POWER_WORKER', detail: 'nobody offers exec' },
+        { code: 'CORDONED', detail: 'cordoned by ada: disk swap' },
+        { code: 'NO_POWER_WORKER', detail: 'nobody offers ipmitool' },
+      ],
+      cordon: { reason: 'disk swap', by: 'ada', at: 1, until: 1_000, drain: true },
+      remaining: ['db1', 'web'],
+      maintenance: { reason: 'fenced', at: 1, incident: 'i1' },
+      job: 'j1',
+      claim: 'c1',
+    };
+    sut.on('GET /v1/nodes', { items: [node('host1', 'SN1', '127.0.0.1'), out] });
+    sut.on('GET /v1/nodes/host3-SN3', out);
     const { code, stdout, stderr } = await sut.run(['nodes', 'get']);
-    expect(stdout).toBe(
-      printed('host1-SN1', 'host1', 'SN1', '127.0.0.1') + printed('host3-SN3', 'host3', 'SN3', '127.0.0.3'),
+    const host3 = printed(
+      'host3-SN3',
+      'host3',
+      'SN3',
+      '127.0.0.3',
+      '   claim: c1',
+      '   cordon:',
+      '       by: ada',
+      '       drain: true',
+      '       reason: disk swap',
+      '       until: 1970-01-01T00:00:01.000Z',
+      '   in_service: false',
+      '   job: j1',
+      '   maintenance:',
+      '       incident: i1',
+      '       reason: fenced',
+      '   reasons:',
+      '       CORDONED: cordoned by ada: disk swap',
+      '       NO_POWER_WORKER: nobody offers exec; nobody offers ipmitool',
+      '   remaining: db1 web',
     );
+    expect(stdout).toBe(printed('host1-SN1', 'host1', 'SN1', '127.0.0.1', '   in_service: true') + host3);
     expect([code, stderr]).toEqual([0, '']);
+    expect((await sut.call(['node', 'get', 'host3-SN3'])).stdout).toBe(host3);
   });
 
   it('asks for the names it was given, page by page, and answers JSON where that is wanted', async () => {

@@ -1,12 +1,13 @@
 import type { NodeView, PowerDevice } from '#contracts';
 import { clustermNode } from '#contracts/clusterm.js';
-import { clustermLines } from '../output/clusterm-lines.js';
+import { clustermSections, sectionLines } from '../output/clusterm-lines.js';
 import { dotted } from '../output/nested.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
+import { serviceState } from './service-state.js';
 
-/** A node as a row, as the lines of the old program, and as a page about one. */
+/** A node as a row, as the lines of the old program and what that did not know, and as a page about one. */
 export const nodeView = (terminal: Terminal): View<NodeView> => ({
   name: (n) => n.name,
   head: ['NAME', 'GROUP', 'STATUS', 'STATE', 'SERVICE', 'ADDRESS', 'WHY'],
@@ -20,7 +21,8 @@ export const nodeView = (terminal: Terminal): View<NodeView> => ({
     n.reasons.map((r) => r.detail).join('; '),
   ],
   none: 'no nodes',
-  lines: (n) => clustermLines(clustermNode(n)),
+  lines: (n) =>
+    sectionLines(n.name, [...clustermSections(clustermNode(n)), ['Service State', serviceState(n, terminal)]]),
   screen: (n) => nodePage(n, terminal),
 });
 

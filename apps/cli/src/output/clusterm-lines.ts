@@ -1,17 +1,21 @@
 import type { ClustermNode } from '#contracts';
 import { indented } from './nested.js';
 
-const sections: [title: string, part: keyof ClustermNode][] = [
-  ['Inventory State', 'inventory_state'],
-  ['Monitoring State', 'monitoring_state'],
-  ['Configuration State', 'configuration_state'],
+export type Section = [title: string, facts: object];
+
+export const clustermSections = (node: ClustermNode): Section[] => [
+  ['Inventory State', node.inventory_state],
+  ['Monitoring State', node.monitoring_state],
+  ['Configuration State', node.configuration_state],
 ];
 
-/** A node as `clusterctl` printed it, line for line: scripts read this. */
-export function clustermLines(node: ClustermNode): string[] {
-  const { name } = node.inventory_state;
-  return sections
-    .flatMap(([title, part]) => [title, ...indented(node[part], '   ')])
+/** Each line with the name in front, so that grep finds whole facts; an empty one at the end. */
+export const sectionLines = (name: string, sections: Section[]): string[] =>
+  sections
+    .flatMap(([title, facts]) => [title, ...indented(facts, '   ')])
     .map((line) => `${name}: ${line}`)
     .concat('');
-}
+
+/** A node as `clusterctl` printed it, line for line: scripts read this. */
+export const clustermLines = (node: ClustermNode): string[] =>
+  sectionLines(node.inventory_state.name, clustermSections(node));
