@@ -30,7 +30,7 @@ export class NodesController {
   @Get()
   @Allow('viewer', 'Nodes, with what is computed: in service or not, and why not')
   async list(@Query() query: NodeListQuery, @Res() reply: FastifyReply) {
-    const fields = query.fields?.split(',');
+    const fields = query.fields ? query.fields.split(',') : undefined;
     const pages = nodePages(this.rpc, { ...toPage(query), ...(fields && { fields }) });
     return reply.type('application/json').send(await jsonList(pages));
   }

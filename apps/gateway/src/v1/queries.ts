@@ -38,7 +38,7 @@ export class ListQuery extends LimitQuery {
   @Length(1, 300)
   cursor?: string;
 
-  /** Members of the items to answer, separated by commas. */
+  /** Members of the items to answer, separated by commas; one that they never have is refused. */
   @IsOptional()
   @MaxLength(500)
   fields?: string;
@@ -52,7 +52,7 @@ export class HistoryQuery extends LimitQuery {
   @Min(1)
   cursor?: number;
 
-  /** Members of the events to answer, separated by commas. */
+  /** Members of the events to answer, separated by commas; one that they never have is refused. */
   @IsOptional()
   @MaxLength(500)
   fields?: string;

@@ -85,6 +85,22 @@ describe('/v1', () => {
     });
   });
 
+  it('refuses a field that the route never answers, by name and with those that there are', async () => {
+    const before = sut.asked.length;
+    const list = await sut.get('/v1/nodes?fields=name,nosuch');
+    expect(list.status).toBe(400);
+    const problem = (await list.json()) as { code: string; detail: string; field: string };
+    expect(problem).toMatchObject({ code: 'BAD_REQUEST', field: 'nosuch' });
+    expect(problem.detail).toMatch(/^fields: there is no member "nosuch", but .*\bcordon, .*\bname, .*\breasons, /);
+    for (const path of ['nodes/host1-SN1', 'nodes/host1-SN1/history', 'jobs', 'incidents', 'workloads/w', 'status'])
+      expect([path, (await sut.get(`/v1/${path}?fields=nosuch`)).status]).toEqual([path, 400]);
+    expect(sut.asked.length).toBe(before);
+    expect(await (await sut.get('/v1/nodes/host1-SN1?fields=name,cordon,revision')).json()).toEqual({
+      name: 'host1-SN1',
+      revision: 7,
+    });
+  });
+
   it('answers a record with its revision as ETag, and takes it back in If-Match', async () => {
     const answer = await sut.get('/v1/nodes/host1-SN1');
     expect(answer.headers.get('etag')).toBe('"7"');
