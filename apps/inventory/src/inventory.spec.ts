@@ -244,6 +244,8 @@ describe('inventory on a real server', () => {
     const status = await sut.as('gateway').call('inventory.status', {});
     expect(status.missingDrivers).toEqual([{ driver: 'ipmitool', nodes: ['a-1'] }]);
     expect(status.detector).toMatchObject({ sighted: true, instance: 'spec' });
+    const kept = (await sut.as('gateway').call('inventory.jobs.list', { status: 'Complete' })).items.length;
+    expect([status.jobs.Complete > 0, status.jobs.Complete]).toEqual([true, kept]);
     expect(status.leases.map((l) => l.name)).toContain('conductor');
     await sut.work('fencer', ['ipmitool']);
     await seen(alarms, 'no-workers=ipmitool', (a) => a.cleared !== undefined);

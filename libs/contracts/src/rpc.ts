@@ -1,6 +1,6 @@
 import type { AlarmRecord } from './alarm.js';
 import type { GateResult, IncidentRecord } from './incident.js';
-import type { JobRecord } from './job.js';
+import type { JobRecord, JobStatus } from './job.js';
 import type { Networks, NodeView, PowerDevice } from './node.js';
 import type { ClaimRecord } from './admission.js';
 import type {
@@ -57,6 +57,8 @@ export interface StatusView {
   brake: { candidates: number; limit: number };
   nodes: { total: number; inService: number; out: { node: string; reasons: string[] }[] };
   incidents: WithRevision<IncidentRecord>[];
+  /** Jobs that are kept, by their status. */
+  jobs: Record<JobStatus, number>;
   alarms: AlarmRecord[];
   missingDrivers: { driver: string; nodes: string[] }[];
   workers: WorkerRecord[];

@@ -19,6 +19,7 @@ const well: StatusView = {
   brake: { candidates: 0, limit: 2 },
   nodes: { total: 5, inService: 5, out: [] },
   incidents: [],
+  jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },
   alarms: [],
   missingDrivers: [],
   workers: [

@@ -1,23 +1,31 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { MusterError, type StatusView } from '#contracts';
+import type { Closable } from '#bus';
+import { MusterError, type MusterEvent, type StatusView, Subjects, type Verdict } from '#contracts';
 import { ServiceContext } from '#service';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { ToldMetrics } from './told-metrics.js';
 
-/** The fleet in figures, asked anew at every scrape: a gateway holds no state that could be old. */
+/**
+ * The fleet in figures: what is so, asked anew at every scrape, as a gateway holds no state that could be old; and what
+ * was told while this gateway ran.
+ */
 @Injectable()
-export class Metrics {
+export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly registry = new Registry();
   private readonly delay = monitorEventLoopDelay({ resolution: 20 });
   private readonly up = this.gauge('muster_up', '1 when the figures of the fleet could be read at this scrape');
   private readonly nodes = this.gauge('muster_nodes', 'Nodes that are registered');
   private readonly inService = this.gauge('muster_nodes_in_service', 'Nodes in service');
   private readonly incidents = this.gauge('muster_incidents_open', 'Incidents that are not ended');
+  private readonly jobs = this.gauge('muster_jobs', 'Jobs that are kept', 'status');
   private readonly alarms = this.gauge('muster_alarm_active', 'Alarms that stand', 'code');
   private readonly leaseHeld = this.gauge('muster_lease_held', '1 when somebody holds the lease', 'name');
   private readonly leaseAge = this.gauge('muster_lease_age_seconds', 'Since its last renewal was seen', 'name');
   private readonly loop = this.gauge('muster_loop_delay_seconds', 'p99 delay of this process since the last scrape');
+  private readonly told = new ToldMetrics(this.registry);
+  private readers: Closable[] = [];
 
   constructor(
     private readonly rpc: RpcClient,
@@ -27,13 +35,27 @@ export class Metrics {
     this.delay.enable();
   }
 
+  onApplicationBootstrap(): void {
+    const { bus } = this.context;
+    this.readers = [
+      bus.follow([Subjects.verdict('*')], { newOnly: true }, (_s, v) => this.told.verdict(v as Verdict)),
+      bus.follow([Subjects.event('incident', '*')], { newOnly: true }, (_s, e) =>
+        this.told.incident(e as MusterEvent<'incident'>),
+      ),
+    ];
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.readers.map((reader) => reader.close()));
+  }
+
   get contentType(): string {
     return this.registry.contentType;
   }
 
   async text(): Promise<string> {
-    for (const gauge of [this.nodes, this.inService, this.incidents, this.alarms, this.leaseHeld, this.leaseAge])
-      gauge.reset();
+    const asked = [this.nodes, this.inService, this.incidents, this.jobs, this.alarms, this.leaseHeld, this.leaseAge];
+    for (const gauge of asked) gauge.reset();
     try {
       this.fill(await this.rpc.read('inventory.status', {}));
       this.up.set(1);
@@ -51,6 +73,7 @@ export class Metrics {
     this.nodes.set(status.nodes.total);
     this.inService.set(status.nodes.inService);
     this.incidents.set(status.incidents.length);
+    for (const [name, count] of Object.entries(status.jobs)) this.jobs.set({ status: name }, count);
     for (const alarm of status.alarms) if (alarm.cleared === undefined) this.alarms.inc({ code: alarm.code });
     for (const lease of status.leases) {
       this.leaseHeld.set({ name: lease.name }, lease.holder === undefined || lease.holder === '' ? 0 : 1);

@@ -1417,6 +1417,17 @@ export const namedSchemas: Record<string, Schema> = {
           ],
         },
       },
+      jobs: {
+        type: 'object',
+        properties: {
+          Queued: { type: 'number' },
+          Running: { type: 'number' },
+          Complete: { type: 'number' },
+          Errored: { type: 'number' },
+        },
+        required: ['Queued', 'Running', 'Complete', 'Errored'],
+        description: 'Jobs that are kept, by their status.',
+      },
       alarms: { type: 'array', items: { $ref: '#/components/schemas/AlarmRecord' } },
       missingDrivers: {
         type: 'array',
@@ -1436,6 +1447,7 @@ export const namedSchemas: Record<string, Schema> = {
       'brake',
       'nodes',
       'incidents',
+      'jobs',
       'alarms',
       'missingDrivers',
       'workers',

@@ -175,6 +175,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     brake: { candidates: 1, limit: 2 },
     nodes: { total: 4, inService: 3, out: [{ node: 'rack2-b7', reasons: ['incident open: fencing'] }] },
     incidents: [incident],
+    jobs: { Queued: 0, Running: 1, Complete: 212, Errored: 3 },
     alarms: [],
     missingDrivers: [],
     workers: [],

@@ -49,6 +49,7 @@ export const status = (more: Partial<StatusView> = {}): StatusView => ({
   brake: { candidates: 0, limit: 2 },
   nodes: { total: 2, inService: 1, out: [{ node: 'host2-SN2', reasons: ['status Unallocated'] }] },
   incidents: [],
+  jobs: { Queued: 2, Running: 1, Complete: 40, Errored: 3 },
   alarms: [{ code: 'brake', subject: 'fleet', severity: 'critical', message: 'held', since: 1, count: 1 }],
   missingDrivers: [{ driver: 'exec', nodes: ['host2-SN2'] }],
   workers: [

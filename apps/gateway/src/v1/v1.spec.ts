@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
-import { MusterError } from '#contracts';
+import { MusterError, type Verdict } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { job, node, status } from '../testing/records.js';
 
@@ -241,9 +241,20 @@ describe('/v1', () => {
     expect((await sut.get('/readyz')).status).toBe(200);
     const text = await (await sut.get('/metrics')).text();
     expect(text).toContain('muster_nodes_in_service 1');
+    expect(text).toContain('muster_jobs{status="Complete"} 40');
     expect(text).toContain('muster_alarm_active{code="brake"} 1');
     expect(text).toContain('muster_lease_held{name="conductor"} 1');
     expect(text).toContain('muster_lease_age_seconds{name="conductor"} 0.25');
+  });
+
+  it('counts what is told on the bus', async () => {
+    const told = { node: 'a-1', incident: 'i1', phase: 'suppressed', detail: '', gate: 'CAP' } as const;
+    await sut.bus.publishVerdict({ node: 'a-1', verdict: 'DOWN', epoch: 1, seq: 1 } as Verdict);
+    await sut.bus.emit('incident', 'a-1', told);
+    let text = '';
+    // Nothing says when a gateway has read an event but the figures themselves.
+    while (!text.includes('{gate="CAP",result="stop"} 1') || !text.includes('muster_verdicts_total{verdict="DOWN"} 1'))
+      text = await (await sut.get('/metrics')).text();
   });
 
   it('describes itself, for programs and as a page to read', async () => {

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nestjs/common';
-import { isOpenIncident, type StatusView } from '#contracts';
+import { isOpenIncident, type JobRecord, type StatusView } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
@@ -47,6 +47,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
           .map((n) => ({ node: n.name, reasons: n.reasons.map((r) => `${r.code}: ${r.detail}`) })),
       },
       incidents: open.map((e) => ({ ...e.value, revision: e.revision })),
+      jobs: byStatus(this.store.jobs.view.entries().map((e) => e.value)),
       alarms: this.alarms.list(),
       missingDrivers: this.service.missingDrivers(),
       workers: this.store.workers.live(),
@@ -68,4 +69,10 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
   private members(): number {
     return this.store.nodes.view.entries().filter((e) => isMember(e.value)).length;
   }
+}
+
+function byStatus(jobs: readonly JobRecord[]): StatusView['jobs'] {
+  const counts = { Queued: 0, Running: 0, Complete: 0, Errored: 0 };
+  for (const { status } of jobs) counts[status] += 1;
+  return counts;
 }
