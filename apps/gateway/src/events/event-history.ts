@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Bus, Closable } from '#bus';
-import { MusterError, Subjects } from '#contracts';
+import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { type EventSelection, isAbout, type PublicEvent, subjectsOf, toPublic } from './event-selection.js';
 
@@ -12,10 +12,16 @@ const READ_LIMIT_MS = 5_000;
 export class EventHistory {
   constructor(private readonly context: ServiceContext) {}
 
-  /** @throws MusterError BUS_UNAVAILABLE, TIMEOUT */
+  /**
+   * Of a node all that is told of it, under its own key or elsewhere.
+   * @throws MusterError BUS_UNAVAILABLE, TIMEOUT
+   */
   async newestFirst(selection: EventSelection, limit = DEFAULT_LIMIT): Promise<{ items: PublicEvent[] }> {
+    // Only a look at each event tells what a node's last so many are: they are read from the end.
+    if (selection.node !== undefined && selection.since === undefined)
+      return { items: await this.lastOfNode(selection, selection.node, limit) };
     const items: PublicEvent[] = [];
-    await readPast(this.context.bus, selection, limit, (event) => {
+    await readPast(this.connected(), selection, limit, (event) => {
       items.push(event);
       if (items.length > limit) items.shift();
     });
@@ -28,24 +34,46 @@ export class EventHistory {
    * @throws MusterError BUS_UNAVAILABLE, TIMEOUT
    */
   async ofNode(node: string, before?: number, limit = DEFAULT_LIMIT): Promise<{ items: PublicEvent[]; next?: string }> {
+    const { items, next } = await this.pageOf({ node }, node, limit, READ_LIMIT_MS, before);
+    return next === undefined ? { items } : { items, next: String(next) };
+  }
+
+  private async lastOfNode(selection: EventSelection, node: string, limit: number): Promise<PublicEvent[]> {
+    const deadline = performance.now() + READ_LIMIT_MS;
+    const found: PublicEvent[] = [];
+    let before: number | undefined;
+    do {
+      const timeoutMs = deadline - performance.now();
+      const { items, next } = await this.pageOf(selection, node, limit - found.length, timeoutMs, before);
+      found.push(...items);
+      before = next;
+    } while (before !== undefined && found.length < limit);
+    return found;
+  }
+
+  private async pageOf(
+    selection: EventSelection,
+    node: string,
+    count: number,
+    timeoutMs: number,
+    before: number | undefined,
+  ): Promise<{ items: PublicEvent[]; next?: number }> {
+    const { items, next } = await this.connected().readBack(subjectsOf(selection), {
+      count,
+      keep: (subject, value) => isAbout(toPublic(subject, value, 0), node),
+      timeoutMs,
+      ...(before !== undefined && { before }),
+    });
+    const events = items.map((e) => toPublic(e.subject, e.value, e.seq));
+    return next === undefined ? { items: events } : { items: events, next };
+  }
+
+  private connected(): Bus {
     const { bus } = this.context;
     if (!bus.connected) throw new MusterError('BUS_UNAVAILABLE', 'no connection to NATS; it is being made anew');
-    const { items, next } = await bus.readBack(
-      [Subjects.verdict(node), Subjects.event('*', node), ...FOREIGN.map((kind) => Subjects.event(kind, '*'))],
-      {
-        count: limit,
-        keep: (subject, value) => isAbout(toPublic(subject, value, 0), node),
-        timeoutMs: READ_LIMIT_MS,
-        ...(before !== undefined && { before }),
-      },
-    );
-    const events = items.map((e) => toPublic(e.subject, e.value, e.seq));
-    return next === undefined ? { items: events } : { items: events, next: String(next) };
+    return bus;
   }
 }
-
-/** Kinds that are not stored under the node's own key and may name it all the same. */
-const FOREIGN = ['discovered', 'disappeared', 'job', 'job-node', 'workload', 'claim', 'alarm'];
 
 async function readPast(
   bus: Bus,
@@ -53,7 +81,6 @@ async function readPast(
   limit: number,
   take: (event: PublicEvent) => void,
 ): Promise<void> {
-  if (!bus.connected) throw new MusterError('BUS_UNAVAILABLE', 'no connection to NATS; it is being made anew');
   let reader: Closable | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -61,7 +88,7 @@ async function readPast(
       timer = setTimeout(() => reject(new MusterError('TIMEOUT', 'the events were not read in time')), READ_LIMIT_MS);
       const start = selection.since === undefined ? { last: limit } : { since: selection.since };
       const options = { ...start, onLive: resolve };
-      reader = bus.follow(subjectsOf(selection, true), options, (subject, value, seq) => {
+      reader = bus.follow(subjectsOf(selection), options, (subject, value, seq) => {
         const event = toPublic(subject, value, seq);
         if (isAbout(event, selection.node)) take(event);
       });

@@ -35,13 +35,17 @@ function toDate(text: string): Date {
   return date;
 }
 
-/** Subjects that hold all of a selection; with `keyed` only what is stored under the node's own key. */
-export function subjectsOf(selection: EventSelection, keyed = false): string[] {
-  const key = keyed && selection.node !== undefined ? selection.node : '*';
-  return (selection.kinds ?? ['verdict', '*']).map((kind) =>
-    kind === 'verdict' ? Subjects.verdict(key) : Subjects.event(kind, key),
-  );
+/** Kinds that are not stored under the node's own key and may name it all the same. */
+const FOREIGN = ['discovered', 'disappeared', 'job', 'job-node', 'workload', 'claim', 'alarm'];
+
+/** Subjects that hold all of a selection; of a node's, other events too: `isAbout` tells. */
+export function subjectsOf({ kinds, node }: EventSelection): string[] {
+  if (node === undefined) return (kinds ?? ['verdict', '*']).map((kind) => subjectOf(kind, '*'));
+  return (kinds ?? ['verdict', '*', ...FOREIGN]).map((kind) => subjectOf(kind, FOREIGN.includes(kind) ? '*' : node));
 }
+
+const subjectOf = (kind: string, key: string): string =>
+  kind === 'verdict' ? Subjects.verdict(key) : Subjects.event(kind, key);
 
 const isVerdict = (subject: string): boolean => subject.startsWith(Subjects.verdict(''));
 

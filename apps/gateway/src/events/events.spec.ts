@@ -73,6 +73,11 @@ describe('/v1/events', () => {
     expect(await list('?kind=verdict,disappeared')).toEqual(['verdict a-1', 'disappeared fleet', 'verdict a-1']);
     expect(await list('?kind=in-service&node=b.x-2')).toEqual(['in-service b.x-2']);
     expect(await list('?kind=dead-letter')).toEqual([]);
+    for (const since of ['', '&since=0']) {
+      expect(await list(`?node=b.x-2${since}`)).toEqual(['in-service b.x-2', 'disappeared fleet']);
+      expect(await list(`?node=a-1&limit=2${since}`)).toEqual(['verdict a-1', 'disappeared fleet']);
+      expect(await list(`?kind=disappeared,verdict&node=b.x-2${since}`)).toEqual(['disappeared fleet']);
+    }
     expect((await sut.get('/v1/events?since=yesterday')).status).toBe(400);
   });
 
