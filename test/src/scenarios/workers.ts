@@ -18,6 +18,7 @@ import {
   withPlaybook,
 } from '../operations.js';
 import type { Scenario } from '../scenario.js';
+import { servesAnew } from '../serving.js';
 
 const commission = (fleet: Fleet, hosts: readonly string[]): Record<string, unknown> => ({
   nodes: hosts.map((h) => fleet.nodeOf(h)),
@@ -110,15 +111,14 @@ export const O9: Scenario = {
     await withPlaybook(fleet, 'site.yml', gated(fleet, 'site.yml'), async () => {
       const job = await startGated(fleet, hosts, '/commission/nodes', commission(fleet, hosts));
       for (const service of SERVICES) {
+        const anew = await servesAnew(fleet, service);
         await fleet.lab('service', service, 'kill');
         await fleet.lab('service', service, 'start');
         await fleet.until(
           `${service} to serve again`,
-          async () => {
-            const answer = await fleet.api.exchange('GET', `/v1/jobs/${job.id}`).catch(() => undefined);
-            return answer?.status === 200 ? true : undefined;
-          },
-          20_000,
+          // Where nobody answers yet, it does not.
+          async () => ((await anew().catch(() => false)) ? true : undefined),
+          30_000,
         );
       }
       await openGate(fleet, hosts);
