@@ -219,7 +219,7 @@ describe('muster', () => {
     await second;
     sut.interrupt();
     const { stdout, stderr, code } = await running;
-    expect(stdout).toBe('1970-01-01T00:00:00.000Z in-service n-1: \n1970-01-01T00:00:00.000Z in-service n-2: \n');
+    expect(stdout).toBe('1970-01-01T00:00:00.000Z in-service n-1\n1970-01-01T00:00:00.000Z in-service n-2\n');
     expect(stderr).toBe('muster: the stream ended; trying again\n');
     expect(code).toBe(130);
     expect(sut.received.map((r) => [r.url, r.headers['last-event-id']])).toEqual([
