@@ -3,6 +3,7 @@ import { MusterError, type ServiceName } from '#contracts';
 import { ControlPlane } from '../control-plane.js';
 import { metric, type Metric } from '../metric.js';
 import { natsRoundTrips } from './nats-peer.js';
+import { paced } from './paced.js';
 import { standInWorker } from './worker-stand-in.js';
 
 const SERVICES: readonly ServiceName[] = ['inventory', 'inventory', 'gateway'];
@@ -16,11 +17,11 @@ const FEW = 1_000;
 const MANY = 10_000;
 const OPERATIONS = 2_000;
 const WARM_UP_OPERATIONS = 500;
-/** Share of them that may find the queue full: two writes of the reservations fill it, a slow moment of the worker does the rest. */
-const MOST_TURNED_AWAY = 0.005;
 /** Per second: as fast as people and schedulers may come, not as fast as they can be served. */
 const PACE = 50;
-const PACED_OPERATIONS = 500;
+const PACED_OPERATIONS = 400;
+/** Once a second. */
+const BURSTS = 8;
 
 /** Requests through gateway → NATS → inventory, as production runs them: real server, real users, two inventories. */
 export async function apiBench(say: (line: string) => void): Promise<Metric[]> {
@@ -43,14 +44,21 @@ async function measure(plane: ControlPlane, say: (line: string) => void): Promis
   say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
   const reads = await readNodes(plane, peer, say);
   const few = await list(plane, FEW, { path: `/v1/nodes?limit=${FEW}`, connections: LIST_CONNECTIONS, goal: 200 }, say);
+  const next = commissions();
+  const accepted = await pacedOperations(plane, next, say);
   await discover(plane.api, FEW, MANY);
   const many = await list(plane, MANY, { path: '/v1/nodes', connections: 1, goal: 200 }, say);
-  return [...reads, few, many, ...(await startOperations(plane, say))];
+  return [...reads, few, many, ...accepted, ...(await saturatedOperations(plane, next, say))];
 }
 
 async function readNodes(plane: ControlPlane, peer: number, say: (line: string) => void): Promise<Metric[]> {
   const each = oneByOne((n) => ({ method: 'GET', path: `/v1/nodes/bench${n % FEW}-X` }));
-  const read = await load(plane, 'reads', { connections: CONNECTIONS, requests: [each], duration: SECONDS }, say);
+  const read = await load(
+    plane,
+    'reads',
+    { connections: CONNECTIONS, requests: [sends(each)], duration: SECONDS },
+    say,
+  );
   return [
     metric('node_read_rps', '1/s', read.requests.average, {
       goal: '≥ 5000',
@@ -76,49 +84,78 @@ async function list(
 }
 
 /** Each for a node of its own: none is refused for another's sake. */
-async function startOperations(plane: ControlPlane, say: (line: string) => void): Promise<Metric[]> {
-  const each = oneByOne((n) => ({
+const commissions = (): (() => autocannon.Request) =>
+  oneByOne((n) => ({
     method: 'POST',
     path: '/v1/operations',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ kind: 'commission', nodes: [`bench${n}-X`], hostGroup: 'service-master' }),
   }));
-  const all = { connections: CONNECTIONS, requests: [each] };
-  const pace = { amount: PACED_OPERATIONS, warmUpAmount: 2 * PACE, overallRate: PACE };
-  const paced = await load(plane, `operations, ${PACE}/s`, { ...all, ...pace }, say);
-  const amounts = { amount: OPERATIONS, warmUpAmount: WARM_UP_OPERATIONS };
-  const full = await load(plane, 'operations', { ...all, ...amounts }, say);
+
+/** How long somebody waits for "accepted": among others who come one after the other, and among 50 in one instant. */
+async function pacedOperations(
+  plane: ControlPlane,
+  next: () => autocannon.Request,
+  say: (line: string) => void,
+): Promise<Metric[]> {
+  const body = (): string => next().body as string;
+  const spread = { connections: CONNECTIONS, everyMs: 1000 / PACE, count: PACED_OPERATIONS, body };
+  await paced(`${plane.api}/v1/operations`, { ...spread, count: 2 * PACE });
+  const each = await paced(`${plane.api}/v1/operations`, spread);
+  say(`operations, ${PACE}/s, evenly: p50 ${each.p50.toFixed(1)} ms, p99 ${each.p99.toFixed(1)} ms`);
+  const bursts = { connections: CONNECTIONS, amount: BURSTS * CONNECTIONS, overallRate: CONNECTIONS, warmUpAmount: 50 };
+  const burst = await load(plane, 'bursts of 50 operations', { ...bursts, requests: [sends(next)] }, say);
   return [
-    metric('operation_accept_p99_ms', 'ms', full.latency.p99, { goal: '< 50' }),
-    metric('operation_accept_p50_ms', 'ms', full.latency.p50),
-    metric('operation_accept_rps', '1/s', full.requests.average),
-    metric(`operation_accept_at_${PACE}_per_s_p99_ms`, 'ms', paced.latency.p99),
-    metric(`operation_accept_at_${PACE}_per_s_p50_ms`, 'ms', paced.latency.p50),
+    metric('operation_accept_p99_ms', 'ms', each.p99, { goal: '< 50' }),
+    metric('operation_accept_p50_ms', 'ms', each.p50),
+    metric('operation_burst_of_50_p99_ms', 'ms', burst.latency.p99),
+    metric('operation_burst_of_50_p50_ms', 'ms', burst.latency.p50),
   ];
 }
 
-/** No two requests are the same: `of` gets 0, 1, 2, … */
-function oneByOne(of: (n: number) => autocannon.Request): autocannon.Request {
-  let n = 0;
-  return { setupRequest: (request) => ({ ...request, ...of(n++) }) };
+/**
+ * As many as the machine can take, whole lives of jobs included, in a fleet of 10,000: no goal, a limit that is known.
+ * At the limit some find the queue full; they are not counted.
+ */
+async function saturatedOperations(
+  plane: ControlPlane,
+  next: () => autocannon.Request,
+  say: (line: string) => void,
+): Promise<Metric[]> {
+  const amounts = { amount: OPERATIONS, warmUpAmount: WARM_UP_OPERATIONS, mayBeFull: true };
+  const all = { connections: CONNECTIONS, requests: [sends(next)] };
+  const done = await load(plane, 'operations at the limit', { ...all, ...amounts }, say);
+  return [metric('operation_limit_rps', '1/s', done['2xx'] / done.duration)];
 }
+
+/** No two requests are the same: `of` gets 0, 1, 2, … */
+function oneByOne(of: (n: number) => autocannon.Request): () => autocannon.Request {
+  let n = 0;
+  return () => of(n++);
+}
+
+const sends = (next: () => autocannon.Request): autocannon.Request => ({
+  setupRequest: (request) => ({ ...request, ...next() }),
+});
 
 type Load = Pick<autocannon.Options, 'connections' | 'requests' | 'duration' | 'amount' | 'overallRate'> & {
   /** Requests of the warm-up, where each may be sent only once. @default as many as WARM_UP_SECONDS allow */
   warmUpAmount?: number;
+  /** TOO_MANY_JOBS is no failure here. */
+  mayBeFull?: boolean;
 };
 
-/** COMMAND_FAILED where more than a handful of answers were not 2xx: a refusal is quick, and would flatter the figures. */
+/** COMMAND_FAILED where an answer was not 2xx: a refusal is quick, and would flatter the figures. */
 async function load(
   plane: ControlPlane,
   what: string,
-  { warmUpAmount, ...o }: Load,
+  { warmUpAmount, mayBeFull = false, ...o }: Load,
   say: (line: string) => void,
 ): Promise<autocannon.Result> {
   let refusal = '';
   let full = 0;
   const onResponse: autocannon.Request['onResponse'] = (status, body) => {
-    if (body.includes('"TOO_MANY_JOBS"')) full += 1;
+    if (mayBeFull && body.includes('"TOO_MANY_JOBS"')) full += 1;
     else if (status >= 300) refusal ||= `, the first with ${status} ${body.slice(0, 300)}`;
   };
   const requests = (o.requests ?? []).map((request) => ({ ...request, onResponse }));
@@ -126,11 +163,8 @@ async function load(
     full = 0;
     const done = await autocannon({ url: plane.api, ...o, requests, ...part });
     const bad = done.non2xx + done.errors + done.timeouts - full;
-    if (bad > 0 || full > done.requests.total * MOST_TURNED_AWAY)
-      throw new MusterError(
-        'COMMAND_FAILED',
-        `${what}: of ${done.requests.total} requests ${bad} failed${refusal}, and ${full} found the queue full`,
-      );
+    if (bad > 0)
+      throw new MusterError('COMMAND_FAILED', `${what}: of ${done.requests.total} requests ${bad} failed${refusal}`);
     if (full > 0) say(`${what}: ${full} of ${done.requests.total} found the queue full`);
     return done;
   };

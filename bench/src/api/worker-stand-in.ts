@@ -1,9 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { WorkerRegistry, type Bus, type Closable } from '#bus';
 import type { JobRecord } from '#contracts';
 
+/** No playbook is done sooner, ms: what a job costs at its end comes this long after its request was answered. */
+const JOB_MS = 500;
+
 /**
- * A provisioner that carries out nothing: every queued job is Complete at once, so that what is measured is how fast
- * requests are accepted, not how fast Ansible runs.
+ * A provisioner that carries out nothing: every queued job runs at once, and is Complete soon, so that what is measured
+ * is how fast requests are accepted, not how fast Ansible runs.
  */
 export async function standInWorker(bus: Bus): Promise<Closable> {
   const worker = await WorkerRegistry.announce(bus, {
@@ -19,7 +23,10 @@ export async function standInWorker(bus: Bus): Promise<Closable> {
     if (job?.value.status !== 'Queued' || begun.has(key)) return;
     begun.add(key);
     try {
-      await jobs.update(key, completed(job.value), job.revision);
+      const running = taken(job.value);
+      const revision = await jobs.update(key, running, job.revision);
+      await pause(JOB_MS);
+      await jobs.update(key, completed(running), revision);
     } catch (e) {
       process.stderr.write(`  a job was not completed: ${String(e)}\n`);
     }
@@ -35,16 +42,20 @@ export async function standInWorker(bus: Bus): Promise<Closable> {
   };
 }
 
+const taken = (job: JobRecord): JobRecord => ({
+  ...job,
+  status: 'Running',
+  worker: 'bench',
+  generation: job.generation + 1,
+  startedAt: Date.now(),
+});
+
 function completed(job: JobRecord): JobRecord {
-  const now = Date.now();
   const ok = { ok: true, step: 'site', changed: 0, checksum: 'bench' };
   return {
     ...job,
     status: 'Complete',
-    worker: 'bench',
-    generation: job.generation + 1,
-    startedAt: now,
-    endedAt: now,
+    endedAt: Date.now(),
     results: Object.fromEntries(job.nodes.map((n) => [n, ok])),
   };
 }
