@@ -1,7 +1,7 @@
 /** Specs stand beside the code and run against a real nats-server; scenarios (test/) run in the lab, by their own runner. */
 export default {
-  // Jest would leave one core idle; most of our specs wait for real processes rather than compute.
-  maxWorkers: 2,
+  // Jest would leave one of two cores idle; most of our specs wait for real processes rather than compute.
+  maxWorkers: 3,
   testEnvironment: 'node',
   globalSetup: '<rootDir>/libs/bus/src/testing/choose-nats.mjs',
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/lab'],
