@@ -1,7 +1,8 @@
 import { MusterError } from './errors.js';
 
 /** Set by Muster itself for each host or run. */
-const OWN = /^muster_(node|host_group|role|networks|job|run|recover|agent|agents|agent_archive|verify|effective|environment)$/;
+const OWN =
+  /^muster_(node|host_group|role|networks|job|run|recover|agent|agents|agent_archive|verify|effective|environment)$/;
 
 /** The ones that a node may need to be reached; all others could turn a variable into a command on the control machine. */
 const CONNECTION = new Set([
