@@ -63,15 +63,22 @@ export class RpcServer extends ServerNats {
     };
   }
 
+  /** What the server has sent us before it knows that we take no more is answered like every other request. */
   override async close(): Promise<void> {
-    for (const sub of this.subs) if (!this.nc.isClosed() && !sub.isClosed()) sub.unsubscribe();
-    if (this.inWork.size === 0) return;
+    const open = this.subs.filter((sub) => !this.nc.isClosed() && !sub.isClosed());
+    // Without a connection nothing more comes, and there is nobody to be told.
+    const drained = Promise.allSettled(open.map((sub) => sub.drain()));
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, GRACE_MS);
-      this.idle = () => {
+      const end = (): void => {
+        if (this.inWork.size > 0) return;
         clearTimeout(timer);
         resolve();
       };
+      void drained.then(() => {
+        this.idle = end;
+        end();
+      });
     });
   }
 }
