@@ -33,7 +33,7 @@ export const F3: Scenario = {
     await fleet.lab('bmc', host, 'stuck_on');
     const death = await kill(fleet, host);
     await fleet.events.incident(death.node, 'failed', 60_000, death.mark);
-    assert.ok(await alarm(fleet, 'fencing-failed', death.node), 'no alarm fencing-failed');
+    await fleet.until('the alarm fencing-failed', () => alarm(fleet, 'fencing-failed', death.node), 5_000);
     const tries = (await powerWrites(fleet, host, death.ns)).length;
     for (const name of moved) {
       const late = (await fleet.history(name))?.runs.filter((r) => r.fromNs > death.ns) ?? [];
