@@ -92,14 +92,16 @@ export function decideFence(
     return leave(i, levels.length, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m));
   }
 
+  // Too late to begin anything; what is under way may still prove it.
+  if (end - now < WORTH_MS) return { do: 'wait', untilMs: end };
   if (m.recheck === undefined) return { do: 'recheck' };
   if (!m.recheck.go) {
     const again = m.recheck.atMs + RECHECK_AGAIN_MS;
     return now >= again ? { do: 'recheck' } : { do: 'wait', untilMs: Math.min(again, end) };
   }
   const commands = plans.flatMap((p) => (p.do === 'command' ? [p] : []));
-  const limitMs = Math.min(FencingNumbers.commandLimit, end - now);
-  if (commands.length > 0 && limitMs >= WORTH_MS) {
+  if (commands.length > 0) {
+    const limitMs = Math.min(FencingNumbers.commandLimit, end - now);
     const powersOff = commands.some((c) => c.verb === 'off');
     if (powersOff && now - m.recheck.atMs > RECHECK_FRESH_MS) return { do: 'recheck' };
     return { do: 'command', commands: commands.map(({ device, verb }) => ({ device, verb, limitMs })) };
