@@ -2,12 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, closeSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { connectBus, credentialsFile, initCluster, readCredentials, type Bus } from '#bus';
+import { freePort } from '#bus/testing/free-port.js';
 import { MusterError, type ServiceName } from '#contracts';
+import { until } from '../../lab/src/until.js';
 
 const DIST = join(import.meta.dirname, '..', '..');
 const START_MS = 20_000;
@@ -86,17 +86,26 @@ export class ControlPlane {
   }
 
   private async ready(): Promise<void> {
-    const end = performance.now() + START_MS;
-    for (;;) {
-      const answer = await fetch(`${this.api}/readyz`).catch(() => undefined); // not up yet: asked again
-      if (answer?.ok === true) return;
-      if (performance.now() > end) throw new MusterError('TIMEOUT', `the gateway is not ready: ${this.lastWords()}`);
-      await new Promise((r) => setTimeout(r, 100));
-    }
+    await until(
+      'the gateway to be ready',
+      START_MS,
+      async () => {
+        const answer = await fetch(`${this.api}/readyz`).catch(() => undefined); // not up yet: asked again
+        if (answer?.ok === true) return true;
+        throw new MusterError('BUS_UNAVAILABLE', this.lastWords());
+      },
+      100,
+    );
   }
 
   private lastWords(): string {
-    return readFileSync(join(this.dir, 'gateway-2.log'), 'utf8').trim().split('\n').at(-1) ?? '';
+    const gateway = [...this.processes.keys()].find((name) => name.startsWith('gateway'));
+    return (
+      readFileSync(join(this.dir, `${gateway}.log`), 'utf8')
+        .trim()
+        .split('\n')
+        .at(-1) ?? ''
+    );
   }
 }
 
@@ -108,13 +117,4 @@ function cpuMsOf(pid: number): number {
     .split(' ')
     .slice(11, 13);
   return (Number(utime) + Number(stime)) * 10;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

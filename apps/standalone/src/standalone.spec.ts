@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectBus, credentialsFile, initCluster, readCredentials } from '#bus';
-import { freePort } from '#bus/testing/nats.js';
+import { freePort } from '#bus/testing/free-port.js';
 import { EmbeddedNats } from './embedded-nats.js';
 import { parseOptions } from './options.js';
 

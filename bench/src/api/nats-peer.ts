@@ -16,7 +16,7 @@ export async function natsRoundTrips(plane: ControlPlane, inFlight: number, seco
   const end = performance.now() + seconds * 1000;
   const one = async (): Promise<void> => {
     while (performance.now() < end) {
-      await asker.nc.request(subject, payload, { timeout: 5_000, noMux: false });
+      await asker.nc.request(subject, payload, { timeout: 5_000 });
       done += 1;
     }
   };

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
-import { connect, jwtAuthenticator } from '@nats-io/transport-node';
-import { readCredentials } from '#bus';
-import { inboxPrefix, MusterError, type IncidentRecord, type Reservations } from '#contracts';
+import { connect } from '@nats-io/transport-node';
+import { natsOptions, readCredentials } from '#bus';
+import { MusterError, type IncidentRecord, type Reservations } from '#contracts';
 
 /** What the API does not tell, since no client needs it: every revision of every incident, and the reservations. */
 export interface StoredHistory {
@@ -18,13 +18,9 @@ const NO_MESSAGE = 10_037;
 
 /** Reads the buckets as user `inventory`. It runs where NATS is reached: in the lab's control namespace. */
 export async function readHistory(server: string, credentialsFile: string): Promise<StoredHistory> {
-  const { user, seed, jwt } = readCredentials(credentialsFile);
-  const nc = await connect({
-    servers: server,
-    inboxPrefix: inboxPrefix(user),
-    authenticator: jwtAuthenticator(jwt, new TextEncoder().encode(seed)),
-    timeout: 5000,
-  });
+  const nc = await connect(
+    natsOptions({ name: 'audit', servers: [server], credentials: readCredentials(credentialsFile) }),
+  );
   try {
     /** Every revision that a bucket still holds, oldest first, one request each: user inventory may do just that. */
     const all = async <T>(bucket: string): Promise<T[]> => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from './index.js';
-import { freePort, startTestNats, type TestNats } from './testing/nats.js';
+import { freePort } from './testing/free-port.js';
+import { startTestNats, type TestNats } from './testing/nats.js';
 
 describe('connecting', () => {
   it('fails with one clear sentence when no server answers in time', async () => {

@@ -2,10 +2,10 @@ import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { freePort } from '#bus/testing/free-port.js';
 import type { NodeView } from '#contracts';
 import { assignedTo, hostRunning } from '../observations.js';
 import { everything, freeHosts, refused } from '../operations.js';
@@ -172,15 +172,6 @@ async function failedStart(
   return { code, lines: stderr.trim().split('\n') };
 }
 
-async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
-}
-
 export const O12: Scenario = {
   name: 'O12',
   title: 'a port in use, NATS out of reach, a bad configuration: one clear line, and a non-zero exit',
@@ -194,7 +185,14 @@ export const O12: Scenario = {
       const [taken, bad, ...unreachable] = await Promise.all([
         failedStart(
           'standalone',
-          ['--data', join(dir, 'data'), '--listen', `127.0.0.1:${port}`, '--nats-listen', await freeAddress()],
+          [
+            '--data',
+            join(dir, 'data'),
+            '--listen',
+            `127.0.0.1:${port}`,
+            '--nats-listen',
+            `127.0.0.1:${await freePort()}`,
+          ],
           {},
         ),
         failedStart('gateway', [], { MUSTER_CONFIG: config }),

@@ -1,31 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Received } from '../testing/muster.js';
 import { bmc, MusterWithNodes, node, quiet } from '../testing/nodes.js';
 
 describe('power', () => {
   const sut = new MusterWithNodes();
-  const dir = mkdtempSync(join(tmpdir(), 'muster-cli-nodes-'));
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(dir, name), text);
-    return join(dir, name);
-  };
 
   beforeAll(() => sut.start());
-  afterAll(async () => {
-    await sut.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => sut.stop());
   beforeEach(() => sut.reset());
 
   describe('power devices', () => {
     const add = ['node', 'power-device', 'add', 'a-1', 'pdu', '--driver', 'fence-agent:apc', '--address', '10.2.0.9'];
 
     it('are added on the revision that was read; the password comes from a file, the others keep theirs', async () => {
-      const password = ['--level', '2', '--option', 'plug=3', '--password-file', file('pw', 's3cret\n')];
+      const password = ['--level', '2', '--option', 'plug=3', '--password-file', sut.file('pw', 's3cret\n')];
       expect(await sut.call([...add, ...password])).toEqual(quiet);
       const { secret: _, ...others } = bmc;
       const device = {

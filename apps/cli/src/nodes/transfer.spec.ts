@@ -1,29 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Received } from '../testing/muster.js';
 import { MusterWithNodes } from '../testing/nodes.js';
 
 describe('files of nodes', () => {
   const sut = new MusterWithNodes();
-  const dir = mkdtempSync(join(tmpdir(), 'muster-cli-nodes-'));
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(dir, name), text);
-    return join(dir, name);
-  };
 
   beforeAll(() => sut.start());
-  afterAll(async () => {
-    await sut.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => sut.stop());
   beforeEach(() => sut.reset());
 
   it('are imported by their ending, or as --format says', async () => {
     sut.on('POST /v1/nodes/import', { dryRun: true, created: ['a-1'], updated: [], unchanged: ['b-2'] });
-    const { stdout } = await sut.call(['nodes', 'import', file('fleet.csv', 'label,serial\n'), '--dry-run']);
+    const { stdout } = await sut.call(['nodes', 'import', sut.file('fleet.csv', 'label,serial\n'), '--dry-run']);
     expect(stdout).toBe('a-1: would be: created\nb-2: would be: unchanged\n');
     await sut.call(['nodes', 'import', '-', '--format', 'yaml'], { stdin: 'nodes: []\n' });
     expect(sut.sent('POST')).toEqual([
@@ -43,7 +32,7 @@ describe('files of nodes', () => {
       { code: 'IMPORT_INVALID', detail: 'nothing is imported: line 3: …', errors, found: 102 },
       400,
     );
-    const name = file('bad.yaml', 'x');
+    const name = sut.file('bad.yaml', 'x');
     expect(await sut.call(['nodes', 'import', name])).toEqual({
       code: 1,
       stdout: '',
@@ -52,7 +41,7 @@ describe('files of nodes', () => {
   });
 
   it('that are too long are not sent', async () => {
-    const { code, stderr } = await sut.call(['nodes', 'import', file('long.csv', 'x'.repeat(1_000_001))]);
+    const { code, stderr } = await sut.call(['nodes', 'import', sut.file('long.csv', 'x'.repeat(1_000_001))]);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/long\.csv: .*; split it\n$/)]);
     expect(sut.received).toEqual([]);
   });

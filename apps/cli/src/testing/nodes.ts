@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MusterUnderTest } from './muster.js';
 
 export const bmc = { id: 'bmc', driver: 'ipmitool', address: '10.2.0.1', username: 'admin', secret: 'a-1.bmc' };
@@ -24,6 +27,19 @@ export const node = (name: string, more: object = {}): object => ({
 
 /** A Muster with node `a-1`, which is cordoned, and `b-2`, which is in service; it takes any operation as job `j1`. */
 export class MusterWithNodes extends MusterUnderTest {
+  private readonly dir = mkdtempSync(join(tmpdir(), 'muster-cli-nodes-'));
+
+  /** A file of this text, gone with the server. */
+  file(name: string, text: string): string {
+    writeFileSync(join(this.dir, name), text);
+    return join(this.dir, name);
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
   /** Before each test: as at first. */
   reset(): void {
     this.received.length = 0;

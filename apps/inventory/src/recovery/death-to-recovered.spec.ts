@@ -9,49 +9,22 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { Subjects, defaultFencing, defaultStorm } from '#contracts';
-import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { buildConfig, startService, type RunningService } from '#service';
-import { InventoryModule } from '../inventory.module.js';
-import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+import { Subjects, defaultStorm } from '#contracts';
+import { until, type FakeFleet } from '../testing/fake-fleet.js';
+import { ServedFleet } from '../testing/served-fleet.js';
 
 /** The judge as a whole on a real server: the spec plays agents, detector, fencer and provisioner. */
 describe('inventory, from a death to the node back', () => {
-  let nats: TestNats;
+  let served: ServedFleet;
   let fleet: FakeFleet;
-  let inventory: RunningService;
   const nodes = ['n-1', 'n-2', 'n-3', 'n-4', 'n-5'];
 
-  const config = (instance: string): ReturnType<typeof buildConfig> =>
-    buildConfig(
-      {
-        cluster: 'lab',
-        instance,
-        dataDir: '/tmp',
-        logLevel: process.env['SPEC_LOG'] ?? 'silent',
-        nats: { servers: [nats.url] },
-        initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
-      },
-      undefined,
-      'spec',
-    );
-
   beforeEach(async () => {
-    nats = await startTestNats();
-    fleet = await FakeFleet.open(nats.url, nodes);
-    inventory = await startService('inventory', InventoryModule, { config: config('inventory-1') });
-    await fleet.start();
-    await until(
-      async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === 5,
-      'fleet in service',
-    );
+    served = await ServedFleet.start(nodes);
+    fleet = served.fleet;
   }, 30_000);
 
-  afterEach(async () => {
-    await inventory.close();
-    await fleet.close();
-    await nats.stop();
-  });
+  afterEach(() => served.stop());
 
   const record = async <T>(bucket: 'incidents' | 'nodes' | 'workloads', key: string): Promise<T | undefined> =>
     (await fleet.bus.bucket<T>(bucket).get(key))?.value;
@@ -339,11 +312,10 @@ describe('inventory, from a death to the node back', () => {
 
   it('is carried on by another replica when the conductor stops in the middle', async () => {
     await runs('db', 'n-1');
-    const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
+    const succeed = await served.join();
     await fleet.die('n-1');
     await proveOff('n-1');
-    await inventory.close();
-    inventory = second;
+    await succeed();
     await carryOut(await recoverJob());
     await phase('n-1', 'recovered');
     expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(1);

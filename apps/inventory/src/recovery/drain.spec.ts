@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  defaultFencing,
   RESERVATIONS_KEY,
   type Hold,
   type Reservations,
@@ -10,47 +9,20 @@ import {
   type RpcRequest,
   type WorkloadRecord,
 } from '#contracts';
-import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { buildConfig, startService, type RunningService } from '#service';
-import { InventoryModule } from '../inventory.module.js';
-import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+import { until, type FakeFleet } from '../testing/fake-fleet.js';
+import { ServedFleet } from '../testing/served-fleet.js';
 
 /** Inventory on a real server; the spec plays the agents and the provisioner. */
 describe('a node that is to be emptied', () => {
-  let nats: TestNats;
+  let served: ServedFleet;
   let fleet: FakeFleet;
-  let inventory: RunningService;
-
-  const config = (instance: string): ReturnType<typeof buildConfig> =>
-    buildConfig(
-      {
-        cluster: 'lab',
-        instance,
-        dataDir: '/tmp',
-        logLevel: process.env['SPEC_LOG'] ?? 'silent',
-        nats: { servers: [nats.url] },
-        initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
-      },
-      undefined,
-      'spec',
-    );
 
   beforeEach(async () => {
-    nats = await startTestNats();
-    fleet = await FakeFleet.open(nats.url, ['n-1', 'n-2', 'n-3']);
-    inventory = await startService('inventory', InventoryModule, { config: config('inventory-1') });
-    await fleet.start();
-    await until(
-      async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === 3,
-      'fleet in service',
-    );
+    served = await ServedFleet.start(['n-1', 'n-2', 'n-3']);
+    fleet = served.fleet;
   }, 30_000);
 
-  afterEach(async () => {
-    await inventory.close();
-    await fleet.close();
-    await nats.stop();
-  });
+  afterEach(() => served.stop());
 
   const put = (name: string, workload: RpcRequest<'inventory.workloads.put'>['workload']): Promise<WorkloadRecord> =>
     fleet.bus.call('inventory.workloads.put', { by: 'eve', name, workload });
@@ -205,11 +177,10 @@ describe('a node that is to be emptied', () => {
 
   it('goes on under another conductor', async () => {
     await runsOnFirst('db');
-    const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
+    const succeed = await served.join();
     await drain('n-1');
     const stop = await waiting('stop');
-    await inventory.close();
-    inventory = second;
+    await succeed();
     await carryOut(stop);
     await carryOut(await waiting('start'));
     await until(async () => (await node('n-1')).cordon?.drained, 'drained', { timeoutMs: 15_000 });

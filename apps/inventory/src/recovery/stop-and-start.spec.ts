@@ -1,56 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  defaultFencing,
-  type IncidentRecord,
-  type JobRecord,
-  type NodeResult,
-  type RpcRequest,
-  type WorkloadRecord,
-} from '#contracts';
-import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { buildConfig, startService, type RunningService } from '#service';
-import { InventoryModule } from '../inventory.module.js';
-import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+import { type IncidentRecord, type JobRecord, type NodeResult, type RpcRequest, type WorkloadRecord } from '#contracts';
+import { until, type FakeFleet } from '../testing/fake-fleet.js';
+import { ServedFleet } from '../testing/served-fleet.js';
 
 /** Inventory on a real server; the spec plays the agents and the provisioner. */
 describe('a workload that shall not run any more', () => {
-  let nats: TestNats;
+  let served: ServedFleet;
   let fleet: FakeFleet;
-  let inventory: RunningService;
-
-  const config = (instance: string): ReturnType<typeof buildConfig> =>
-    buildConfig(
-      {
-        cluster: 'lab',
-        instance,
-        dataDir: '/tmp',
-        logLevel: process.env['SPEC_LOG'] ?? 'silent',
-        nats: { servers: [nats.url] },
-        initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
-      },
-      undefined,
-      'spec',
-    );
 
   beforeEach(async () => {
-    nats = await startTestNats();
-    fleet = await FakeFleet.open(nats.url, ['n-1', 'n-2', 'n-3']);
-    inventory = await startService('inventory', InventoryModule, { config: config('inventory-1') });
-    await fleet.start();
-    await until(
-      async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === 3,
-      'fleet in service',
-    );
+    served = await ServedFleet.start(['n-1', 'n-2', 'n-3']);
+    fleet = served.fleet;
     fleet.run('n-1', 'db', 1);
     await put({ node: 'n-1' });
     await until(async () => (await db()).boot, 'db seen on n-1');
   }, 30_000);
 
-  afterEach(async () => {
-    await inventory.close();
-    await fleet.close();
-    await nats.stop();
-  });
+  afterEach(() => served.stop());
 
   const put = (workload: RpcRequest<'inventory.workloads.put'>['workload']): Promise<WorkloadRecord> =>
     fleet.bus.call('inventory.workloads.put', { by: 'eve', name: 'db', workload });
@@ -183,10 +149,9 @@ describe('a workload that shall not run any more', () => {
   }, 30_000);
 
   it('is stopped by another replica when the conductor goes down in the middle', async () => {
-    const second = await startService('inventory', InventoryModule, { config: config('inventory-2') });
+    const succeed = await served.join();
     await put({ desired: 'stopped' });
-    await inventory.close();
-    inventory = second;
+    await succeed();
     await carryOutStop(await job('stop'));
     await until(async () => (await db()).stop === undefined, 'the stop is read back');
     expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toHaveLength(

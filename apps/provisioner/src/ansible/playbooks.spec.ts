@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '#bus/testing/nats.js';
+import { freePort } from '#bus/testing/free-port.js';
 import { defaultHostGroups, type NodeResult, type RecoverTask } from '#contracts';
 import { AnsibleConfig } from '#service';
 import { stepFiles } from '../jobs/job-plan.js';

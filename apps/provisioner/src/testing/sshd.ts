@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '#bus/testing/nats.js';
+import { freePort } from '#bus/testing/free-port.js';
 
 export interface TestSshd {
   port: number;

@@ -13,6 +13,7 @@ describe('a key pair', () => {
 
   it('is refused where the seed has a typing error', () => {
     const seed = seedOf(createUser());
-    expect(() => keyPair(`${seed.slice(0, -1)}${seed.endsWith('A') ? 'B' : 'A'}`)).toThrow(/checksum/i);
+    // Not its last character: some of that one's bits are beyond the bytes that it tells.
+    expect(() => keyPair(`${seed.slice(0, 20)}${seed[20] === 'A' ? 'B' : 'A'}${seed.slice(21)}`)).toThrow(/checksum/i);
   });
 });

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { initCluster } from '../init/init-cluster.js';
 import { natsConfig } from '../init/nats-config.js';
+import { freePort } from './free-port.js';
 import { ContainerNats, SystemNats, type NatsProcess } from './nats-process.js';
 
 /** A real nats-server for specs: own port, own store. Which one: see choose-nats.mjs. */
@@ -78,16 +78,6 @@ const inContainer = (): boolean => process.env['MUSTER_TEST_NATS'] === 'docker';
 
 const makeProcess = (conf: string, port: number): NatsProcess =>
   inContainer() ? new ContainerNats(conf, port, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine') : new SystemNats(conf);
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Until the server greets. */
 async function listening(port: number): Promise<void> {
