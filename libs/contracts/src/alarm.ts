@@ -26,6 +26,15 @@ export const AlarmCodes = [
   'observe-mode',
   'drain-stuck',
   'webhook-failing',
+  /** Two nodes do not hear each other on a network, while others hear both. */
+  'link-down',
+  /** Some observers, not most, hear a node on no network. */
+  'partly-heard',
+  'link-quality',
+  /** Somebody sends what does not bear the cluster's key, or speaks as a node that is not let in. */
+  'auth-failure',
+  /** An agent warns, or abstains for long. */
+  'agent-health',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 

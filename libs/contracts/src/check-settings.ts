@@ -4,6 +4,7 @@ import type { HostGroup } from './node.js';
 import { MASK } from './secret-names.js';
 import {
   checkDetection,
+  defaultDegraded,
   defaultFencing,
   defaultSettings,
   DetectionProfiles,
@@ -49,6 +50,7 @@ export function checkSettings(candidate: unknown, facts: SettingsFacts = { nodes
     checkPortInUse(candidate['agentPort'], facts, say);
     wholeNumber(candidate, 'leaveGrace', 0, WEEK_MS, say);
     wholeNumber(candidate, 'holdDown', 0, WEEK_MS, say);
+    checkDegraded(candidate['degraded'], say);
     checkDetectionPart(candidate['detection'], say);
     checkFencing(candidate['fencing'], say);
     checkHostGroups(candidate['hostGroups'], facts, say);
@@ -91,6 +93,14 @@ function checkDetectionPart(d: unknown, say: Say): void {
   attempt(() => checkDetection(numbers), say);
   if (numbers.interval < SHORTEST_INTERVAL)
     say(`detection: interval (${numbers.interval}) must be at least ${SHORTEST_INTERVAL} ms`);
+}
+
+function checkDegraded(d: unknown, say: Say): void {
+  if (!mapping(d, 'degraded', say)) return;
+  refuseUnknown(d, Object.keys(defaultDegraded), 'degraded', say);
+  oneOf(d, 'policy', ['alarm', 'drain', 'down'], 'degraded', say);
+  if (!(Number.isSafeInteger(d['after']) && (d['after'] as number) >= 0 && (d['after'] as number) <= WEEK_MS))
+    say(`degraded.after must be a whole number of ms from 0 to ${WEEK_MS}`);
 }
 
 function checkFencing(f: unknown, say: Say): void {

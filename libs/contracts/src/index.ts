@@ -10,6 +10,7 @@ export * from './job.js';
 export * from './names.js';
 export * from './node.js';
 export * from './peers.js';
+export * from './poll.js';
 export * from './report.js';
 export * from './requests.js';
 export * from './rings.js';

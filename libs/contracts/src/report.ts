@@ -1,5 +1,35 @@
-/** Per peer: name, then per network (in the report's order) [misses, rtt in µs or -1 where none is known]. */
-export type PeerObservation = [name: string, links: [misses: number, rttUs: number][]];
+/**
+ * Of one peer on one network: consecutive misses, rtt in µs or -1 where none is known, and where some were lost how
+ * many in a thousand of the judged probes of about the last minute.
+ */
+export type LinkObservation = [misses: number, rttUs: number, lostPermille?: number];
+/** Per peer: name, then per network (in the report's order) what is seen of it. */
+export type PeerObservation = [name: string, links: LinkObservation[]];
+
+/** What an agent tells of itself, for metrics and for people. Counts are since the start of its process. */
+export interface AgentMetrics {
+  rssBytes: number;
+  /** ms of processor time. */
+  cpuMs: number;
+  /** Datagrams. */
+  sent: number;
+  received: number;
+  /** Ignored, by reason: `mac` are forged or of another cluster, `late-or-duplicate` may be a replay. */
+  dropped: Record<string, number>;
+  rejoin: RejoinCounts;
+}
+
+/** What the rejoin loop has done. */
+export interface RejoinCounts {
+  /** Runs, by what began them: `timer`, `peer-list`, `nats`, `link-up`, `heard`. */
+  runs: Record<string, number>;
+  /** Peers that were lost, greetings that were sent, peers that became members again by one. */
+  lost: number;
+  greeted: number;
+  joined: number;
+  /** Peers that are lost now. */
+  lostNow: number;
+}
 
 export interface AgentHealth {
   /** The loop ran late (a gap over 250 ms) or sends failed: this observer's silence says nothing. */
@@ -11,6 +41,7 @@ export interface AgentHealth {
   loopGapMs: number;
   /** What is not as it should be yet no reason to abstain, e.g. `peer list: …` where an old one is in use. For alarms. */
   warnings?: string[];
+  metrics?: AgentMetrics;
 }
 
 export interface RunningWorkload {
@@ -49,6 +80,23 @@ export interface Report {
 const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
 const isText = (x: unknown, most = 128): x is string => typeof x === 'string' && x.length > 0 && x.length <= most;
 
+const isLink = (x: unknown): x is LinkObservation =>
+  Array.isArray(x) &&
+  (x.length === 2 || (x.length === 3 && isCount(x[2]) && x[2] <= 1000)) &&
+  isCount(x[0]) &&
+  typeof x[1] === 'number';
+
+const isCounts = (x: unknown): x is Record<string, number> =>
+  typeof x === 'object' && x !== null && !Array.isArray(x) && Object.values(x).every(isCount);
+
+function isMetrics(x: unknown): x is AgentMetrics {
+  if (typeof x !== 'object' || x === null) return false;
+  const { rssBytes, cpuMs, sent, received, dropped, rejoin } = x as Partial<AgentMetrics>;
+  if (![rssBytes, cpuMs, sent, received].every(isCount) || !isCounts(dropped)) return false;
+  if (typeof rejoin !== 'object' || rejoin === null || !isCounts(rejoin.runs)) return false;
+  return [rejoin.lost, rejoin.greeted, rejoin.joined, rejoin.lostNow].every(isCount);
+}
+
 /**
  * A report from the wire, or undefined where anything about it is off. Written by hand: a detector of 1,000 nodes
  * parses 2,000 a second, where a decorator-driven validator would take a core.
@@ -72,8 +120,7 @@ export function parseReport(text: string): Report | undefined {
     const links = peer[1] as unknown;
     if (!Array.isArray(links) || links.length !== networks.length) return undefined;
     for (const link of links as unknown[]) {
-      if (!Array.isArray(link) || link.length !== 2 || !isCount(link[0]) || typeof link[1] !== 'number')
-        return undefined;
+      if (!isLink(link)) return undefined;
     }
   }
   const h = r.health as Partial<AgentHealth> | undefined;
@@ -81,8 +128,8 @@ export function parseReport(text: string): Report | undefined {
     return undefined;
   if (h.warnings !== undefined && !(Array.isArray(h.warnings) && h.warnings.every((w) => isText(w, 1024))))
     return undefined;
-  if (typeof h.sendErrors !== 'object' || h.sendErrors === null || !Object.values(h.sendErrors).every(isCount))
-    return undefined;
+  if (!isCounts(h.sendErrors)) return undefined;
+  if (h.metrics !== undefined && !isMetrics(h.metrics)) return undefined;
   if (r.workloads !== undefined) {
     if (!Array.isArray(r.workloads) || r.workloads.length > 10_000) return undefined;
     if (!r.workloads.every((w) => typeof w === 'object' && w !== null && isText(w.name) && isCount(w.generation)))

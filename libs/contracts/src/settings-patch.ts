@@ -1,6 +1,7 @@
 import { MusterError } from './errors.js';
 import { MASK, masked, unmasked } from './secret-names.js';
 import {
+  defaultDegraded,
   defaultFencing,
   defaultSettings,
   defaultStorm,
@@ -48,7 +49,8 @@ const profileOf = (name: unknown): DetectionSettings | undefined =>
 
 function completed(cluster: string, merged: Members): Members {
   const out: Members = { ...defaultSettings(cluster), ...merged };
-  const { detection, fencing } = out;
+  const { detection, fencing, degraded } = out;
+  if (isMapping(degraded)) out['degraded'] = { ...defaultDegraded, ...degraded };
   if (isMapping(detection))
     out['detection'] = { ...(profileOf(detection['profile']) ?? DetectionProfiles.lan), ...detection };
   if (isMapping(fencing)) {

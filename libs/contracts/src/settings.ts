@@ -176,6 +176,20 @@ export interface Webhook {
   severity?: 'info' | 'warning' | 'critical';
 }
 
+/** What follows when a network of a node has been silent for `after` ms. */
+export interface DegradedSettings {
+  /**
+   * `alarm`: nothing but that. `drain`: its workloads are moved by stop and start while it can still be reached. `down`:
+   * an incident is opened as for DOWN; whoever still echoes is held by gate LIFE_SIGN until an operator releases it,
+   * for nobody is powered off on the word of one network. @default 'alarm'
+   */
+  policy: 'alarm' | 'drain' | 'down';
+  /** ms. @default 30000 */
+  after: number;
+}
+
+export const defaultDegraded: DegradedSettings = { policy: 'alarm', after: 30_000 };
+
 /** Key `cluster` of bucket `settings`: one value, validated as one set. */
 export interface ClusterSettings {
   cluster: string;
@@ -190,6 +204,8 @@ export interface ClusterSettings {
   leaveGrace: number;
   /** DEGRADED(management) longer than this counts as a return when it ends, ms. */
   holdDown: number;
+  /** What follows from DEGRADED. */
+  degraded: DegradedSettings;
   /**
    * `host:port` of something that is no node, e.g. the router: with two members the monitor must reach it before it
    * calls the other one's silence a death. @default '' (none: with two members an operator decides)
@@ -214,6 +230,7 @@ export const defaultSettings = (cluster: string): ClusterSettings => ({
   globals: {},
   leaveGrace: 600_000,
   holdDown: 5_000,
+  degraded: defaultDegraded,
   witness: '',
   ansible: {},
   webhooks: [],
@@ -224,5 +241,6 @@ export const defaultSettings = (cluster: string): ClusterSettings => ({
 export const completeSettings = (stored: ClusterSettings): ClusterSettings => ({
   ...defaultSettings(stored.cluster),
   ...stored,
+  degraded: { ...defaultDegraded, ...stored.degraded },
   fencing: { ...stored.fencing, storm: { ...defaultStorm, ...stored.fencing.storm } },
 });

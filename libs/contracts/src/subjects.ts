@@ -12,6 +12,8 @@ export const Subjects = {
   peersChanged: (node: string): string => `muster.peers-changed.${token(node)}`,
   /** Plain request of an agent's start gate: may this workload start here, now? Answered by inventory from a live read. */
   gate: (node: string): string => `muster.gate.${token(node)}`,
+  /** Plain {@link PollRequest} of the active detector to an agent: look at these nodes now. */
+  poll: (node: string): string => `muster.poll.${token(node)}`,
   /** Durable liveness verdicts. */
   verdict: (node: string): string => `muster.verdict.${token(node)}`,
   /** Durable events; see {@link EventMap}. */

@@ -1,3 +1,5 @@
+import type { AlarmCode, AlarmRecord } from './alarm.js';
+
 export const VerdictKinds = ['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const;
 export type VerdictKind = (typeof VerdictKinds)[number];
 
@@ -12,6 +14,10 @@ export interface ObserverEvidence {
   reportAgeMs: number;
   /** How this observer counted: accuses, hears it, or does not count (stale, abstaining). */
   stance: 'accuses' | 'hears' | 'absent';
+  /** It was asked by the monitor, and does not watch the target by the plan. */
+  polled?: true;
+  /** In a thousand of about the last minute's probes; absent: none. */
+  lostPermille?: number;
 }
 
 export type SshSign = 'banner' | 'refused' | 'silent' | 'not-tried';
@@ -27,6 +33,7 @@ export interface OwnProbe {
 
 export interface VerdictEvidence {
   observers: ObserverEvidence[];
+  /** Observers whose majority must accuse: those by the plan, or those that were polled. */
   assigned: number;
   accusers: number;
   /** Enrolled nodes minus cordoned minus confirmed off. */
@@ -56,6 +63,18 @@ export interface Verdict {
   evidence: VerdictEvidence;
 }
 
+/** Conditions that a beacon carries at most: the worst come first. */
+export const MOST_CONDITIONS = 100;
+
+/** Something beside the verdicts that the detector sees and people shall know: an alarm for as long as beacons carry it. */
+export interface DetectorCondition {
+  code: Extract<AlarmCode, 'link-down' | 'partly-heard' | 'link-quality' | 'auth-failure' | 'agent-health'>;
+  /** Node, `a~b` for the link between two, network, or `fleet`. */
+  subject: string;
+  severity: AlarmRecord['severity'];
+  message: string;
+}
+
 /** The active detector's heartbeat. */
 export interface Beacon {
   epoch: number;
@@ -66,6 +85,8 @@ export interface Beacon {
   sightedReporters: number;
   /** Every node that is not plainly UP, with the seq of its verdict: a reader that missed one asks for it. */
   notUp: Record<string, { verdict: VerdictKind; seq: number }>;
+  /** Absent: a detector that looks for none. */
+  conditions?: DetectorCondition[];
 }
 
 export const BEACON_PERIOD_MS = 1000;

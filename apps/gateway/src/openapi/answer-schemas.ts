@@ -311,6 +311,8 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'string',
         enum: [
           'agent-down',
+          'agent-health',
+          'auth-failure',
           'blind',
           'bmc-unreachable',
           'brake',
@@ -325,6 +327,8 @@ export const namedSchemas: Record<string, Schema> = {
           'fencing-suppressed',
           'flapping',
           'half-dead',
+          'link-down',
+          'link-quality',
           'network-down',
           'no-room',
           'no-workers',
@@ -332,6 +336,7 @@ export const namedSchemas: Record<string, Schema> = {
           'not-fenceable',
           'observe-mode',
           'partial-reachability',
+          'partly-heard',
           'peer-list',
           'power-on-withheld',
           'resetup-failed',
@@ -428,6 +433,7 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'number',
         description: 'DEGRADED(management) longer than this counts as a return when it ends, ms.',
       },
+      degraded: { $ref: '#/components/schemas/DegradedSettings', description: 'What follows from DEGRADED.' },
       witness: {
         type: 'string',
         description:
@@ -452,6 +458,7 @@ export const namedSchemas: Record<string, Schema> = {
       'globals',
       'leaveGrace',
       'holdDown',
+      'degraded',
       'ansible',
       'webhooks',
       'compat',
@@ -556,6 +563,20 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['reason', 'by', 'at'],
+  },
+  DegradedSettings: {
+    description: 'What follows when a network of a node has been silent for `after` ms.',
+    type: 'object',
+    properties: {
+      policy: {
+        type: 'string',
+        enum: ['alarm', 'down', 'drain'],
+        description:
+          '`alarm`: nothing but that. `drain`: its workloads are moved by stop and start while it can still be reached. `down`: an incident is opened as for DOWN; whoever still echoes is held by gate LIFE_SIGN until an operator releases it, for nobody is powered off on the word of one network.',
+      },
+      after: { type: 'number', description: 'ms.' },
+    },
+    required: ['policy', 'after'],
   },
   DetectionSettings: {
     description: 'Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses.',
@@ -1129,6 +1150,8 @@ export const namedSchemas: Record<string, Schema> = {
         enum: ['absent', 'accuses', 'hears'],
         description: 'How this observer counted: accuses, hears it, or does not count (stale, abstaining).',
       },
+      polled: { const: true, description: 'It was asked by the monitor, and does not watch the target by the plan.' },
+      lostPermille: { type: 'number', description: "In a thousand of about the last minute's probes; absent: none." },
     },
     required: ['observer', 'network', 'misses', 'reportAgeMs', 'stance'],
   },
@@ -1518,7 +1541,10 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       observers: { type: 'array', items: { $ref: '#/components/schemas/ObserverEvidence' } },
-      assigned: { type: 'number' },
+      assigned: {
+        type: 'number',
+        description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
+      },
       accusers: { type: 'number' },
       members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
       sightedReporters: { type: 'number' },

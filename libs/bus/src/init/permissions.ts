@@ -59,7 +59,7 @@ const needs: Record<UserKind, Needs> = {
     writes: ['leases'],
     followsEvents: true,
     emits: true,
-    publishes: [Subjects.verdict('*'), Subjects.beacon()],
+    publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*')],
     listens: [Subjects.report('*'), Subjects.currentVerdict()],
     answers: true,
   },
@@ -142,14 +142,15 @@ export function userPermissions(kind: UserKind): Permissions {
 }
 
 /**
- * An agent says what it sees, asks for its own peers and for its own gate, and hears that its peers have changed.
+ * An agent says what it sees, asks for its own peers and for its own gate, hears that its peers have changed, and
+ * answers the monitor that asks it to look at somebody.
  * Nothing else: it runs on the machine that may be broken, or broken into.
  */
 export function agentPermissions(node: string): Permissions {
   return {
     publish: [Subjects.report(node), Subjects.peers(node), Subjects.gate(node)],
-    subscribe: [`${inboxPrefix(agentUser(node))}.>`, Subjects.peersChanged(node)],
-    responses: false,
+    subscribe: [`${inboxPrefix(agentUser(node))}.>`, Subjects.peersChanged(node), Subjects.poll(node)],
+    responses: true,
   };
 }
 
