@@ -1,42 +1,30 @@
 import './small-heap.js';
-import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { Agent } from './agent.js';
-import { defaultConfigFile, loadConfig, loadCredentials, loadKeys } from './config.js';
-import { agentLog, reasonOf } from './log.js';
-import { nextEpoch } from './report/epoch.js';
-import { leavingKind } from './report/leaving.js';
+import { reasonOf } from './log.js';
 
-/** `muster-agent [--config FILE]`: runs until SIGTERM; a wrong configuration is one line and exit code 1. */
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { config: { type: 'string' } } });
-  const config = loadConfig(values.config ?? process.env.MUSTER_AGENT_CONFIG ?? defaultConfigFile());
-  const keys = loadKeys(config.keys);
-  const credentials = config.credentials === undefined ? undefined : loadCredentials(config.credentials);
-  const bootId = readFileSync(config.bootIdFile, 'utf8').trim();
-  if (bootId === '') throw new Error(`boot id file ${config.bootIdFile} is empty`);
-  const log = agentLog({ node: config.node });
-  const epoch = await nextEpoch(config.stateDir, Date.now());
-  const agent = new Agent({ config, keys, ...(credentials && { credentials }), epoch, bootId, log });
+/** What a subcommand is: gets the arguments after its name, resolves to an exit code, or to nothing while it goes on. */
+type Command = (args: string[]) => Promise<number | void>;
 
-  let leaving = false;
-  const stop = (): void => {
-    if (leaving) return;
-    leaving = true;
-    agent.stop(leavingKind()).then(
-      () => process.exit(0),
-      (e: unknown) => {
-        log.error('the agent did not stop cleanly', { reason: reasonOf(e) });
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  await agent.start();
+/** Each is loaded only when it is asked for: the agent that runs on a node carries none of the others. */
+const commands: Record<string, () => Promise<Command>> = {
+  run: async () => (await import('./run.js')).run,
+};
+
+/** `muster-agent [COMMAND] [options]`, by default `run`. What goes wrong is one line on stderr. */
+async function main(args: string[]): Promise<void> {
+  const [first] = args;
+  const named = first !== undefined && !first.startsWith('-');
+  const load = commands[named ? first : 'run'];
+  if (!load) {
+    process.stderr.write(`usage: muster-agent [${Object.keys(commands).join('|')}] [options]\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const command = await load();
+  const code = await command(named ? args.slice(1) : args);
+  if (code !== undefined) process.exitCode = code;
 }
 
-main().catch((e: unknown) => {
+main(process.argv.slice(2)).catch((e: unknown) => {
   process.stderr.write(`muster-agent: ${reasonOf(e)}\n`);
   process.exit(1);
 });
