@@ -8,15 +8,17 @@ import { run } from './run.mjs';
  * along with the others, never asked of somebody who cannot install. `atLeast`: what `--version` must tell.
  */
 const tools = [
-  { name: 'nats-server', package: 'nats-server', for: ['start', 'lab', 'test'], atLeast: '2.9.10' },
+  { name: 'nats-server', package: 'nats-server', for: ['start', 'lab', 'test', 'bench'], atLeast: '2.9.10' },
   { name: 'ipmitool', package: 'ipmitool', for: ['start', 'lab', 'test'] },
   { name: 'ansible-playbook', package: 'ansible-core', for: ['start', 'lab', 'test'] },
   { name: 'ssh', package: 'openssh-client', for: ['start', 'lab', 'test'] },
   { name: '/usr/bin/python3', package: 'python3', for: ['start', 'lab', 'test'] },
   { name: 'sshd', package: 'openssh-server', for: ['lab', 'test'] },
   { name: 'ipmi_sim', package: 'openipmi', for: ['lab', 'test'] },
-  { name: 'ip', package: 'iproute2', for: ['lab', 'test'] },
-  { name: 'nft', package: 'nftables', for: ['lab', 'test'], optional: true },
+  { name: 'ip', package: 'iproute2', for: ['lab', 'test', 'bench'] },
+  { name: 'nft', package: 'nftables', for: ['lab', 'test', 'bench'], optional: true },
+  { name: 'serf', package: 'serf', for: ['test', 'bench'] },
+  { name: 'curl', package: 'curl', for: ['test'] },
 ];
 
 /** Debian keeps daemons in sbin, which an ordinary user's PATH leaves out. */
@@ -107,6 +109,7 @@ if [ -d /run/systemd/system ]; then
     case $package in
       nats-server) units='nats-server.service' ;;
       openipmi) units='openipmi.service' ;;
+      serf) units='serf.service' ;;
       openssh-server) units='ssh.service ssh.socket' ;;
       *) continue ;;
     esac
