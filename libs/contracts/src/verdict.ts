@@ -58,6 +58,8 @@ export interface Verdict {
   at: number;
   /** The boot that the node's own reports last named. */
   bootId?: string;
+  /** The process of its agent that last reported: a new one is news, also of a node that is UP all the time. */
+  agentEpoch?: number;
   /** One sentence. */
   reason: string;
   evidence: VerdictEvidence;
@@ -68,7 +70,10 @@ export const MOST_CONDITIONS = 100;
 
 /** Something beside the verdicts that the detector sees and people shall know: an alarm for as long as beacons carry it. */
 export interface DetectorCondition {
-  code: Extract<AlarmCode, 'link-down' | 'partly-heard' | 'link-quality' | 'auth-failure' | 'agent-health'>;
+  code: Extract<
+    AlarmCode,
+    'link-down' | 'partly-heard' | 'link-quality' | 'auth-failure' | 'agent-health' | 'peer-list'
+  >;
   /** Node, `a~b` for the link between two, network, or `fleet`. */
   subject: string;
   severity: AlarmRecord['severity'];

@@ -1532,6 +1532,11 @@ export const namedSchemas: Record<string, Schema> = {
       seq: { type: 'number', description: 'Grows with every verdict of this epoch, over all nodes.' },
       at: { type: 'number', description: 'Wall clock, ms: for people, never for decisions.' },
       bootId: { type: 'string', description: "The boot that the node's own reports last named." },
+      agentEpoch: {
+        type: 'number',
+        description:
+          'The process of its agent that last reported: a new one is news, also of a node that is UP all the time.',
+      },
       reason: { type: 'string', description: 'One sentence.' },
       evidence: { $ref: '#/components/schemas/VerdictEvidence' },
     },
