@@ -2,10 +2,15 @@
 export default {
   // Jest would leave one of two cores idle; most of our specs wait for real processes rather than compute.
   maxWorkers: 3,
+  // Of one test or hook. Real processes on a machine that may be busy with others: it ends what hangs, and measures nothing.
+  testTimeout: 60_000 * Number(process.env.MUSTER_RUNS_FACTOR || 1),
   testEnvironment: 'node',
   globalSetup: '<rootDir>/libs/bus/src/testing/choose-nats.mjs',
+  setupFiles: ['<rootDir>/libs/contracts/src/testing/properties.setup.ts'],
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/lab'],
   testMatch: ['**/*.spec.ts'],
+  // Those run by `npm run test:long`, with jest.long.config.js.
+  testPathIgnorePatterns: ['/node_modules/', '\\.long\\.spec\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^#contracts$': '<rootDir>/libs/contracts/src/index.ts',

@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { runs, SEED } from '#contracts/testing/chance.js';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { type ApiPaths, spoiled, type Target, targetsOf } from '../../gateway/src/testing/spoiled-bodies.js';
 import { until } from '../../inventory/src/testing/fake-fleet.js';
 import { RunningInventory } from '../../inventory/src/testing/running-inventory.js';
 
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(60_000);
+/** Random bodies for each route. */
+const RUNS = runs(8);
 
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
-const RUNS = Number(process.env['RUNS'] ?? 8);
-
-describe(`bodies that are nearly good, over gateway and inventory, seed ${SEED} (SEED=… repeats it)`, () => {
+describe(`bodies that are nearly good, over gateway and inventory, MUSTER_SEED=${SEED}`, () => {
   let inventory: RunningInventory;
   let gateway: RunningGateway;
   let url = '';
@@ -51,7 +49,6 @@ describe(`bodies that are nearly good, over gateway and inventory, seed ${SEED} 
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: ApiPaths };
     targets = targetsOf(document.paths);
     await until(async () => (await register()) === 201, 'a node is registered');
-    process.stdout.write(`nearly good bodies: ${targets.length} routes, seed ${SEED}\n`);
   });
   afterAll(async () => {
     await gateway?.close();

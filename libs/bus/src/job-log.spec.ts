@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { runs } from '#contracts/testing/chance.js';
 import { connectBus, type Bus, type LogChunk, type ReadLogOptions } from './index.js';
 import { chunks, LOG_CHUNK_BYTES } from './job-log.js';
 import { startTestNats, type TestNats } from './testing/nats.js';
@@ -103,7 +104,7 @@ describe("a job's log", () => {
         expect(parts.every((p) => p.length <= LOG_CHUNK_BYTES)).toBe(true);
         expect(parts.map((p) => Buffer.from(p).toString('utf8')).join('')).toBe(Buffer.from(whole).toString('utf8'));
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { runs } from '#contracts/testing/chance.js';
 import {
   decideLease,
   initialLease,
@@ -110,7 +111,7 @@ describe('lease, decided', () => {
         // A history in which nobody ever holds would prove nothing.
         expect(outcome.terms).toBeGreaterThan(3);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

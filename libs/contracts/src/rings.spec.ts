@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RING_COUNT, SMALL_FLEET, WatchPlan, type WatchedNode } from './rings.js';
+import { runs } from './testing/chance.js';
 
 const fleet = (n: number, out: (i: number) => boolean = () => false): WatchedNode[] =>
   Array.from({ length: n }, (_, i) => ({ name: `node-${i}`, member: !out(i) }));
@@ -35,7 +36,7 @@ describe('who watches whom', () => {
           expect(again.observersOf(name)).toEqual(observers);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

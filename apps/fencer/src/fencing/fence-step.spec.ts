@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FencingNumbers, type ErrorCode, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
 import { decideFence, type FenceMemory, type FenceStep, type PowerRead } from './fence-step.js';
 
 type Power = 'on' | 'off' | 'unknown';
@@ -367,7 +368,7 @@ describe('fencing, decided', () => {
           }
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

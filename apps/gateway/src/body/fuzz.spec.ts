@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Agent, request as httpRequest } from 'node:http';
 import { Writable } from 'node:stream';
@@ -6,16 +6,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { ErrorCodes, MusterError } from '#contracts';
+import { runs, SEED } from '#contracts/testing/chance.js';
 import { isOwnSurface } from '../http/surface.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { type ApiPaths, spoiled, type Target, targetsOf } from '../testing/spoiled-bodies.js';
 
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(60_000);
-
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
-/** Random bodies for each route; and how often all of it, for the heap. */
-const RUNS = 12;
+/** Random bodies for each route. */
+const RUNS = runs(12);
 
 interface Answer {
   status: number;
@@ -23,7 +20,7 @@ interface Answer {
   text: string;
 }
 
-describe(`bad bodies, seed ${SEED} (SEED=… repeats it)`, () => {
+describe(`bad bodies, MUSTER_SEED=${SEED}`, () => {
   let sut: GatewayUnderTest;
   let targets: Target[];
   // Each request on a connection of its own: one that is kept may be closed just as it is taken again.
@@ -75,7 +72,6 @@ describe(`bad bodies, seed ${SEED} (SEED=… repeats it)`, () => {
     sut.refuseAll(new MusterError('NODE_RESERVED', 'a stand-in refuses everything'));
     const document = (await (await sut.get('/openapi.json')).json()) as { paths: ApiPaths };
     targets = targetsOf(document.paths);
-    process.stdout.write(`bad bodies: ${targets.length} routes, seed ${SEED}\n`);
   });
   afterAll(async () => {
     agent.destroy();

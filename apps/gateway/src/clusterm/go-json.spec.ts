@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { runs } from '#contracts/testing/chance.js';
 import { goSyntaxError } from './go-json.js';
 
 const parses = (text: string): boolean => {
@@ -60,7 +61,7 @@ describe('what Go would say of a text', () => {
     );
     fc.assert(
       fc.property(text, (t) => (goSyntaxError(t) === undefined) === parses(t)),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultHostGroups, MusterError, type JobRecord, type NodeRecord, type Reservations } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
 import { settle } from '../jobs/settle.js';
 import { moveForJob } from '../nodes/node-machine.js';
 import { aJob, aNode } from '../testing/fixtures.js';
@@ -166,7 +167,7 @@ describe('random histories of requests and results', () => {
         expect(w.reservations.held).toEqual({});
         expect([...w.nodes.values()].filter((n) => transient.includes(n.status))).toEqual([]);
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
   });
 
@@ -197,7 +198,7 @@ describe('random histories of requests and results', () => {
         const masters = allocated.filter((n) => n.hostGroup === 'service-master');
         if (workers.length > 0) expect(masters.length).toBeGreaterThan(0);
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     );
   });
 });

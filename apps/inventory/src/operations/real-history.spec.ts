@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest } from '#contracts';
+import { runs, SEED } from '#contracts/testing/chance.js';
 import { Dice } from '../testing/dice.js';
 import { aNode } from '../testing/fixtures.js';
 import { expectedRefusal } from '../testing/operations-model.js';
@@ -9,8 +10,7 @@ import { brokenRules, lookAt, workersWithoutMaster, type Look } from '../testing
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 /** Of the whole history. */
-const STEPS = Number(process.env['MUSTER_STEPS'] ?? 10_000);
-const SEED = Number(process.env['MUSTER_SEED'] ?? Date.now() % 2 ** 31);
+const STEPS = runs(2_000);
 /** Requests in flight at once. */
 const ACTORS = 16;
 /** Between two looks at everything, ms. */
@@ -34,7 +34,6 @@ const settled = new Set<string>();
 let replicas = 2;
 
 beforeAll(async () => {
-  process.stdout.write(`operations: MUSTER_SEED=${SEED}\n`);
   dice = new Dice(SEED);
   sut = await RunningInventory.start({ replicas, mortal: true });
   await sut.work('provisioner', ['ansible']);
@@ -51,11 +50,11 @@ beforeAll(async () => {
   await Promise.all(names.map((n) => seen(sut.nodes, n, () => true)));
   history = new RandomOperations(sut, names, dice);
   watchJobs();
-}, 60_000);
+});
 
 afterAll(async () => {
   await sut?.stop();
-}, 60_000);
+});
 
 /** Jobs are one stream: the order in which their records change is known, so two that hold one node are seen for sure. */
 function watchJobs(): void {
@@ -208,7 +207,7 @@ function nothingFound(): void {
   expect(found.slice(0, 5)).toEqual([]);
 }
 
-describe(`the real inventory under ${STEPS} random steps`, () => {
+describe(`the real inventory under ${STEPS} random steps, MUSTER_SEED=${SEED}`, () => {
   const victims: Act['victim'][] = ['other', 'conductor', 'other', 'in good order', 'conductor', 'other'];
   const share = Math.ceil((STEPS * 0.7) / victims.length);
 
@@ -218,7 +217,7 @@ describe(`the real inventory under ${STEPS} random steps`, () => {
       await probe();
       nothingFound();
     }
-  }, 120_000);
+  });
 
   it('lets no two requests break a role rule together', async () => {
     for (const name of names) {
@@ -253,7 +252,7 @@ describe(`the real inventory under ${STEPS} random steps`, () => {
       `operations: ${history.steps} steps, ${history.accepted.size} jobs, refusals ${JSON.stringify(Object.fromEntries(history.refusals))}\n`,
     );
     expect(history.steps).toBeGreaterThanOrEqual(STEPS);
-  }, 120_000);
+  });
 });
 
 const allocated = (hostGroup: string): string[] =>

@@ -11,6 +11,7 @@ import {
   type VerdictKind,
   type WorkloadRecord,
 } from '#contracts';
+import { runs, SEED } from '#contracts/testing/chance.js';
 import { decideIncident } from '../incidents/decide-incident.js';
 import { askGates, type GateFacts } from '../incidents/gates.js';
 import { go } from '../incidents/incident-machine.js';
@@ -424,10 +425,7 @@ const step = fc.record({ pick: fc.nat(1_000_000), fault: fc.nat(24), on: fc.nat(
 describe('the judge, with two deciders, late writes and machines that do what they like', () => {
   it('never lets a workload run twice, and never fences more than the brake allows', () => {
     let recovered = 0;
-    // The same histories each time, so that a red run is about the change that it tests; SIMULATIONS asks for new ones.
-    const asked = process.env['SIMULATIONS'];
-    const numRuns = Number(asked ?? 200);
-    const seed = Number(process.env['SEED'] ?? (asked === undefined ? 2048689062 : Date.now() % 2 ** 31));
+    const numRuns = runs(200);
     const histories = fc.check(
       fc.property(fc.array(step, { minLength: 60, maxLength: 300, size: 'max' }), (steps) => {
         const world = new World();
@@ -440,12 +438,12 @@ describe('the judge, with two deciders, late writes and machines that do what th
         recovered += world.recovered;
       }),
       // Shrinking hundreds of steps takes minutes and says little more.
-      { numRuns, seed, endOnFailure: true },
+      { numRuns, endOnFailure: true },
     );
     // The seed is said and the history is not: it fills a screen thousands of lines long.
     if (histories.failed)
       throw new Error(
-        `SEED=${seed}, history ${histories.numRuns}: ${MusterError.from(histories.errorInstance).message}`,
+        `MUSTER_SEED=${SEED}, history ${histories.numRuns}: ${MusterError.from(histories.errorInstance).message}`,
         { cause: histories.errorInstance },
       );
     // A simulation in which nothing ever comes through would prove nothing.

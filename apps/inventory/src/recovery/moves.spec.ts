@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { WorkloadRecord } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
 import { aNode, aWorkload } from '../testing/records.js';
 import { decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './moves.js';
 import type { Host } from './placement.js';
@@ -248,7 +249,7 @@ describe('a workload that moves', () => {
           }
         },
       ),
-      { numRuns: 200, examples: [[false, orderOfBefore]] },
+      { numRuns: runs(200), examples: [[false, orderOfBefore]] },
     );
   }, 20_000);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { GateAnswer, WorkloadRecord } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
 import { aNode, aWorkload } from '../testing/records.js';
 import { checkStart, mustAnswer } from './start-check.js';
 import { askStartGate } from './start-gate.js';
@@ -79,7 +80,7 @@ describe('a workload', () => {
           w = next;
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { defaultHostGroups, MusterError } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
 import { node } from '../testing/records.js';
 import { ansibleYaml } from './ansible-yaml.js';
 import { inventoryFile, type InventoryInput } from './inventory-file.js';
@@ -78,7 +79,7 @@ describe('the inventory', () => {
           expect(Object.keys(children['service-worker']?.hosts ?? {})).toContain(name);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
