@@ -1,0 +1,172 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { buildConfig, ServiceContext } from '#service';
+import { freePort } from '#bus/testing/free-port.js';
+import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
+import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
+
+// Real processes on a machine that may be busy with others.
+jest.setTimeout(60_000);
+
+const HANDLER = fileURLToPath(new URL('../../../deploy/serf/muster-serf-handler', import.meta.url));
+const TOKEN = 'of-the-serf-agent';
+
+interface Run {
+  code: number | null;
+  stderr: string;
+}
+
+/** The handler, as a Serf agent calls it. */
+async function handle(event: string | undefined, members: string, ...args: string[]): Promise<Run> {
+  const { PATH } = process.env;
+  const env = { PATH, ...(event !== undefined && { SERF_EVENT: event }) };
+  const child = spawn(HANDLER, args, { env, stdio: ['pipe', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  // A usage error is told before anything is read.
+  child.stdin.on('error', () => undefined).end(members);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stderr };
+}
+
+describe('the bridge from Serf, with real agents, gateway and inventory', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'muster-serf-'));
+  const tokenFile = join(dir, 'token');
+  const agents: ChildProcess[] = [];
+  let inventory: RunningInventory;
+  let gateway: RunningGateway;
+  let url = '';
+
+  beforeAll(async () => {
+    inventory = await RunningInventory.start();
+    const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+    writeFileSync(join(dir, 'tokens.json'), JSON.stringify([{ name: 'serf', role: 'operator', sha256 }]));
+    writeFileSync(tokenFile, `${TOKEN}\n`);
+    const http = { listen: '127.0.0.1:0', tokens: join(dir, 'tokens.json') };
+    const config = buildConfig({ instance: 'gateway-1', dataDir: dir, http }, undefined, 'spec');
+    const context = new ServiceContext(config, inventory.as('gateway'), pino({ level: 'silent' }), 'gateway');
+    gateway = await startGateway(context);
+    const [address] = gateway.addresses;
+    url = address?.kind === 'tcp' ? `127.0.0.1:${address.port}` : '';
+  });
+  afterAll(async () => {
+    for (const agent of agents) agent.kill('SIGKILL');
+    await gateway?.close();
+    await inventory?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** Resolves once it runs; the profile `local` is Serf's quickest. */
+  async function serf(name: string, ...args: string[]): Promise<{ agent: ChildProcess; address: string }> {
+    const address = `127.0.0.1:${await freePort()}`;
+    const fixed = ['-node', name, '-bind', address, '-rpc-addr', `127.0.0.1:${await freePort()}`, '-profile', 'local'];
+    const agent = spawn('serf', ['agent', ...fixed, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    agents.push(agent);
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      agent.on('error', reject);
+      agent.on('exit', () => reject(new Error(`serf ended: ${said}`)));
+      for (const stream of [agent.stdout, agent.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+          if (said.includes('Serf agent running!')) resolve();
+        });
+    });
+    return { agent, address };
+  }
+
+  it('makes a member that joins Discovered, and one that is killed Disappeared', async () => {
+    const events = 'member-join,member-update,member-failed,member-leave,member-reap';
+    const told = `${events}=${HANDLER} -u ${url} -t ${tokenFile}`;
+    const watcher = await serf('control', '-tag', 'NodeSerial=C', '-event-handler', told);
+    const tags = ['-tag', 'NodeLabel=rack1', '-tag', 'NodeSerial=SN1', '-tag', 'NodeAddr=10.9.0.1'];
+    const { agent } = await serf('member', ...tags, '-join', watcher.address);
+    const found = await seen(inventory.nodes, 'rack1-SN1', (n) => n.state === 'Discovered');
+    expect(found).toMatchObject({ label: 'rack1', serial: 'SN1', networks: { management: { address: '10.9.0.1' } } });
+    // Its own name and address stand in for the tags that it does not have.
+    const own = await seen(inventory.nodes, 'control-C', (n) => n.state === 'Discovered');
+    expect(own.networks).toEqual({ management: { address: '127.0.0.1' } });
+    agent.kill('SIGKILL');
+    await seen(inventory.nodes, 'rack1-SN1', (n) => n.state === 'Disappeared');
+    expect(inventory.nodes.get('control-C')?.value.state).toBe('Discovered');
+  });
+
+  it('tells of every member of an event that can be named, and names the others', async () => {
+    const members = [
+      ['m1', '10.9.1.1', 'db', 'role=db,NodeSerial=A'],
+      ['m2', '10.9.1.2', '', 'NodeLabel=m2'],
+      ['m3', '10.9.1.3', '', 'NodeSerial=a"],"x":["'],
+      ['m 4', 'fe80::4', '', 'NodeSerial=D,NodeLabel=m4'],
+    ];
+    const done = await handle(
+      'member-join',
+      members.map((m) => `${m.join('\t')}\n`).join(''),
+      '-u',
+      url,
+      '-t',
+      tokenFile,
+    );
+    expect(done).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^muster-serf-handler: member-join: .*m2, m3: .*\n$/),
+    });
+    for (const name of ['m1-A', 'm4-D']) await seen(inventory.nodes, name, (n) => n.state === 'Discovered');
+    expect(inventory.nodes.get('m4-D')?.value.networks).toEqual({ management: { address: 'fe80::4' } });
+    expect(inventory.nodes.entries().filter(({ key }) => /^m[23]/.test(key))).toEqual([]);
+  });
+
+  it('says in one line what the gateway said, and does not repeat what is refused', async () => {
+    const done = await handle('member-join', 'm5\t10.9.1.5\t\tNodeSerial=E\n', '-u', url);
+    expect(done).toEqual({ code: 1, stderr: expect.stringMatching(/^muster-serf-handler: .*401.*\n$/) });
+  });
+});
+
+describe('the handler of Serf’s events', () => {
+  let server: Server | undefined;
+  afterEach(() => void server?.close());
+
+  it('tries again while the gateway does not take it, and then tells all in one request', async () => {
+    const heard: { path: string | undefined; body: unknown }[] = [];
+    server = createServer((req, res) => {
+      let text = '';
+      req.setEncoding('utf8').on('data', (part: string) => (text += part));
+      req.on('end', () => {
+        heard.push({ path: req.url, body: JSON.parse(text) });
+        res.writeHead(heard.length === 1 ? 500 : 200).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const members = 'a\t10.0.0.1\t\tNodeSerial=1\nb\t10.0.0.2\t\tNodeSerial=2\n';
+    expect(await handle('member-failed', members, '-u', `http://127.0.0.1:${port}`)).toEqual({ code: 0, stderr: '' });
+    const nodes = [
+      { label: 'a', serial: '1', addr: '10.0.0.1' },
+      { label: 'b', serial: '2', addr: '10.0.0.2' },
+    ];
+    const body = { monitor_event: { name: 'disappeared', nodes } };
+    expect(heard).toEqual([
+      { path: '/monitor/event', body },
+      { path: '/monitor/event', body },
+    ]);
+  });
+
+  it('gives up where nobody listens, in one line', async () => {
+    const done = await handle('member-leave', 'a\t10.0.0.1\t\tNodeSerial=1\n', '-u', `127.0.0.1:${await freePort()}`);
+    expect(done).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^muster-serf-handler: member-leave: .*connect.*\n$/i),
+    });
+  });
+
+  it('is no program to be run by hand, nor for what is no member’s', async () => {
+    for (const event of [undefined, 'user', 'query']) expect((await handle(event, '')).code).toBe(2);
+  });
+});
