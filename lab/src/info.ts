@@ -1,4 +1,6 @@
 import { bmcAlive, powerOf } from './bmc.js';
+import type { SwitchFault } from './faults/switch-fault.js';
+import { switchFaults } from './faults/switch.js';
 import type { LabFolder } from './folder.js';
 import { hostState, type HostState } from './hosts.js';
 import { instanceOf, natsUrls, SERVICE_PROCESSES, type HostPlan, type LabMode } from './plan.js';
@@ -31,6 +33,8 @@ export interface LabInfo {
   /** The BMCs' password stands in this file. */
   bmcPassword: string;
   hosts: HostInfo[];
+  /** What the switches do wrong; cables that are cut whole are told with their hosts. */
+  faults: SwitchFault[];
   processes: (ProcessRecord & { alive: boolean; instance?: string })[];
 }
 
@@ -74,6 +78,7 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     ledger: folder.at('ledger'),
     bmcPassword: folder.at('run', 'bmc-password'),
     hosts,
+    faults: switchFaults(folder),
     processes: processes
       .all()
       .map((p) => (SERVICE_PROCESSES.includes(p.name) ? { ...p, instance: instanceOf(p.name) } : p)),

@@ -4,15 +4,17 @@ import { MusterError } from '#contracts';
 import { runAudit, type AuditAnswer } from './audit/run-audit.js';
 import { selfTest } from './audit/self-test.js';
 import { bmcAlive, killBmc, powerOf, setFault, setPower, startBmc } from './bmc.js';
+import { cableCommands } from './commands/cable-commands.js';
+import type { Cli } from './commands/cli.js';
 import { killNats, startNats, startService, useNats } from './cluster.js';
 import { down } from './down.js';
 import { execInHost } from './exec.js';
+import { faultText } from './faults/switch-fault.js';
 import { LabFolder } from './folder.js';
-import { bootHost, crashHost, cutHost, freezeHost, joinHost, shutDownHost, thawHost } from './hosts.js';
-import { healAll } from './heal.js';
+import { bootHost, crashHost, freezeHost, shutDownHost, thawHost } from './hosts.js';
 import { labInfo, type LabInfo } from './info.js';
 import { bestMode } from './mode.js';
-import { hostOf, servicesNamed, type HostPlan, type LabMode, type LabPlan } from './plan.js';
+import { hostOf, servicesNamed, type LabMode } from './plan.js';
 import { Processes } from './processes.js';
 import { up, type UpOptions } from './up.js';
 import { addWorkload } from './workload.js';
@@ -33,8 +35,7 @@ const answer = (value: unknown, text?: string): void => {
   else if (text !== undefined) process.stdout.write(`${text}\n`);
 };
 
-/** A lab that runs, and the host that a command is about. */
-function at(name: string): { lab: LabFolder; plan: LabPlan; host: HostPlan; processes: Processes } {
+function at(name: string): ReturnType<Cli['at']> {
   const lab = folder();
   lab.running();
   const plan = lab.plan();
@@ -61,6 +62,7 @@ const port = (text: string): number => {
   return n;
 };
 const now = (): { ns: number; at: number } => ({ ns: Number(process.hrtime.bigint()), at: Date.now() });
+const cli: Cli = { program, folder, answer, at, now };
 
 program
   .command('up')
@@ -168,32 +170,7 @@ for (const [verb, act, done] of [
       await act(lab, host, unit === undefined ? undefined : unit.includes('.') ? unit : `${unit}.service`);
       answer({ ok: true, host: host.name, node: host.node, ...now() }, `${host.name} ${done}`);
     });
-program
-  .command('cut <host>')
-  .description('pull its cables, at the switch')
-  .option('--network <name...>', 'management, backend; default: both')
-  .action(async (name: string, o: { network?: string[] }) => {
-    const { lab, plan, host } = at(name);
-    if (plan.mode === 'loopback')
-      throw new MusterError('FORBIDDEN', 'cut needs root and netns mode: the loopback has no cables');
-    const time = now();
-    const cut = await cutHost(lab, host, o.network ?? []);
-    answer({ ok: true, host: host.name, node: host.node, cut, ...time }, `${host.name} is cut from ${cut.join(', ')}`);
-  });
-program
-  .command('heal [host]')
-  .description('plug the cables in again; of every host where none is named')
-  .option('--all', 'end every fault: cables, BMCs, paused and dead hosts, dead services and NATS')
-  .action(async (name: string | undefined, o: { all?: boolean }) => {
-    const lab = folder();
-    const record = lab.running();
-    const plan = lab.plan();
-    const hosts = name === undefined ? plan.hosts : [hostOf(plan, name)];
-    const time = now();
-    await Promise.all(hosts.map((h) => joinHost(lab, h)));
-    const undone = o.all === true ? await healAll(lab, new Processes(lab), plan, record, hosts) : [];
-    answer({ ok: true, hosts: hosts.map((h) => h.name), undone, ...time }, ['healed', ...undone].join('\n'));
-  });
+cableCommands(cli);
 program
   .command('bmc <host> <fault>')
   .description('stuck_on, hold=get|set, fail=get|set, delay=SECONDS, dead; release, ok, alive')
@@ -308,7 +285,10 @@ function statusText(info: LabInfo): string {
   const processes = info.processes
     .filter((p) => !p.name.startsWith('bmc-'))
     .map((p) => `${p.name.padEnd(16)} ${p.alive ? `pid ${p.pid}` : 'dead'}`);
-  return [`${info.state}  ${info.mode}  ${info.api}  ${info.dir}`, '', ...hosts, '', ...processes].join('\n');
+  const faults = info.faults.length > 0 ? ['', ...info.faults.map(faultText)] : [];
+  return [`${info.state}  ${info.mode}  ${info.api}  ${info.dir}`, '', ...hosts, '', ...processes, ...faults].join(
+    '\n',
+  );
 }
 
 try {
