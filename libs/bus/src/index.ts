@@ -7,12 +7,21 @@ export type { FollowHandler, FollowOptions } from './follow.js';
 export type { LogChunk, ReadLogOptions } from './job-log.js';
 export { addAgentUsers, credentialsFile, initCluster, isCluster, type InitOptions } from './init/init-cluster.js';
 export { issueAgentCredentials, readAgentsKey, type AgentsKey } from './init/agents-key.js';
+export {
+  connectedAgents,
+  revokeAgentUsers,
+  revokedAgentUsers,
+  type AgentConnection,
+  type RevocationOptions,
+} from './init/revocation.js';
+export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
 export { natsServerVersion } from './init/nats-version.js';
 export { userKinds, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv-bucket.js';
 export { KvView } from './kv-view.js';
 export type { WatchOptions } from './kv-watch.js';
 export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard.js';
+export type { LastUntil } from './last-until.js';
 export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from './lease.js';
 export type { LeaseRecord } from './lease-decide.js';
 export { leaseServerRefusal } from './lease-server.js';

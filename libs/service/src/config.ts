@@ -72,6 +72,15 @@ export class KeysConfig {
   @IsOptional()
   @IsString()
   agents?: string;
+
+  /**
+   * Key with which inventory makes the NATS users of agents worthless that were revoked; needed by nobody else. Where the
+   * file is not there, a revoked agent is refused by Muster, and NATS still lets it connect.
+   * @default `keys/revoker.key` beside the configuration file
+   */
+  @IsOptional()
+  @IsString()
+  revoker?: string;
 }
 
 export class AnsibleConfig {
@@ -205,7 +214,12 @@ export function loadConfig(service: ServiceName, env: NodeJS.ProcessEnv = proces
   const base = file === undefined ? undefined : dirname(resolve(file));
   if (file !== undefined && env['MUSTER_CREDENTIALS'] === undefined && read['credentials'] === undefined)
     read['credentials'] = `creds/${service}.json`;
-  if (base !== undefined) read['keys'] = { agents: 'keys/agents.key', ...(read['keys'] as object | undefined) };
+  if (base !== undefined)
+    read['keys'] = {
+      agents: 'keys/agents.key',
+      revoker: 'keys/revoker.key',
+      ...(read['keys'] as object | undefined),
+    };
   read['instance'] ??= defaultInstance(service);
   read['dataDir'] ??= base === undefined ? '/var/lib/muster' : 'data';
   return buildConfig(withEnvironment(read, env), base, file ?? 'the environment');
@@ -290,6 +304,7 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   fix(config.keys, 'datagram');
   fix(config.keys, 'secrets');
   fix(config.keys, 'agents');
+  fix(config.keys, 'revoker');
   fix(config.agents, 'runtime');
   fix(config.ansible, 'playbooks');
   fix(config.ansible, 'privateKey');

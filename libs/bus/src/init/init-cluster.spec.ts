@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decode, type User } from '@nats-io/jwt';
 import { parse } from 'yaml';
-import { addAgentUsers, credentialsFile, initCluster, readAgentsKey, readCredentials } from '../index.js';
+import {
+  addAgentUsers,
+  credentialsFile,
+  initCluster,
+  readAgentsKey,
+  readCredentials,
+  readRevokerKey,
+} from '../index.js';
 
 let dir: string;
 beforeEach(() => {
@@ -66,11 +73,31 @@ describe('initCluster on a folder that is a cluster', () => {
 
   it('lets nobody else read what it wrote', async () => {
     await init('127.0.0.1:4300');
-    for (const name of ['keys/operator.key', 'keys/agents.key', 'creds/inventory.json', 'nats-accounts.conf'])
+    for (const name of [
+      'keys/operator.key',
+      'keys/agents.key',
+      'keys/revoker.key',
+      'creds/inventory.json',
+      'nats-accounts.conf',
+    ])
       expect([name, statSync(join(dir, name)).mode & 0o777]).toEqual([name, 0o600]);
     const { seed } = readAgentsKey(join(dir, 'keys/agents.key'));
     const { operator, services } = JSON.parse(file('keys/operator.key')) as Record<string, string>;
     for (const secret of [seed, operator!, services!]) expect(file('nats-accounts.conf')).not.toContain(secret);
+  });
+
+  it('lets the server be told of revocations from its next start on, where an earlier Muster did not', async () => {
+    await init('127.0.0.1:4300');
+    rmSync(join(dir, 'keys/revoker.key'));
+    const earlier = file('nats-accounts.conf').replace(/^resolver: .*$/m, 'resolver: MEMORY');
+    writeFileSync(join(dir, 'nats-accounts.conf'), earlier);
+    await addAgentUsers(dir, ['n1']);
+    expect(file('nats-accounts.conf')).toContain('resolver: MEMORY\n');
+    await init('127.0.0.1:4300');
+    expect(file('nats-accounts.conf')).toContain(`resolver: { type: full, dir: "${join(dir, 'nats/accounts')}"`);
+    expect(readRevokerKey(join(dir, 'keys/revoker.key')).account).toBe(
+      readAgentsKey(join(dir, 'keys/agents.key')).account,
+    );
   });
 
   it('renews the users of an earlier Muster, with their keys and all that was stored', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { decode, fmtCreds } from '@nats-io/jwt';
+import { decode, fmtCreds, type Account } from '@nats-io/jwt';
 import { parseDocument, stringify } from 'yaml';
 import { agentUser, MusterError, NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts';
 import type { BusCredentials } from '../types.js';
@@ -12,10 +12,12 @@ import {
   newAgentsKey,
   newOperatorKeys,
   type OperatorKeys,
+  type Revocable,
 } from './nats-accounts.js';
 import { listenAddress, natsConfig, type NatsConfigOptions } from './nats-config.js';
 import { keyPair } from './nkey.js';
 import { userKinds } from './permissions.js';
+import { newRevokerKey, readRevokerKey } from './revoker-key.js';
 
 export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
   /** Nodes whose agents get a user; more by {@link addAgentUsers}. */
@@ -43,8 +45,9 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   newKey(keyFile(dir, 'operator'), () => JSON.stringify(newOperatorKeys()));
   const keys = readOperatorKeys(dir);
   newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
+  newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
   adoptStore(dir, o.storeDir, keys.account);
-  await writeUsers(dir, o.agents);
+  await writeUsers(dir, o.agents, join(resolve(o.storeDir), 'accounts'));
   write(join(dir, 'nats.conf'), natsConfig({ ...o, storeDir: resolve(o.storeDir) }));
   const yaml = join(dir, 'muster.yaml');
   if (!existsSync(yaml)) write(yaml, firstConfig(o));
@@ -67,7 +70,7 @@ export async function addAgentUsers(dir: string, nodes: string[]): Promise<void>
       'CONFIG_INVALID',
       `${dir} has NATS users of an earlier Muster: stop NATS and run "npm start -- --data ${dir}" once, which renews them`,
     );
-  await writeUsers(dir, nodes);
+  await writeUsers(dir, nodes, configuredAccountsDir(dir));
 }
 
 export const credentialsFile = (dir: string, user: string): string => join(dir, 'creds', `${user}.json`);
@@ -78,7 +81,7 @@ function checkNode(node: string): void {
   if (!NODE_NAME_PATTERN.test(node)) throw new MusterError('CONFIG_INVALID', `"${node}" cannot name a node`);
 }
 
-async function writeUsers(dir: string, nodes: string[]): Promise<void> {
+async function writeUsers(dir: string, nodes: string[], accountsDir: string | undefined): Promise<void> {
   const keys = readOperatorKeys(dir);
   const agents = readAgentsKey(keyFile(dir, 'agents'));
   for (const kind of userKinds) {
@@ -91,7 +94,26 @@ async function writeUsers(dir: string, nodes: string[]): Promise<void> {
   for (const node of nodes)
     if (!signedBy(agents, existing(dir, agentUser(node))))
       writeCredentials(dir, await issueAgentCredentials(agents, node));
-  write(join(dir, 'nats-accounts.conf'), await accountsConfig(keys, agents));
+  write(accountsFile(dir), await accountsConfig(keys, agents, revocable(dir, keys, accountsDir)));
+}
+
+const accountsFile = (dir: string): string => join(dir, 'nats-accounts.conf');
+
+/** Undefined: a running server of an earlier Muster, which keeps no accounts; it is renewed by {@link initCluster}. */
+function configuredAccountsDir(dir: string): string | undefined {
+  const file = accountsFile(dir);
+  const quoted = existsSync(file)
+    ? /^resolver: \{ type: full, dir: ("[^\n]*"),/m.exec(readFileSync(file, 'utf8'))
+    : null;
+  return quoted?.[1] === undefined ? undefined : (JSON.parse(quoted[1]) as string);
+}
+
+/** What was revoked stays so: the accounts that are written here are newer than those that the server was told. */
+function revocable(dir: string, keys: OperatorKeys, accountsDir: string | undefined): Revocable | undefined {
+  if (accountsDir === undefined) return undefined;
+  const kept = join(accountsDir, `${keys.account}.jwt`);
+  const told = existsSync(kept) ? decode<Account>(readFileSync(kept, 'utf8').trim()).nats.revocations : undefined;
+  return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, ...(told && { revocations: told }) };
 }
 
 const writeCredentials = (dir: string, credentials: BusCredentials): void =>
@@ -164,7 +186,7 @@ function firstConfig(o: InitOptions): string {
   const values = {
     cluster: o.cluster,
     nats: { listen: listenAddress(o.natsListen), servers: natsServers(o.natsListen) },
-    keys: { datagram: keyFile('', 'datagram'), secrets: keyFile('', 'secrets'), agents: keyFile('', 'agents') },
+    keys: Object.fromEntries(['datagram', 'secrets', 'agents', 'revoker'].map((key) => [key, keyFile('', key)])),
     dataDir: 'data',
     ...o.config,
   };

@@ -4,6 +4,7 @@ import type { BusCredentials } from '../types.js';
 import type { AgentsKey } from './agents-key.js';
 import { keyPair, seedOf } from './nkey.js';
 import { agentPermissions, userPermissions, type Permissions, type UserKind } from './permissions.js';
+import { revokerPermissions, type RevokerKey } from './revoker-key.js';
 
 /**
  * `keys/operator.key`: what the users of a cluster rest on; only `muster init` needs it. Of an account nothing but its
@@ -51,12 +52,25 @@ const claims = (p: Permissions): Claims => ({
   ...(p.responses && { resp: { max: 1, ttl: ANSWER_WITHIN_NS } }),
 });
 
-/** `nats-accounts.conf`: whom the server believes. Nothing in it is secret. */
-export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey): Promise<string> {
+/** What a server needs that can be told of revocations. */
+export interface Revocable {
+  key: RevokerKey;
+  /** Folder in which the server keeps its accounts: what it was told last counts, also after a restart. */
+  accountsDir: string;
+  /** Users that were revoked by now: public key → when, s. */
+  revocations?: Record<string, number>;
+}
+
+/** `nats-accounts.conf`: whom the server believes. Nothing in it is secret. Without `revocable` users stay for good. */
+export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revocable?: Revocable): Promise<string> {
   const operator = keyPair(keys.operator);
   const scope = newScopedSigner(keyPair(agents.seed), 'agent', claims(agentPermissions('{{name()}}')));
+  const revoker =
+    revocable &&
+    newScopedSigner(keyPair(revocable.key.users), 'revoker', claims(revokerPermissions(revocable.key.account)));
+  const system = { limits: noLimits, ...(revoker && { signing_keys: [revoker] }) };
   const accounts = [
-    [keys.system, await encodeAccount('SYSTEM', keys.system, { limits: noLimits }, { signer: operator })],
+    [keys.system, await encodeAccount('SYSTEM', keys.system, system, { signer: operator })],
     [
       keys.account,
       await encodeAccount(
@@ -65,16 +79,26 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey): Pro
         {
           limits: { ...noLimits, ...allStorage },
           signing_keys: [keyPair(keys.services).getPublicKey(), scope],
+          ...(revocable?.revocations && { revocations: revocable.revocations }),
         },
         { signer: operator },
       ),
     ],
   ] as const;
+  const claimed = {
+    system_account: keys.system,
+    ...(revocable && { signing_keys: [keyPair(revocable.key.operator).getPublicKey()] }),
+  };
   return [
     '# Written by muster init. Users are signed by keys that the accounts name: a new one needs no change here.',
-    `operator: ${await encodeOperator('muster', operator, { system_account: keys.system })}`,
+    `operator: ${await encodeOperator('muster', operator, claimed)}`,
     `system_account: ${keys.system}`,
-    'resolver: MEMORY',
+    ...(revocable
+      ? [
+          '# The server keeps the accounts as it was told last: those below are for its first start.',
+          `resolver: { type: full, dir: ${JSON.stringify(revocable.accountsDir)}, allow_delete: false }`,
+        ]
+      : ['resolver: MEMORY']),
     'resolver_preload: {',
     ...accounts.map(([account, jwt]) => `  ${account}: ${jwt}`),
     '}',

@@ -1,0 +1,140 @@
+import { decode, encodeAccount, encodeUser, type Account, type User } from '@nats-io/jwt';
+import { createUser } from '@nats-io/nkeys';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { fromToken, inboxPrefix, MusterError } from '#contracts';
+import { natsOptions } from '../link.js';
+import type { AgentsKey } from './agents-key.js';
+import { keyPair, seedOf } from './nkey.js';
+import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
+
+/**
+ * A key that was revoked is never used again, so all that was ever signed for it is void, whatever the clocks were that
+ * it was signed by: s, 2100-01-01.
+ */
+const FOR_GOOD = 4_102_444_800;
+/** ms for one request to the server. */
+const ANSWER_MS = 4_000;
+/** Others may revoke at the same moment: the later one writes over the earlier one, which then looks and writes again. */
+const TRIES = 5;
+/** Connections that are asked for at once; the answer holds each one's user. */
+const PAGE = 256;
+
+/** A user of an agent, as the server shows it. */
+export interface AgentConnection {
+  node: string;
+  /** Public key of the user. */
+  key: string;
+}
+
+export interface RevocationOptions {
+  key: RevokerKey;
+  servers: readonly string[];
+}
+
+/** Runs `work` with a connection of its own, in the server's own account. @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED */
+async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
+  const pair = keyPair(seedOf(createUser()));
+  const signer = keyPair(o.key.users);
+  const jwt = await encodeUser(REVOKER, pair.getPublicKey(), o.key.system, {}, { signer, scopedUser: true });
+  const credentials = { user: REVOKER, seed: seedOf(pair), jwt };
+  let nc: NatsConnection;
+  try {
+    nc = await connect({
+      ...natsOptions({ name: REVOKER, servers: [...o.servers], credentials }),
+      inboxPrefix: inboxPrefix(REVOKER),
+      reconnect: false,
+    });
+  } catch (cause) {
+    const refused = /authorization/i.test((cause as Error).message);
+    throw new MusterError(
+      refused ? 'UNAUTHORIZED' : 'BUS_UNAVAILABLE',
+      refused
+        ? 'NATS does not know the key of revocations: it has to be started anew after muster init'
+        : 'NATS cannot be reached for a revocation',
+      {},
+      { cause },
+    );
+  }
+  try {
+    return await work(nc);
+  } finally {
+    await nc.close();
+  }
+}
+
+/**
+ * Makes the users of these public keys worthless: the server ends their connections and lets them in no more, also after
+ * its restart. Keys that are revoked already are left alone.
+ * @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED; COMMAND_FAILED where the server does not take it
+ */
+export async function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<void> {
+  await asRevoker(o, async (nc) => {
+    for (let i = 0; i < TRIES; i++) {
+      const account = await accountOf(nc, o.key.account);
+      const left = keys.filter((key) => account.nats.revocations?.[key] === undefined);
+      if (left.length === 0) return;
+      const revocations = { ...account.nats.revocations };
+      for (const key of left) revocations[key] = FOR_GOOD;
+      const signer = keyPair(o.key.operator);
+      const {
+        type: _type,
+        version: _version,
+        ...claims
+      } = account.nats as Account & { type?: string; version?: number };
+      const jwt = await encodeAccount(account.name, o.key.account, { ...claims, revocations }, { signer });
+      await update(nc, jwt);
+    }
+    throw new MusterError('COMMAND_FAILED', 'NATS does not keep the revocation: others change its account meanwhile');
+  });
+}
+
+/** Which of these public keys the server refuses. */
+export const revokedAgentUsers = (o: RevocationOptions, keys: readonly string[]): Promise<string[]> =>
+  asRevoker(o, async (nc) => {
+    const { revocations = {} } = (await accountOf(nc, o.key.account)).nats;
+    return keys.filter((key) => key in revocations);
+  });
+
+/** Agents that are connected now, each by the user that it came with. */
+export const connectedAgents = (o: RevocationOptions, agents: AgentsKey): Promise<AgentConnection[]> =>
+  asRevoker(o, async (nc) => {
+    const issuer = keyPair(agents.seed).getPublicKey();
+    const found = new Map<string, AgentConnection>();
+    for (let offset = 0; ; offset += PAGE) {
+      const jwts = await userPage(nc, o.key.account, offset);
+      for (const jwt of jwts) {
+        const { iss, name, sub } = decode<User>(jwt);
+        if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub });
+      }
+      if (jwts.length < PAGE) return [...found.values()];
+    }
+  });
+
+async function accountOf(nc: NatsConnection, account: string): Promise<ReturnType<typeof decode<Account>>> {
+  const answer = await asked(nc, SystemRequests.lookup(account), '');
+  if (answer === '') throw new MusterError('COMMAND_FAILED', 'NATS does not know the account of Muster');
+  return decode<Account>(answer);
+}
+
+async function update(nc: NatsConnection, jwt: string): Promise<void> {
+  const { error } = JSON.parse(await asked(nc, SystemRequests.update, jwt)) as { error?: { description?: string } };
+  if (error !== undefined)
+    throw new MusterError('COMMAND_FAILED', `NATS refused the revocation: ${error.description ?? 'without a reason'}`);
+}
+
+/** Of each connection its user's JWT, '' for one that has none. Every server of a cluster answers. */
+async function userPage(nc: NatsConnection, account: string, offset: number): Promise<string[]> {
+  const request = JSON.stringify({ auth: true, offset, limit: PAGE });
+  const { data } = JSON.parse(await asked(nc, SystemRequests.connections(account), request)) as {
+    data?: { connections?: { jwt?: string }[] };
+  };
+  return (data?.connections ?? []).map((c) => c.jwt ?? '');
+}
+
+async function asked(nc: NatsConnection, subject: string, data: string): Promise<string> {
+  try {
+    return (await nc.request(subject, data, { timeout: ANSWER_MS })).string();
+  } catch (cause) {
+    throw new MusterError('COMMAND_FAILED', `NATS gave no answer to ${subject}`, { subject }, { cause });
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { createAccount, createOperator } from '@nats-io/nkeys';
+import { inboxPrefix, MusterError } from '#contracts';
+import { keyPair, seedOf } from './nkey.js';
+import type { OperatorKeys } from './nats-accounts.js';
+import type { Permissions } from './permissions.js';
+
+/**
+ * `keys/revoker.key`: with it users of agents are made worthless while NATS runs. Inventory alone needs it, and for
+ * nothing else; it can sign accounts, so whoever reads it can become anybody on the bus. Secret.
+ */
+export interface RevokerKey {
+  /** Public key of the account whose users are revoked. */
+  account: string;
+  /** Public key of nats-server's own account, over which it is told. */
+  system: string;
+  /** nkey seed: signs the account. */
+  operator: string;
+  /** nkey seed: signs the user that tells the server. */
+  users: string;
+}
+
+export const newRevokerKey = ({ account, system }: OperatorKeys): RevokerKey => ({
+  account,
+  system,
+  operator: seedOf(createOperator()),
+  users: seedOf(createAccount()),
+});
+
+/** CONFIG_INVALID names the file, never its content. */
+export function readRevokerKey(file: string): RevokerKey {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new MusterError('CONFIG_INVALID', `the key file ${file} cannot be read`, { file }, { cause });
+  }
+  try {
+    const { account, system, operator, users } = JSON.parse(text) as RevokerKey;
+    for (const seed of [operator, users]) keyPair(seed);
+    if (typeof account !== 'string' || typeof system !== 'string') throw new TypeError('no account');
+    return { account, system, operator, users };
+  } catch {
+    // Without the cause: it may quote a seed.
+    throw new MusterError('CONFIG_INVALID', `the key file ${file} must hold a revoker's key: run muster init`, {
+      file,
+    });
+  }
+}
+
+/** Name of the user that tells the server. */
+export const REVOKER = 'revoker';
+
+const ofAccount = (account: string, what: string): string => `$SYS.REQ.ACCOUNT.${account}.${what}`;
+
+/** What nats-server answers and takes over its own account. */
+export const SystemRequests = {
+  update: '$SYS.REQ.CLAIMS.UPDATE',
+  lookup: (account: string): string => ofAccount(account, 'CLAIMS.LOOKUP'),
+  connections: (account: string): string => ofAccount(account, 'CONNZ'),
+} as const;
+
+/** The scope of the key `users`: no user that it signs may do more. */
+export const revokerPermissions = (account: string): Permissions => ({
+  publish: [SystemRequests.update, SystemRequests.lookup(account), SystemRequests.connections(account)],
+  subscribe: [`${inboxPrefix(REVOKER)}.>`],
+  responses: false,
+});
