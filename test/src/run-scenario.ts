@@ -5,27 +5,46 @@ import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
 import { Quiet } from './quiet.js';
 import type { Scenario } from './scenario.js';
-import { faults, operations } from './scenarios/index.js';
+import { faults, long, operations } from './scenarios/index.js';
+import { standstills, starved } from './starved.js';
 
-const scenarios: readonly Scenario[] = [...faults, ...operations];
+const scenarios: readonly Scenario[] = [...faults, ...operations, ...long];
 
-const USAGE = `usage: npm run scenario -- all | NAME… [--list]
+const USAGE = `usage: npm run scenario -- all | long | NAME… [--list] [--json]
   npm run scenario -- D1        one scenario, on a fleet of its own
-  npm run scenario -- F1 F19    several, on one fleet that is healed between them; operations (O…, D23) on another`;
+  npm run scenario -- F1 F19    several, on one fleet that is healed between them; operations (O…, D23) on another
+  npm run scenario -- long      those that take minutes each, or fleets of other sizes, one after the other
+  --json                        as last line {passed, failed, skipped, scenarios: [{name, ok, seconds, …}]}`;
 
 const NODES = 5;
-const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+/** A detection scenario in which agents had no time to run says nothing: it is repeated so often at most. */
+const MOST_REPEATS = 2;
+
+const secondsSince = (since: number): number => Math.round((performance.now() - since) / 100) / 10;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function chosen(args: string[]): readonly Scenario[] {
-  const unknown = args.filter((a) => a !== 'all' && !scenarios.some((s) => s.name === a));
+  const unknown = args.filter((a) => a !== 'all' && a !== 'long' && !scenarios.some((s) => s.name === a));
   if (args.length === 0 || unknown.length > 0)
     throw new MusterError('BAD_REQUEST', unknown.length > 0 ? `no scenario ${unknown.join(', ')}\n${USAGE}` : USAGE);
-  return args.includes('all') ? scenarios : scenarios.filter((s) => args.includes(s.name));
+  return scenarios.filter((s) => args.includes(s.name) || args.includes(long.includes(s) ? 'long' : 'all'));
+}
+
+/** What was seen of a scenario. */
+interface Result {
+  name: string;
+  title: string;
+  ok: boolean;
+  seconds: number;
+  healedSeconds: number;
+  figures: string[];
+  failure?: string;
+  /** Rounds that were not counted, and why. */
+  void: string[];
 }
 
 /** One scenario, then the healing, then the audit: each can fail it. */
-async function runOne(fleet: Fleet, scenario: Scenario): Promise<boolean> {
+async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result> {
   const since = performance.now();
   const figures: string[] = [];
   let failure: string | undefined;
@@ -34,7 +53,7 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<boolean> {
   } catch (e) {
     failure = e instanceof Error ? e.message : String(e);
   }
-  const tested = seconds(since);
+  const seconds = secondsSince(since);
   const healing = performance.now();
   try {
     await fleet.heal();
@@ -43,32 +62,55 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<boolean> {
   } catch (e) {
     failure ??= `did not heal: ${e instanceof Error ? e.message : String(e)}`;
   }
-  say(`${failure === undefined ? 'ok  ' : 'FAIL'} ${scenario.name.padEnd(4)} ${scenario.title}`);
-  say(`     ${tested}, healed and audited in ${seconds(healing)}${figures.map((f) => `; ${f}`).join('')}`);
-  if (failure !== undefined) say(`     ${failure}`);
-  return failure === undefined;
+  return {
+    name: scenario.name,
+    title: scenario.title,
+    ok: failure === undefined,
+    seconds,
+    healedSeconds: secondsSince(healing),
+    figures,
+    ...(failure !== undefined && { failure }),
+    void: [],
+  };
 }
 
-interface Count {
-  passed: number;
-  failed: number;
-  skipped: number;
+/** A failure is void where this machine had no time for some agent, which then rightly had no opinion. */
+async function runUntilCounted(fleet: Fleet, scenario: Scenario): Promise<Result> {
+  const detects = scenario.name.startsWith('D') && scenario.standsStill !== true;
+  const voided: string[] = [];
+  for (;;) {
+    const before = detects ? await standstills(fleet) : undefined;
+    const result = await runOne(fleet, scenario);
+    const hosts = before === undefined || result.ok ? [] : starved(before, await standstills(fleet));
+    if (hosts.length === 0 || voided.length >= MOST_REPEATS) return { ...result, void: voided };
+    const why = `the agents of ${hosts.join(', ')} stood still for want of CPU: ${result.failure}`;
+    voided.push(why);
+    say(`void ${scenario.name.padEnd(4)} ${why}`);
+  }
+}
+
+function tell(r: Result): void {
+  say(`${r.ok ? 'ok  ' : 'FAIL'} ${r.name.padEnd(4)} ${r.title}`);
+  say(
+    `     ${r.seconds.toFixed(1)} s, healed and audited in ${r.healedSeconds.toFixed(1)} s${r.figures.map((f) => `; ${f}`).join('')}`,
+  );
+  if (r.failure !== undefined) say(`     ${r.failure}`);
 }
 
 /** These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. */
-async function runOnFleet(wanted: readonly Scenario[], count: Count, quiet: Quiet): Promise<void> {
+async function runOnFleet(wanted: readonly Scenario[], nodes: number, results: Result[], quiet: Quiet): Promise<void> {
   const since = performance.now();
   const options = {
     name: 'scenario',
-    nodes: NODES,
+    nodes,
     mode: bestMode(),
     // More hosts die here, one after the other, than a fleet in service should ever lose: the brake, the cap and the gate
     // for failure domains would rightly stop the third within a minute.
-    up: ['--storm-cap', '100', '--domains', String(NODES), ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : [])],
+    up: ['--storm-cap', '100', '--domains', String(nodes), ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : [])],
     onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
     say,
     keep: () => false,
-    failed: () => count.failed > 0,
+    failed: () => results.some((r) => !r.ok),
   };
   let started = (): void => undefined;
   const starting = quiet.run(false, () => new Promise<void>((resolve) => (started = resolve)));
@@ -77,10 +119,13 @@ async function runOnFleet(wanted: readonly Scenario[], count: Count, quiet: Quie
       const home = fleet.info.hosts[1]?.name as string;
       for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
       await fleet.heal();
-      say(`a fleet of ${NODES} (${options.mode}) is up and commissioned: ${seconds(since)}`);
+      say(`a fleet of ${nodes} (${options.mode}) is up and commissioned: ${secondsSince(since).toFixed(1)} s`);
       started();
-      for (const s of wanted)
-        count[(await quiet.run(s.timed === true, () => runOne(fleet, s))) ? 'passed' : 'failed'] += 1;
+      for (const s of wanted) {
+        const result = await quiet.run(s.timed === true, () => runUntilCounted(fleet, s));
+        tell(result);
+        results.push(result);
+      }
     });
   } finally {
     started();
@@ -88,33 +133,46 @@ async function runOnFleet(wanted: readonly Scenario[], count: Count, quiet: Quie
   }
 }
 
-/** Two fleets at once where there is work for both: most of a scenario's time is waiting. */
-async function runAll(wanted: readonly Scenario[]): Promise<Count> {
-  const count: Count = { passed: 0, failed: 0, skipped: 0 };
+const bySize = (wanted: readonly Scenario[]): Map<number, Scenario[]> => {
+  const groups = new Map<number, Scenario[]>();
+  for (const s of wanted) groups.set(s.nodes ?? NODES, [...(groups.get(s.nodes ?? NODES) ?? []), s]);
+  return groups;
+};
+
+/**
+ * Two fleets at once where there is daily work for both: most of a scenario's time is waiting. The long ones have the
+ * machine for themselves, fleet after fleet.
+ */
+async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<number> {
   const why = whyNoNamespaces();
   const possible = wanted.filter((s) => why === undefined || s.needsNetns !== true);
-  for (const s of wanted.filter((x) => !possible.includes(x))) {
+  const skipped = wanted.filter((x) => !possible.includes(x));
+  for (const s of skipped)
     say(`skip ${s.name.padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
-    count.skipped += 1;
-  }
   const quiet = new Quiet();
   const runs = [faults, operations]
     .map((group) => group.filter((s) => possible.includes(s)))
     .filter((group) => group.length > 0)
-    .map((group) => runOnFleet(group, count, quiet));
+    .map((group) => runOnFleet(group, NODES, results, quiet));
   // Both are waited for before an error is told: each takes down its own fleet.
   const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
   if (failed) throw failed.reason;
-  return count;
+  for (const [nodes, group] of bySize(possible.filter((s) => long.includes(s))))
+    await runOnFleet(group, nodes, results, quiet);
+  return skipped.length;
 }
 
 async function main(args: string[]): Promise<number> {
   if (args.includes('--list') || args.includes('--help')) {
-    say(args.includes('--help') ? USAGE : scenarios.map((s) => `${s.name.padEnd(5)} ${s.title}`).join('\n'));
+    say(args.includes('--help') ? USAGE : scenarios.map((s) => `${s.name.padEnd(9)} ${s.title}`).join('\n'));
     return 0;
   }
-  const { passed, failed, skipped } = await runAll(chosen(args));
-  say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  const results: Result[] = [];
+  const skipped = await runAll(chosen(args.filter((a) => a !== '--json')), results);
+  const passed = results.filter((r) => r.ok).length;
+  const failed = results.length - passed;
+  if (args.includes('--json')) say(JSON.stringify({ passed, failed, skipped, scenarios: results }));
+  else say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   return failed === 0 ? 0 : 1;
 }
 

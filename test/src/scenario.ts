@@ -9,6 +9,10 @@ export interface Scenario {
   needsNetns?: true;
   /** It discovers a host that Muster has not been told of. */
   needsBare?: true;
+  /** Hosts of a fleet that it needs for itself. @default on one of 5, with others */
+  nodes?: number;
+  /** It makes agents stand still itself: that they did is no sign of a machine without time for them. */
+  standsStill?: true;
   /** It asserts a time that the mission gives: nothing may run beside it. */
   timed?: true;
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */

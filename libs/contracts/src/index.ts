@@ -5,6 +5,7 @@ export * from './clusterm.js';
 export * from './datagram.js';
 export * from './errors.js';
 export * from './events.js';
+export * from './evidence.js';
 export * from './incident.js';
 export * from './job.js';
 export * from './names.js';

@@ -11,6 +11,8 @@ export interface AgentMetrics {
   rssBytes: number;
   /** ms of processor time. */
   cpuMs: number;
+  /** Times that its loop stood still for longer than `loopGap`, so that it abstained. */
+  standstills: number;
   /** Datagrams. */
   sent: number;
   received: number;
@@ -91,8 +93,8 @@ const isCounts = (x: unknown): x is Record<string, number> =>
 
 function isMetrics(x: unknown): x is AgentMetrics {
   if (typeof x !== 'object' || x === null) return false;
-  const { rssBytes, cpuMs, sent, received, dropped, rejoin } = x as Partial<AgentMetrics>;
-  if (![rssBytes, cpuMs, sent, received].every(isCount) || !isCounts(dropped)) return false;
+  const { rssBytes, cpuMs, standstills, sent, received, dropped, rejoin } = x as Partial<AgentMetrics>;
+  if (![rssBytes, cpuMs, standstills, sent, received].every(isCount) || !isCounts(dropped)) return false;
   if (typeof rejoin !== 'object' || rejoin === null || !isCounts(rejoin.runs)) return false;
   return [rejoin.lost, rejoin.greeted, rejoin.joined, rejoin.lostNow].every(isCount);
 }

@@ -138,6 +138,8 @@ export interface RpcMap {
     { text: string; count: number; next?: string },
   ];
   'inventory.nodes.get': [{ name: string }, NodeView];
+  /** The verdict as of now, from the active detector; absent where none answers. */
+  'inventory.nodes.verdict': [{ name: string }, { verdict?: Verdict }];
   'inventory.nodes.create': [By & { node: NodeCreateRequest }, NodeView];
   'inventory.nodes.delete': [By & { name: string; revision?: number }, Record<string, never>];
   'inventory.nodes.cordon': [By & { name: string; reason: string; until?: number }, NodeView];

@@ -14,6 +14,8 @@ export interface ObserverEvidence {
   reportAgeMs: number;
   /** How this observer counted: accuses, hears it, or does not count (stale, abstaining). */
   stance: 'accuses' | 'hears' | 'absent';
+  /** Its report says that its own silence means nothing now. */
+  abstains?: true;
   /** It was asked by the monitor, and does not watch the target by the plan. */
   polled?: true;
   /** In a thousand of about the last minute's probes; absent: none. */

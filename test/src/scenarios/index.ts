@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario.js';
-import { D1, D3, D4 } from './detection.js';
+import { detection, detectionFirst, detectionLong } from './detection/index.js';
 import { O13 } from './discovery.js';
 import { F1, F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
@@ -10,7 +10,29 @@ import { D23 } from './tools.js';
 import { O6, O7, O8, O9 } from './workers.js';
 
 /** In the order in which they share one healed fleet; what is timed comes first. */
-export const faults: readonly Scenario[] = [D1, D3, D4, R1, F1, V1, R3, V2, V6, F3, F19];
+export const faults: readonly Scenario[] = [...detectionFirst, R1, F1, V1, R3, V2, V6, F3, F19];
 
-/** The same on a fleet of their own; from O4 on, each leaves the next the free nodes that it needs. */
-export const operations: readonly Scenario[] = [D23, O1, O2, O7, O10, O11, O12, O4, O5, O3, O8, O6, O9, O13];
+/**
+ * The same on a fleet of their own: detection, which leaves every node in service, then the operations; from O4 on, each
+ * leaves the next the free nodes that it needs.
+ */
+export const operations: readonly Scenario[] = [
+  ...detection,
+  D23,
+  O1,
+  O2,
+  O7,
+  O10,
+  O11,
+  O12,
+  O4,
+  O5,
+  O3,
+  O8,
+  O6,
+  O9,
+  O13,
+];
+
+/** Too long for every day: `npm run test:long`. */
+export const long: readonly Scenario[] = detectionLong;

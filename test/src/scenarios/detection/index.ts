@@ -1,0 +1,41 @@
+import type { Scenario } from '../../scenario.js';
+import { D13, D13agent, D2 } from './agents.js';
+import { D1, D17, D1of10, D1of3, D1of32, D24, D5 } from './death.js';
+import { D14at1, D14at20, D14at5 } from './loss.js';
+import { D11, D11cut, D12 } from './monitor.js';
+import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
+import { D19D20, D21, D22 } from './peers.js';
+import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
+import { D15, D16, D18 } from './wire.js';
+
+/** On the fleet of faults: what is timed, and what others rest on. */
+export const detectionFirst: readonly Scenario[] = [D1, D3, D4];
+
+/** None of them leaves a host to be set up again: they share a fleet with the operations, and come before these. */
+export const detection: readonly Scenario[] = [D2, D6, D8, D10, D13, D15, D16, D18, D19D20, D21, D22];
+
+/** Minutes each, or on fleets of another size. */
+export const detectionLong: readonly Scenario[] = [
+  D1of3,
+  D7of3,
+  D1of10,
+  D1of32,
+  D7of2,
+  D7of4,
+  D10of4,
+  D5,
+  D7of5,
+  D10of5,
+  D11,
+  D11cut,
+  D12,
+  D13agent,
+  D17,
+  D24,
+  D14at20,
+  D14at1,
+  D14at5,
+  D7of6,
+  D9,
+  D10of6,
+];

@@ -1,0 +1,175 @@
+import { strict as assert } from 'node:assert';
+import type { NodeView } from '#contracts';
+import type { Scenario } from '../../scenario.js';
+import {
+  agentShows,
+  agentStatus,
+  allUp,
+  hostNames,
+  idleHost,
+  inHost,
+  killAgent,
+  lasts,
+  status,
+  Watch,
+} from '../../watch.js';
+
+const CACHE = '/var/lib/muster/peers.json';
+/** The bound for an agent that starts without a control plane, and for a change of the fleet, ms. */
+const WITHIN_MS = 2_000;
+
+/** With the control plane away each of these is all that an agent has. */
+const spoilt: Record<string, string> = {
+  corrupt: `printf 'not json' > ${CACHE}`,
+  empty: `: > ${CACHE}`,
+  'half-written': `head -c 100 ${CACHE} > ${CACHE}.x && mv ${CACHE}.x ${CACHE}`,
+};
+
+export const D19D20: Scenario = {
+  name: 'D19',
+  title:
+    'the control plane is away and agents restart: within 2 s they go on from their list, also from a spoilt one (D20)',
+  async run(fleet, say) {
+    const hosts = hostNames(fleet);
+    const host = await idleHost(fleet);
+    const watch = new Watch(fleet);
+    await fleet.lab('nats', 'kill');
+    try {
+      for (const [how, command] of [['whole', 'true'], ...Object.entries(spoilt)] as [string, string][]) {
+        const { epoch } = await agentStatus(fleet, host);
+        await inHost(fleet, host, 'cp', CACHE, `${CACHE}.good`);
+        await inHost(fleet, host, 'sh', '-c', command);
+        const since = performance.now();
+        await killAgent(fleet, host);
+        const heard = await agentShows(
+          fleet,
+          host,
+          'its peers again',
+          (s) => (s.epoch > epoch && s.peers.every(([, l]) => l.some(([, rtt]) => rtt >= 0)) ? s : undefined),
+          10_000,
+        );
+        const ms = performance.now() - since;
+        assert.equal(heard.peers.length, hosts.length - 1, `${how}: ${heard.peers.length} peers`);
+        say(`${how}: ${ms.toFixed(0)} ms`);
+        if (how !== 'whole')
+          assert.ok(
+            heard.health.warnings?.some((w) => w.startsWith('peer list:')),
+            `${how}: no warning`,
+          );
+        await inHost(fleet, host, 'mv', `${CACHE}.good`, CACHE);
+      }
+    } finally {
+      await fleet.lab('nats', 'start');
+    }
+    await allUp(fleet);
+    watch.never('DOWN');
+    await watch.noPowerWrites();
+  },
+};
+
+const members = async (fleet: Parameters<Scenario['run']>[0], wanted: number): Promise<number> => {
+  const since = performance.now();
+  await fleet.until(
+    `${wanted} members`,
+    async () => ((await status(fleet)).detector.members === wanted ? true : undefined),
+    10_000,
+  );
+  return performance.now() - since;
+};
+
+export const D21: Scenario = {
+  name: 'D21',
+  title: 'a node is added, re-addressed and removed while all runs: watched within 2 s, M follows, nobody restarts',
+  async run(fleet, say) {
+    const watcher = hostNames(fleet)[0] as string;
+    const watch = new Watch(fleet);
+    const { epoch } = await agentStatus(fleet, watcher);
+    const m = (await status(fleet)).detector.members;
+    const node = 'ghost-G1';
+    const watched = (address: string): Promise<unknown> =>
+      agentShows(
+        fleet,
+        watcher,
+        `${node} at ${address}`,
+        (s) =>
+          s.list?.peers.some((p) => p.name === node && p.networks['management'] === address) === true &&
+          s.peers.some(([name]) => name === node)
+            ? true
+            : undefined,
+        10_000,
+      );
+    const within = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+      const since = performance.now();
+      await work();
+      const ms = performance.now() - since;
+      say(`${what} ${ms.toFixed(0)} ms`);
+      assert.ok(ms <= WITHIN_MS, `${what}: ${ms.toFixed(0)} ms`);
+    };
+    const networks = (address: string): object => ({ management: { address }, backend: { address: '10.77.2.250' } });
+    const given = await fleet.api.post<NodeView>('/v1/nodes', {
+      label: 'ghost',
+      serial: 'G1',
+      networks: networks('10.77.1.250'),
+      enrolled: true,
+    });
+    try {
+      await within('added', () => watched('10.77.1.250'));
+      await members(fleet, m + 1);
+      await fleet.api.request('PATCH', `/v1/nodes/${node}`, { networks: networks('10.77.1.251') });
+      await within('re-addressed', () => watched('10.77.1.251'));
+    } finally {
+      await fleet.api.request('DELETE', `/v1/nodes/${given.name}`);
+    }
+    await within('removed', () =>
+      agentShows(
+        fleet,
+        watcher,
+        'that it is gone',
+        (s) => (s.peers.some(([name]) => name === node) ? undefined : true),
+        10_000,
+      ),
+    );
+    await members(fleet, m);
+    assert.equal((await agentStatus(fleet, watcher)).epoch, epoch);
+    assert.deepEqual(
+      watch.verdicts().filter((e) => e.key !== node && e.data['verdict'] !== 'UP'),
+      [],
+    );
+  },
+};
+
+/** Longer than a lost peer takes to be lost, shorter than anybody's patience. */
+const OUTAGE_MS = 15_000;
+/** Within so long the loop must have brought it back: an isolated agent looks every 5 s, ms. */
+const REJOIN_MS = 12_000;
+
+export const D22: Scenario = {
+  name: 'D22',
+  needsNetns: true,
+  title: 'an outage of 15 s, healed while the control plane is down all the time: a member again by the rejoin loop',
+  async run(fleet, say) {
+    const host = await idleHost(fleet);
+    const other = hostNames(fleet).find((h) => h !== host) as string;
+    const watch = new Watch(fleet);
+    await fleet.lab('nats', 'kill');
+    try {
+      await fleet.lab('cut', host);
+      await lasts(OUTAGE_MS);
+      const node = fleet.nodeOf(host);
+      await agentShows(fleet, other, `that ${node} is lost`, (s) => (s.lost.includes(node) ? true : undefined), 10_000);
+      await fleet.lab('heal', host);
+      const since = performance.now();
+      await Promise.all(
+        [host, other].map((h) =>
+          agentShows(fleet, h, 'that nobody is lost', (s) => (s.lost.length === 0 ? true : undefined), REJOIN_MS),
+        ),
+      );
+      say(`members again ${((performance.now() - since) / 1000).toFixed(1)} s after the cable was plugged in`);
+    } finally {
+      await fleet.lab('nats', 'start');
+    }
+    await allUp(fleet);
+    watch.never('DOWN');
+    await watch.noPowerWrites();
+  },
+};

@@ -1,0 +1,78 @@
+import { strict as assert } from 'node:assert';
+import type { Scenario } from '../../scenario.js';
+import { agentStatus, idleHost, lasts, hostNames, Watch } from '../../watch.js';
+
+const MISCHIEF = [
+  'late',
+  'duplicate',
+  'reordered',
+  'truncated',
+  'oversized',
+  'foreign-cluster',
+  'wrong-key',
+  'replay',
+  'echo-back',
+  'noise',
+] as const;
+
+export const D15: Scenario = {
+  name: 'D15',
+  needsNetns: true,
+  title:
+    'late, doubled, reordered, cut, oversized, foreign, forged, replayed and reflected datagrams: ignored, counted',
+  async run(fleet, say) {
+    const host = await idleHost(fleet);
+    const watch = new Watch(fleet);
+    const before = await agentStatus(fleet, host);
+    const total = (dropped: Record<string, number>): number => Object.values(dropped).reduce((a, b) => a + b, 0);
+    await Promise.all(MISCHIEF.map((kind) => fleet.lab('datagram', host, kind)));
+    const after = await agentStatus(fleet, host);
+    assert.equal(after.epoch, before.epoch, 'the agent was restarted');
+    const counted = total(after.datagrams.dropped) - total(before.datagrams.dropped);
+    assert.ok(counted >= MISCHIEF.length, `only ${counted} were counted: ${JSON.stringify(after.datagrams.dropped)}`);
+    for (const reason of ['size', 'mac', 'late-or-duplicate'])
+      assert.ok(
+        (after.datagrams.dropped[reason] ?? 0) > (before.datagrams.dropped[reason] ?? 0),
+        `none was dropped as ${reason}`,
+      );
+    watch.never('DOWN', 'SUSPECT', 'DEGRADED', 'UNKNOWN');
+    say(`${counted} ignored and counted`);
+  },
+};
+
+export const D16: Scenario = {
+  name: 'D16',
+  needsNetns: true,
+  title: 'the wall clock of an agent and of the monitors jumps by an hour: nothing happens',
+  async run(fleet) {
+    const host = await idleHost(fleet);
+    const watch = new Watch(fleet);
+    for (const who of [host, 'detector.1', 'detector.2'])
+      for (const by of ['+1h', '-1h', '0']) {
+        await fleet.lab('clock', who, by);
+        await lasts(1_500);
+      }
+    watch.never('DOWN', 'SUSPECT', 'DEGRADED', 'UNKNOWN', 'LEFT');
+    await watch.noPowerWrites();
+  },
+};
+
+export const D18: Scenario = {
+  name: 'D18',
+  title: 'reports in the name of another node are refused: without its user, and with that of a third',
+  async run(fleet) {
+    const [victim, forger] = hostNames(fleet)
+      .slice(-2)
+      .map((h) => fleet.nodeOf(h)) as [string, string];
+    const watch = new Watch(fleet);
+    const report = JSON.stringify({ v: 1, node: victim, bootId: 'forged', epoch: Date.now() * 2, seq: 1 });
+    for (const as of [[], ['--as', `agent=${forger}`]])
+      await assert.rejects(
+        fleet.lab('nats', 'publish', `muster.report.${victim}`, report, ...as),
+        /[Pp]ermission/,
+        `${as.join(' ')} could speak as ${victim}`,
+      );
+    await lasts(2_000);
+    assert.deepEqual(watch.verdicts(), []);
+  },
+};
