@@ -15,6 +15,7 @@ import { answer, answerText, ask, call } from './call.js';
 import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './durable-consumer.js';
 import { readBack, type PastEvent, type ReadBackOptions } from './read-back.js';
 import { Follow, type FollowHandler, type FollowOptions } from './follow.js';
+import { lastUntil, type LastUntil } from './last-until.js';
 import { JobLogs, type LogChunk, type ReadLogOptions } from './job-log.js';
 import { store } from './jetstream-api.js';
 import { KvBucket } from './kv-bucket.js';
@@ -181,6 +182,11 @@ export class Bus {
   /** Ordered reader of verdicts and events, for one reader alone; each message once, also across lost connections. */
   follow(filters: string[], o: FollowOptions, fn: FollowHandler): Closable {
     return new Follow(this.link, filters, o, fn);
+  }
+
+  /** Where a subject of verdicts or events stood at a moment. */
+  lastUntil(subject: string, until: Date): Promise<LastUntil> {
+    return lastUntil(this.link, subject, until);
   }
 
   /** Verdicts and events that are stored, newest first, page by page. */

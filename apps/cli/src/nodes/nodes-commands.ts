@@ -9,6 +9,7 @@ import { powerDeviceCommands } from './power-devices.js';
 import { powerCommands } from './power.js';
 import { recordCommands } from './records.js';
 import { transferCommands } from './transfer.js';
+import { whyCommand } from './why.js';
 
 export function nodesCommands(program: Command): void {
   const nodes = examples(
@@ -30,6 +31,7 @@ export function nodesCommands(program: Command): void {
   powerCommands(node);
   powerDeviceCommands(node);
   fenceCommand(node);
+  whyCommand(node);
   pastCommands(node);
   discoverCommand(program, 'discover');
 }

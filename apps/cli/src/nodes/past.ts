@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Verdict } from '#contracts';
 import { does, examples, type Run } from '../command.js';
 import { wholeNumber } from '../input/numbers.js';
 import { eventLine } from '../output/event-line.js';
@@ -18,13 +17,6 @@ export function pastCommands(node: Command): void {
     'node history host1-SN1',
     'node history host1-SN1 -n 5 --json',
   );
-  examples(
-    does(
-      node.command('evidence <name>').description('what the others said of a node in the last verdict on it'),
-      evidence,
-    ),
-    'node evidence host1-SN1',
-  );
 }
 
 async function history(run: Run, name: string, o: { limit: string }): Promise<void> {
@@ -32,20 +24,4 @@ async function history(run: Run, name: string, o: { limit: string }): Promise<vo
   const { items } = await run.server.get<{ items: StreamedEvent[] }>(`${nodePath(name)}/history?limit=${limit}`);
   if (await run.print.machine({ items })) return;
   for (const event of items) run.terminal.line(eventLine(event, run.terminal));
-}
-
-async function evidence(run: Run, name: string): Promise<void> {
-  const answer = await run.server.get<{ node: string; verdict: Partial<Verdict> | null }>(`${nodePath(name)}/evidence`);
-  if (await run.print.machine(answer, [name])) return;
-  const { verdict } = answer;
-  run.terminal.line(
-    `${name}: verdict: ${verdict?.verdict ?? 'none yet'}${verdict?.reason === undefined ? '' : `: ${verdict.reason}`}`,
-  );
-  const rows = (verdict?.evidence?.observers ?? []).map((o) => [
-    `${o.observer} on ${o.network}`,
-    o.stance,
-    String(o.misses),
-    o.rttUs === undefined ? '-' : `${o.rttUs} µs`,
-  ]);
-  run.print.rows(['OBSERVER', 'STANCE', 'MISSES', 'RTT'], rows, 'no observers');
 }

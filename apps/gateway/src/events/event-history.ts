@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Bus, Closable } from '#bus';
-import { MusterError } from '#contracts';
+import type { Bus, Closable, LastUntil } from '#bus';
+import { MusterError, Subjects, type Verdict } from '#contracts';
 import { ServiceContext } from '#service';
 import { type EventSelection, isAbout, type PublicEvent, subjectsOf, toPublic } from './event-selection.js';
 
@@ -36,6 +36,26 @@ export class EventHistory {
   async ofNode(node: string, before?: number, limit = DEFAULT_LIMIT): Promise<{ items: PublicEvent[]; next?: string }> {
     const { items, next } = await this.pageOf({ node }, node, limit, READ_LIMIT_MS, before);
     return next === undefined ? { items } : { items, next: String(next) };
+  }
+
+  /**
+   * Verdicts on a node, newest first.
+   * @param before sequence of the first that is too new
+   * @param until those that were given later are left out
+   */
+  async verdictsOf(node: string, count: number, before?: number, until?: Date): Promise<Verdict[]> {
+    const { items } = await this.connected().readBack([Subjects.verdict(node)], {
+      count,
+      keep: (_subject, v) => until === undefined || (v as Verdict).at <= until.getTime(),
+      timeoutMs: READ_LIMIT_MS,
+      ...(before !== undefined && { before }),
+    });
+    return items.map((e) => e.value as Verdict);
+  }
+
+  /** Where a subject stood at a moment, by the clock of NATS. */
+  lastUntil(subject: string, until: Date): Promise<LastUntil> {
+    return this.connected().lastUntil(subject, until);
   }
 
   private async lastOfNode(selection: EventSelection, node: string, limit: number): Promise<PublicEvent[]> {

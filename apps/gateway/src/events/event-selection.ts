@@ -25,13 +25,15 @@ export function toSelection(query: EventQuery): EventSelection {
   return {
     ...(query.kind !== undefined && { kinds: query.kind.split(',') }),
     ...(query.node !== undefined && { node: query.node }),
-    ...(query.since !== undefined && { since: toDate(query.since) }),
+    ...(query.since !== undefined && { since: toDate('since', query.since) }),
   };
 }
 
-function toDate(text: string): Date {
+/** @throws MusterError BAD_REQUEST that names the member */
+export function toDate(member: string, text: string): Date {
   const date = new Date(/^\d+$/.test(text) ? Number(text) : text);
-  if (Number.isNaN(date.getTime())) throw new MusterError('BAD_REQUEST', `since: "${text}" is neither ms nor ISO 8601`);
+  if (Number.isNaN(date.getTime()))
+    throw new MusterError('BAD_REQUEST', `${member}: "${text}" is neither ms nor ISO 8601`);
   return date;
 }
 

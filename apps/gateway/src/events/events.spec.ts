@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Verdict } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
-import { node } from '../testing/records.js';
 import type { PublicEvent } from './event-selection.js';
 
 // Real processes on a machine that may be busy with others.
@@ -107,16 +106,6 @@ describe('/v1/events', () => {
     expect((await next).value).toMatchObject({ kind: 'rebooted', key: 'a-1' });
     await events.return(undefined);
   }, 20_000);
-
-  it('shows the evidence of the last verdict, or what the record keeps of it', async () => {
-    const kept = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 5 };
-    sut.answer('inventory.nodes.get', ({ name }) => node('x', '1', { name, verdict: kept }));
-    expect(await (await sut.get('/v1/nodes/a-1/evidence')).json()).toEqual({
-      node: 'a-1',
-      verdict: verdict('a-1', 2, 'DOWN'),
-    });
-    expect(await (await sut.get('/v1/nodes/z-9/evidence')).json()).toEqual({ node: 'z-9', verdict: kept });
-  });
 
   it('tells the history of a node, also what lists say of it, page by page', async () => {
     const history = async (query: string): Promise<{ items: PublicEvent[]; next?: string }> =>

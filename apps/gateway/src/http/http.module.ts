@@ -22,7 +22,7 @@ import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
 import { JobsController } from '../v1/jobs.controller.js';
-import { NodeEvidence } from '../v1/node-evidence.js';
+import { EvidenceService } from '../v1/node-evidence.js';
 import { NodeFilesController } from '../v1/node-files.controller.js';
 import { NodesController } from '../v1/nodes.controller.js';
 import { OperationsController } from '../v1/operations.controller.js';
@@ -73,7 +73,7 @@ export class HttpModule {
         RpcClient,
         JobLog,
         EventHistory,
-        NodeEvidence,
+        EvidenceService,
         Metrics,
         ApiDocument,
       ],

@@ -93,14 +93,7 @@ export const answerSchemas: Record<string, Schema> = {
     required: ['node', 'action', 'incident', 'detail'],
   },
   'POST /v1/nodes/{name}/replace': { $ref: '#/components/schemas/NodeView' },
-  'GET /v1/nodes/{name}/evidence': {
-    type: 'object',
-    properties: {
-      node: { type: 'string' },
-      verdict: { anyOf: [{ $ref: '#/components/schemas/Verdict' }, { type: 'null' }] },
-    },
-    required: ['node', 'verdict'],
-  },
+  'GET /v1/nodes/{name}/evidence': { $ref: '#/components/schemas/NodeEvidence' },
   'GET /v1/nodes/{name}/history': {
     type: 'object',
     properties: {
@@ -595,6 +588,43 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['profile', 'interval', 'misses', 'suspectMisses', 'reportPeriod', 'freshness', 'loopGap'],
   },
+  EvidenceCell: {
+    description: 'What one observer says of a node on one network.',
+    type: 'object',
+    properties: {
+      health: { type: 'string', enum: ['abstains', 'heard', 'missing', 'silent', 'stale', 'unknown'] },
+      misses: {
+        type: 'number',
+        description: 'Consecutive probes that were due while the observer ran and were not answered.',
+      },
+      rttUs: { type: 'number' },
+      lostPermille: { type: 'number', description: "In a thousand of about the last minute's probes; absent: none." },
+    },
+    required: ['health', 'misses'],
+  },
+  EvidenceRow: {
+    description: 'What one observer says of a node.',
+    type: 'object',
+    properties: {
+      observer: { type: 'string' },
+      stance: {
+        type: 'string',
+        enum: ['absent', 'accuses', 'hears'],
+        description: 'How it counted: see {@link ObserverEvidence }.',
+      },
+      polled: { const: true, description: 'It was asked by the monitor, and does not watch the node by the plan.' },
+      reportAgeMs: {
+        type: 'number',
+        description: 'Age of its report when the verdict was given, ms: its stance is as old as that.',
+      },
+      networks: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/EvidenceCell' },
+        description: 'By network; one that they do not share is left out.',
+      },
+    },
+    required: ['observer', 'stance', 'reportAgeMs', 'networks'],
+  },
   FencingSettings: {
     type: 'object',
     properties: {
@@ -959,6 +989,79 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['cause', 'from', 'to'],
   },
+  NodeEvidence: {
+    description: 'Why a verdict was given: `GET /v1/nodes/{name}/evidence`.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      source: {
+        type: 'string',
+        enum: ['now', 'stored'],
+        description: '`now`: asked of the active detector for this answer. `stored`: as it was published, at `asOf`.',
+      },
+      asOf: {
+        type: 'number',
+        description: 'Wall clock, ms: when the detector looked. Absent: no verdict was ever given.',
+      },
+      verdict: {
+        anyOf: [
+          { type: 'null' },
+          {
+            type: 'object',
+            properties: {
+              node: { type: 'string' },
+              verdict: { type: 'string', enum: ['DEGRADED', 'DOWN', 'LEFT', 'SUSPECT', 'UNKNOWN', 'UP'] },
+              networks: { type: 'array', items: { type: 'string' }, description: 'DEGRADED: the silent networks.' },
+              epoch: { type: 'number', description: "Token of the detector's lease." },
+              seq: { type: 'number', description: 'Grows with every verdict of this epoch, over all nodes.' },
+              at: { type: 'number', description: 'Wall clock, ms: for people, never for decisions.' },
+              bootId: { type: 'string', description: "The boot that the node's own reports last named." },
+              agentEpoch: {
+                type: 'number',
+                description:
+                  'The process of its agent that last reported: a new one is news, also of a node that is UP all the time.',
+              },
+              reason: { type: 'string', description: 'One sentence.' },
+            },
+            required: ['node', 'verdict', 'networks', 'epoch', 'seq', 'at', 'reason'],
+          },
+        ],
+        description: '`null`: none was ever given.',
+      },
+      since: {
+        type: 'number',
+        description:
+          'Wall clock, ms: when this verdict, with these networks, was first published; absent where it is not kept.',
+      },
+      networks: { type: 'array', items: { type: 'string' }, description: 'Columns of the matrix.' },
+      observers: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/EvidenceRow' },
+        description: 'Rows of the matrix.',
+      },
+      counts: {
+        type: 'object',
+        properties: {
+          assigned: {
+            type: 'number',
+            description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
+          },
+          accusers: { type: 'number' },
+          members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
+          sightedReporters: { type: 'number' },
+          ownReportAgeMs: {
+            type: 'number',
+            description: "ms since the target's own last report; absent: none was seen by this detector.",
+          },
+          ownProbe: { $ref: '#/components/schemas/OwnProbe' },
+        },
+        required: ['assigned', 'accusers', 'members', 'sightedReporters'],
+        description:
+          'What was counted, and what the monitor saw itself; absent where only the registry knows the verdict.',
+      },
+    },
+    required: ['node', 'source', 'verdict', 'networks', 'observers'],
+  },
   NodeProgress: {
     description: 'How far a running job is on one node.',
     type: 'object',
@@ -1150,6 +1253,7 @@ export const namedSchemas: Record<string, Schema> = {
         enum: ['absent', 'accuses', 'hears'],
         description: 'How this observer counted: accuses, hears it, or does not count (stale, abstaining).',
       },
+      abstains: { const: true, description: 'Its report says that its own silence means nothing now.' },
       polled: { const: true, description: 'It was asked by the monitor, and does not watch the target by the plan.' },
       lostPermille: { type: 'number', description: "In a thousand of about the last minute's probes; absent: none." },
     },

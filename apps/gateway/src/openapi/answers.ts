@@ -4,9 +4,9 @@ import type {
   ClustermConfig,
   ClustermNode,
   FencingSettings,
+  NodeEvidence,
   RpcAnswer,
   TokenRecord,
-  Verdict,
   WorkerRecord,
 } from '#contracts';
 import type { PublicEvent } from '../events/event-selection.js';
@@ -35,7 +35,7 @@ export interface Answers {
   'GET /v1/nodes/{name}/power': RpcAnswer<'fencer.power.read'>;
   'POST /v1/nodes/{name}/power': RpcAnswer<'inventory.nodes.power'>;
   'POST /v1/nodes/{name}/replace': RpcAnswer<'inventory.nodes.replace'>;
-  'GET /v1/nodes/{name}/evidence': { node: string; verdict: Verdict | null };
+  'GET /v1/nodes/{name}/evidence': NodeEvidence;
   'GET /v1/nodes/{name}/history': { items: PublicEvent[]; next?: string };
   'POST /v1/nodes/import': RpcAnswer<'inventory.nodes.import'>;
   'GET /v1/nodes/export': string;

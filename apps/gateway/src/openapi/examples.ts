@@ -8,6 +8,7 @@ import type {
   IncidentRecord,
   JobRecord,
   NodeCreateRequest,
+  NodeEvidence,
   NodeImportRequest,
   NodePatchRequest,
   NodeReplaceRequest,
@@ -92,6 +93,30 @@ const verdict: Verdict = {
     ownReportAgeMs: 3_400,
     ownProbe: { echo: [], ssh: 'silent', ageMs: 120 },
   },
+};
+
+const { evidence, ...verdictAlone } = verdict;
+const { observers: _rows, ...counts } = evidence;
+
+const nodeEvidence: NodeEvidence = {
+  node: 'rack2-b7',
+  source: 'now',
+  asOf: at + 2_000,
+  verdict: { ...verdictAlone, at: at + 2_000 },
+  since: at,
+  networks: ['management', 'backend'],
+  observers: [
+    {
+      observer: 'rack1-a1',
+      stance: 'accuses',
+      reportAgeMs: 320,
+      networks: {
+        management: { health: 'silent', misses: 6, rttUs: 310 },
+        backend: { health: 'silent', misses: 7, rttUs: 290, lostPermille: 58 },
+      },
+    },
+  ],
+  counts,
 };
 
 const incident: WithRevision<IncidentRecord> = {
@@ -223,7 +248,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     detail: 'Switched on unless it reads as on, and read back; the incident tells how it went.',
   },
   'POST /v1/nodes/{name}/replace': { ...node, name: 'rack1-a2', serial: 'a2', status: 'Unallocated' },
-  'GET /v1/nodes/{name}/evidence': { node: 'rack2-b7', verdict },
+  'GET /v1/nodes/{name}/evidence': nodeEvidence,
   'GET /v1/nodes/{name}/history': events,
   'POST /v1/nodes/import': { dryRun: true, created: ['rack3-c1'], updated: ['rack1-a1'], unchanged: [] },
   'POST /v1/operations': { job: job.id },

@@ -1,20 +1,85 @@
 import { Injectable } from '@nestjs/common';
-import type { Verdict } from '#contracts';
+import { MusterError, Subjects, type NodeEvidence, type Verdict } from '#contracts';
 import { EventHistory } from '../events/event-history.js';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { evidenceMatrix, type HealthNumbers } from './evidence-matrix.js';
 
+/** Verdicts that are looked at for since when one has stood. */
+const LOOKED_AT = 50;
+/** A verdict is stored a moment after it was given; a bus that was gone stores it late, ms. */
+const STORED_WITHIN_MS = 10_000;
+
+/** Why a node is judged as it is, or was at a moment of the past. */
 @Injectable()
-export class NodeEvidence {
+export class EvidenceService {
   constructor(
     private readonly rpc: RpcClient,
     private readonly history: EventHistory,
   ) {}
 
-  /** The last verdict with all of its evidence; where the stream no longer holds it, what the record keeps of it. */
-  async of(name: string): Promise<{ node: string; verdict: Partial<Verdict> | null }> {
+  /**
+   * As of now where the active detector answers, else the last that was published.
+   * @throws MusterError NODE_UNKNOWN
+   */
+  async now(name: string): Promise<NodeEvidence> {
     const node = await this.rpc.read('inventory.nodes.get', { name });
-    const { items } = await this.history.newestFirst({ kinds: ['verdict'], node: name }, 1);
-    const verdict = items[0]?.data as Verdict | undefined;
-    return { node: name, verdict: verdict ?? node.verdict ?? null };
+    const [asked, told] = await Promise.all([
+      node.enrolled ? this.rpc.read('inventory.nodes.verdict', { name }) : { verdict: undefined },
+      this.history.verdictsOf(name, LOOKED_AT),
+    ]);
+    const now = asked.verdict;
+    if (now !== undefined) return this.shown('now', now, told);
+    if (told[0] !== undefined) return this.shown('stored', told[0], told);
+    const { verdict } = node;
+    const nothing = { node: name, source: 'stored' as const, networks: [], observers: [] };
+    if (verdict === undefined) return { ...nothing, verdict: null };
+    return { ...nothing, asOf: verdict.at, verdict: { node: name, ...verdict, reason: verdict.reason ?? '' } };
   }
+
+  /**
+   * The last verdict that was given at or before that moment.
+   * @throws MusterError NODE_UNKNOWN, NOT_FOUND where none from before is kept
+   */
+  async at(name: string, moment: Date): Promise<NodeEvidence> {
+    const { seq, keptSince } = await this.history.lastUntil(
+      Subjects.verdict(name),
+      new Date(moment.getTime() + STORED_WITHIN_MS),
+    );
+    const told = seq === undefined ? [] : await this.history.verdictsOf(name, LOOKED_AT, seq + 1, moment);
+    if (told[0] !== undefined) return this.shown('stored', told[0], told);
+    await this.rpc.read('inventory.nodes.get', { name });
+    throw new MusterError(
+      'NOT_FOUND',
+      `no verdict on ${name} is kept from ${moment.toISOString()} or before${keptSince === undefined ? '' : `; what is kept begins at ${keptSince.toISOString()}`}`,
+      { node: name, ...(keptSince && { keptSince: keptSince.getTime() }) },
+    );
+  }
+
+  private async shown(source: NodeEvidence['source'], v: Verdict, told: readonly Verdict[]): Promise<NodeEvidence> {
+    const { evidence, ...verdict } = v;
+    const { observers, ...counts } = evidence;
+    const since = standsSince(v, told);
+    return {
+      node: v.node,
+      source,
+      asOf: v.at,
+      verdict,
+      ...(since !== undefined && { since }),
+      ...evidenceMatrix(observers, await this.numbers()),
+      counts,
+    };
+  }
+
+  private async numbers(): Promise<HealthNumbers> {
+    return (await this.rpc.read('inventory.settings.get', {})).detection;
+  }
+}
+
+/**
+ * When it was first said, without another word in between: a new detector says again what stood before.
+ * @param told newest first
+ */
+export function standsSince(v: Verdict, told: readonly Verdict[]): number | undefined {
+  const other = told.findIndex((t) => t.verdict !== v.verdict || t.networks.join() !== v.networks.join());
+  return (other === -1 ? told : told.slice(0, other)).at(-1)?.at;
 }

@@ -12,18 +12,19 @@ import {
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { EventHistory } from '../events/event-history.js';
+import { toDate } from '../events/event-selection.js';
 import { RpcClient } from '../rpc/rpc-client.js';
-import { NodeEvidence } from './node-evidence.js';
+import { EvidenceService } from './node-evidence.js';
 import { ifMatch } from './if-match.js';
 import { jsonList, nodePages } from './node-pages.js';
-import { HistoryQuery, NodeListQuery, toPage } from './queries.js';
+import { EvidenceQuery, HistoryQuery, NodeListQuery, toPage } from './queries.js';
 
 @ApiTags('nodes')
 @Controller('v1/nodes')
 export class NodesController {
   constructor(
     private readonly rpc: RpcClient,
-    private readonly evidence: NodeEvidence,
+    private readonly evidence: EvidenceService,
     private readonly history: EventHistory,
   ) {}
 
@@ -121,9 +122,13 @@ export class NodesController {
   }
 
   @Get(':name/evidence')
-  @Allow('viewer', 'What the observers said of the node in the last verdict on it')
-  getEvidence(@Param('name') name: string) {
-    return this.evidence.of(name);
+  @Allow(
+    'viewer',
+    'Why the node is judged as it is, or was at a moment of the past: observers × networks',
+    '`source`: `now` where the active detector was asked, `stored` where its last published verdict is shown. With `at` the last verdict that was given at or before that moment, also of a node that was deleted; `NOT_FOUND` where none is kept from then.',
+  )
+  getEvidence(@Param('name') name: string, @Query() { at }: EvidenceQuery) {
+    return at === undefined ? this.evidence.now(name) : this.evidence.at(name, toDate('at', at));
   }
 
   @Get(':name/history')

@@ -58,6 +58,14 @@ export class HistoryQuery extends LimitQuery {
   fields?: string;
 }
 
+export class EvidenceQuery {
+  /** Wall clock: ms, or ISO 8601. Absent: now. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 40)
+  at?: string;
+}
+
 export class NodeListQuery extends ListQuery {
   /** Only these, separated by commas; unknown ones are left out. */
   @IsOptional()

@@ -37,6 +37,6 @@ import { VerdictNow } from './verdict-now.js';
     RecheckService,
     VerdictNow,
   ],
-  exports: [GateFactsService, IncidentService, OperatorOrders],
+  exports: [GateFactsService, IncidentService, OperatorOrders, VerdictNow],
 })
 export class IncidentsModule {}

@@ -41,6 +41,11 @@ describe('alarms about what the detector sees', () => {
       everyMs: 100,
     });
 
+  it('stand beside the verdict as of now, which anybody may ask for', async () => {
+    const { verdict } = await fleet.bus.call('inventory.nodes.verdict', { name: 'n-1' });
+    expect(verdict).toMatchObject({ node: 'n-1', verdict: 'UP', evidence: { ownReportAgeMs: 50 } });
+  });
+
   it('are raised for a node, then for its network instead, and cleared', async () => {
     await fleet.say('n-1', { verdict: 'DEGRADED', networks: ['backend'] });
     await alarms('node-degraded=n-1');

@@ -6,10 +6,11 @@ import { CommandInlet } from './command.inlet.js';
 import { DetectionAlarmsReconciler } from './detection-alarms.reconciler.js';
 import { MonitorController } from './monitor.controller.js';
 import { MonitorService } from './monitor.service.js';
+import { VerdictController } from './verdict.controller.js';
 
 @Module({
   imports: [NodesModule, OperationsModule, IncidentsModule],
-  controllers: [MonitorController],
+  controllers: [MonitorController, VerdictController],
   providers: [MonitorService, CommandInlet, DetectionAlarmsReconciler],
 })
 export class MonitorModule {}

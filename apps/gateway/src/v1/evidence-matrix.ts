@@ -1,0 +1,48 @@
+import type { DetectionSettings, EvidenceRow, LinkHealth, ObserverEvidence } from '#contracts';
+
+/** Numbers that tell a miss from a silence, and a stale report from a fresh one. */
+export type HealthNumbers = Pick<DetectionSettings, 'misses' | 'suspectMisses' | 'freshness'>;
+
+/** What the observers said, a row each, networks beside one another; observers that accuse stand first. */
+export function evidenceMatrix(
+  observers: readonly ObserverEvidence[],
+  n: HealthNumbers,
+): { networks: string[]; observers: EvidenceRow[] } {
+  const rows = new Map<string, EvidenceRow>();
+  for (const o of observers) {
+    let row = rows.get(o.observer);
+    if (row === undefined) {
+      const { observer, stance, reportAgeMs } = o;
+      row = { observer, stance, ...(o.polled && { polled: true }), reportAgeMs, networks: {} };
+      rows.set(observer, row);
+    }
+    row.networks[o.network] = {
+      health: healthOf(o, n),
+      misses: o.misses,
+      ...(o.rttUs !== undefined && { rttUs: o.rttUs }),
+      ...(o.lostPermille !== undefined && { lostPermille: o.lostPermille }),
+    };
+  }
+  return {
+    networks: [...new Set(observers.map((o) => o.network))].sort(byName),
+    observers: [...rows.values()].sort(byStance),
+  };
+}
+
+/** What does not count is said before what it would have said. */
+function healthOf(o: ObserverEvidence, n: HealthNumbers): LinkHealth {
+  if (o.reportAgeMs > n.freshness) return 'stale';
+  if (o.abstains === true) return 'abstains';
+  if (o.misses >= n.misses) return 'silent';
+  if (o.misses >= n.suspectMisses) return 'missing';
+  return o.rttUs === undefined ? 'unknown' : 'heard';
+}
+
+const order: readonly EvidenceRow['stance'][] = ['accuses', 'hears', 'absent'];
+
+const byStance = (a: EvidenceRow, b: EvidenceRow): number =>
+  order.indexOf(a.stance) - order.indexOf(b.stance) || byName(a.observer, b.observer);
+
+/** Management first: it is the one that people know. */
+const byName = (a: string, b: string): number =>
+  a === b ? 0 : a === 'management' ? -1 : b === 'management' ? 1 : a < b ? -1 : 1;
