@@ -72,7 +72,7 @@ describe('with a server', () => {
     writer = await connectBus({ name: 'writer', servers: [nats.url] });
     reader = await connectBus({ name: 'reader', servers: [nats.url] });
     await writer.createBuckets();
-  }, 20_000);
+  });
 
   afterAll(async () => {
     await reader?.close();

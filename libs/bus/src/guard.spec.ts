@@ -15,7 +15,7 @@ const alive = (pid: number): boolean => {
     return false;
   }
 };
-async function until(what: () => boolean, limitMs = 5000): Promise<number> {
+async function until(what: () => boolean, limitMs = 30_000): Promise<number> {
   const start = performance.now();
   while (!what()) {
     if (performance.now() - start > limitMs) throw new Error('what was waited for did not happen');
@@ -63,11 +63,11 @@ describe('guard', () => {
     const r = await runGuarded({
       command: 'sh',
       args: ['-c', 'sleep 60 & echo $! $$; wait'],
-      deadlineNs: inMs(700),
+      deadlineNs: inMs(2000),
     }).done;
     expect(r).toMatchObject({ exitCode: null, timedOut: true });
-    expect(r.tookMs).toBeGreaterThanOrEqual(690);
-    expect(r.tookMs).toBeLessThan(1700);
+    expect(r.tookMs).toBeGreaterThanOrEqual(1990);
+    expect(r.tookMs).toBeLessThan(5000);
     const pids = r.stdout.trim().split(' ').map(Number);
     expect(pids).toHaveLength(2);
     await until(() => pids.every((pid) => !alive(pid)));
@@ -80,9 +80,9 @@ describe('guard', () => {
   });
 
   it('lets the deadline be moved, but only to later', async () => {
-    const run = runGuarded({ command: 'sh', args: ['-c', 'sleep 1; echo done'], deadlineNs: inMs(800) });
+    const run = runGuarded({ command: 'sh', args: ['-c', 'sleep 2.5; echo done'], deadlineNs: inMs(2000) });
     run.extend(inMs(100));
-    run.extend(inMs(5000));
+    run.extend(inMs(30_000));
     expect(await run.done).toMatchObject({ exitCode: 0, timedOut: false, stdout: 'done\n' });
   });
 
@@ -141,12 +141,12 @@ describe('guard', () => {
   }
 
   it('kills at the deadline while the parent is stopped and its pipes are full', async () => {
-    const { pid, command } = await guardedParent('echo $$; exec seq 1 999999999', 1500);
+    const { pid, command } = await guardedParent('echo $$; exec seq 1 999999999', 4000);
     try {
       process.kill(pid, 'SIGSTOP');
       const took = await until(() => !alive(command));
-      expect(took).toBeGreaterThan(700);
-      expect(took).toBeLessThan(2500);
+      expect(took).toBeGreaterThan(1000);
+      expect(took).toBeLessThan(7000);
     } finally {
       process.kill(pid, 'SIGKILL');
     }
@@ -155,6 +155,6 @@ describe('guard', () => {
   it('kills at once when the parent dies', async () => {
     const { pid, command } = await guardedParent('echo $$; exec sleep 60', 30_000);
     process.kill(pid, 'SIGKILL');
-    expect(await until(() => !alive(command))).toBeLessThan(1500);
+    expect(await until(() => !alive(command))).toBeLessThan(5000);
   });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   nats = await startTestNats();
   bus = await connectBus({ name: 'spec', servers: [nats.url] });
   await bus.createBuckets();
-}, 20_000);
+});
 
 afterAll(async () => {
   await bus?.close();
@@ -57,7 +57,7 @@ describe("a job's log", () => {
     await bus.appendLog('j3', '2');
     await bus.endLog('j3');
     expect(text(await followed)).toBe('12');
-  }, 15_000);
+  });
 
   it('goes on after the chunk that was read last, and stops when it is told', async () => {
     await bus.appendLog('j4', 'a');
@@ -94,7 +94,7 @@ describe("a job's log", () => {
     } finally {
       await other.close();
     }
-  }, 30_000);
+  });
 
   it('is never cut through a character', () => {
     fc.assert(

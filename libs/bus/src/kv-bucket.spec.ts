@@ -16,7 +16,7 @@ beforeAll(async () => {
   bus = await connectBus({ name: 'spec', servers: [nats.url] });
   other = await connectBus({ name: 'other', servers: [nats.url] });
   await Promise.all([bus.createBuckets(), other.createBuckets()]);
-}, 30_000);
+});
 
 afterAll(async () => {
   await bus?.close();
@@ -95,7 +95,7 @@ describe('a write whose acknowledgement is lost', () => {
     const first = await jobs.create('a', { n: 1 });
     const second = await loseAnswer(() => jobs.update('a', { n: 2 }, first));
     expect(await other.bucket<Thing>('jobs').get('a')).toEqual({ key: 'a', value: { n: 2 }, revision: second });
-  }, 15_000);
+  });
 
   it('is adopted after the server was killed and has forgotten its answers', async () => {
     const jobs = far.bucket<Thing>('jobs');
@@ -104,7 +104,7 @@ describe('a write whose acknowledgement is lost', () => {
       () => nats.restart(),
     );
     expect(await jobs.get('b')).toEqual({ key: 'b', value: { n: 1 }, revision: created });
-  }, 15_000);
+  });
 
   it('does not undo what another wrote after it', async () => {
     const jobs = far.bucket<Thing>('jobs');
@@ -116,7 +116,7 @@ describe('a write whose acknowledgement is lost', () => {
     const now = await jobs.get('c');
     expect(now?.value).toEqual({ n: 12 });
     expect(now?.revision).toBeGreaterThan(mine);
-  }, 15_000);
+  });
 });
 
 describe('a bucket that does not exist yet', () => {
@@ -136,5 +136,5 @@ describe('a bucket that does not exist yet', () => {
     await early.close();
     await maker.close();
     await fresh.stop();
-  }, 15_000);
+  });
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await near.createBuckets();
   proxy = await startProxy(nats.url);
   far = await connectBus({ name: 'far', servers: [proxy.url] });
-}, 20_000);
+});
 
 afterEach(async () => {
   await far?.close();
@@ -90,7 +90,7 @@ describe('a watch', () => {
     expect([...r.told].sort()).toEqual(['changed=2', 'deleted=gone', 'new=1']);
     expect(r.watch.live).toBe(true);
     await r.watch.close();
-  }, 15_000);
+  });
 
   it('notices a key whose very marker is gone after the gap', async () => {
     const nodes = near.bucket<Thing>('nodes');
@@ -108,7 +108,7 @@ describe('a watch', () => {
     await r.until(() => r.lives() === 2);
     expect(r.told).toEqual(['purged=gone']);
     await r.watch.close();
-  }, 15_000);
+  });
 
   it('outlives kill -9 of the server', async () => {
     const nodes = near.bucket<Thing>('nodes');
@@ -124,7 +124,7 @@ describe('a watch', () => {
     await r.until(() => r.told.length === 2);
     expect(r.told).toEqual(['a=1', 'a=2']);
     await r.watch.close();
-  }, 20_000);
+  });
 
   it('is not live while the server is frozen, and comes back', async () => {
     const r = recorder(near);
@@ -136,7 +136,7 @@ describe('a watch', () => {
     await nats.resume();
     await r.until(() => r.lives() === 2);
     await r.watch.close();
-  }, 20_000);
+  });
 });
 
 describe('a view', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { runs, SEED } from '#contracts/testing/chance.js';
 import { connectBus, type Bus } from './bus.js';
 import { Lease } from './lease.js';
 import { leaseServerRefusal } from './lease-server.js';
@@ -12,7 +13,7 @@ import type { LeaseRecord } from './lease-decide.js';
 import { startTestNats, type TestNats } from './testing/nats.js';
 import { startProxy, type TestProxy } from './testing/proxy.js';
 
-async function until(what: () => boolean, limitMs = 10_000): Promise<void> {
+async function until(what: () => boolean, limitMs = 30_000): Promise<void> {
   const start = performance.now();
   while (!what()) {
     if (performance.now() - start > limitMs) throw new Error('what was waited for did not happen');
@@ -60,11 +61,19 @@ describe('lease on a real server', () => {
     return lease;
   }
 
+  const revision = async (): Promise<number> =>
+    (await (buses[0] as Bus).bucket<LeaseRecord>('leases').get('spec'))?.revision ?? 0;
+  /** Until the key was written so many times more: each renewal is one. */
+  async function renewed(times: number): Promise<void> {
+    const from = await revision();
+    while ((await revision()) < from + times) await passed(20);
+  }
+
   it('is held by one, and passes to the other at once when it is given up', async () => {
-    const a = contend(await connect(nats.url), 'a', 1000);
+    const a = contend(await connect(nats.url), 'a', 3000);
     const first = await a.whenHeld();
-    const b = contend(await connect(nats.url), 'b', 1000);
-    await passed(2500);
+    const b = contend(await connect(nats.url), 'b', 3000);
+    await renewed(3);
     expect([a.held, b.held]).toEqual([true, false]);
     expect(() => b.check()).toThrow(/not held/);
     expect(a.validUntil > process.hrtime.bigint()).toBe(true);
@@ -73,7 +82,8 @@ describe('lease on a real server', () => {
     expect(a.held).toBe(false);
     expect(a.validUntil).toBe(0n);
     expect(await b.whenHeld()).toBeGreaterThan(first);
-    expect(performance.now() - start).toBeLessThan(600);
+    // One that is not given up is free for others only after 1.25 × 3 s.
+    expect(performance.now() - start).toBeLessThan(3000);
   });
 
   it('gives higher tokens also after its key was forgotten', async () => {
@@ -92,44 +102,37 @@ describe('lease on a real server', () => {
     await until(() => viewer.list().length === 1);
     await until(() => viewer.list()[0]?.token === token);
     expect(viewer.list()[0]).toMatchObject({ name: 'spec', holder: 'a' });
-    expect(viewer.list()[0]?.ageMs).toBeLessThan(1000);
+    expect(viewer.list()[0]?.ageMs).toBeLessThan(5000);
     await viewer.close();
   });
 
   it('survives a renewal whose acknowledgement is lost: same token, no gap', async () => {
     const { bus, proxy } = await proxied();
-    const a = contend(bus, 'a', 4000);
+    const a = contend(bus, 'a', 8000);
     const token = await a.whenHeld();
     const events: string[] = [];
     a.on((e) => events.push(e));
-    const watcher = await connect(nats.url);
-    const revision = async (): Promise<number> =>
-      (await watcher.bucket<LeaseRecord>('leases').get('spec'))?.revision ?? 0;
-    const before = await revision();
     proxy.mute();
     // The renewal is carried out by the server, and its answer dies with the connection.
-    for (let tries = 0; (await revision()) === before; tries++) {
-      if (tries > 300) throw new Error('no renewal was carried out');
-      await passed(10);
-    }
+    await renewed(1);
     proxy.cut();
     proxy.heal();
-    await passed(4500);
+    await renewed(2);
     expect(events).toEqual([]);
     expect(a.check()).toBe(token);
-  }, 20_000);
+  });
 
   it('ends by its own deadline when NATS is out of reach, before another may take it', async () => {
     const { bus, proxy } = await proxied();
-    const a = contend(bus, 'a', 1000);
+    const a = contend(bus, 'a', 3000);
     await a.whenHeld();
-    const b = contend(await connect(nats.url), 'b', 1000);
+    const b = contend(await connect(nats.url), 'b', 3000);
     const endedFirst = new Promise<boolean>((resolve) => void b.on(() => resolve(!a.held)));
     proxy.freeze();
     expect(await endedFirst).toBe(true);
     const token = b.check();
     proxy.heal();
-    await passed(2000);
+    await renewed(2);
     expect([a.held, b.held]).toEqual([false, true]);
     expect(b.check()).toBe(token);
   });
@@ -144,20 +147,22 @@ describe('lease on a real server', () => {
     await until(() => all.some((l) => l.held));
     expect(all.filter((l) => l.held)).toHaveLength(1);
     expect(Math.max(...all.map((l) => l.token))).toBeGreaterThan(before);
-  }, 30_000);
+  });
 
   it('keeps its holder through a restart of nats-server that is shorter than the lease', async () => {
-    const a = contend(await connect(nats.url), 'a', 6000);
+    const a = contend(await connect(nats.url), 'a', 8000);
     const token = await a.whenHeld();
+    const events: string[] = [];
+    a.on((e) => events.push(e));
     await nats.restart();
-    await passed(6500);
+    await renewed(2);
+    expect(events).toEqual([]);
     expect(a.check()).toBe(token);
-  }, 30_000);
+  });
 
-  it('never has two valid holders, and tokens only grow, over 200 forced changes among five contenders', async () => {
-    const seed = Number(process.env['MUSTER_SEED'] ?? Date.now() % 2 ** 31);
-    process.stdout.write(`lease contention: MUSTER_SEED=${seed}\n`);
-    const random = lcg(seed);
+  const CHANGES = runs(50);
+  it(`never has two valid holders, and tokens only grow, over ${CHANGES} forced changes among five contenders, MUSTER_SEED=${SEED}`, async () => {
+    const random = lcg(SEED);
     const TTL = 300;
     const runners = await Promise.all(
       Array.from({ length: 5 }, async (_, i) => {
@@ -184,7 +189,7 @@ describe('lease on a real server', () => {
     const sampler = setInterval(look, 1);
     const faults: Record<string, number> = {};
     try {
-      while (changes < 200) {
+      while (changes < CHANGES) {
         await until(() => runners.some((r) => r.lease.held));
         const r = runners.find((x) => x.lease.held);
         if (r === undefined) continue;
@@ -210,7 +215,7 @@ describe('lease on a real server', () => {
     }
     process.stdout.write(`lease contention: ${changes} changes, highest token ${highest}, ${JSON.stringify(faults)}\n`);
     expect(violations).toEqual([]);
-  }, 120_000);
+  });
 
   describe('with a holder in a process of its own', () => {
     let dir: string;
@@ -257,22 +262,22 @@ describe('lease on a real server', () => {
     };
 
     it('its command is dead before another may act, while the holder is stopped; it finds its lease gone on waking', async () => {
-      const child = await startHolder(2000);
-      await passed(3000);
+      const child = await startHolder(3000);
+      // Longer than the first deadline: each renewal moves it.
+      await renewed(4);
       expect(alive(child.command)).toBe(true);
-      const b = contend(await connect(nats.url), 'b', 2000);
+      const b = contend(await connect(nats.url), 'b', 3000);
       const wasAlive = new Promise<boolean>((resolve) => void b.on(() => resolve(alive(child.command))));
       child.process.kill('SIGSTOP');
       expect(await wasAlive).toBe(false);
       const seen = child.lines.length;
       child.process.kill('SIGCONT');
-      await until(() => child.lines.slice(seen).some((l) => l.startsWith('ended')));
+      for (const end of ['ended', 'lost']) await until(() => child.lines.slice(seen).some((l) => l.startsWith(end)));
       const after = child.lines.slice(seen);
       expect(after.filter((l) => l === 'held true')).toEqual([]);
-      expect(after.some((l) => l.startsWith('lost'))).toBe(true);
       expect(after.find((l) => l.startsWith('ended'))).toContain('"timedOut":true');
       expect(b.held).toBe(true);
-    }, 30_000);
+    });
   });
 });
 

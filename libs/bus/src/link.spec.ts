@@ -12,7 +12,7 @@ describe('connecting', () => {
       code: 'BUS_UNAVAILABLE',
       message: expect.stringMatching(new RegExp(`^no NATS server answered at ${server} within 0.6 s \\(.*\\)$`)),
     });
-    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(performance.now() - begun).toBeLessThan(5000);
   });
 });
 
@@ -23,7 +23,7 @@ describe('a connection', () => {
     nats = await startTestNats();
     bus = await connectBus({ name: 'x', servers: [nats.url] });
     await bus.createBuckets();
-  }, 20_000);
+  });
   afterEach(async () => {
     await bus?.close();
     await nats?.stop();
@@ -46,7 +46,7 @@ describe('a connection', () => {
     await turned;
     expect(bus.connected).toBe(true);
     expect(told).toEqual(['disconnected', 'connected']);
-  }, 15_000);
+  });
 
   it('drops what is published without it, instead of sending it late', async () => {
     const heard: string[] = [];
@@ -59,7 +59,7 @@ describe('a connection', () => {
     bus.publish('muster.report.n1', { seq: 2 });
     await bus.nc.flush();
     expect(heard).toEqual(['{"seq":2}']);
-  }, 15_000);
+  });
 
   it('answers plain requests, and brings errors across', async () => {
     bus.answer<{ n: number }, { n: number }>('muster.peers.*', ({ n }, subject) => {
@@ -80,7 +80,7 @@ describe('a connection', () => {
     await nats.kill();
     const begun = performance.now();
     await bus.close();
-    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(performance.now() - begun).toBeLessThan(5000);
   });
 
   it('refuses a bucket that exists with another shape, and leaves it alone', async () => {

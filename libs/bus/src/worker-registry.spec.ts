@@ -4,7 +4,7 @@ import { connectBus, type Bus } from './bus.js';
 import { startTestNats, type TestNats } from './testing/nats.js';
 import { WorkerRegistry } from './worker-registry.js';
 
-async function until(what: () => boolean, limitMs = 10_000): Promise<number> {
+async function until(what: () => boolean, limitMs = 30_000): Promise<number> {
   const start = performance.now();
   while (!what()) {
     if (performance.now() - start > limitMs) throw new Error('what was waited for did not happen');
@@ -39,7 +39,8 @@ describe('worker registry', () => {
     let told = 0;
     view.onChange(() => told++);
     await worker.close();
-    expect(await until(() => view.live().length === 0)).toBeLessThan(1000);
+    // Not after the silence of a dead one, 6 s.
+    expect(await until(() => view.live().length === 0)).toBeLessThan(5000);
     expect(told).toBeGreaterThan(0);
     await view.close();
   });
@@ -56,15 +57,16 @@ describe('worker registry', () => {
     };
     await bus.bucket<WorkerRecord>('workers').create('fencer=dead', dead);
     const worker = await WorkerRegistry.announce(bus, { ...fencer, drivers: [] });
+    const begun = performance.now();
     const view = await WorkerRegistry.watch(bus);
     expect(view.live().map((w) => w.id)).toEqual(['dead', 'fencer-1']);
-    const took = await until(() => view.live().length === 1);
-    expect(took).toBeGreaterThan(5000);
+    await until(() => view.live().length === 1);
+    expect(performance.now() - begun).toBeGreaterThan(5900);
     await until(() => (view.live()[0]?.beat ?? 0) > 3);
     expect(view.live().map((w) => w.id)).toEqual(['fencer-1']);
     await view.close();
     await worker.close();
-  }, 20_000);
+  });
 
   it('refuses a second process with the id of a live one, and lets it take over a dead one', async () => {
     const first = await WorkerRegistry.announce(bus, { ...fencer, drivers: [] });
@@ -86,7 +88,7 @@ describe('worker registry', () => {
     expect(performance.now() - start).toBeGreaterThan(5900);
     await second.close();
     await first.close();
-  }, 20_000);
+  });
 
   it('tells a displaced worker that it must end', async () => {
     let by = '';
@@ -97,7 +99,7 @@ describe('worker registry', () => {
         entry === undefined ? undefined : { ...entry.value, incarnation: 'other', host: 'elsewhere' },
       );
     await until(() => by === 'elsewhere');
-  }, 20_000);
+  });
 
   it('says nothing of anybody while its view has a gap, and examines everybody anew after it', async () => {
     const worker = await WorkerRegistry.announce(bus, { ...fencer, drivers: ['ipmitool'] });
@@ -111,5 +113,5 @@ describe('worker registry', () => {
     await until(() => view.offers('fencer', 'ipmitool'));
     await view.close();
     await worker.close();
-  }, 20_000);
+  });
 });

@@ -49,7 +49,7 @@ beforeAll(async () => {
   inventory = await as('inventory');
   await inventory.createBuckets();
   agent = await as('agent=n.1');
-}, 30_000);
+});
 
 afterAll(async () => {
   await Promise.all(open.map((bus) => bus.close()));
@@ -192,7 +192,7 @@ describe("the services' NATS users", () => {
       }
       await link.close();
     }
-  }, 20_000);
+  });
 
   it('let each service do its work over the bus', async () => {
     const [detector, provisioner, fencer, gateway] = await Promise.all([
@@ -238,7 +238,7 @@ describe("the services' NATS users", () => {
         await expect(worker.call(verb, {} as never)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     const recheck = { node: 'n2', incident: 'i', epoch: 1 };
     await expect(fencer.call('inventory.incidents.recheck', recheck)).rejects.toMatchObject({ code: 'NO_RESPONDER' });
-  }, 20_000);
+  });
 });
 
 describe('a user that was issued while NATS runs', () => {
