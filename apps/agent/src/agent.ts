@@ -1,9 +1,11 @@
 import { DatagramTypes } from '#contracts/datagram.js';
+import { MusterError } from '#contracts/errors.js';
 import type { GateRequest, PeerList } from '#contracts/peers.js';
-import type { Leaving, Report } from '#contracts/report.js';
-import { DetectionProfiles, type DetectionSettings } from '#contracts/settings.js';
+import type { AgentMetrics, Leaving, Report } from '#contracts/report.js';
+import { DetectionProfiles, silence, type DetectionSettings } from '#contracts/settings.js';
 import { Subjects } from '#contracts/subjects.js';
 import type { AgentConfig } from './config.js';
+import type { AgentStatus } from './control/agent-status.js';
 import { GATE_LIMIT, judgeGate } from './control/gate-question.js';
 import { StatusSocket, type SocketRequest } from './control/status-socket.js';
 import { LinkObservations } from './links/link-observation.js';
@@ -11,16 +13,23 @@ import { ProbeSchedule } from './links/probe-schedule.js';
 import { reasonOf, type AgentLog } from './log.js';
 import { Greetings } from './membership/greetings.js';
 import { Membership, membershipNumbers } from './membership/membership.js';
+import { NetworkWatch } from './membership/network-watch.js';
+import type { RejoinWhy } from './membership/rejoin-diary.js';
 import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
 import { NatsLinks } from './nats/nats-links.js';
 import { PeerCache } from './peers/peer-cache.js';
 import { Refresher } from './peers/refresher.js';
-import { buildReport } from './report/build-report.js';
+import { parsePollRequest } from './poll/parse-poll-request.js';
+import { Polls } from './poll/polls.js';
+import { buildReport, whyAbstain } from './report/build-report.js';
+import { addressesElsewhere, metricsOf, wireWarnings } from './report/own-health.js';
 import { ReportTiming } from './report/report-timing.js';
 import { WorkloadWatch } from './report/workload-watch.js';
 import { Datagrams, type Heard } from './wire/datagrams.js';
 import { DropCounters } from './wire/drop-counters.js';
-import { BUFFER_BYTES, UdpSocket } from './wire/udp-socket.js';
+import { Identities } from './wire/identities.js';
+import { PlainEcho } from './wire/plain-echo.js';
+import { UdpSocket } from './wire/udp-socket.js';
 import { listByCommand, listRunning } from './workload/running.js';
 
 /** ms between two steps of the loop; a probe is sent and judged with this precision. */
@@ -29,6 +38,10 @@ const STEP = 20;
 const LOST_FACTOR = 4;
 /** ms; a peer with another list version makes us ask for ours, but not more often. */
 const HINT_GAP = 10_000;
+/** ms between two reports that carry metrics; the first does. */
+const METRICS_PERIOD = 5_000;
+/** ms between two questions to our own registered address, while we are bound to another one. */
+const NAMESAKE_PERIOD = 10_000;
 /** ms for the last word to leave. */
 const FAREWELL = 500;
 
@@ -49,8 +62,12 @@ export class Agent {
   private readonly schedule = new ProbeSchedule();
   private readonly membership: Membership;
   private readonly greetings = new Greetings();
+  private readonly watches: Map<string, NetworkWatch>;
+  private readonly polls: Polls;
+  private readonly identities: Identities;
   private readonly datagrams: Datagrams;
   private readonly sockets: Map<string, UdpSocket>;
+  private readonly plain: PlainEcho | undefined;
   private readonly nats: NatsLinks;
   private readonly refresher: Refresher;
   private readonly workloads: WorkloadWatch;
@@ -65,7 +82,10 @@ export class Agent {
   private stopped = false;
   private lastStep = performance.now();
   private gapSinceReport = 0;
+  private standstills = 0;
   private hintedAt = -Infinity;
+  private metricsAt = -Infinity;
+  private namesakeAt = -Infinity;
   private seq = 0;
   private otherChanges = 0;
   private abstained = false;
@@ -75,15 +95,34 @@ export class Agent {
     const { config, log } = p;
     this.networks = Object.keys(config.networks).sort();
     this.links = new LinkObservations(this.detection);
-    this.membership = new Membership(membershipNumbers, Math.random, this.lastStep);
+    this.membership = new Membership(membershipNumbers, Math.random, this.lastStep, config.rejoin);
+    this.watches = new Map(this.networks.map((n) => [n, new NetworkWatch(this.lastStep)]));
+    this.identities = new Identities(config.node, p.epoch);
     this.datagrams = new Datagrams(
       { name: config.node, epoch: p.epoch, listVersion: () => this.list?.version ?? 0 },
       this.networks,
       { cluster: config.cluster, keys: p.keys },
       this.counters,
+      {
+        polled: (...echo) => this.polls.echo(...echo),
+        asUs: (epoch, now) => this.identities.asUs(epoch, now),
+      },
     );
     this.sockets = new Map(this.networks.map((n) => [n, this.socketOf(n)]));
-    const peersChanged = Subjects.peersChanged(config.node);
+    this.plain = config.plain && new PlainEcho(config.networks, config.plain.port, log);
+    this.polls = new Polls({
+      node: config.node,
+      epoch: p.epoch,
+      networks: this.networks,
+      question: ({ target, network }) => this.datagrams.question(DatagramTypes.PROBE, target, network),
+      send: ({ network, address }, port, bytes, unsent) =>
+        this.sockets.get(network)?.send(bytes, address, port, unsent),
+      abstains: (now) => this.leaving !== undefined || this.whyAbstain(now) !== undefined,
+    });
+    const ears = [
+      { subject: Subjects.peersChanged(config.node), fn: () => this.onPeersChanged() },
+      { subject: Subjects.poll(config.node), fn: (text: string, key: string) => this.answerPoll(text, key) },
+    ];
     this.nats = new NatsLinks(
       Object.entries(config.nats).map(
         ([network, servers]) =>
@@ -92,7 +131,7 @@ export class Agent {
             servers,
             node: config.node,
             ...(p.credentials && { credentials: p.credentials }),
-            subscribe: { subject: peersChanged, fn: () => this.refresher.refresh() },
+            ears,
             onUp: () => this.onNats(),
             log,
           }),
@@ -118,6 +157,7 @@ export class Agent {
   async start(): Promise<void> {
     await this.socket.open();
     for (const socket of this.sockets.values()) await socket.open();
+    await this.plain?.open();
     this.nats.start();
     await this.refresher.start();
     this.workloads.look();
@@ -137,6 +177,7 @@ export class Agent {
     this.publish(performance.now());
     await this.nats.flush(FAREWELL);
     for (const socket of this.sockets.values()) socket.close();
+    this.plain?.close();
     this.socket.close();
     await this.nats.close();
     this.p.log.info('agent stopped', { kind });
@@ -153,12 +194,15 @@ export class Agent {
     this.lastStep = now;
     this.gapSinceReport = Math.max(this.gapSinceReport, gap);
     if (gap > this.detection.loopGap) {
+      this.standstills++;
       this.links.stoodStill(gap, now);
+      this.polls.stoodStill();
       this.schedule.skipTo(now);
     }
     this.links.judge(now);
     for (const peer of this.shared.keys())
       if (!this.membership.isLost(peer) && this.links.silentFor(peer, this.detection.misses * LOST_FACTOR)) {
+        this.links.leave(peer);
         this.membership.lose(peer, now);
         this.p.log.warn('peer lost', { peer });
       }
@@ -166,8 +210,13 @@ export class Agent {
       this.links.link(t.peer, t.network)?.pending === undefined;
     for (const t of this.schedule.due(now, free))
       if (!this.membership.isLost(t.peer)) this.probe(t.peer, t.network, now);
+    this.polls.step(now);
+    for (const [network, watch] of this.watches)
+      if (watch.look(now, silence(this.detection), this.sockets.get(network)?.sendErrors ?? 0))
+        this.lookAtLost('link-up');
     this.greetings.expire(now);
-    for (const peer of this.membership.next(now)) this.greet(peer, now);
+    for (const { peer } of this.membership.next(now)) this.greet(peer, now);
+    this.askNamesake(now);
     if (this.links.abstains(now) !== this.abstained) {
       this.abstained = !this.abstained;
       this.otherChanges++;
@@ -196,8 +245,20 @@ export class Agent {
     else this.sockets.get(network)?.send(bytes, address, this.list.port, failed);
   }
 
+  /** While we are bound to another address than the registry has: does somebody else live there under our name? */
+  private askNamesake(now: number): void {
+    if (now - this.namesakeAt < NAMESAKE_PERIOD || !this.list) return;
+    this.namesakeAt = now;
+    for (const [network, address] of addressesElsewhere(this.p.config.networks, this.list)) {
+      const { bytes } = this.datagrams.question(DatagramTypes.HELLO, this.p.config.node, network);
+      this.sockets.get(network)?.send(bytes, address, this.list.port, () => undefined);
+    }
+  }
+
   private hear(heard: Heard, now: number): void {
     const { peer, network } = heard;
+    this.identities.heard(peer, heard.epoch, now);
+    if (this.watches.get(network)?.heard(now)) this.lookAtLost('link-up');
     if (heard.kind === 'echo') {
       if (!this.links.echo(peer, network, heard.nonce, now)) this.counters.drop('late-or-duplicate');
       return;
@@ -219,12 +280,21 @@ export class Agent {
 
   private accept(list: PeerList): void {
     const now = performance.now();
+    const moved = (this.list?.peers ?? []).filter((old) => {
+      const peer = list.peers.find((p) => p.name === old.name);
+      return Object.entries(old.networks).some(([n, address]) => (peer?.networks[n] ?? address) !== address);
+    });
     this.list = list;
     this.detection = list.detection;
     this.shared = new Map(list.peers.map((p) => [p.name, this.networks.filter((n) => n in p.networks)]));
     this.datagrams.know(this.shared.keys());
+    this.identities.know(new Set(this.shared.keys()));
     this.links.tune(list.detection);
     this.links.watch(this.shared);
+    // What was missed at the old address says nothing of the new one.
+    for (const { name } of moved) this.links.reset(name);
+    for (const peer of this.membership.lostPeers())
+      if (!this.links.silentFor(peer, list.detection.misses)) this.membership.readmit(peer);
     this.schedule.set(this.shared, list.detection.interval, now, this.phase);
     this.membership.setPeers(this.shared.keys(), now);
     this.otherChanges++;
@@ -233,16 +303,49 @@ export class Agent {
 
   private onNats(): void {
     this.otherChanges++;
-    this.membership.trigger(performance.now());
+    this.lookAtLost('nats');
     this.refresher.refresh();
   }
 
+  private onPeersChanged(): void {
+    this.lookAtLost('peer-list');
+    this.refresher.refresh();
+  }
+
+  private lookAtLost(why: RejoinWhy): void {
+    this.membership.trigger(performance.now(), why);
+  }
+
+  private async answerPoll(text: string, key: string): Promise<string> {
+    try {
+      return JSON.stringify(await this.polls.begin(parsePollRequest(text), key, performance.now()));
+    } catch (e) {
+      return JSON.stringify(new MusterError('BAD_REQUEST', `the poll ${reasonOf(e)}`));
+    }
+  }
+
+  private whyAbstain(now: number): string | undefined {
+    return whyAbstain({ links: this.links, networks: this.networks, sendErrors: this.sendErrors(), now });
+  }
+
+  private sendErrors(): Record<string, number> {
+    return Object.fromEntries([...this.sockets].map(([n, s]) => [n, s.sendErrors]));
+  }
+
   private publish(now: number): void {
-    this.nats.publish(Subjects.report(this.p.config.node), JSON.stringify(this.report(now, ++this.seq)));
+    const withMetrics = now - this.metricsAt >= METRICS_PERIOD;
+    if (withMetrics) this.metricsAt = now;
+    const report = this.report(now, ++this.seq, withMetrics ? this.metrics() : undefined);
+    this.nats.publish(Subjects.report(this.p.config.node), JSON.stringify(report));
     this.gapSinceReport = 0;
   }
 
-  private report(now: number, seq: number): Report {
+  private metrics(): AgentMetrics {
+    const rejoin = this.membership.diary.counts(this.membership.lostPeers().length);
+    return metricsOf(this.sockets.values(), this.counters, rejoin, this.standstills);
+  }
+
+  private report(now: number, seq: number, metrics: AgentMetrics | undefined): Report {
     return buildReport({
       node: this.p.config.node,
       bootId: this.p.bootId,
@@ -253,26 +356,18 @@ export class Agent {
       peers: this.shared.keys(),
       links: this.links,
       now,
-      sendErrors: Object.fromEntries([...this.sockets].map(([n, s]) => [n, s.sendErrors])),
+      sendErrors: this.sendErrors(),
       loopGapMs: this.gapSinceReport,
-      warnings: this.warnings(),
+      warnings: [
+        this.refresher.warning,
+        this.workloads.warning,
+        ...wireWarnings(this.sockets.values(), this.p.config.networks, this.list),
+        ...this.identities.warnings(now),
+      ].filter((w) => w !== undefined),
+      metrics,
       workloads: this.workloads.running,
       leaving: this.leaving,
     });
-  }
-
-  private warnings(): string[] {
-    const small = [...this.sockets.values()].filter((s) => s.up && s.bufferBytes < BUFFER_BYTES);
-    const elsewhere = this.networks.filter((n) => {
-      const listed = this.list?.self.networks[n];
-      return listed !== undefined && listed !== this.p.config.networks[n]?.bind;
-    });
-    return [
-      this.refresher.warning,
-      this.workloads.warning,
-      ...small.map((s) => `buffer: ${s.bufferBytes} of ${BUFFER_BYTES} bytes on ${s.network}`),
-      ...elsewhere.map((n) => `address: the registry has another one than this agent is bound to on ${n}`),
-    ].filter((w) => w !== undefined);
   }
 
   private async answer(request: SocketRequest): Promise<unknown> {
@@ -283,23 +378,32 @@ export class Agent {
         this.workloads.look();
         return { ok: true };
       case 'status':
-        return {
-          ...this.report(performance.now(), this.seq),
-          list: this.list ?? null,
-          lost: this.membership.lostPeers(),
-          nats: this.nats.connected(),
-          datagrams: { received: this.counters.received, dropped: this.counters.dropped },
-          sockets: [...this.sockets.values()].map((s) => ({
-            network: s.network,
-            up: s.up,
-            bufferBytes: s.bufferBytes,
-            lastError: s.lastError ?? null,
-          })),
-          rssBytes: process.memoryUsage.rss(),
-        };
+        return this.status(performance.now());
       default:
         throw new Error('unknown op');
     }
+  }
+
+  private status(now: number): AgentStatus {
+    return {
+      ...this.report(now, this.seq, this.metrics()),
+      list: this.list ?? null,
+      nats: this.nats.connected(),
+      sockets: [...this.sockets.values()].map(({ network, up, bufferBytes, lastError }) => ({
+        network,
+        up,
+        bufferBytes,
+        lastError: lastError ?? null,
+      })),
+      rejoin: {
+        switches: this.membership.switches,
+        lost: this.membership.lostPeers(),
+        isolated: this.membership.isolated(),
+        nextRunInMs: this.membership.nextRunIn(now) ?? null,
+        happenings: this.membership.diary.happenings(),
+      },
+      ...(this.plain && { plainAnswered: this.plain.answered }),
+    };
   }
 
   private async gate(workload: string, generation: number | undefined): Promise<unknown> {
@@ -321,7 +425,7 @@ export class Agent {
       bind,
       config.port,
       {
-        onUp: () => this.membership.trigger(performance.now()),
+        onUp: () => this.lookAtLost('link-up'),
         onDatagram: (bytes, from) => {
           const now = performance.now();
           const answer = (reply: Buffer): void => socket.send(reply, from.address, from.port, () => undefined);

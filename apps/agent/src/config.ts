@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { parseDatagramKeys } from '#contracts/datagram.js';
 import { MusterError } from '#contracts/errors.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/names.js';
+import { allSwitchedOn, type RejoinSwitches } from './membership/membership.js';
 import type { NatsCredentials } from './nats/nats-link.js';
 
 /** /etc/muster/agent.json, validated. */
@@ -28,6 +29,17 @@ export interface AgentConfig {
   bootIdFile: string;
   /** Command that prints the running workloads as JSON `[{name, generation}]`. Absent: the agent looks itself. */
   lister?: string[];
+  /**
+   * Parts of the rejoin loop, each on by default. `loop: false`: no run ever, nor is a lost peer greeted when it is
+   * heard; `timer: false`: none by the timer; `triggers: false`: by the timer only; `lowRate: false`: a lost peer is not
+   * greeted every 30 s between the runs. For tests of what each part is for.
+   */
+  rejoin: RejoinSwitches;
+  /**
+   * Answers bare 16-byte probes of other implementations on this UDP port of every network, at most 200 a second on each,
+   * never the same bytes twice. Unauthenticated, and without any vote. Absent: off.
+   */
+  plain?: { port: number };
 }
 
 /** Put before every absolute path of the host: lets a host without root live in a folder. */
@@ -78,9 +90,14 @@ export function checkConfig(raw: unknown): AgentConfig {
 
   const node = text('node');
   if (!NODE_NAME_PATTERN.test(node)) wrong('node', 'a node name (letters, digits, ".", "_", "-")');
-  const port = raw.port;
-  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65535)
-    return wrong('port', 'a port number');
+  const portOf = (field: string, value: unknown): number =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65535
+      ? value
+      : wrong(field, 'a port number');
+  const port = portOf('port', raw.port);
+  const plain =
+    raw.plain === undefined ? undefined : { port: portOf('plain.port', isObject(raw.plain) && raw.plain.port) };
+  if (plain?.port === port) wrong('plain.port', 'another port than "port"');
 
   const networks: AgentConfig['networks'] = {};
   const givenNetworks = isObject(raw.networks) ? Object.entries(raw.networks) : [];
@@ -96,6 +113,14 @@ export function checkConfig(raw: unknown): AgentConfig {
   if (givenNats.length === 0) wrong('nats', 'lists of server URLs by network');
   for (const [name, urls] of givenNats) nats[name] = texts(`nats.${name}`, urls);
 
+  const rejoin: RejoinSwitches = { ...allSwitchedOn };
+  if (raw.rejoin !== undefined && !isObject(raw.rejoin)) wrong('rejoin', 'an object of switches');
+  for (const [name, value] of Object.entries(raw.rejoin ?? {})) {
+    if (!(name in allSwitchedOn)) wrong(`rejoin.${name}`, `one of ${Object.keys(allSwitchedOn).join(', ')}`);
+    if (typeof value !== 'boolean') wrong(`rejoin.${name}`, 'true or false');
+    rejoin[name as keyof RejoinSwitches] = value as boolean;
+  }
+
   const root = musterRoot();
   return {
     node,
@@ -109,6 +134,8 @@ export function checkConfig(raw: unknown): AgentConfig {
     socket: text('socket', `${root}/run/muster/agent.sock`),
     bootIdFile: text('bootIdFile', '/proc/sys/kernel/random/boot_id'),
     ...(raw.lister !== undefined && { lister: texts('lister', raw.lister) }),
+    rejoin,
+    ...(plain && { plain }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { DetectionSettings } from '#contracts/settings.js';
+import { LinkQuality } from './link-quality.js';
 
 /**
  * An echo counts while it comes within this share of the interval. Below 1, so that a probe is judged before the next
@@ -15,7 +16,11 @@ export interface Link {
   /** µs; -1: no echo since the start or since it went silent. */
   rttUs: number;
   pending?: { nonce: string; sentAt: number; dueAt: number };
+  /** Of the probes that were judged. A row of misses that made the link silent is an outage, and told as such. */
+  quality: LinkQuality;
 }
+
+const unknown = (): Link => ({ misses: 0, rttUs: -1, quality: new LinkQuality() });
 
 export type LinkNumbers = Pick<DetectionSettings, 'interval' | 'misses' | 'suspectMisses'>;
 
@@ -33,7 +38,7 @@ export function classOf(link: Link, n: LinkNumbers): LinkClass {
 export class LinkObservations {
   private readonly links = new Map<string, Map<string, Link>>();
   private readonly byNonce = new Map<string, { peer: string; network: string }>();
-  private abstainUntil = -Infinity;
+  private stoodStillAt = -Infinity;
   private changed = 0;
 
   constructor(private n: LinkNumbers) {}
@@ -43,8 +48,24 @@ export class LinkObservations {
     return this.changed;
   }
 
+  /**
+   * Other numbers from now on. An accusation must hold by them as if they had always been in force: so many probes, and
+   * so much time. Misses at a shorter interval are scaled down to the time that they span (12 at 250 ms are 3 at 1 s);
+   * at a longer one they keep their number, for more probes than were sent cannot have been missed.
+   */
   tune(n: LinkNumbers): void {
+    const share = Math.min(1, this.n.interval / n.interval);
+    const same =
+      n.interval === this.n.interval && n.misses === this.n.misses && n.suspectMisses === this.n.suspectMisses;
     this.n = n;
+    if (same) return;
+    for (const networks of this.links.values())
+      for (const link of networks.values()) {
+        link.misses = Math.floor(link.misses * share);
+        const { pending } = link;
+        if (pending) pending.dueAt = Math.max(pending.dueAt, pending.sentAt + n.interval * DUE_SHARE);
+      }
+    this.changed++;
   }
 
   /** Peers and networks as they are now; what stays keeps its counts. */
@@ -53,7 +74,7 @@ export class LinkObservations {
     for (const [peer, networks] of peers) {
       const known = this.links.get(peer) ?? new Map<string, Link>();
       for (const network of [...known.keys()]) if (!networks.includes(network)) this.drop(known, network);
-      for (const network of networks) if (!known.has(network)) known.set(network, { misses: 0, rttUs: -1 });
+      for (const network of networks) if (!known.has(network)) known.set(network, unknown());
       this.links.set(peer, known);
     }
   }
@@ -86,6 +107,8 @@ export class LinkObservations {
     const link = this.links.get(peer)?.get(network);
     if (link?.pending?.nonce !== nonce) return false;
     const before = classOf(link, this.n);
+    const lost = before === 'silent' ? 0 : link.misses;
+    link.quality.count(lost + 1, lost, now);
     link.rttUs = Math.max(0, Math.round((now - link.pending.sentAt) * 1000));
     link.misses = 0;
     delete link.pending;
@@ -121,12 +144,12 @@ export class LinkObservations {
         delete link.pending;
         if (tooLong) Object.assign(link, { misses: 0, rttUs: -1 });
       }
-    this.abstainUntil = now + this.n.interval * (1 + DUE_SHARE);
+    this.stoodStillAt = now;
     this.changed++;
   }
 
   abstains(now: number): boolean {
-    return now < this.abstainUntil;
+    return now < this.stoodStillAt + this.n.interval * (1 + DUE_SHARE);
   }
 
   /** Unanswered on every shared network for at least `misses` probes. */
@@ -136,14 +159,25 @@ export class LinkObservations {
     return [...networks.values()].every((l) => l.misses >= misses);
   }
 
-  /** A peer that rejoined is examined anew: nothing is known of it yet. */
+  /** A peer that rejoined, or that has another address, is examined anew: nothing is known of it yet. */
   reset(peer: string): void {
+    const networks = this.links.get(peer);
+    for (const network of [...(networks?.keys() ?? [])]) {
+      this.drop(networks!, network);
+      networks!.set(network, unknown());
+    }
+    this.changed++;
+  }
+
+  /**
+   * The peer is lost and no longer probed: an echo that is still on its way must not turn one link back to `heard` for
+   * as long as nobody examines it.
+   */
+  leave(peer: string): void {
     for (const link of this.links.get(peer)?.values() ?? []) {
       if (link.pending) this.byNonce.delete(link.pending.nonce);
       delete link.pending;
-      Object.assign(link, { misses: 0, rttUs: -1 });
     }
-    this.changed++;
   }
 
   private forget(peer: string): void {

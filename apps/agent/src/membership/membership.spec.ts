@@ -2,13 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Membership, membershipNumbers as n } from './membership.js';
 
+/** Who is greeted at this instant. */
+const next = (m: Membership, now: number): string[] => m.next(now).map((g) => g.peer);
+
 const half = (): number => 0.5;
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i}`);
 
 /** Runs in steps of 100 ms and returns who was greeted when. */
 const run = (m: Membership, from: number, to: number): { at: number; peer: string }[] => {
   const greeted: { at: number; peer: string }[] = [];
-  for (let now = from; now <= to; now += 100) for (const peer of m.next(now)) greeted.push({ at: now, peer });
+  for (let now = from; now <= to; now += 100) for (const { peer } of m.next(now)) greeted.push({ at: now, peer });
   return greeted;
 };
 
@@ -16,7 +19,7 @@ describe('membership', () => {
   it('never greets a member', () => {
     const m = new Membership(n, half, 0);
     m.setPeers(names(5), 0);
-    m.trigger(10);
+    m.trigger(10, 'nats');
     m.greetSoon('p1');
     expect(run(m, 0, 200_000)).toEqual([]);
   });
@@ -37,10 +40,10 @@ describe('membership', () => {
     const m = new Membership(n, half, 0);
     m.setPeers(names(3), 0);
     m.lose('p1', 0);
-    m.trigger(100);
-    expect(m.next(100)).toEqual(['p1']);
-    for (let i = 0; i < 10; i++) m.trigger(200);
-    expect(m.next(200)).toEqual([]);
+    m.trigger(100, 'nats');
+    expect(next(m, 100)).toEqual(['p1']);
+    for (let i = 0; i < 10; i++) m.trigger(200, 'nats');
+    expect(next(m, 200)).toEqual([]);
     const after = run(m, 300, 20_000);
     expect(after).toEqual([{ at: 2100, peer: 'p1' }]);
   });
@@ -49,15 +52,15 @@ describe('membership', () => {
     const m = new Membership(n, half, 0);
     m.setPeers(names(21), 0);
     for (const peer of names(20)) m.lose(peer, 0);
-    m.trigger(0);
-    expect(m.next(0)).toEqual(names(8));
-    expect(m.next(20)).toEqual([]);
+    m.trigger(0, 'nats');
+    expect(next(m, 0)).toEqual(names(8));
+    expect(next(m, 20)).toEqual([]);
     m.welcome('p0');
     m.welcome('p1');
-    expect(m.next(40)).toEqual(['p8', 'p9']);
-    expect(m.next(1_999)).toEqual([]);
-    expect(m.next(2_000)).toHaveLength(6);
-    expect(m.next(2_040)).toHaveLength(2);
+    expect(next(m, 40)).toEqual(['p8', 'p9']);
+    expect(next(m, 1_999)).toEqual([]);
+    expect(next(m, 2_000)).toHaveLength(6);
+    expect(next(m, 2_040)).toHaveLength(2);
     expect(run(m, 2_100, 8_000)).toHaveLength(2);
   });
 
@@ -75,9 +78,9 @@ describe('membership', () => {
     const m = new Membership(n, half, 0);
     m.setPeers(names(3), 0);
     m.lose('p2', 0);
-    expect(m.next(0)).toEqual([]);
+    expect(next(m, 0)).toEqual([]);
     m.greetSoon('p2');
-    expect(m.next(20)).toEqual(['p2']);
+    expect(next(m, 20)).toEqual(['p2']);
   });
 
   it('forgets who left the list', () => {
@@ -107,7 +110,7 @@ describe('membership', () => {
         const inFlight = new Map<string, number>();
         const step = (): void => {
           for (const [peer, until] of inFlight) if (until <= now) inFlight.delete(peer);
-          for (const peer of m.next(now)) {
+          for (const { peer } of m.next(now)) {
             expect(m.isLost(peer)).toBe(true);
             expect(inFlight.has(peer)).toBe(false);
             inFlight.set(peer, now + n.limit);
@@ -117,7 +120,7 @@ describe('membership', () => {
         for (const e of events) {
           if (e.kind === 'lose') m.lose(`p${e.i}`, now);
           if (e.kind === 'heard') m.greetSoon(`p${e.i}`);
-          if (e.kind === 'trigger') m.trigger(now);
+          if (e.kind === 'trigger') m.trigger(now, 'nats');
           if (e.kind === 'wait') now += e.ms;
           if (e.kind === 'welcome') {
             m.welcome(`p${e.i}`);
@@ -128,7 +131,7 @@ describe('membership', () => {
         const lost = new Set(m.lostPeers());
         for (const end = now + 66_000 + 15_000; now < end && lost.size > 0; now += 100) {
           for (const [peer, until] of inFlight) if (until <= now) inFlight.delete(peer);
-          for (const peer of m.next(now)) lost.delete(peer);
+          for (const { peer } of m.next(now)) lost.delete(peer);
         }
         expect([...lost]).toEqual([]);
       }),

@@ -1,3 +1,5 @@
+import { RejoinDiary, type RejoinWhy } from './rejoin-diary.js';
+
 /** Times in ms. */
 export interface MembershipNumbers {
   /** Between two runs of the rejoin loop; each is drawn ± jitter. */
@@ -22,6 +24,26 @@ export const membershipNumbers: MembershipNumbers = {
   limit: 2_000,
 };
 
+/** Parts of the rejoin loop that can be switched off one by one, to show what each is for. */
+export interface RejoinSwitches {
+  /** Runs at all, and the greeting of a lost peer that was heard. */
+  loop: boolean;
+  /** Runs by the timer. */
+  timer: boolean;
+  /** Runs and greetings by whatever else happens. */
+  triggers: boolean;
+  /** A lost peer is greeted every 30 s also without a run. */
+  lowRate: boolean;
+}
+
+export const allSwitchedOn: RejoinSwitches = { loop: true, timer: true, triggers: true, lowRate: true };
+
+/** A peer to be greeted, and what for. */
+export interface Greeting {
+  peer: string;
+  why: RejoinWhy;
+}
+
 /**
  * Who is a member and who is lost, and which lost peers are greeted now. Members are never greeted. A run greets every
  * lost peer once; triggers that come during a run become one more run after it. Greetings overlap by at most
@@ -29,16 +51,18 @@ export const membershipNumbers: MembershipNumbers = {
  */
 export class Membership {
   private readonly peers = new Set<string>();
-  private readonly lost = new Map<string, { greetedAt: number }>();
-  private readonly queue: string[] = [];
+  private readonly lost = new Map<string, { greetedAt: number; why: RejoinWhy }>();
+  private readonly queue: Greeting[] = [];
   private readonly inFlight = new Map<string, number>();
-  private again = false;
+  private again: RejoinWhy | undefined;
   private nextRunAt: number;
 
   constructor(
     private readonly n: MembershipNumbers,
     private readonly random: () => number,
     now: number,
+    readonly switches: RejoinSwitches = allSwitchedOn,
+    readonly diary = new RejoinDiary(),
   ) {
     this.nextRunAt = now + this.draw(n.period);
   }
@@ -55,6 +79,11 @@ export class Membership {
     return this.peers.size > 0 && this.lost.size === this.peers.size;
   }
 
+  /** ms until the timer begins a run; undefined: it is switched off. */
+  nextRunIn(now: number): number | undefined {
+    return this.switches.loop && this.switches.timer ? Math.max(0, this.nextRunAt - now) : undefined;
+  }
+
   /** A new peer counts as a member until it proves silent. */
   setPeers(names: Iterable<string>, now: number): void {
     const next = new Set(names);
@@ -64,64 +93,87 @@ export class Membership {
         this.dropLost(peer);
       }
     for (const peer of next) this.peers.add(peer);
-    this.trigger(now);
+    this.trigger(now, 'peer-list');
   }
 
   lose(peer: string, now: number): void {
     if (!this.peers.has(peer) || this.lost.has(peer)) return;
-    this.lost.set(peer, { greetedAt: now });
+    this.lost.set(peer, { greetedAt: now, why: 'timer' });
+    this.diary.note(peer, 'lost', 'silent');
     if (this.isolated()) this.nextRunAt = Math.min(this.nextRunAt, now + this.draw(this.n.isolatedPeriod));
   }
 
   /** The peer brought our greeting back: true when it is a member again by this. */
   welcome(peer: string): boolean {
-    const joined = this.lost.has(peer);
+    const state = this.lost.get(peer);
     this.dropLost(peer);
-    return joined;
+    if (state) this.diary.note(peer, 'joined', state.why);
+    return state !== undefined;
   }
 
-  /** Something changed (peer list, NATS back, own link up, a node event): look at all lost peers now. */
-  trigger(now: number): void {
-    if (this.running()) this.again = true;
-    else this.startRun(now);
+  /** What made it lost no longer holds (other numbers, another address): a member, to be examined at the full rate. */
+  readmit(peer: string): void {
+    this.dropLost(peer);
+  }
+
+  /** Something changed: look at all lost peers now. */
+  trigger(now: number, why: RejoinWhy): void {
+    if (!this.switches.loop || !this.switches.triggers) return;
+    if (this.running()) this.again ??= why;
+    else this.startRun(now, why);
   }
 
   /** A lost peer was heard: greet just that one. */
   greetSoon(peer: string): void {
-    if (this.lost.has(peer) && !this.inFlight.has(peer) && !this.queue.includes(peer)) this.queue.unshift(peer);
+    if (this.switches.loop && this.switches.triggers && this.enqueue(peer, 'heard')) this.diary.ran('heard');
   }
 
   /** Whom to greet now; each counts as in flight until its welcome or its limit. */
-  next(now: number): string[] {
+  next(now: number): Greeting[] {
     for (const [peer, deadline] of this.inFlight) if (deadline <= now) this.inFlight.delete(peer);
-    if (!this.running() && (this.again || now >= this.nextRunAt)) this.startRun(now);
-    for (const [peer, { greetedAt }] of this.lost) if (now - greetedAt >= this.n.lostProbe) this.greetSoon(peer);
-    const greet: string[] = [];
+    if (!this.running()) {
+      const due = now >= this.nextRunAt && this.switches.loop && this.switches.timer;
+      if (this.again) this.startRun(now, this.again);
+      else if (due) this.startRun(now, 'timer');
+    }
+    if (this.switches.lowRate)
+      for (const [peer, { greetedAt }] of this.lost)
+        if (now - greetedAt >= this.n.lostProbe) this.enqueue(peer, 'low-rate');
+    const greet: Greeting[] = [];
     while (this.queue.length > 0 && this.inFlight.size < this.n.parallel) {
-      const peer = this.queue.shift() as string;
-      const state = this.lost.get(peer);
-      if (!state || this.inFlight.has(peer)) continue;
+      const next = this.queue.shift() as Greeting;
+      const state = this.lost.get(next.peer);
+      if (!state || this.inFlight.has(next.peer)) continue;
       state.greetedAt = now;
-      this.inFlight.set(peer, now + this.n.limit);
-      greet.push(peer);
+      state.why = next.why;
+      this.inFlight.set(next.peer, now + this.n.limit);
+      this.diary.note(next.peer, 'greeted', next.why);
+      greet.push(next);
     }
     return greet;
+  }
+
+  private enqueue(peer: string, why: RejoinWhy): boolean {
+    if (!this.lost.has(peer) || this.inFlight.has(peer) || this.queue.some((g) => g.peer === peer)) return false;
+    this.queue.unshift({ peer, why });
+    return true;
   }
 
   private running(): boolean {
     return this.queue.length > 0 || this.inFlight.size > 0;
   }
 
-  private startRun(now: number): void {
-    this.again = false;
-    this.queue.push(...this.lost.keys());
+  private startRun(now: number, why: RejoinWhy): void {
+    this.again = undefined;
+    this.diary.ran(why);
+    for (const peer of this.lost.keys()) this.queue.push({ peer, why });
     this.nextRunAt = now + this.draw(this.isolated() ? this.n.isolatedPeriod : this.n.period);
   }
 
   private dropLost(peer: string): void {
     this.lost.delete(peer);
     this.inFlight.delete(peer);
-    const queued = this.queue.indexOf(peer);
+    const queued = this.queue.findIndex((g) => g.peer === peer);
     if (queued >= 0) this.queue.splice(queued, 1);
   }
 

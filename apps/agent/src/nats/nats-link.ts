@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { inboxPrefix } from '#contracts/names.js';
+import { connect, jwtAuthenticator, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { inboxPrefix, isInbox } from '#contracts/names.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** This agent's NATS user, as its enrolment gave it. */
@@ -11,13 +11,19 @@ export interface NatsCredentials {
   jwt: string;
 }
 
+/** What this agent listens to on every connection: what it is told, or, where `fn` gives an answer, what it is asked. */
+export interface NatsEar {
+  subject: string;
+  /** `key` is the same for the copies of one question that come over several connections. */
+  fn: (text: string, key: string) => void | Promise<string | undefined>;
+}
+
 export interface NatsLinkOptions {
   network: string;
   servers: string[];
   node: string;
   credentials?: NatsCredentials;
-  /** Told over this connection, e.g. that the peer list has changed. */
-  subscribe: { subject: string; fn: () => void };
+  ears: NatsEar[];
   onUp: () => void;
   log: AgentLog;
 }
@@ -100,12 +106,13 @@ export class NatsLink {
 
   /** Until the connection is closed for good. */
   private async follow(nc: NatsConnection): Promise<void> {
-    nc.subscribe(this.o.subscribe.subject, {
-      callback: (e) => {
-        if (e) this.o.log.warn('cannot listen', { subject: this.o.subscribe.subject, reason: reasonOf(e) });
-        else this.o.subscribe.fn();
-      },
-    });
+    for (const ear of this.o.ears)
+      nc.subscribe(ear.subject, {
+        callback: (e, m) => {
+          if (e) this.o.log.warn('cannot listen', { subject: ear.subject, reason: reasonOf(e) });
+          else void this.hear(ear, m);
+        },
+      });
     this.turn(true);
     for await (const s of nc.status()) {
       if (s.type === 'disconnect' || s.type === 'staleConnection') this.turn(false);
@@ -114,6 +121,15 @@ export class NatsLink {
       else if (s.type === 'close') break;
     }
     this.turn(false);
+  }
+
+  private async hear(ear: NatsEar, m: Msg): Promise<void> {
+    try {
+      const answer = await ear.fn(m.string(), m.reply ?? '');
+      if (answer !== undefined && m.reply !== undefined && isInbox(m.reply)) m.respond(answer);
+    } catch (e) {
+      this.o.log.warn('a message could not be handled', { subject: ear.subject, reason: reasonOf(e) });
+    }
   }
 
   private turn(up: boolean): void {

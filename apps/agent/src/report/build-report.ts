@@ -1,5 +1,13 @@
 import type { LinkObservations } from '../links/link-observation.js';
-import type { AgentHealth, Leaving, PeerObservation, Report, RunningWorkload } from '#contracts/report.js';
+import type {
+  AgentHealth,
+  AgentMetrics,
+  Leaving,
+  LinkObservation,
+  PeerObservation,
+  Report,
+  RunningWorkload,
+} from '#contracts/report.js';
 
 /** `networks` are sorted. */
 export interface ReportParts
@@ -10,20 +18,23 @@ export interface ReportParts
   links: LinkObservations;
   now: number;
   warnings: string[];
+  metrics: AgentMetrics | undefined;
   workloads: RunningWorkload[] | undefined;
   leaving: Leaving | undefined;
 }
 
 /** On a network that is not shared, or of which nothing is known yet. */
-const NOTHING: [number, number] = [0, -1];
+const NOTHING: LinkObservation = [0, -1];
 
 /** What this agent says now. Lost peers stay in it with the misses that they had: an accusation stands until it is answered. */
 export function buildReport(p: ReportParts): Report {
   const peers = [...p.peers].map((peer): PeerObservation => [
     peer,
-    p.networks.map((network): [number, number] => {
+    p.networks.map((network): LinkObservation => {
       const link = p.links.link(peer, network);
-      return link ? [link.misses, link.rttUs] : NOTHING;
+      if (!link) return NOTHING;
+      const lost = link.quality.lostPermille(p.now);
+      return lost > 0 ? [link.misses, link.rttUs, lost] : [link.misses, link.rttUs];
     }),
   ]);
   return {
@@ -41,15 +52,20 @@ export function buildReport(p: ReportParts): Report {
   };
 }
 
+/** Why nothing that this agent misses says anything of others; undefined: it does. */
+export function whyAbstain(p: Pick<ReportParts, 'links' | 'networks' | 'sendErrors' | 'now'>): string | undefined {
+  if (p.links.abstains(p.now)) return 'its loop stood still';
+  return p.networks.every((n) => (p.sendErrors[n] ?? 0) > 0) ? 'it cannot send on any network' : undefined;
+}
+
 function healthOf(p: ReportParts): AgentHealth {
-  const stoodStill = p.links.abstains(p.now);
-  const mute = p.networks.every((n) => (p.sendErrors[n] ?? 0) > 0);
-  const reason = stoodStill ? 'its loop stood still' : mute ? 'it cannot send on any network' : undefined;
+  const reason = whyAbstain(p);
   return {
     abstain: reason !== undefined,
     ...(reason !== undefined && { reason }),
     sendErrors: p.sendErrors,
     loopGapMs: Math.round(p.loopGapMs),
     ...(p.warnings.length > 0 && { warnings: p.warnings }),
+    ...(p.metrics && { metrics: p.metrics }),
   };
 }

@@ -20,9 +20,19 @@ export interface WireSelf {
 const STRANGER_RATE = 200;
 
 /** What came in, for the agent to act on. Probes have been answered by then. */
-export type Heard =
-  | { kind: 'probe' | 'hello'; peer: string; network: string; listVersion: number }
-  | { kind: 'echo' | 'welcome'; peer: string; network: string; listVersion: number; nonce: string };
+export type Heard = { peer: string; network: string; epoch: bigint; listVersion: number } & (
+  { kind: 'probe' | 'hello' } | { kind: 'echo' | 'welcome'; nonce: string }
+);
+
+/** Who else may want a datagram. */
+export interface WireEars {
+  /** Takes the ECHO of a probe that was sent on request, also of somebody who is on no list: true when it was awaited. */
+  polled: (from: bigint, network: string, nonce: string, now: number) => boolean;
+  /** Somebody signs with our own name, maybe an earlier process of ours. */
+  asUs: (epoch: bigint, now: number) => void;
+}
+
+const deaf: WireEars = { polled: () => false, asUs: () => undefined };
 
 /**
  * Turns datagrams into what the agent acts on, and answers. A PROBE or HELLO with a valid MAC that is meant for us is
@@ -32,6 +42,7 @@ export type Heard =
 export class Datagrams {
   private readonly id: bigint;
   private peers = new Map<bigint, string>();
+  private ids = new Map<string, bigint>();
   private strangers = { second: 0, answers: 0 };
 
   constructor(
@@ -39,38 +50,49 @@ export class Datagrams {
     private readonly networks: string[],
     private readonly keys: DatagramKeys,
     private readonly counters: DropCounters,
+    private readonly ears = deaf,
   ) {
     this.id = peerId(self.name);
   }
 
   know(names: Iterable<string>): void {
-    this.peers = new Map([...names].map((name) => [peerId(name), name]));
+    this.ids = new Map([...names].map((name) => [name, peerId(name)]));
+    this.peers = new Map([...this.ids].map(([name, id]) => [id, name]));
   }
 
   /** A fresh question, and the nonce that must come back. */
   question(type: DatagramType, peer: string, network: string): { bytes: Buffer; nonce: string } {
     const nonce = randomBytes(16);
-    return { bytes: this.encode(type, peerId(peer), network, nonce), nonce: nonce.toString('hex') };
+    return {
+      bytes: this.encode(type, this.ids.get(peer) ?? peerId(peer), network, nonce),
+      nonce: nonce.toString('hex'),
+    };
   }
 
   receive(bytes: Buffer, network: string, now: number, answer: (bytes: Buffer) => void): Heard | undefined {
     this.counters.received++;
     const d = decodeDatagram(bytes, this.keys);
     if (typeof d === 'string') return this.drop(d);
-    if (d.from === this.id) return this.drop('own');
+    if (d.from === this.id) {
+      this.ears.asUs(d.epoch, now);
+      return this.drop('own');
+    }
     if (d.to !== this.id) return this.drop('not-for-us');
     const peer = this.peers.get(d.from);
-    const { listVersion } = d;
+    const { epoch, listVersion } = d;
     if (d.type === DatagramTypes.ECHO || d.type === DatagramTypes.WELCOME) {
-      if (peer === undefined) return this.drop('stranger');
-      if (d.network !== this.networks.indexOf(network)) return this.drop('network');
+      const isOurs = d.network === this.networks.indexOf(network);
+      const nonce = d.nonce.toString('hex');
       const kind = d.type === DatagramTypes.ECHO ? 'echo' : 'welcome';
-      return { kind, peer, network, listVersion, nonce: d.nonce.toString('hex') };
+      if (kind === 'echo' && isOurs && this.ears.polled(d.from, network, nonce, now)) return undefined;
+      if (peer === undefined) return this.drop('stranger');
+      if (!isOurs) return this.drop('network');
+      return { kind, peer, network, epoch, listVersion, nonce };
     }
     if (peer === undefined && this.crowded(now)) return this.drop('crowd');
     answer(this.reply(d));
     if (peer === undefined) return undefined;
-    return { kind: d.type === DatagramTypes.PROBE ? 'probe' : 'hello', peer, network, listVersion };
+    return { kind: d.type === DatagramTypes.PROBE ? 'probe' : 'hello', peer, network, epoch, listVersion };
   }
 
   /** The asker's network index and nonce go back as they came: it compares them with its own. */

@@ -29,6 +29,8 @@ export class UdpSocket {
   private bound = false;
   /** Consecutive failures to send: evidence against ourselves. */
   sendErrors = 0;
+  /** Datagrams that left since the start. */
+  sent = 0;
   /** Why the last send or bind failed. */
   lastError: string | undefined;
   /** Bytes of receive buffer that the system gave; it counts its own bookkeeping in. */
@@ -77,6 +79,7 @@ export class UdpSocket {
     this.socket.send(bytes, port, address, (e) => {
       if (!e || PEERS_FAULT.has((e as NodeJS.ErrnoException).code ?? '')) {
         this.sendErrors = 0;
+        this.sent++;
         return;
       }
       this.sendErrors++;
