@@ -44,6 +44,13 @@ describe('a bucket', () => {
     expect(await things.create('gone', { n: 2 })).toBeGreaterThan(first);
   });
 
+  it('has pairs of names for keys, and lists them as they were given', async () => {
+    const things = bus.bucket<Thing>('workers');
+    await things.create('x=a.1~b-2', { n: 1 });
+    expect((await things.list()).map((e) => e.key)).toEqual(['x=a.1~b-2']);
+    await expect(things.create('a/b', { n: 1 })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
   it('lists an empty bucket', async () => {
     expect(await bus.bucket('secrets').list()).toEqual([]);
   });

@@ -85,6 +85,14 @@ describe('alarms about what the detector sees', () => {
     await alarms();
   }, 40_000);
 
+  it('are raised for what beacons carry beside the verdicts, and cleared when they do not any more', async () => {
+    const message = 'n-1 and n-2 do not hear each other on backend.';
+    fleet.conditions = [{ code: 'link-down', subject: 'n-1~n-2', severity: 'warning', message }];
+    await alarms('link-down=n-1~n-2');
+    fleet.conditions = [];
+    await alarms();
+  }, 40_000);
+
   it('are raised for a blind detector, for a silent one instead, and cleared', async () => {
     fleet.sighted = false;
     const since = performance.now();

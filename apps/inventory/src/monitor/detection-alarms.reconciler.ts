@@ -38,7 +38,13 @@ export class DetectionAlarmsReconciler implements Reconciler {
     this.degradedSince.keep(nodes.filter(isDegraded).map((n) => n.name));
     const wanted = detectionAlarms({
       silentForMs: this.detector.ageMs ?? performance.now() - this.began,
-      beacon: beacon && { fresh, sighted, members: beacon.members, reporters: beacon.sightedReporters },
+      beacon: beacon && {
+        fresh,
+        sighted,
+        members: beacon.members,
+        reporters: beacon.sightedReporters,
+        ...(beacon.conditions && { conditions: beacon.conditions }),
+      },
       blindForMs: this.blindSince.ageMs(BLIND),
       nodes,
       degradedForMs: (node) => this.degradedSince.ageMs(node),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { NodeRecord, VerdictKind } from '#contracts';
+import { MOST_CONDITIONS, type AlarmCode, type DetectorCondition, type NodeRecord, type VerdictKind } from '#contracts';
 import { aNode } from '../testing/records.js';
 import {
   BLIND_AFTER_MS,
@@ -23,14 +23,18 @@ const facts = (o: Partial<DetectionFacts> = {}): DetectionFacts => ({
   active: new Map(),
   ...o,
 });
+const asItWas = (id: string) => {
+  const [code = '', subject = ''] = id.split('=');
+  return { code: code as AlarmCode, subject, severity: 'warning' as const, message: 'as it was' };
+};
 /** Codes and subjects that are wanted, where these are up already. */
 const ids = ({
   active = new Set(),
   ...o
 }: Omit<Partial<DetectionFacts>, 'active'> & { active?: Set<string> }): string[] =>
-  detectionAlarms(
-    facts({ ...o, active: new Map([...active].map((id) => [id, { severity: 'warning', message: 'as it was' }])) }),
-  ).map((a) => `${a.code}=${a.subject}`);
+  detectionAlarms(facts({ ...o, active: new Map([...active].map((id) => [id, asItWas(id)])) })).map(
+    (a) => `${a.code}=${a.subject}`,
+  );
 
 describe('alarms of the detection', () => {
   it('are none in a healthy fleet, nor in an empty one', () => {
@@ -101,6 +105,63 @@ describe('alarms of the detection', () => {
     expect(ids({ nodes: [blind, ...up('b')] })).toEqual([]);
     expect(ids({ nodes: [blind, ...up('b')], active })).toEqual(['conflict=a']);
     expect(ids({ nodes: up('a', 'b'), active })).toEqual([]);
+  });
+
+  describe('for what beacons say beside the verdicts', () => {
+    const condition = (o: Partial<DetectorCondition> = {}): DetectorCondition => ({
+      code: 'link-down',
+      subject: 'a~b',
+      severity: 'warning',
+      message: 'a and b do not hear each other on backend.',
+      ...o,
+    });
+    const beacon = (conditions: DetectorCondition[], o: object = {}): DetectionFacts['beacon'] => ({
+      fresh: true,
+      sighted: true,
+      members: 5,
+      reporters: 5,
+      conditions,
+      ...o,
+    });
+    const active = new Set(['link-down=a~b', 'auth-failure=fleet']);
+
+    it('stand as long as a fresh beacon carries them, of a blind detector too', () => {
+      const two = [condition(), condition({ code: 'auth-failure', subject: 'fleet', severity: 'critical' })];
+      expect(detectionAlarms(facts({ beacon: beacon(two) }))).toEqual(two);
+      expect(ids({ beacon: beacon(two, { sighted: false }), active })).toEqual([...active]);
+      expect(ids({ beacon: beacon([condition()]), active })).toEqual(['link-down=a~b']);
+      expect(ids({ beacon: beacon([], { sighted: false }), active })).toEqual([]);
+      expect(ids({ active })).toEqual([]);
+    });
+
+    it('stay as they are while no beacon is fresh', () => {
+      expect(ids({ beacon: beacon([], { fresh: false }), active })).toEqual([...active]);
+      expect(ids({ beacon: undefined, active })).toEqual([...active]);
+    });
+
+    it('are not cleared by a list on which there was no room for them', () => {
+      const many = Array.from({ length: MOST_CONDITIONS }, (_, i) => condition({ subject: `n${i}` }));
+      expect(ids({ beacon: beacon(many), active })).toEqual(expect.arrayContaining([...active]));
+      expect(ids({ beacon: beacon(many.slice(1)), active })).not.toEqual(expect.arrayContaining([...active]));
+    });
+
+    it('keep their words while only figures change', () => {
+      const is = (message: string, was: string, severity: 'warning' | 'critical' = 'warning'): string | undefined =>
+        detectionAlarms(
+          facts({
+            beacon: beacon([condition({ message })]),
+            active: new Map([['link-down=a~b', { ...asItWas('link-down=a~b'), message: was, severity }]]),
+          }),
+        )[0]?.message;
+      expect(is('12.5 % of 120 are lost.', '20 % of 7 are lost.')).toBe('20 % of 7 are lost.');
+      expect(is('b-2 loses 5 %.', 'b-1 loses 5 %.')).toBe('b-2 loses 5 %.');
+      expect(is('12 % are lost.', '20 % are lost.', 'critical')).toBe('12 % are lost.');
+    });
+
+    it('are none of a kind that this inventory does not know', () => {
+      const unknown = condition({ code: 'brake' as DetectorCondition['code'] });
+      expect(ids({ beacon: beacon([unknown]) })).toEqual([]);
+    });
   });
 
   it('name each thing once, and settle: a second look at the same facts wants the same', () => {

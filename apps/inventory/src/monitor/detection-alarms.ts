@@ -1,10 +1,27 @@
-import { alarmKey, type AlarmCode, type AlarmRecord, type NodeRecord } from '#contracts';
+import {
+  alarmKey,
+  MOST_CONDITIONS,
+  type AlarmCode,
+  type AlarmRecord,
+  type DetectorCondition,
+  type NodeRecord,
+} from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { FLEET } from '../incidents/incident-alarms.js';
 import { isMember } from '../incidents/trouble.js';
 
+/** What the detector itself says beside its verdicts, with each beacon. */
+const conditionCodes: readonly DetectorCondition['code'][] = [
+  'link-down',
+  'partly-heard',
+  'link-quality',
+  'auth-failure',
+  'agent-health',
+];
+
 /** Alarms that stand for what the detector sees: raised and cleared from here and nowhere else. */
 export const detectionAlarmCodes: readonly AlarmCode[] = [
+  ...conditionCodes,
   'blind',
   'detector-silent',
   'network-down',
@@ -28,14 +45,22 @@ export interface DetectionFacts {
   /** ms without a beacon, since the asker began to look. */
   silentForMs: number;
   /** The last one; undefined: none was heard. */
-  beacon: { fresh: boolean; sighted: boolean; members: number; reporters: number } | undefined;
+  beacon:
+    | {
+        fresh: boolean;
+        sighted: boolean;
+        members: number;
+        reporters: number;
+        conditions?: readonly DetectorCondition[];
+      }
+    | undefined;
   /** ms that beacons have been saying blind. */
   blindForMs: number;
   nodes: readonly NodeRecord[];
   /** ms that the node has been DEGRADED. */
   degradedForMs(node: string): number;
   /** Those that are up now, by `<code>=<subject>`: what cannot be seen is not called over. */
-  active: ReadonlyMap<string, Pick<AlarmRecord, 'severity' | 'message'>>;
+  active: ReadonlyMap<string, Pick<AlarmRecord, 'code' | 'subject' | 'severity' | 'message'>>;
 }
 
 /** All alarms that the detector's word calls for, each subject once. */
@@ -47,6 +72,7 @@ export function detectionAlarms(f: DetectionFacts): WantedAlarm[] {
     ...down,
     ...degraded(f, members, new Set(down.map((a) => a.subject))),
     ...conflicts(f, members),
+    ...conditions(f),
   ];
 }
 
@@ -116,6 +142,31 @@ function conflicts(f: DetectionFacts, members: readonly NodeRecord[]): WantedAla
     return [{ code: 'conflict' as const, subject: n.name, severity: 'critical' as const, message }];
   });
 }
+
+/**
+ * What a fresh beacon carries, whether its detector is sighted or blind; without one all stay as they are. A list that
+ * is full says nothing of what found no room on it.
+ */
+function conditions(f: DetectionFacts): WantedAlarm[] {
+  const told = f.beacon?.fresh === true ? (f.beacon.conditions ?? []) : undefined;
+  const wanted = (told ?? []).filter((c) => conditionCodes.includes(c.code)).map((c) => inItsWords(f, c));
+  const carried = new Set(wanted.map((a) => alarmKey(a.code, a.subject)));
+  if (told !== undefined && told.length < MOST_CONDITIONS) return wanted;
+  const others = [...f.active.values()].filter(
+    (a) => conditionCodes.some((code) => code === a.code) && !carried.has(alarmKey(a.code, a.subject)),
+  );
+  return [...wanted, ...others.map(({ code, subject, severity, message }) => ({ code, subject, severity, message }))];
+}
+
+/** Figures change with each beacon: they alone are no news, and not worth a write. */
+function inItsWords(f: DetectionFacts, { code, subject, severity, message }: DetectorCondition): WantedAlarm {
+  const was = f.active.get(alarmKey(code, subject));
+  const isSame = was?.severity === severity && withoutFigures(was.message) === withoutFigures(message);
+  return { code, subject, severity, message: isSame ? was.message : message };
+}
+
+/** Numbers that stand alone; those in names stay. */
+const withoutFigures = (text: string): string => text.replaceAll(/(?<![\w.:-])\d+(\.\d+)?(?![\w:-])/g, '#');
 
 export const isDegraded = (n: NodeRecord): boolean => n.verdict?.verdict === 'DEGRADED';
 

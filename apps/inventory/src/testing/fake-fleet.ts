@@ -6,6 +6,7 @@ import {
   Subjects,
   type Beacon,
   type CurrentVerdictRequest,
+  type DetectorCondition,
   type Report,
   type Verdict,
 } from '#contracts';
@@ -39,6 +40,8 @@ export class FakeFleet {
   private seq = 0;
   epoch = 1;
   sighted = true;
+  /** What the detector sees beside its verdicts. */
+  conditions: DetectorCondition[] = [];
   /** The detector is gone: no beacon. */
   detectorSilent = false;
 
@@ -152,6 +155,7 @@ export class FakeFleet {
       members: this.names.length,
       sightedReporters: this.names.length - this.silent.size,
       notUp,
+      conditions: this.conditions,
     };
     if (!this.detectorSilent) this.bus.publish(Subjects.beacon(), beacon);
     for (const node of this.names) if (!this.silent.has(node)) this.report(node);
