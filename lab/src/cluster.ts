@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentialsFile, initCluster } from '#bus';
 import { MusterError } from '#contracts';
+import { clockEnvironment } from './clock/fake-clock.js';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import { CLUSTER } from './host-image.js';
 import { instanceOf, knownHosts, natsUrls, SERVICE_PROCESSES, type LabPlan } from './plan.js';
@@ -114,6 +115,7 @@ export function startService(
   const env = {
     MUSTER_CONFIG: folder.at('etc', 'muster.yaml'),
     MUSTER_INSTANCE: instanceOf(name),
+    ...clockEnvironment(folder, name),
     ...(service === 'gateway' && { MUSTER_LISTEN: gatewayListen(folder, plan, record) }),
   };
   if (record.restart === undefined) {

@@ -1,4 +1,5 @@
 import { bmcAlive, setFault, setPower, startBmc } from './bmc.js';
+import { setClock, wrongClocks } from './clock/fake-clock.js';
 import { startNats, startService } from './cluster.js';
 import type { LabFolder, LabRecord } from './folder.js';
 import { bootHost, hostState, thawHost } from './hosts.js';
@@ -14,6 +15,10 @@ export async function healAll(
   hosts: readonly HostPlan[],
 ): Promise<string[]> {
   const undone: string[] = [];
+  for (const name of Object.keys(wrongClocks(folder))) {
+    setClock(folder, plan, name, '0');
+    undone.push(`clock of ${name} set right`);
+  }
   if (processes.last('nats') !== undefined && processes.alive('nats') === undefined) {
     await startNats(folder, processes, plan);
     undone.push('nats started');

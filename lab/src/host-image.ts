@@ -1,6 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MusterError } from '#contracts';
+import type { RejoinParts } from './agents/rejoin-parts.js';
+import { clockEnvironment, clockFolder } from './clock/fake-clock.js';
 import { PROJECT, type LabFolder } from './folder.js';
 import { natsUrls, type HostPlan, type LabPlan } from './plan.js';
 
@@ -23,17 +25,23 @@ export function refuseOddPaths(project = PROJECT, node = process.execPath): void
       );
 }
 
+export interface ImageOptions {
+  /** Its changes are kept in memory. */
+  tmpfs: boolean;
+  rejoin: RejoinParts;
+}
+
 /**
  * What a host's disk holds before its first boot, as if by its installer: supervisor, `systemctl`, sshd with its own key,
  * and, unless it is bare, the agent with its credentials and the start gate. Also host.json, by which lab/host knows the
  * host.
  */
-export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan, tmpfs: boolean): void {
+export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan, o: ImageOptions): void {
   const seed = folder.host(host.name, 'seed');
   // Where the host's own paths begin: at its root, or (loopback) in a folder of the machine.
   const root = plan.mode === 'netns' ? '' : folder.host(host.name, 'root');
   for (const d of ['log', 'root', 'seed']) mkdirSync(folder.host(host.name, d), { recursive: true });
-  const layers = tmpfs ? folder.at('layers', host.name) : folder.host(host.name, 'layers');
+  const layers = o.tmpfs ? folder.at('layers', host.name) : folder.host(host.name, 'layers');
   if (plan.mode === 'netns') for (const d of ['upper', 'work']) mkdirSync(join(layers, d), { recursive: true });
 
   const put = (path: string, text: string, mode = 0o644): void => {
@@ -57,6 +65,7 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
   );
 
   const lib = folder.at('lib');
+  const clocks = clockFolder(folder);
   put(
     // By this name of process 1 Ansible knows the service manager.
     'usr/local/sbin/systemd',
@@ -68,7 +77,7 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
   // Some tools look in /usr/bin before anything else, and would find the machine's own there.
   if (root === '') put('usr/bin/systemctl', systemctl, 0o755);
 
-  if (!host.bare) putAgent(folder, plan, host, root, put, unit);
+  if (!host.bare) putAgent(folder, plan, host, root, o, put, unit);
   mkdirSync(join(seed, 'etc/ssh'), { recursive: true });
   copyFileSync(folder.at('ssh', `${host.name}.key`), join(seed, 'etc/ssh/lab_host_key'));
   chmodSync(join(seed, 'etc/ssh/lab_host_key'), 0o600);
@@ -96,7 +105,7 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
         ports: host.ports,
         layers,
         // The host runs this very build: seen through the overlay, a rebuilt file might stay the old one.
-        binds: host.bare ? [lib] : [PROJECT, lib],
+        binds: host.bare ? [lib] : [PROJECT, lib, ...(clocks === undefined ? [] : [clocks])],
         bindsIfMounted: host.bare ? [] : [process.execPath],
         // What it runs must have come to it.
         hidden: host.bare ? [PROJECT, process.execPath] : [],
@@ -113,6 +122,7 @@ function putAgent(
   plan: LabPlan,
   host: HostPlan,
   root: string,
+  o: ImageOptions,
   put: (path: string, text: string, mode?: number) => void,
   unit: (name: string, text: string) => void,
 ): void {
@@ -131,6 +141,7 @@ function putAgent(
         nats: { management: [nats.management], backend: [nats.backend] },
         credentials: `${root}/etc/muster/nats.json`,
         keys: `${root}/etc/muster/datagram.key`,
+        ...(Object.keys(o.rejoin).length > 0 && { rejoin: o.rejoin }),
         ...(root !== '' && { bootIdFile: folder.host(host.name, 'boot_id') }),
       },
       null,
@@ -141,16 +152,18 @@ function putAgent(
   const etc = (file: string): string => readFileSync(folder.at('etc', file), 'utf8');
   put('etc/muster/nats.json', etc(join('creds', `agent=${host.node}.json`)), 0o600);
   put('etc/muster/datagram.key', etc(join('keys', 'datagram.key')), 0o600);
-  unit('muster-agent.service', agentUnit(agent('main')));
+  unit('muster-agent.service', agentUnit(agent('main'), clockEnvironment(folder, host.name)));
 }
 
-const agentUnit = (command: string): string => `[Unit]
+const agentUnit = (command: string, env: Record<string, string>): string => `[Unit]
 Description=Muster uptime agent
 After=network-online.target
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=${command}
+${Object.entries(env)
+  .map(([name, value]) => `Environment=${name}=${value}\n`)
+  .join('')}ExecStart=${command}
 RuntimeDirectory=muster
 StateDirectory=muster
 Restart=always

@@ -1,4 +1,5 @@
 import { bmcAlive, powerOf } from './bmc.js';
+import { wrongClocks } from './clock/fake-clock.js';
 import type { SwitchFault } from './faults/switch-fault.js';
 import { switchFaults } from './faults/switch.js';
 import type { LabFolder } from './folder.js';
@@ -35,6 +36,8 @@ export interface LabInfo {
   hosts: HostInfo[];
   /** What the switches do wrong; cables that are cut whole are told with their hosts. */
   faults: SwitchFault[];
+  /** Clocks that are wrong, by host (its agent) or process: `+1h`. */
+  clocks: Record<string, string>;
   processes: (ProcessRecord & { alive: boolean; instance?: string })[];
 }
 
@@ -79,6 +82,7 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     bmcPassword: folder.at('run', 'bmc-password'),
     hosts,
     faults: switchFaults(folder),
+    clocks: wrongClocks(folder),
     processes: processes
       .all()
       .map((p) => (SERVICE_PROCESSES.includes(p.name) ? { ...p, instance: instanceOf(p.name) } : p)),

@@ -4,6 +4,8 @@ import { MusterError } from '#contracts';
 import { runAudit, type AuditAnswer } from './audit/run-audit.js';
 import { selfTest } from './audit/self-test.js';
 import { bmcAlive, killBmc, powerOf, setFault, setPower, startBmc } from './bmc.js';
+import { withoutParts } from './agents/rejoin-parts.js';
+import { agentCommands } from './commands/agent-commands.js';
 import { cableCommands } from './commands/cable-commands.js';
 import type { Cli } from './commands/cli.js';
 import { killNats, startNats, startService, useNats } from './cluster.js';
@@ -80,19 +82,28 @@ program
     whole(1),
   )
   .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', port, 9007)
+  .option('--agent-without <part...>', 'parts of rejoin that are off in every agent: loop, timer, triggers, low-rate')
+  .option('--faketime', 'agents and services go by clocks of their own, which `clock` changes')
   .option('--hosts-only', 'machines, network and BMCs, without services')
   .action(
     async (
-      o: { nodes: number; mode?: LabMode; commission?: boolean; restart?: number; hostsOnly?: boolean } & Pick<
-        UpOptions,
-        'bare' | 'fencing' | 'port' | 'stormCap' | 'domains'
-      >,
+      o: {
+        nodes: number;
+        mode?: LabMode;
+        commission?: boolean;
+        restart?: number;
+        hostsOnly?: boolean;
+        agentWithout?: string[];
+        faketime?: boolean;
+      } & Pick<UpOptions, 'bare' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
     ) => {
       const done = await up(folder(), {
         ...o,
         mode: o.mode ?? bestMode(),
         commission: o.commission === true,
         hostsOnly: o.hostsOnly === true,
+        faketime: o.faketime === true,
+        rejoin: withoutParts(o.agentWithout ?? []),
         say,
       });
       answer({ ok: true, ...done }, `lab is up after ${done.seconds} s: ${done.api}`);
@@ -171,6 +182,7 @@ for (const [verb, act, done] of [
       answer({ ok: true, host: host.name, node: host.node, ...now() }, `${host.name} ${done}`);
     });
 cableCommands(cli);
+agentCommands(cli);
 program
   .command('bmc <host> <fault>')
   .description('stuck_on, hold=get|set, fail=get|set, delay=SECONDS, dead; release, ok, alive')
@@ -285,10 +297,16 @@ function statusText(info: LabInfo): string {
   const processes = info.processes
     .filter((p) => !p.name.startsWith('bmc-'))
     .map((p) => `${p.name.padEnd(16)} ${p.alive ? `pid ${p.pid}` : 'dead'}`);
-  const faults = info.faults.length > 0 ? ['', ...info.faults.map(faultText)] : [];
-  return [`${info.state}  ${info.mode}  ${info.api}  ${info.dir}`, '', ...hosts, '', ...processes, ...faults].join(
-    '\n',
-  );
+  const clocks = Object.entries(info.clocks).map(([name, offset]) => `clock of ${name}: ${offset}`);
+  const faults = [...info.faults.map(faultText), ...clocks];
+  return [
+    `${info.state}  ${info.mode}  ${info.api}  ${info.dir}`,
+    '',
+    ...hosts,
+    '',
+    ...processes,
+    ...(faults.length > 0 ? ['', ...faults] : []),
+  ].join('\n');
 }
 
 try {

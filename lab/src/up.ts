@@ -1,8 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:net';
 import { MusterError } from '#contracts';
+import type { RejoinParts } from './agents/rejoin-parts.js';
 import { startBmc, writeBmc } from './bmc.js';
 import { initLabCluster, startForwarder, startNats, startServices } from './cluster.js';
+import { makeClocks } from './clock/fake-clock.js';
 import { down } from './down.js';
 import { Api } from './fleet/api.js';
 import { FleetSetup } from './fleet-setup.js';
@@ -31,6 +33,10 @@ export interface UpOptions {
   port: number;
   /** Machines only: no services, nothing registered. */
   hostsOnly: boolean;
+  /** Parts of rejoin that are switched in every agent. */
+  rejoin: RejoinParts;
+  /** Agents and services go by clocks of their own. */
+  faketime: boolean;
   say: (line: string) => void;
 }
 
@@ -116,6 +122,7 @@ async function bringUp(
   say: (line: string) => void,
 ): Promise<void> {
   copyHostPrograms(folder);
+  if (o.faketime) makeClocks(folder, plan);
   await initLabCluster(folder, plan, o);
   const [layers] = await Promise.all([
     o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
@@ -134,7 +141,7 @@ async function bringUp(
   await Promise.all(
     plan.hosts.map(async (h) => {
       writeBmc(folder, h, password);
-      writeHostImage(folder, plan, h, layers.tmpfs);
+      writeHostImage(folder, plan, h, { tmpfs: layers.tmpfs, rejoin: o.rejoin });
       await Promise.all([bootHost(folder, h), startBmc(folder, processes, plan, h)]);
     }),
   );

@@ -17,6 +17,7 @@ const tools = [
   { name: 'ipmi_sim', package: 'openipmi', for: ['lab', 'test'] },
   { name: 'ip', package: 'iproute2', for: ['lab', 'test', 'bench'] },
   { name: 'nft', package: 'nftables', for: ['lab', 'test', 'bench'], optional: true },
+  { name: 'faketime', package: 'faketime', for: ['lab', 'test'], optional: true },
   { name: 'serf', package: 'serf', for: ['test', 'bench'] },
   { name: 'curl', package: 'curl', for: ['test'] },
 ];
