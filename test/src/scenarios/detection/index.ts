@@ -4,7 +4,8 @@ import { D1, D17, D1of10, D1of3, D1of32, D24, D5 } from './death.js';
 import { D14at1, D14at20, D14at5 } from './loss.js';
 import { D11, D11cut, D12 } from './monitor.js';
 import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
-import { D19D20, D21, D22 } from './peers.js';
+import { D19D20, D21 } from './peers.js';
+import { D22, D22parts } from './rejoin.js';
 import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
 import { D15, D16, D18 } from './wire.js';
 
@@ -30,6 +31,7 @@ export const detectionLong: readonly Scenario[] = [
   D11cut,
   D12,
   D13agent,
+  ...D22parts,
   D17,
   D24,
   D14at20,

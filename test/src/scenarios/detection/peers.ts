@@ -1,18 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { NodeView } from '#contracts';
 import type { Scenario } from '../../scenario.js';
-import {
-  agentShows,
-  agentStatus,
-  allUp,
-  hostNames,
-  idleHost,
-  inHost,
-  killAgent,
-  lasts,
-  status,
-  Watch,
-} from '../../watch.js';
+import { agentShows, agentStatus, allUp, hostNames, idleHost, inHost, killAgent, status, Watch } from '../../watch.js';
 
 const CACHE = '/var/lib/muster/peers.json';
 /** The bound for an agent that starts without a control plane, and for a change of the fleet, ms. */
@@ -135,41 +124,5 @@ export const D21: Scenario = {
       watch.verdicts().filter((e) => e.key !== node && e.data['verdict'] !== 'UP'),
       [],
     );
-  },
-};
-
-/** Longer than a lost peer takes to be lost, shorter than anybody's patience. */
-const OUTAGE_MS = 15_000;
-/** Within so long the loop must have brought it back: an isolated agent looks every 5 s, ms. */
-const REJOIN_MS = 12_000;
-
-export const D22: Scenario = {
-  name: 'D22',
-  needsNetns: true,
-  title: 'an outage of 15 s, healed while the control plane is down all the time: a member again by the rejoin loop',
-  async run(fleet, say) {
-    const host = await idleHost(fleet);
-    const other = hostNames(fleet).find((h) => h !== host) as string;
-    const watch = new Watch(fleet);
-    await fleet.lab('nats', 'kill');
-    try {
-      await fleet.lab('cut', host);
-      await lasts(OUTAGE_MS);
-      const node = fleet.nodeOf(host);
-      await agentShows(fleet, other, `that ${node} is lost`, (s) => (s.lost.includes(node) ? true : undefined), 10_000);
-      await fleet.lab('heal', host);
-      const since = performance.now();
-      await Promise.all(
-        [host, other].map((h) =>
-          agentShows(fleet, h, 'that nobody is lost', (s) => (s.lost.length === 0 ? true : undefined), REJOIN_MS),
-        ),
-      );
-      say(`members again ${((performance.now() - since) / 1000).toFixed(1)} s after the cable was plugged in`);
-    } finally {
-      await fleet.lab('nats', 'start');
-    }
-    await allUp(fleet);
-    watch.never('DOWN');
-    await watch.noPowerWrites();
   },
 };
