@@ -128,6 +128,7 @@ function putAgent(
 ): void {
   const agent = (program: string): string => `${process.execPath} ${PROJECT}/dist/apps/agent/src/${program}.js`;
   put('usr/local/bin/muster-gate', `#!/bin/sh\nexec ${agent('gate')} "$@"\n`, 0o755);
+  put('usr/local/bin/muster-agent', `#!/bin/sh\nexec ${agent('main')} "$@"\n`, 0o755);
   put('usr/local/bin/muster-workload', `#!/bin/sh\nexec ${agent('workload')} "$@"\n`, 0o755);
   const nats = natsUrls(plan);
   put(
