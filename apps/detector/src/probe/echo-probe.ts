@@ -3,8 +3,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { DatagramTypes, decodeDatagram, encodeDatagram, peerId, type DatagramKeys } from '#contracts';
 
-/** ms an echo may take. */
-export const ECHO_LIMIT = 1000;
+/** A datagram that was given up is waited for so many times as long: an echo that comes late is a sign of life, too. */
+const LATE = 3;
 
 /**
  * Errors of a send that speak of the target: on its own segment a dead host answers no ARP, and that is EHOSTUNREACH.
@@ -25,6 +25,8 @@ export interface EchoAnswer {
 export class EchoProbe {
   private readonly sockets = new Map<'udp4' | 'udp6', Socket>();
   private readonly waiting = new Map<string, { node: string; network: string; timer: NodeJS.Timeout }>();
+  /** Datagrams that came to the monitor and were not signed by this cluster. */
+  forged = 0;
   private readonly id: bigint;
 
   constructor(
@@ -36,8 +38,11 @@ export class EchoProbe {
     this.id = peerId(`detector:${instance}`);
   }
 
-  /** Calls `done` once, with the echo or at its limit; not at all where we ourselves could not send. */
-  ask(node: string, network: string, index: number, address: string, port: number): void {
+  /**
+   * Calls `done` with the echo, or at `limit` ms without one, and then again where it comes late; not at all where we
+   * ourselves could not send.
+   */
+  ask(node: string, network: string, index: number, address: string, port: number, limit: number): void {
     const nonce = randomBytes(16);
     const key = nonce.toString('hex');
     const bytes = encodeDatagram(
@@ -52,18 +57,22 @@ export class EchoProbe {
       },
       this.keys,
     );
-    const timer = setTimeout(() => {
-      this.waiting.delete(key);
-      this.done({ node, network, echoed: false });
-    }, ECHO_LIMIT);
-    this.waiting.set(key, { node, network, timer });
+    const asked = { node, network, timer: setTimeout(() => this.giveUp(key, limit), limit) };
+    this.waiting.set(key, asked);
     this.socket(isIPv6(address) ? 'udp6' : 'udp4').send(bytes, port, address, (e) => {
       if (!e) return;
       this.failed(`cannot send to ${address}:${port}: ${e.message}`);
       if (OF_THE_TARGET.has((e as NodeJS.ErrnoException).code ?? '')) return;
-      clearTimeout(timer);
+      clearTimeout(asked.timer);
       this.waiting.delete(key);
     });
+  }
+
+  private giveUp(key: string, limit: number): void {
+    const asked = this.waiting.get(key);
+    if (!asked) return;
+    asked.timer = setTimeout(() => this.waiting.delete(key), (LATE - 1) * limit);
+    this.done({ node: asked.node, network: asked.network, echoed: false });
   }
 
   close(): void {
@@ -89,6 +98,7 @@ export class EchoProbe {
 
   private receive(bytes: Buffer): void {
     const d = decodeDatagram(bytes, this.keys);
+    if (d === 'mac') this.forged++;
     if (typeof d === 'string' || d.type !== DatagramTypes.ECHO || d.to !== this.id) return;
     const key = d.nonce.toString('hex');
     const asked = this.waiting.get(key);

@@ -2,6 +2,8 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DetectionProfiles } from '#contracts';
+import { answerLimit, roundPeriod } from './limits.js';
 import { OwnProbes } from './own-probe.js';
 import { sshSign } from './tcp-sign.js';
 
@@ -34,7 +36,14 @@ describe('the monitor’s own look', () => {
   const state = (): string => probes.state('n0', performance.now(), FRESHNESS);
   const look = (address: string): void =>
     probes.watch([
-      { node: 'n0', networks: { management: address }, port: closedPort, ssh: { host: '127.0.0.1', port: closedPort } },
+      {
+        node: 'n0',
+        networks: { management: address },
+        port: closedPort,
+        ssh: { host: '127.0.0.1', port: closedPort },
+        limit: answerLimit(DetectionProfiles.lan),
+        round: roundPeriod(DetectionProfiles.lan),
+      },
     ]);
   async function until(what: () => boolean): Promise<void> {
     while (!what()) await new Promise<void>((resolve) => learnt.push(resolve));

@@ -2,8 +2,6 @@ import type { DatagramKeys, OwnProbe, SshSign } from '#contracts';
 import { EchoProbe, type EchoAnswer } from './echo-probe.js';
 import { sshSign } from './tcp-sign.js';
 
-/** ms between two rounds on one node. */
-export const ROUND = 500;
 /** ms until ssh is tried again where it has just answered: a living host's log is not to be filled. */
 const SSH_PAUSE = 2000;
 
@@ -14,11 +12,14 @@ export interface ProbeTarget {
   networks: Record<string, string>;
   port: number;
   ssh?: { host: string; port: number };
+  /** ms: see `answerLimit` and `roundPeriod`. */
+  limit: number;
+  round: number;
 }
 
 interface Look {
   target: ProbeTarget;
-  timer: NodeJS.Timeout;
+  timer?: NodeJS.Timeout;
   /** Network → when it last echoed, monotonic ms. */
   echoedAt: Map<string, number>;
   /** When a datagram was last given up, monotonic ms. */
@@ -48,7 +49,7 @@ export class OwnProbes {
     const wanted = new Set(targets.map((t) => t.node));
     for (const [node, look] of this.looks)
       if (!wanted.has(node)) {
-        clearInterval(look.timer);
+        clearTimeout(look.timer);
         this.looks.delete(node);
       }
     for (const target of targets) {
@@ -56,6 +57,11 @@ export class OwnProbes {
       if (known) known.target = target;
       else this.begin(target);
     }
+  }
+
+  /** Datagrams that came to the monitor and were not signed by this cluster, since the start. */
+  get forged(): number {
+    return this.echoes.forged;
   }
 
   close(): void {
@@ -93,25 +99,25 @@ export class OwnProbes {
       echoedAt: new Map(),
       ssh: 'not-tried',
       sshBusy: false,
-      timer: setInterval(() => this.round(look), ROUND),
     };
     this.looks.set(target.node, look);
     this.round(look);
   }
 
   private round(look: Look): void {
-    const { node, networks, port } = look.target;
+    const { node, networks, port, limit, round } = look.target;
+    look.timer = setTimeout(() => this.round(look), round);
     const names = Object.keys(networks).sort();
-    names.forEach((network, i) => this.echoes.ask(node, network, i, networks[network] as string, port));
+    names.forEach((network, i) => this.echoes.ask(node, network, i, networks[network] as string, port, limit));
     void this.trySsh(look);
   }
 
   private async trySsh(look: Look): Promise<void> {
-    const { ssh, node } = look.target;
+    const { ssh, node, limit } = look.target;
     const rested = look.ssh !== 'banner' || performance.now() - (look.sshAt ?? 0) >= SSH_PAUSE;
     if (!ssh || look.sshBusy || !rested) return;
     look.sshBusy = true;
-    look.ssh = await sshSign(ssh.host, ssh.port);
+    look.ssh = await sshSign(ssh.host, ssh.port, limit);
     look.sshAt = performance.now();
     look.sshBusy = false;
     if (this.looks.get(node) === look) this.changed(node);

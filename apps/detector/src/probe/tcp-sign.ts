@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { SshSign } from '#contracts';
 
 /** ms for connection and first words. */
-export const TCP_LIMIT = 1000;
+const TCP_LIMIT = 1000;
 
 /** Our own trouble: nothing left this host. Not EHOSTUNREACH, which is what a dead host on the same segment gives. */
 const OURS = new Set(['ENETUNREACH', 'ENETDOWN', 'EACCES', 'EPERM', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS']);
@@ -10,8 +10,9 @@ const OURS = new Set(['ENETUNREACH', 'ENETDOWN', 'EACCES', 'EPERM', 'EADDRNOTAVA
 /**
  * Looks for the banner of an ssh server. `refused`: something with this address answers that nothing listens.
  * `silent`: no answer, or none that is ssh's, within the limit. `not-tried`: we ourselves could not send.
+ * @param connectLimit ms in which the connection must stand; a host that took it has the whole limit for its first words
  */
-export function sshSign(host: string, port: number): Promise<SshSign> {
+export function sshSign(host: string, port: number, connectLimit = TCP_LIMIT): Promise<SshSign> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     let text = '';
@@ -20,7 +21,11 @@ export function sshSign(host: string, port: number): Promise<SshSign> {
       socket.destroy();
       resolve(sign);
     };
-    const timer = setTimeout(() => end('silent'), TCP_LIMIT);
+    let timer = setTimeout(() => end('silent'), connectLimit);
+    socket.on('connect', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => end('silent'), TCP_LIMIT);
+    });
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       if (/^SSH-/m.test(text)) end('banner');

@@ -1,0 +1,19 @@
+import type { DetectionSettings } from '#contracts';
+
+/** ms that an echo to the monitor, or a TCP connection, may take at most, whatever the profile. */
+export const MOST_WAITED = 1000;
+/** ms between two rounds of the monitor's own look at most. */
+const MOST_ROUND = 500;
+/** Of the time from SUSPECT to the accusations: the rest is for the way there and back, and for a busy loop. */
+const SHARE = 0.8;
+
+/**
+ * ms after which a datagram, or a connection, of the monitor counts as not answered. The first look begins at SUSPECT
+ * and must have ended when the observers accuse, or it would be what everybody waits for. Never shorter than an observer
+ * waits for its own echo, since a suspect has missed fewer probes than an accused.
+ */
+export const answerLimit = (n: Pick<DetectionSettings, 'interval' | 'misses' | 'suspectMisses'>): number =>
+  Math.min(MOST_WAITED, SHARE * n.interval * (n.misses - n.suspectMisses));
+
+/** ms between two rounds. */
+export const roundPeriod = (n: Pick<DetectionSettings, 'interval'>): number => Math.min(MOST_ROUND, n.interval);
