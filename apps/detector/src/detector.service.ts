@@ -14,8 +14,12 @@ import {
 } from '#contracts';
 import { Lease, type Closable } from '#bus';
 import { ServiceContext } from '#service';
+import { AgentBook } from './conditions/agent-book.js';
+import { ConditionBook } from './conditions/condition-book.js';
 import { FleetView } from './fleet/fleet-view.js';
 import { ReportBook } from './observers/report-book.js';
+import { PollBook } from './polls/poll-book.js';
+import { Poller } from './polls/poller.js';
 import { OwnProbes } from './probe/own-probe.js';
 import { Witness } from './probe/witness.js';
 import { Assessor, type News } from './verdicts/assessor.js';
@@ -28,12 +32,15 @@ import { VerdictLog } from './verdicts/verdict-log.js';
 const TICK = 100;
 /** After a gap of our own loop this long the ages of reports are not believed, ms. */
 const OWN_GAP = 1000;
+/** What is beside the verdicts takes time to be seen: until then a new leader says nothing of it, rather than that there is nothing, ms. */
+const CONDITIONS_AFTER = 15_000;
 
 /** What exists once the registry has been read. */
 interface Bench {
   fleet: FleetView;
   examiner: Examiner;
   assessor: Assessor;
+  conditions: ConditionBook;
 }
 
 /**
@@ -43,6 +50,9 @@ interface Bench {
 @Injectable()
 export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private readonly book = new ReportBook();
+  private readonly agents = new AgentBook();
+  private readonly polls = new PollBook(Math.random);
+  private readonly poller: Poller;
   private readonly verdicts = new VerdictLog();
   private readonly witness = new Witness();
   private readonly publisher: VerdictPublisher;
@@ -58,6 +68,11 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private listeningSince = performance.now();
   private quietUntil = Infinity;
   private lastTick = performance.now();
+  private leadsSince = Infinity;
+  /** Of whom something was learnt in this turn of the loop. */
+  private readonly learnt = new Set<string>();
+  /** Subject → the text of its last report: the same one comes over each network, and is read once. */
+  private readonly lastTexts = new Map<string, string>();
 
   constructor(private readonly context: ServiceContext) {
     const { bus, config, log } = context;
@@ -68,6 +83,12 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       () => this.lease.held && bus.connected,
       log,
     );
+    this.poller = new Poller(
+      this.polls,
+      (subject, request, o) => bus.ask(subject, request, o),
+      (nodes) => this.learn(nodes),
+      log,
+    );
   }
 
   onModuleInit(): void {
@@ -75,7 +96,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.probes = new OwnProbes(
       config.instance,
       { cluster: config.cluster, keys: this.loadKeys() },
-      (node) => this.assess([node]),
+      (node) => this.learn([node]),
       (reason) => log.debug({ reason }, 'own probe'),
     );
     this.closables.push(bus.subscribe(Subjects.report('*'), (text, subject) => this.hear(text, subject)));
@@ -119,25 +140,54 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.closables.push(nodes, settings);
     if (this.stopped) return;
     const fleet = new FleetView(nodes, settings, config.cluster);
-    const examiner = new Examiner(fleet, this.book, probes);
-    this.bench = { fleet, examiner, assessor: new Assessor(fleet, examiner, this.verdicts, probes) };
+    const examiner = new Examiner(fleet, this.book, probes, this.polls);
+    this.bench = {
+      fleet,
+      examiner,
+      assessor: new Assessor(fleet, examiner, this.verdicts, probes),
+      conditions: new ConditionBook(fleet, this.book, this.verdicts, this.agents),
+    };
     this.lease.start();
   }
 
   private hear(text: string, subject: string): void {
+    if (this.lastTexts.get(subject) === text) return;
+    const now = performance.now();
     const report = parseReport(text);
     // The server lets an agent publish on its own subject only: the subject is the identity.
     if (!report || subject !== Subjects.report(report.node)) {
       this.context.log.warn({ subject }, 'a report that is broken, or of another name than its subject, was ignored');
+      if (report) this.agents.hearStranger(report.node, now);
       return;
     }
-    if (!this.bench?.fleet.targets.has(report.node)) return;
-    const changed = this.book.hear(report, performance.now(), this.bench.fleet.settings.detection);
-    if (changed !== undefined && changed.length > 0) this.assess(changed);
+    if (!this.bench) return;
+    if (!this.bench.fleet.targets.has(report.node)) {
+      this.agents.hearStranger(report.node, now);
+      return;
+    }
+    this.lastTexts.set(subject, text);
+    const changed = this.book.hear(report, now, this.bench.fleet.settings.detection);
+    if (changed === undefined) return;
+    this.agents.hear(report, now);
+    this.learn(changed);
+  }
+
+  /** Judged together at the end of this turn of the loop: when a rack dies, hundreds of reports come in one. */
+  private learn(nodes: readonly string[]): void {
+    if (nodes.length === 0) return;
+    if (this.learnt.size === 0) setImmediate(() => this.assessLearnt());
+    for (const node of nodes) this.learnt.add(node);
+  }
+
+  private assessLearnt(): void {
+    const nodes = [...this.learnt];
+    this.learnt.clear();
+    if (!this.stopped) this.assess(nodes);
   }
 
   private onAcquired(token: number): void {
     this.verdicts.begin(token);
+    this.leadsSince = performance.now();
     this.answering = this.context.bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), (q) =>
       this.current(q),
     );
@@ -169,7 +219,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     const gap = now - this.lastTick;
     this.lastTick = now;
     if (gap > OWN_GAP) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`);
-    if (this.bench) this.book.keepOnly(this.bench.fleet.targets);
+    if (this.bench) this.forgetStrangers(this.bench.fleet.targets);
     if (!this.bench || !this.lease.held) return;
     const { assessor, fleet } = this.bench;
     assessor.forgetStrangers();
@@ -180,10 +230,24 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.publisher.run();
   }
 
+  private forgetStrangers(targets: ReadonlyMap<string, unknown>): void {
+    this.book.keepOnly(targets);
+    this.agents.keepOnly(targets);
+    if (this.lastTexts.size <= targets.size) return;
+    const subjects = new Set([...targets.keys()].map((node) => Subjects.report(node)));
+    for (const subject of this.lastTexts.keys()) if (!subjects.has(subject)) this.lastTexts.delete(subject);
+  }
+
   private assess(nodes: readonly string[]): void {
     if (!this.bench || !this.lease.held) return;
     const v = this.vantage();
     this.tell(this.bench.assessor.assess(nodes, v, Date.now(), this.isQuiet(v.now)));
+    this.poll(this.bench);
+  }
+
+  private poll({ fleet, assessor }: Bench): void {
+    const orders = this.polls.due(assessor.suspectsToPoll(), fleet.members, performance.now());
+    this.poller.send(orders, (nodes) => fleet.pollRequest(nodes));
   }
 
   private tell(news: readonly News[]): void {
@@ -205,7 +269,9 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private sendBeacon(): void {
     const now = performance.now();
     if (!this.bench || !this.lease.held || this.isQuiet(now)) return;
-    const { fleet, examiner } = this.bench;
+    const { fleet, examiner, conditions } = this.bench;
+    this.agents.hearForged(this.probes?.forged ?? 0, now);
+    const found = conditions.look(now);
     const reporters = examiner.reporters(now).size;
     const beacon: Beacon = {
       epoch: this.verdicts.epoch,
@@ -217,6 +283,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       notUp: Object.fromEntries(
         this.verdicts.notUp().map(({ node, judgement, seq }) => [node, { verdict: judgement.verdict, seq }]),
       ),
+      ...(now - this.leadsSince >= CONDITIONS_AFTER && { conditions: found }),
     };
     this.context.bus.publish(Subjects.beacon(), beacon);
   }

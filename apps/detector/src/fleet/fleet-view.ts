@@ -2,10 +2,13 @@ import {
   defaultSettings,
   MANAGEMENT,
   SETTINGS_KEY,
+  SMALL_FLEET,
   WatchPlan,
   type ClusterSettings,
   type NodeRecord,
+  type PollRequest,
 } from '#contracts';
+import { answerLimit, roundPeriod } from '../probe/limits.js';
 import type { ProbeTarget } from '../probe/own-probe.js';
 
 /** A node that is judged. */
@@ -26,6 +29,9 @@ export interface Records<T> {
 
 /** Never a function of who is reachable, of workers or of incidents. */
 const isMember = (n: NodeRecord): boolean => n.cordon === undefined && n.confirmedOff === undefined;
+
+const addresses = (n: NodeRecord): Record<string, string> =>
+  Object.fromEntries(Object.entries(n.networks).map(([network, { address }]) => [network, address]));
 
 const sshPort = (vars: Record<string, unknown>): number => {
   const port = Number(vars['ansible_port'] ?? 22);
@@ -66,18 +72,26 @@ export class FleetView {
     return this.state().plan.observersOf(node);
   }
 
-  /** Nodes that this one observes. */
-  observedBy(node: string): readonly string[] {
-    return this.state().plan.peersOf(node);
+  /** So large that not everybody watches everybody: who is suspect is asked about. */
+  get polls(): boolean {
+    return this.state().targets.size > SMALL_FLEET;
+  }
+
+  pollRequest(nodes: readonly string[]): PollRequest {
+    const records = nodes.map((node) => this.targets.get(node)?.record).filter((r) => r !== undefined);
+    return { targets: records.map((r) => ({ name: r.name, networks: addresses(r) })), port: this.settings.agentPort };
   }
 
   probeTarget(t: WatchedTarget): ProbeTarget {
-    const networks = Object.fromEntries(Object.entries(t.record.networks).map(([n, { address }]) => [n, address]));
+    const networks = addresses(t.record);
+    const { agentPort, detection } = this.settings;
     const host = networks[MANAGEMENT] ?? Object.values(networks)[0];
     return {
       node: t.record.name,
       networks,
-      port: this.settings.agentPort,
+      port: agentPort,
+      limit: answerLimit(detection),
+      round: roundPeriod(detection),
       ...(host !== undefined && { ssh: { host, port: sshPort(t.record.vars) } }),
     };
   }

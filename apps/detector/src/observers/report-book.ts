@@ -1,4 +1,4 @@
-import { type DetectionSettings, type Report } from '#contracts';
+import type { DetectionSettings, LinkObservation, Report } from '#contracts';
 
 /** After this long without a report, one with a lower number is a new system rather than a late message, ms. */
 const NEW_SYSTEM_MS = 10_000;
@@ -9,19 +9,13 @@ const CONFLICT_REPORTS = 3;
 
 export type LinkState = 'unknown' | 'heard' | 'missing' | 'silent';
 
-/** What an observer last said of one target on one network. */
-export interface LinkView {
-  misses: number;
-  rttUs: number;
-}
-
 /** The last word of one observer. */
 export interface Heard {
   report: Report;
   /** When it was received, monotonic ms of this process. */
   at: number;
   /** Target → its links, in the order of the report's networks. */
-  links: Map<string, LinkView[]>;
+  links: Map<string, LinkObservation[]>;
   /** When this process (epoch) of the agent said that it leaves. */
   leftAt?: number;
   /** Two machines report under this name; until when, monotonic ms. */
@@ -32,10 +26,13 @@ interface Observer extends Heard {
   older?: { epoch: number; seq: number; grown: number; at: number };
 }
 
-export const linkState = (l: LinkView, n: Pick<DetectionSettings, 'misses' | 'suspectMisses'>): LinkState => {
-  if (l.misses >= n.misses) return 'silent';
-  if (l.misses >= n.suspectMisses) return 'missing';
-  return l.rttUs >= 0 ? 'heard' : 'unknown';
+export const linkState = (
+  [misses, rttUs]: LinkObservation,
+  n: Pick<DetectionSettings, 'misses' | 'suspectMisses'>,
+): LinkState => {
+  if (misses >= n.misses) return 'silent';
+  if (misses >= n.suspectMisses) return 'missing';
+  return rttUs >= 0 ? 'heard' : 'unknown';
 };
 
 /**
@@ -58,14 +55,11 @@ export class ReportBook {
   hear(report: Report, now: number, n: DetectionSettings): string[] | undefined {
     const was = this.observers.get(report.node);
     if (was && this.isOlder(was, report, now)) return undefined;
-    const links = new Map(
-      report.peers.map(([peer, l]) => [peer, l.map(([misses, rttUs]): LinkView => ({ misses, rttUs }))]),
-    );
     const sameProcess = was?.report.epoch === report.epoch;
     const next: Observer = {
       report,
       at: now,
-      links,
+      links: new Map(report.peers),
       conflictUntil: was?.conflictUntil ?? -Infinity,
       ...(was?.older && { older: was.older }),
       ...(report.leaving && { leftAt: (sameProcess ? was?.leftAt : undefined) ?? now }),
@@ -101,13 +95,22 @@ export class ReportBook {
 function newsIn(was: Observer | undefined, next: Observer, now: number, n: DetectionSettings): string[] {
   const { report } = next;
   const self = report.node;
-  const voice = (o: Observer): string =>
-    JSON.stringify([o.report.epoch, o.report.health.abstain, o.report.networks, o.report.health.sendErrors]);
-  if (!was || voice(was) !== voice(next) || now - was.at > n.freshness) return [self, ...next.links.keys()];
-  const changed = [...next.links].filter(([peer, links]) => {
+  if (!was || !isSameVoice(was.report, report) || now - was.at > n.freshness) return [self, ...next.links.keys()];
+  const changed: string[] = [];
+  if (was.report.bootId !== report.bootId || was.leftAt !== next.leftAt) changed.push(self);
+  for (const [peer, links] of next.links) {
     const before = was.links.get(peer);
-    return !before || links.some((l, i) => !before[i] || linkState(before[i], n) !== linkState(l, n));
-  });
-  const own = was.report.bootId !== report.bootId || was.leftAt !== next.leftAt;
-  return [...(own ? [self] : []), ...changed.map(([peer]) => peer)];
+    if (!before || links.some((l, i) => !before[i] || linkState(before[i], n) !== linkState(l, n))) changed.push(peer);
+  }
+  return changed;
 }
+
+/** Whether all that it says counts as it did: a new process, abstention, other networks or send errors change that. */
+function isSameVoice(a: Report, b: Report): boolean {
+  if (a.epoch !== b.epoch || a.health.abstain !== b.health.abstain) return false;
+  if (a.networks.length !== b.networks.length) return false;
+  return b.networks.every((network, i) => network === a.networks[i] && errorsOn(a, network) === errorsOn(b, network));
+}
+
+/** Whether it can send there: how often it failed changes nothing. */
+const errorsOn = (r: Report, network: string): boolean => (r.health.sendErrors[network] ?? 0) > 0;

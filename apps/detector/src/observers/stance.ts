@@ -22,6 +22,16 @@ export const isHealthyReporter = (h: Heard | undefined, now: number, n: Detectio
   h.report.leaving === undefined &&
   now >= h.conflictUntil;
 
+/** Who does not count, and says nothing. */
+export const absent = (observer: string): Vote => ({
+  observer,
+  stance: 'absent',
+  suspects: false,
+  heardOn: [],
+  missingOn: [],
+  silentOn: [],
+});
+
 /** @param networks of the target, as registered */
 export function voteOf(
   observer: string,
@@ -31,14 +41,7 @@ export function voteOf(
   now: number,
   n: DetectionSettings,
 ): Vote {
-  const vote: Vote = {
-    observer,
-    stance: 'absent',
-    suspects: false,
-    heardOn: [],
-    missingOn: [],
-    silentOn: [],
-  };
+  const vote = absent(observer);
   const links = heard?.links.get(target);
   if (!links || !isHealthyReporter(heard, now, n)) return vote;
   let shared = 0;
@@ -74,8 +77,10 @@ export function evidenceOf(
   return heard.report.networks.flatMap((network, i): ObserverEvidence[] => {
     const link = links[i];
     if (!link || !networks.includes(network)) return [];
-    const { misses, rttUs } = link;
+    const [misses, rttUs, lostPermille] = link;
     const reportAgeMs = Math.round(now - heard.at);
-    return [{ observer, network, misses, ...(rttUs >= 0 && { rttUs }), reportAgeMs, stance }];
+    const abstains = heard.report.health.abstain && { abstains: true as const };
+    const measured = { ...(rttUs >= 0 && { rttUs }), ...(lostPermille !== undefined && { lostPermille }) };
+    return [{ observer, network, misses, ...measured, reportAgeMs, stance, ...abstains }];
   });
 }

@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { FleetView, type Records } from '../fleet/fleet-view.js';
 import { ReportBook } from '../observers/report-book.js';
+import { PollBook } from '../polls/poll-book.js';
 import { Assessor } from '../verdicts/assessor.js';
 import { Examiner } from '../verdicts/examiner.js';
 import { VerdictLog } from '../verdicts/verdict-log.js';
@@ -96,7 +97,7 @@ export class SimulatedFleet {
         this.probeState(node, now, freshness),
       evidence: () => undefined,
     };
-    this.assessor = new Assessor(fleet, new Examiner(fleet, this.book, probes), this.log, probes);
+    this.assessor = new Assessor(fleet, new Examiner(fleet, this.book, probes, new PollBook(random)), this.log, probes);
     this.log.begin(1);
     for (const name of names)
       this.agents.set(name, {

@@ -1,5 +1,6 @@
 import { MusterError, type Verdict } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
+import type { Suspect } from '../polls/poll-book.js';
 import type { OwnProbes } from '../probe/own-probe.js';
 import type { Examiner, Vantage } from './examiner.js';
 import { judge, type Judgement } from './verdict.js';
@@ -75,6 +76,15 @@ export class Assessor {
     if (gone.length > 0) this.lookAtSuspects();
   }
 
+  /** Whom others are asked about: in a large fleet every suspect. */
+  suspectsToPoll(): Suspect[] {
+    if (!this.fleet.polls) return [];
+    return [...this.suspects].map((node) => {
+      const { verdict } = this.log.judgementOf(node);
+      return { node, settled: verdict === 'DOWN' || verdict === 'LEFT', watchedBy: this.fleet.observersOf(node) };
+    });
+  }
+
   get anySuspect(): boolean {
     return this.suspects.size > 0;
   }
@@ -98,7 +108,7 @@ export class Assessor {
     const off = confirmedOff !== undefined;
     if (quiet) return { said: false, suspect: found.tally.suspect && !off };
     const is = judge(was, found.facts, found.tally, this.fleet.settings.leaveGrace);
-    const said = this.log.say(name, is, this.examiner.bootIdOf(name), wall, () =>
+    const said = this.log.say(name, is, this.examiner.lifeOf(name), wall, () =>
       this.examiner.evidence(target, found, v.now),
     );
     // One whose power is proven off is not asked whether it lives: its own reports will tell.

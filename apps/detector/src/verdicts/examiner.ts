@@ -1,9 +1,12 @@
 import type { VerdictEvidence } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import type { ReportBook } from '../observers/report-book.js';
-import { evidenceOf, isHealthyReporter, voteOf } from '../observers/stance.js';
+import { evidenceOf, isHealthyReporter, voteOf, type Vote } from '../observers/stance.js';
+import type { PollBook } from '../polls/poll-book.js';
+import { pollEvidenceOf, pollVoteOf } from '../polls/poll-vote.js';
 import type { OwnProbes } from '../probe/own-probe.js';
 import { tally, type Tally, type TargetFacts } from './quorum.js';
+import type { Life } from './verdict-log.js';
 
 /** What the monitor itself is, beside the reports. */
 export interface Vantage {
@@ -24,6 +27,7 @@ export class Examiner {
     private readonly fleet: FleetView,
     private readonly book: ReportBook,
     private readonly probes: Pick<OwnProbes, 'state' | 'evidence'>,
+    private readonly polls: Pick<PollBook, 'drawnFor' | 'wordOf'>,
   ) {}
 
   /** Members that report freshly and healthily. */
@@ -39,13 +43,15 @@ export class Examiner {
     const ownSilenceMs = v.now - Math.max(own?.at ?? -Infinity, v.listeningSince);
     const conflict = own !== undefined && v.now < own.conflictUntil;
     const left = this.leftMs(target, v);
+    const votes = this.fleet.observersOf(name).map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n));
     const facts: TargetFacts = {
       node: name,
       networks: target.networks,
       members: this.fleet.members.length,
       reporters: reporters.size,
       otherReporters: reporters.size - (reporters.has(name) ? 1 : 0),
-      votes: this.fleet.observersOf(name).map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n)),
+      votes,
+      ...(this.fleet.polls && { polled: this.polledVotes(target, votes, v.now) }),
       ownSilenceMs,
       ownFresh: own !== undefined && v.now - own.at < n.freshness && own.report.leaving === undefined && !conflict,
       conflict,
@@ -61,9 +67,14 @@ export class Examiner {
     const { name } = target.record;
     const own = this.book.of(name);
     const probe = this.probes.evidence(name, now, this.fleet.settings.detection.freshness);
+    const watching = new Set(facts.votes.map((v) => v.observer));
+    const asked = (facts.polled ?? []).filter((v) => !watching.has(v.observer));
     return {
-      observers: facts.votes.flatMap((v) => evidenceOf(v, this.book.of(v.observer), name, target.networks, now)),
-      assigned: facts.votes.length,
+      observers: [
+        ...facts.votes.flatMap((v) => evidenceOf(v, this.book.of(v.observer), name, target.networks, now)),
+        ...asked.flatMap((v) => pollEvidenceOf(v, this.polls.wordOf(v.observer, name), now)),
+      ],
+      assigned: t.assigned,
       accusers: t.accusers,
       members: facts.members,
       sightedReporters: facts.otherReporters,
@@ -72,9 +83,20 @@ export class Examiner {
     };
   }
 
-  /** Its boot as its own reports last named it. */
-  bootIdOf(node: string): string | undefined {
-    return this.book.of(node)?.report.bootId;
+  /** One vote of each who was drawn: an observer by the plan is not asked, for it reports what it sees all the time. */
+  private polledVotes(target: WatchedTarget, watching: readonly Vote[], now: number): Vote[] {
+    const { name } = target.record;
+    const n = this.fleet.settings.detection;
+    const known = new Map(watching.map((v) => [v.observer, v]));
+    return this.polls
+      .drawnFor(name)
+      .map((o) => known.get(o) ?? pollVoteOf(o, this.book.of(o), this.polls.wordOf(o, name), target.networks, now, n));
+  }
+
+  /** Its boot, and its agent's process, as its own reports last named them. */
+  lifeOf(node: string): Life {
+    const own = this.book.of(node)?.report;
+    return own ? { bootId: own.bootId, agentEpoch: own.epoch } : {};
   }
 
   /** A farewell is not stored: after our own restart the registry's last verdict tells of it, and the grace begins anew. */

@@ -74,6 +74,48 @@ describe('the quorum, by the number of members', () => {
     expect(verdict(facts(said))).toBe(wanted);
   });
 
+  it('is right for every mix of accusing, missing, hearing and absent observers of up to six members', () => {
+    let cases = 0;
+    for (let members = 2; members <= 6; members++)
+      for (let accuse = 0; accuse < members; accuse++)
+        for (let miss = 0; accuse + miss < members; miss++)
+          for (let hear = 0; accuse + miss + hear < members; hear++)
+            for (const witness of [false, true]) {
+              const absent = members - 1 - accuse - miss - hear;
+              const said = [
+                ...many(accuse, 'accuses'),
+                ...many(miss, 'suspects'),
+                ...many(hear, 'hears'),
+                ...many(absent, 'absent'),
+              ];
+              const reporting = members - 1 - absent;
+              const sighted = 2 * reporting > members || (members === 2 && reporting === 1 && witness);
+              const blind = members === 2 ? reporting === 0 : 2 * reporting <= members;
+              const wanted = blind
+                ? 'UNKNOWN'
+                : sighted && 2 * accuse > members - 1
+                  ? 'DOWN'
+                  : 2 * (accuse + miss) > members - 1
+                    ? 'SUSPECT'
+                    : hear > 0
+                      ? 'UP'
+                      : 'UNKNOWN';
+              const f = facts(said, { witness });
+              expect([members, accuse, miss, hear, absent, witness, verdict(f)]).toEqual([
+                members,
+                accuse,
+                miss,
+                hear,
+                absent,
+                witness,
+                wanted,
+              ]);
+              expect(tally(f)).toMatchObject({ accusers: accuse, hears: hear, assigned: members - 1 });
+              cases++;
+            }
+    expect(cases).toBe(2 * (4 + 10 + 20 + 35 + 56));
+  });
+
   it('exactly half of the observers is not most', () => {
     expect(verdict(facts(['accuses', 'accuses', 'hears', 'hears']))).toBe('UP');
     expect(verdict(facts(['accuses', 'accuses', 'suspects', 'suspects']))).toBe('SUSPECT');
@@ -88,6 +130,53 @@ describe('the quorum, by the number of members', () => {
   it('the last member is never called dead', () => {
     expect(verdict(facts([], { members: 1 }))).toBe('UNKNOWN');
     expect(verdict(facts([], { members: 1, reporters: 1, ownFresh: true }))).toBe('UP');
+  });
+});
+
+describe('in a large fleet', () => {
+  const ring = many(16, 'accuses');
+  /** 40 members; 39 are polled. */
+  const polled = (accuse: number, hear: number, watching: Said[] = ring): TargetFacts => ({
+    ...facts(watching, { members: 40, reporters: 39, otherReporters: 39 }),
+    polled: [...many(accuse, 'accuses'), ...many(hear, 'hears'), ...many(39 - accuse - hear, 'absent')].map((said, i) =>
+      vote(said, 100 + i),
+    ),
+  });
+
+  it('the polled decide, not the few who watch', () => {
+    expect(verdict(polled(20, 0))).toBe('DOWN');
+    expect(verdict(polled(39, 0))).toBe('DOWN');
+    expect(verdict(polled(19, 0))).toBe('SUSPECT');
+    expect(verdict(polled(19, 20))).toBe('SUSPECT');
+    expect(verdict({ ...polled(0, 0), polled: [] })).toBe('SUSPECT');
+  });
+
+  it('whoever has not answered, is stale or abstains is in the denominator', () => {
+    const f = polled(32, 0);
+    const votes = [...many(32, 'accuses'), ...many(32, 'absent')].map(vote);
+    expect(verdict({ ...f, members: 1000, reporters: 900, otherReporters: 900, polled: votes })).toBe('SUSPECT');
+    votes[32] = vote('accuses', 32);
+    expect(verdict({ ...f, members: 1000, reporters: 900, otherReporters: 900, polled: votes })).toBe('DOWN');
+  });
+
+  it('most of those who watch must have missed it for as long as in a small one', () => {
+    expect(verdict(polled(39, 0, many(16, 'suspects')))).toBe('SUSPECT');
+    expect(verdict(polled(39, 0, [...many(8, 'accuses'), ...many(8, 'suspects')]))).toBe('SUSPECT');
+    expect(verdict(polled(39, 0, [...many(9, 'accuses'), ...many(7, 'absent')]))).toBe('DOWN');
+  });
+
+  it('one of the polled that hears it is counted, keeps nothing up that most accuse, and is a sign of life', () => {
+    const down: Judgement = { verdict: 'DOWN', networks: [], reason: 'dead' };
+    const one = polled(38, 1);
+    expect(tally(one)).toMatchObject({ hears: 1, accusers: 38, assigned: 39 });
+    expect(verdict(one)).toBe('DOWN');
+    expect(verdict(polled(19, 1), down)).toBe('SUSPECT');
+    expect(verdict(polled(0, 0), down)).toBe('DOWN');
+  });
+
+  it('nobody is polled about who is heard', () => {
+    const calm = polled(0, 0, many(16, 'hears'));
+    expect(verdict({ ...calm, polled: [] })).toBe('UP');
   });
 });
 
@@ -133,10 +222,10 @@ describe('a verdict holds', () => {
     const log = new VerdictLog();
     log.begin(1);
     const none = { observers: [], assigned: 0, accusers: 0, members: 0, sightedReporters: 0 };
-    log.say('n0', down, undefined, 0, () => none);
+    log.say('n0', down, {}, 0, () => none);
     log.sayAgain();
     expect(log.judgementOf('n0').verdict).toBe('UNKNOWN');
-    expect(log.say('n0', down, undefined, 0, () => none)).toBe(true);
+    expect(log.say('n0', down, {}, 0, () => none)).toBe(true);
   });
 
   it('no longer than the node is watched, whatever it was', () => {
@@ -144,7 +233,7 @@ describe('a verdict holds', () => {
     log.begin(1);
     const none = { observers: [], assigned: 0, accusers: 0, members: 0, sightedReporters: 0 };
     const up: Judgement = { verdict: 'UP', networks: [], reason: '' };
-    for (const node of ['n0', 'n1']) log.say(node, up, undefined, 0, () => none);
+    for (const node of ['n0', 'n1']) log.say(node, up, {}, 0, () => none);
     log.keepOnly(new Set(['n1']));
     expect(log.judgementOf('n0')).toBe(unexamined);
     expect(log.judgementOf('n1')).toBe(up);

@@ -10,8 +10,13 @@ export interface TargetFacts {
   /** Fresh healthy reporters among the members, and the same without the target. */
   reporters: number;
   otherReporters: number;
-  /** One vote per assigned observer, also of the absent. */
+  /** One vote per observer by the plan, also of the absent. */
   votes: readonly Vote[];
+  /**
+   * Beyond {@link SMALL_FLEET} nodes: one vote per observer that was polled, also of those who did not answer. Empty
+   * before the poll. Absent: everybody watches everybody, and nobody is polled.
+   */
+  polled?: readonly Vote[];
   /** ms since its own last report; since we began to listen where there was none. */
   ownSilenceMs: number;
   /** Its last report is fresh, and speaks for it alone. */
@@ -35,7 +40,10 @@ export interface Tally {
   sighted: boolean;
   suspect: boolean;
   down: boolean;
+  /** Observers whose majority must accuse, those by the plan or those that were polled, and how many of them do. */
+  assigned: number;
   accusers: number;
+  /** Observers, by the plan or polled, that hear it. */
   hears: number;
   /** Networks on which most observers miss it, and those on which they do not any more. */
   silentNetworks: string[];
@@ -47,17 +55,23 @@ const majority = (members: number): number => Math.floor(members / 2) + 1;
 /** Reporters without whom everything is UNKNOWN. With two members one is enough to be heard, not to call the other dead. */
 export const reportersNeeded = (members: number): number => (members === 0 ? 0 : members === 2 ? 1 : majority(members));
 
+const isMost = (count: number, assigned: number): boolean => count > assigned / 2;
+const accusersIn = (votes: readonly Vote[]): number => votes.filter((v) => v.stance === 'accuses').length;
+
 /**
  * Counts. Stale, abstaining and unheard-of observers are in the denominator and never among the accusers.
+ *
+ * In a large fleet the few observers of a node can share its fate, or its switch: they raise the suspicion, and must
+ * themselves accuse, but most of those that were polled must accuse as well.
  *
  * Two members: the peer accuses and the monitor reaches its witness; the BMC's definite answer is asked for by the
  * BLIND gate before anything is powered off, as it is where a fleet has one network only.
  */
 export function tally(f: TargetFacts): Tally {
-  const assigned = f.votes.length;
-  const most = (count: number): boolean => count > assigned / 2;
-  const accusers = f.votes.filter((v) => v.stance === 'accuses').length;
-  const hears = f.votes.filter((v) => v.stance === 'hears').length;
+  const most = (count: number): boolean => isMost(count, f.votes.length);
+  const watching = accusersIn(f.votes);
+  const polled = f.polled && { assigned: f.polled.length, accusers: accusersIn(f.polled) };
+  const hearers = [...f.votes, ...(f.polled ?? [])].filter((v) => v.stance === 'hears').map((v) => v.observer);
   const sighted =
     (f.members > 0 && f.otherReporters >= majority(f.members)) ||
     (f.members === 2 && f.otherReporters === 1 && f.witness);
@@ -68,11 +82,13 @@ export function tally(f: TargetFacts): Tally {
     blind: f.reporters < reportersNeeded(f.members),
     sighted,
     suspect,
-    accusers,
-    hears,
+    assigned: polled?.assigned ?? f.votes.length,
+    accusers: polled?.accusers ?? watching,
+    hears: new Set(hearers).size,
     down:
       sighted &&
-      most(accusers) &&
+      most(watching) &&
+      (polled === undefined || isMost(polled.accusers, polled.assigned)) &&
       !f.ownFresh &&
       f.ownSilenceMs >= f.freshness &&
       f.ownProbe === 'silent' &&

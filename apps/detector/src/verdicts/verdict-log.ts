@@ -1,12 +1,20 @@
 import type { Verdict, VerdictEvidence } from '#contracts';
 import { isSame, unexamined, type Judgement } from './verdict.js';
 
+/** Which life of a node its reports last told of; a new one is news whatever the verdict. */
+export interface Life {
+  bootId?: string;
+  agentEpoch?: number;
+}
+
 interface Told {
   judgement: Judgement;
-  bootId: string | undefined;
+  life: Life;
   epoch: number;
   seq: number;
 }
+
+const isSameLife = (a: Life, b: Life): boolean => a.bootId === b.bootId && a.agentEpoch === b.agentEpoch;
 
 /**
  * What has been said of each node in this term, numbered. Keeps what could not be published yet; of one node only the
@@ -53,17 +61,11 @@ export class VerdictLog {
   }
 
   /** True when it is news, which is then waiting to be published. */
-  say(
-    node: string,
-    judgement: Judgement,
-    bootId: string | undefined,
-    wall: number,
-    evidence: () => VerdictEvidence,
-  ): boolean {
+  say(node: string, judgement: Judgement, life: Life, wall: number, evidence: () => VerdictEvidence): boolean {
     const was = this.told.get(node);
-    const news = was?.epoch !== this.term || was.bootId !== bootId || !isSame(was.judgement, judgement);
+    const news = was?.epoch !== this.term || !isSameLife(was.life, life) || !isSame(was.judgement, judgement);
     const seq = news ? ++this.count : was.seq;
-    this.told.set(node, { judgement, bootId, epoch: this.term, seq });
+    this.told.set(node, { judgement, life, epoch: this.term, seq });
     if (news) this.unpublished.set(node, this.asVerdict(node, wall, evidence()));
     return news;
   }
@@ -78,7 +80,7 @@ export class VerdictLog {
       epoch: this.term,
       seq: t?.seq ?? 0,
       at: wall,
-      ...(t?.bootId !== undefined && { bootId: t.bootId }),
+      ...t?.life,
       reason,
       evidence,
     };

@@ -25,7 +25,6 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
  * any more.
  */
 export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: number): Judgement {
-  const assigned = f.votes.length;
   if (t.blind) return judged('UNKNOWN', `Blind: only ${f.reporters} of ${f.members} members report.`);
   if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines report under this name.');
   if (f.leftMs !== undefined && f.leftMs < leaveGrace)
@@ -34,7 +33,7 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
   if (t.down)
     return judged(
       'DOWN',
-      `${t.accusers} of ${assigned} observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}.`,
+      `${t.accusers} of ${t.assigned} ${f.polled ? 'polled ' : ''}observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}.`,
     );
   if (was.verdict === 'DOWN' && !life)
     return t.sighted && t.suspect
@@ -43,7 +42,7 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
   if (t.suspect)
     return judged(
       'SUSPECT',
-      `Most of ${assigned} observers miss it on every network (${t.accusers} accuse, ${t.hears} hear it)${whyNotDown(f, t)}.`,
+      `Most of ${f.votes.length} observers miss it on every network (${tallied(f, t)})${whyNotDown(f, t)}.`,
     );
   if (!life)
     return was.verdict === 'SUSPECT' ? was : judged('UNKNOWN', 'Nobody hears it, and too few say that it is silent.');
@@ -53,8 +52,13 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
   );
   const networks = [...silent].sort();
   if (networks.length > 0) return judged('DEGRADED', `Silent on ${networks.join(', ')}.`, networks);
-  return judged('UP', f.ownFresh ? 'It reports.' : `${t.hears} of ${assigned} observers hear it.`);
+  return judged('UP', f.ownFresh ? 'It reports.' : `${t.hears} of ${f.votes.length} observers hear it.`);
 }
+
+const tallied = (f: TargetFacts, t: Tally): string =>
+  f.polled
+    ? `${t.accusers} of ${t.assigned} polled accuse, ${t.hears} hear it`
+    : `${t.accusers} accuse, ${t.hears} hear it`;
 
 /** What stands between SUSPECT and DOWN, for people. */
 function whyNotDown(f: TargetFacts, t: Tally): string {

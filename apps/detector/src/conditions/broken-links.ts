@@ -1,0 +1,110 @@
+import type { DetectorCondition } from '#contracts';
+import { isSeen, isUnseen, some, type Sight, type SightedNode } from './sight.js';
+
+/** A link must be silent for so long, ms: when a node dies, or rejoins, its links do not change in one moment. */
+export const LINK_HOLD_MS = 2000;
+
+/** Two nodes that do not hear each other on these networks. */
+interface BrokenLink {
+  a: string;
+  b: string;
+  networks: string[];
+}
+
+/** {@link BrokenLink} → since when it is silent, monotonic ms. */
+export type BrokenSince = ReadonlyMap<string, number>;
+
+const idOf = (x: string, y: string): string => (x < y ? `${x}~${y}` : `${y}~${x}`);
+
+/**
+ * Links that are silent while others hear both of their ends on that network, so that it is neither a node nor its
+ * network. One direction is enough to call it silent, where the other one does not say that it hears.
+ */
+function brokenLinks(s: Sight): Map<string, BrokenLink> {
+  const seen = new Map(s.nodes.filter(isSeen).map((n) => [n.name, n]));
+  const heardBySomebody = new Set<string>();
+  const heard = new Set<string>();
+  const silent: { a: string; b: string; network: string }[] = [];
+  for (const target of seen.values())
+    for (const observer of target.watchedBy)
+      for (const network of sharedBy(seen.get(observer), target)) {
+        const state = s.link(observer, target.name, network)?.state;
+        if (state === 'heard') {
+          heardBySomebody.add(`${target.name}\0${network}`);
+          heard.add(`${idOf(observer, target.name)}\0${network}`);
+        }
+        if (state === 'silent') silent.push({ a: observer, b: target.name, network });
+      }
+  const broken = new Map<string, BrokenLink>();
+  for (const { a, b, network } of silent) {
+    const id = idOf(a, b);
+    if (heard.has(`${id}\0${network}`)) continue;
+    if (!heardBySomebody.has(`${a}\0${network}`) || !heardBySomebody.has(`${b}\0${network}`)) continue;
+    const link = broken.get(id) ?? { a: a < b ? a : b, b: a < b ? b : a, networks: [] };
+    if (!link.networks.includes(network)) link.networks.push(network);
+    broken.set(id, link);
+  }
+  return broken;
+}
+
+/** Networks of both on which neither is silent as a whole. */
+const sharedBy = (observer: SightedNode | undefined, target: SightedNode): string[] =>
+  observer === undefined
+    ? []
+    : target.networks.filter(
+        (n) => observer.networks.includes(n) && !target.silentOn.includes(n) && !observer.silentOn.includes(n),
+      );
+
+/**
+ * `link-down` for a single link, `partly-heard` for a node that several have lost: the fewest nodes that explain all
+ * links, roughly. Returns with it since when each link is silent, for the next look; a link with an end that cannot be
+ * seen now stays as it was, and is not counted.
+ */
+export function linkConditions(
+  s: Sight,
+  was: BrokenSince,
+  now: number,
+): { conditions: DetectorCondition[]; since: BrokenSince } {
+  const broken = brokenLinks(s);
+  const since = new Map<string, number>();
+  for (const id of broken.keys()) since.set(id, was.get(id) ?? now);
+  const unseen = new Set(s.nodes.filter(isUnseen).map((n) => n.name));
+  for (const [id, at] of was) if (!since.has(id) && id.split('~').some((name) => unseen.has(name))) since.set(id, at);
+  const held = [...broken].filter(([id]) => now - (since.get(id) as number) >= LINK_HOLD_MS).map(([, link]) => link);
+  return { conditions: explain(held), since };
+}
+
+function explain(links: readonly BrokenLink[]): DetectorCondition[] {
+  const conditions: DetectorCondition[] = [];
+  let left = [...links];
+  for (;;) {
+    const node = worst(left);
+    if (node === undefined) break;
+    const its = left.filter((l) => l.a === node || l.b === node);
+    left = left.filter((l) => !its.includes(l));
+    const others = its.map((l) => (l.a === node ? l.b : l.a)).sort();
+    const networks = [...new Set(its.flatMap((l) => l.networks))].sort();
+    conditions.push({
+      code: 'partly-heard',
+      subject: node,
+      severity: 'warning',
+      message: `${node} and ${some(others)} do not hear each other on ${networks.join(', ')}; others hear all of them.`,
+    });
+  }
+  for (const { a, b, networks } of left)
+    conditions.push({
+      code: 'link-down',
+      subject: `${a}~${b}`,
+      severity: 'warning',
+      message: `${a} and ${b} do not hear each other on ${[...networks].sort().join(', ')}; others hear both.`,
+    });
+  return conditions;
+}
+
+/** The node with the most links, of at least two; the first by name where several have as many. */
+function worst(links: readonly BrokenLink[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { a, b } of links) for (const name of [a, b]) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const [first] = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  return first !== undefined && first[1] >= 2 ? first[0] : undefined;
+}

@@ -1,0 +1,66 @@
+import type { DetectorCondition } from '#contracts';
+import type { FleetView } from '../fleet/fleet-view.js';
+import { linkState, type ReportBook } from '../observers/report-book.js';
+import { isHealthyReporter } from '../observers/stance.js';
+import type { VerdictLog } from '../verdicts/verdict-log.js';
+import type { AgentBook } from './agent-book.js';
+import { linkConditions, type BrokenSince } from './broken-links.js';
+import { qualityConditions, type BadLinks } from './link-quality.js';
+import type { Sight } from './sight.js';
+import { worstFirst } from './worst-first.js';
+
+/** What is beside the verdicts, from one look to the next. */
+export class ConditionBook {
+  private brokenSince: BrokenSince = new Map();
+  private badLinks: BadLinks = new Set();
+  /** As they were first told: words that change with every look would be a new alarm each second. */
+  private told = new Map<string, DetectorCondition>();
+
+  constructor(
+    private readonly fleet: FleetView,
+    private readonly reports: ReportBook,
+    private readonly log: VerdictLog,
+    private readonly agents: AgentBook,
+  ) {}
+
+  look(now: number): DetectorCondition[] {
+    const sight = this.sight(now);
+    const links = linkConditions(sight, this.brokenSince, now);
+    const quality = qualityConditions(sight, this.badLinks);
+    this.brokenSince = links.since;
+    this.badLinks = quality.bad;
+    const all = [...links.conditions, ...quality.conditions, ...this.agents.conditions(now)];
+    const next = new Map<string, DetectorCondition>();
+    for (const c of worstFirst(all, sight.nodes.length)) {
+      const id = `${c.code}=${c.subject}`;
+      const was = this.told.get(id);
+      next.set(id, was?.severity === c.severity ? was : c);
+    }
+    this.told = next;
+    return [...next.values()];
+  }
+
+  private sight(now: number): Sight {
+    const n = this.fleet.settings.detection;
+    const nodes = this.fleet.members.map((name) => {
+      const { verdict, networks } = this.log.judgementOf(name);
+      return {
+        name,
+        networks: this.fleet.targets.get(name)?.networks ?? [],
+        verdict,
+        silentOn: networks,
+        watchedBy: this.fleet.observersOf(name),
+      };
+    });
+    return {
+      nodes,
+      link: (observer, target, network) => {
+        const heard = this.reports.of(observer);
+        if (!isHealthyReporter(heard, now, n)) return undefined;
+        if ((heard.report.health.sendErrors[network] ?? 0) > 0) return undefined;
+        const link = heard.links.get(target)?.[heard.report.networks.indexOf(network)];
+        return link && { state: linkState(link, n), link };
+      },
+    };
+  }
+}

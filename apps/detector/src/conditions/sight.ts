@@ -1,0 +1,38 @@
+import type { LinkObservation, VerdictKind } from '#contracts';
+import type { LinkState } from '../observers/report-book.js';
+
+/** A member, as the conditions look at it. */
+export interface SightedNode {
+  name: string;
+  networks: readonly string[];
+  verdict: VerdictKind;
+  /** DEGRADED: the silent networks. Somebody else's alarm is about those. */
+  silentOn: readonly string[];
+  /** Its observers by the plan. */
+  watchedBy: readonly string[];
+}
+
+/** What the monitor sees of the fleet, as of one moment. */
+export interface Sight {
+  /** Members. */
+  nodes: readonly SightedNode[];
+  /** What a fresh, willing observer that can send there says; undefined: nothing that counts. */
+  link(observer: string, target: string, network: string): { state: LinkState; link: LinkObservation } | undefined;
+}
+
+/** Its links are seen, and it lives: a condition about it means the link, or its agent, and not the node. */
+export const isSeen = (n: SightedNode): boolean => n.verdict === 'UP' || n.verdict === 'DEGRADED';
+
+/** Nobody knows now: what was found before is not called over. */
+export const isUnseen = (n: SightedNode): boolean => n.verdict === 'UNKNOWN' || n.verdict === 'SUSPECT';
+
+/** More than half of them, and not just one. */
+export const isMass = (count: number, of: number): boolean => count >= 2 && count > of / 2;
+
+const NAMED = 5;
+
+/** `a, b, c and 4 more` */
+export function some(names: readonly string[]): string {
+  const shown = names.slice(0, NAMED).join(', ');
+  return names.length > NAMED ? `${shown} and ${names.length - NAMED} more` : shown;
+}
