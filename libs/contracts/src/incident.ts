@@ -124,6 +124,8 @@ export interface IncidentRecord {
   /** `auto`: by a verdict; `manual`: by an operator's order. */
   cause: 'auto' | 'manual';
   by?: string;
+  /** Opened by the policy that treats a node as DOWN that stays DEGRADED: it stands while that is so. */
+  degraded?: true;
   reason: string;
   openedAt: number;
   updatedAt: number;

@@ -129,6 +129,12 @@ export interface NodeRecord {
   external?: { event: 'discovered' | 'disappeared'; address: string; at: number };
   /** Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only. */
   sshHostKeys?: string[];
+  /** Tells its installation from another with the same name: see `machineOf`. */
+  machine?: string;
+  /** Public keys of the NATS users of its agent, the latest last: others than these are refused. */
+  agentKeys?: string[];
+  /** Its agent was shut out: it is no member, and comes back only by being enrolled again. */
+  revoked?: { by: string; at: number; reason: string };
   /** While a job changes the host group: the one before, '' for none. A job that never began leaves the node there. */
   hostGroupWas?: string;
   /** Status whose job results were rolled into this record last; makes the roll-forward idempotent. */
@@ -152,6 +158,8 @@ export interface OutReason {
     | 'STATE'
     | 'CORDONED'
     | 'MAINTENANCE'
+    /** A network of it is silent, and the policy for that is more than an alarm. */
+    | 'DEGRADED'
     | 'INCIDENT'
     | 'PENDING_RETURN'
     | 'RESERVED'

@@ -41,7 +41,7 @@ export interface WorkloadRecord {
 }
 
 export interface Move {
-  /** `drain`, or `job:<id>` of an operation that was ordered with `force`. */
+  /** `drain`, `degraded` by the policy for such nodes, or `job:<id>` of an operation that was ordered with `force`. */
   cause: string;
   from: string;
   /** Where there was room when the move began; that room is kept until it has left `from`. */

@@ -316,6 +316,7 @@ export const namedSchemas: Record<string, Schema> = {
           'domain-down',
           'drain-stuck',
           'drift',
+          'duplicate',
           'fencing-failed',
           'fencing-suppressed',
           'flapping',
@@ -733,6 +734,10 @@ export const namedSchemas: Record<string, Schema> = {
         description: "`auto`: by a verdict; `manual`: by an operator's order.",
       },
       by: { type: 'string' },
+      degraded: {
+        const: true,
+        description: 'Opened by the policy that treats a node as DOWN that stays DEGRADED: it stands while that is so.',
+      },
       reason: { type: 'string' },
       openedAt: { type: 'number' },
       updatedAt: { type: 'number' },
@@ -980,7 +985,11 @@ export const namedSchemas: Record<string, Schema> = {
   Move: {
     type: 'object',
     properties: {
-      cause: { type: 'string', description: '`drain`, or `job:<id>` of an operation that was ordered with `force`.' },
+      cause: {
+        type: 'string',
+        description:
+          '`drain`, `degraded` by the policy for such nodes, or `job:<id>` of an operation that was ordered with `force`.',
+      },
       from: { type: 'string' },
       to: {
         type: 'string',
@@ -1201,6 +1210,21 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only.',
       },
+      machine: {
+        type: 'string',
+        description: 'Tells its installation from another with the same name: see `machineOf`.',
+      },
+      agentKeys: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Public keys of the NATS users of its agent, the latest last: others than these are refused.',
+      },
+      revoked: {
+        type: 'object',
+        properties: { by: { type: 'string' }, at: { type: 'number' }, reason: { type: 'string' } },
+        required: ['by', 'at', 'reason'],
+        description: 'Its agent was shut out: it is no member, and comes back only by being enrolled again.',
+      },
       hostGroupWas: {
         type: 'string',
         description:
@@ -1279,6 +1303,7 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'string',
         enum: [
           'CORDONED',
+          'DEGRADED',
           'INCIDENT',
           'MAINTENANCE',
           'NO_POWER_WORKER',

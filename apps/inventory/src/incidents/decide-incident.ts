@@ -1,6 +1,6 @@
 import type { GateCode, GateResult, IncidentRecord, Verdict } from '#contracts';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
-import { verdictEffect, wasCommanded } from './incident-machine.js';
+import { mayCancel, verdictEffect, wasCommanded } from './incident-machine.js';
 
 /** Gates that may change between permit and command, or between two rounds of a retry. The permit answers the others. */
 const changing: readonly GateCode[] = ['BLIND', 'NOT_FENCEABLE', 'LIFE_SIGN', 'QUORUM', 'PAUSED', 'OBSERVE'];
@@ -26,6 +26,10 @@ export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boole
     reason: 'no detector answers',
   };
   const effect = verdictEffect(i, v);
+  const policy = f.settings?.degraded.policy ?? 'down';
+  if (effect.kind === 'stands' && i.degraded === true && v.verdict === 'DEGRADED' && policy !== 'down')
+    if (mayCancel(i) && i.released?.force !== true)
+      return { do: 'cancel', reason: `the policy for DEGRADED nodes is ${policy} now`, gates };
   if (effect.kind === 'cancel') return { do: 'cancel', reason: effect.reason, gates };
   if (effect.kind === 'survived-after-quarantine') return { do: 'await-survival', reason: effect.reason, gates };
   const asked = permitted ? gates.filter((g) => changing.includes(g.gate)) : gates;

@@ -48,12 +48,13 @@ export class GateFactsService {
   async gather(
     node: NodeRecord,
     verdict: Verdict | undefined,
-    o: { cause: 'auto' | 'manual'; incident?: IncidentRecord | undefined },
+    o: { cause: 'auto' | 'manual'; degraded?: boolean; incident?: IncidentRecord | undefined },
   ): Promise<GateFacts> {
     const beacon = this.detector.beacon;
     const open = (await this.store.incidents.bucket.get(node.name))?.value;
     return {
       cause: o.cause,
+      degraded: o.degraded === true || o.incident?.degraded === true,
       node,
       incident: o.incident,
       open: open !== undefined && isOpenIncident(open) ? open : undefined,

@@ -23,6 +23,8 @@ export const HUNG_HOLD_MS = 10_000;
  */
 export interface GateFacts {
   cause: 'auto' | 'manual';
+  /** By the policy that treats a node as DOWN that stays DEGRADED. */
+  degraded?: boolean;
   node: NodeRecord;
   /** The incident that asks; absent: a dry run, or one that is about to be opened. */
   incident?: IncidentRecord | undefined;
@@ -61,8 +63,9 @@ const blind: Gate = (f) => {
   if (d === undefined || !d.fresh)
     return stop('No beacon of an active detector within 3 s: its verdicts count as UNKNOWN.');
   if (!d.sighted) return stop(`The detector is blind: ${d.reporters} of ${d.members} members report to it.`);
-  if (f.cause === 'auto' && f.verdict?.verdict !== 'DOWN')
-    return stop(`The verdict as of now is ${f.verdict?.verdict ?? 'not known'}, not DOWN.`);
+  const judged = f.verdict?.verdict;
+  if (f.cause === 'auto' && judged !== 'DOWN' && !(f.degraded === true && judged === 'DEGRADED'))
+    return stop(`The verdict as of now is ${judged ?? 'not known'}, not DOWN.`);
   const networks = Object.keys(f.node.networks).length;
   const needsPower = d.members <= 2 || networks < 2;
   if (needsPower && f.cause === 'auto' && f.power !== 'on' && f.power !== 'off')

@@ -110,6 +110,8 @@ export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
     return { kind: 'survived-after-quarantine', reason: `${v.verdict} in ${boot}: ${v.reason}` };
   }
   if (v.verdict === 'DOWN') return { kind: 'stands' };
+  // By policy: gate LIFE_SIGN holds it as long as anybody hears the node.
+  if (i.degraded === true && v.verdict === 'DEGRADED') return { kind: 'stands' };
   if (i.released?.force === true) return { kind: 'stands' };
   // An order by hand is not taken back by a verdict: a living node stops it at its gate, where it can be released.
   if (i.cause === 'manual') return { kind: 'stands' };

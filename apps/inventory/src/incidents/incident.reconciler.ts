@@ -12,6 +12,7 @@ import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { DetectorView } from '../monitor/detector-view.js';
+import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { powerOnForbidden } from '../recovery/power-on.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
@@ -53,6 +54,7 @@ export class IncidentReconciler implements Reconciler {
     private readonly permits: PermitService,
     private readonly power: PowerEvidence,
     private readonly incidents: IncidentService,
+    private readonly degraded: DegradedWatch,
     conductor: ConductorService,
   ) {
     conductor.add(this);
@@ -60,14 +62,16 @@ export class IncidentReconciler implements Reconciler {
 
   async reconcile(c: ConductorView): Promise<void> {
     const silent = this.facts.silent().map((s) => s.node);
-    for (const node of silent) this.power.gather(node);
-    this.power.keep(new Set(silent.map((n) => n.name)));
+    const degraded = this.treatedAsDown();
+    for (const node of [...silent, ...degraded]) this.power.gather(node);
+    this.power.keep(new Set([...silent, ...degraded].map((n) => n.name)));
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     const work: Promise<void>[] = [];
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
     this.forgetEnded(new Set(open.map((e) => e.value.id)));
     for (const node of silent)
       if (latestVerdict(node, beacon) === 'DOWN') work.push(this.isolated(node.name, () => this.onDown(c, node)));
+    for (const node of degraded) work.push(this.isolated(node.name, () => this.onDegraded(c, node)));
     for (const { value, revision } of open)
       if (this.isDue(value, revision, c.now)) work.push(this.isolated(value.node, () => this.onOpen(c, value)));
     await Promise.all(work);
@@ -109,13 +113,33 @@ export class IncidentReconciler implements Reconciler {
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
-    const facts = await this.facts.gather(node, verdict, { cause: 'auto' });
+    await this.open(c, node, verdict);
+  }
+
+  /** Treated as DOWN by policy: the same way, and held by gate LIFE_SIGN while anybody hears it. */
+  private async onDegraded(c: ConductorView, node: NodeRecord): Promise<void> {
+    const open = this.store.incidents.view.get(node.name)?.value;
+    if (open !== undefined && isOpenIncident(open)) return;
+    if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
+    const verdict = await this.verdictNow.of(node.name);
+    if (verdict?.verdict !== 'DEGRADED' || isOlder(verdict, node)) return;
+    await this.open(c, node, verdict, { degraded: true });
+  }
+
+  private async open(
+    c: ConductorView,
+    node: NodeRecord,
+    verdict: Verdict,
+    o: { degraded?: boolean } = {},
+  ): Promise<void> {
+    const facts = await this.facts.gather(node, verdict, { cause: 'auto', ...o });
     const at = Date.now();
     const record = newIncident({
       id: randomUUID(),
       node,
       cause: 'auto',
-      reason: verdict.reason,
+      ...o,
+      reason: o.degraded === true ? `${verdict.reason} By policy that counts as DOWN.` : verdict.reason,
       verdict,
       gates: askGates(facts),
       conductor: c.token,
@@ -124,6 +148,11 @@ export class IncidentReconciler implements Reconciler {
     });
     const { incident, joined } = await this.incidents.openOrJoin(record, () => void c.check());
     if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), facts);
+  }
+
+  private treatedAsDown(): NodeRecord[] {
+    const names = [...this.degraded.steps()].filter(([, step]) => step === 'down').map(([name]) => name);
+    return names.flatMap((name) => this.store.nodes.view.get(name)?.value ?? []);
   }
 
   /** Fenced, powered on again, and dead again before it was in service: that is a new death. */

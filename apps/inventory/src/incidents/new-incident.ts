@@ -5,6 +5,8 @@ export interface NewIncident {
   node: NodeRecord;
   cause: 'auto' | 'manual';
   by?: string;
+  /** By the policy for nodes that stay DEGRADED. */
+  degraded?: boolean;
   reason: string;
   verdict?: Verdict | undefined;
   gates: GateResult[];
@@ -37,6 +39,7 @@ export function newIncident(n: NewIncident): IncidentRecord {
     ],
   };
   if (n.by !== undefined) incident.by = n.by;
+  if (n.degraded === true) incident.degraded = true;
   if (n.verdict !== undefined) incident.verdict = n.verdict;
   const boot = n.verdict?.bootId ?? n.node.bootId;
   if (boot !== undefined) incident.bootId = boot;

@@ -5,8 +5,9 @@ import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
+import { isDegraded } from '../nodes/degraded-policy.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { detectionAlarmCodes, detectionAlarms, isDegraded } from './detection-alarms.js';
+import { detectionAlarmCodes, detectionAlarms } from './detection-alarms.js';
 import { DetectorView } from './detector-view.js';
 
 const BLIND = 'blind';

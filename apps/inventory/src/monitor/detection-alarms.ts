@@ -9,6 +9,7 @@ import {
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { FLEET } from '../incidents/incident-alarms.js';
 import { isMember } from '../incidents/trouble.js';
+import { isDegraded, isMostOf, isSilentOn } from '../nodes/degraded-policy.js';
 
 /** What the detector itself says beside its verdicts, with each beacon. */
 const conditionCodes: readonly DetectorCondition['code'][] = [
@@ -107,9 +108,8 @@ function networksDown(f: DetectionFacts, members: readonly NodeRecord[]): Wanted
   const networks = [...new Set(members.flatMap((n) => Object.keys(n.networks)))].sort();
   return networks.flatMap((network) => {
     const on = members.filter((n) => network in n.networks);
-    const silent = on.filter((n) => isDegraded(n) && n.verdict?.networks.includes(network) === true).length;
-    const isMost = (count: number): boolean => count >= 2 && count > on.length / 2;
-    if (isMost(silent))
+    const silent = on.filter((n) => isSilentOn(n, network)).length;
+    if (isMostOf(silent, on.length))
       return [
         {
           code: 'network-down' as const,
@@ -118,7 +118,7 @@ function networksDown(f: DetectionFacts, members: readonly NodeRecord[]): Wanted
           message: `Most of the ${on.length} nodes on network ${network} are silent on it: look at the network, not at the nodes.`,
         },
       ];
-    return isMost(silent + on.filter(isUnseen).length) ? kept(f, 'network-down', network) : [];
+    return isMostOf(silent + on.filter(isUnseen).length, on.length) ? kept(f, 'network-down', network) : [];
   });
 }
 
@@ -167,8 +167,6 @@ function inItsWords(f: DetectionFacts, { code, subject, severity, message }: Det
 
 /** Numbers that stand alone; those in names stay. */
 const withoutFigures = (text: string): string => text.replaceAll(/(?<![\w.:-])\d+(\.\d+)?(?![\w:-])/g, '#');
-
-export const isDegraded = (n: NodeRecord): boolean => n.verdict?.verdict === 'DEGRADED';
 
 /** Its links are not known now. */
 const isUnseen = (n: NodeRecord): boolean => n.verdict?.verdict === 'UNKNOWN' || n.verdict?.verdict === 'SUSPECT';

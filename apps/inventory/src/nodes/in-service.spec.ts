@@ -18,6 +18,7 @@ describe('a node', () => {
     ['STATE', { state: 'Disappeared' as const }, {}],
     ['CORDONED', { cordon: { reason: 'r', by: 'b', at: 1 } }, {}],
     ['MAINTENANCE', { maintenance: { reason: 'r', at: 1 } }, {}],
+    ['DEGRADED', {}, { avoided: 'it is silent on backend' }],
     ['INCIDENT', {}, { incident: { id: 'i', phase: 'suppressed' as const } }],
     ['PENDING_RETURN', { pendingReturn: { reason: 'rebooted' as const, at: 1 } }, {}],
     ['RESERVED', {}, { hold: { job: 'j', generation: 1, at: 1 } }],

@@ -5,6 +5,8 @@ export interface ServiceFacts {
   /** The node's incident, where one is open. */
   incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
   hold?: Hold | undefined;
+  /** Why the policy for DEGRADED nodes has nothing placed on it. */
+  avoided?: string | undefined;
   /** Power drivers of the node that no live fencer offers. */
   missingPowerDrivers: readonly string[];
   /** Does a live provisioner offer the node's driver? */
@@ -24,8 +26,10 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   const out = (code: OutReason['code'], detail: string): void => void reasons.push({ code, detail });
   if (n.status !== 'Allocated') out('STATUS', `its status is ${n.status}`);
   if (n.state !== 'Discovered') out('STATE', `its state is ${n.state}`);
+  if (n.revoked) out('STATE', `its agent was revoked by ${n.revoked.by}: ${n.revoked.reason}`);
   if (n.cordon) out('CORDONED', `cordoned by ${n.cordon.by}: ${n.cordon.reason}`);
   if (n.maintenance) out('MAINTENANCE', n.maintenance.reason);
+  if (f.avoided !== undefined) out('DEGRADED', f.avoided);
   if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
   if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn));
   if (f.hold) out('RESERVED', `held by ${f.hold.job ?? f.hold.edit ?? f.hold.claim ?? 'another'}`);

@@ -3,6 +3,7 @@ import { isOpenIncident, type NodeRecord, type NodeView, type OutReason, type Wo
 import type { Entry } from '#bus';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { avoidedBecause, networksDown } from './degraded-policy.js';
 import { outReasons } from './in-service.js';
 import { powerDrivers } from './node-rules.js';
 
@@ -39,11 +40,14 @@ export class ServiceView {
     const viewsLive = store.live;
     const detectorSighted = this.detector.sighted;
     const offers = this.offers();
+    const { policy } = store.clusterSettings.degraded;
+    const down = once(() => networksDown(store.nodes.view.entries().map((e) => e.value)));
     const reasons = (n: NodeRecord): OutReason[] => {
       const incident = store.incidents.view.get(n.name)?.value;
       return outReasons(n, {
         incident: incident && isOpenIncident(incident) ? incident : undefined,
         hold: held[n.name],
+        avoided: avoidedBecause(n, policy, down),
         missingPowerDrivers: powerDrivers(n).filter((d) => !offers.power(d)),
         provisionable: offers.provision(n.provisionDriver),
         viewsLive,
@@ -120,6 +124,11 @@ function missingOf(n: NodeRecord, offers: Offers): string[] {
   const missing = powerDrivers(n).filter((d) => !offers.power(d));
   if (!offers.provision(n.provisionDriver)) missing.push(n.provisionDriver);
   return missing;
+}
+
+function once<T>(fn: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: fn() }).value;
 }
 
 function remembered(fn: (text: string) => boolean): (text: string) => boolean {

@@ -22,7 +22,7 @@ describe('inventory, from a death to the node back', () => {
   beforeEach(async () => {
     served = await ServedFleet.start(nodes);
     fleet = served.fleet;
-  }, 30_000);
+  });
 
   afterEach(() => served.stop());
 
@@ -161,7 +161,7 @@ describe('inventory, from a death to the node back', () => {
     await until(() => told.includes('closed'), 'the story is told');
     await reader.close();
     expect(told).toEqual(['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed']);
-  }, 30_000);
+  });
 
   it('cancels when the node is back before the first command', async () => {
     await fleet.die('n-2');
@@ -170,7 +170,7 @@ describe('inventory, from a death to the node back', () => {
     const again = await fleet.bus.call('inventory.incidents.recheck', { node: 'n-2', incident: i.id, epoch: 1 });
     expect(again.go).toBe(false);
     await phase('n-2', 'cancelled');
-  }, 30_000);
+  });
 
   it('stops at a sign of life, and raises and clears the alarm', async () => {
     fleet.sighted = true;
@@ -187,7 +187,7 @@ describe('inventory, from a death to the node back', () => {
       async () => (await fleet.bus.call('inventory.alarms.list', {})).items.length === 0,
       'the alarm is cleared',
     );
-  }, 30_000);
+  });
 
   it('fences nobody where too many die at once, and shows why', async () => {
     await fleet.die('n-1', 'n-2', 'n-3');
@@ -196,7 +196,7 @@ describe('inventory, from a death to the node back', () => {
     expect(stopped.filter((i) => i.phase === 'fencing').length).toBeLessThanOrEqual(2);
     expect(stopped.some((i) => i.gate === 'BRAKE')).toBe(true);
     await alarm('brake');
-  }, 30_000);
+  });
 
   it('moves a workload on when its new node dies during the recovery, and starts it once', async () => {
     await runs('db', 'n-1');
@@ -216,7 +216,7 @@ describe('inventory, from a death to the node back', () => {
     expect(await carryOut(second)).toEqual(['db']);
     await phase('n-1', 'recovered');
     await phase(target, 'recovered');
-  }, 30_000);
+  });
 
   it('corrects the registry instead of starting what an operator has moved by hand', async () => {
     await runs('db', 'n-1');
@@ -226,7 +226,7 @@ describe('inventory, from a death to the node back', () => {
     await phase('n-1', 'recovered');
     expect((await workload('db')).assignment?.node).toBe('n-4');
     expect((await jobs()).filter((j) => j.kind === 'recover')).toEqual([]);
-  }, 30_000);
+  });
 
   it('keeps stopped workloads stopped and tells of those that find no room', async () => {
     await runs('web', 'n-1');
@@ -247,7 +247,7 @@ describe('inventory, from a death to the node back', () => {
       async () => (await fleet.bus.call('inventory.alarms.list', {})).items.every((a) => a.code !== 'no-room'),
       'room found',
     );
-  }, 30_000);
+  });
 
   it('does not start before every node in service has said what it runs', async () => {
     await runs('db', 'n-1');
@@ -264,7 +264,7 @@ describe('inventory, from a death to the node back', () => {
     delete (fleet.bus as { publish?: unknown }).publish;
     await carryOut(await recoverJob());
     await phase('n-1', 'recovered');
-  }, 30_000);
+  });
 
   it('starts the workloads of a node that rebooted unseen in place, once its check has passed', async () => {
     await fleet.bus
@@ -294,7 +294,7 @@ describe('inventory, from a death to the node back', () => {
     expect(job.recover).toMatchObject([{ workload: 'db', generation: 1 }]);
     expect(await carryOut(job)).toEqual(['db']);
     await until(async () => (await workload('db')).boot === fleet.bootId('n-2'), 'db runs in the new boot');
-  }, 30_000);
+  });
 
   it('moves them when the check takes longer, after which their old node starts them no more', async () => {
     await runs('db', 'n-2');
@@ -308,7 +308,7 @@ describe('inventory, from a death to the node back', () => {
     expect(await carryOut(job)).toEqual(['db']);
     const old = await askGate('n-2', 'db');
     expect(old.allowed).toBe(false);
-  }, 40_000);
+  });
 
   it('is carried on by another replica when the conductor stops in the middle', async () => {
     await runs('db', 'n-1');
@@ -319,7 +319,7 @@ describe('inventory, from a death to the node back', () => {
     await carryOut(await recoverJob());
     await phase('n-1', 'recovered');
     expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(1);
-  }, 30_000);
+  });
 
   it("takes an operator's word for the proof, says so when it was wrong, and refuses it while the node is heard", async () => {
     await runs('db', 'n-4');
@@ -359,7 +359,7 @@ describe('inventory, from a death to the node back', () => {
     ).rejects.toMatchObject({ code: 'FENCING_REFUSED' });
     await fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-3', reason: 'x', force: true });
     await phase('n-3', 'fencing');
-  }, 30_000);
+  });
 
   it('writes nothing to a power device in mode observe, and stops what is under way when it is paused', async () => {
     await fleet.die('n-4');
@@ -390,5 +390,31 @@ describe('inventory, from a death to the node back', () => {
     ).rejects.toMatchObject({
       code: 'FENCING_REFUSED',
     });
+  });
+
+  it('treats a node that stays DEGRADED as DOWN where the policy says so, and holds it as long as it is heard', async () => {
+    await runs('db', 'n-1');
+    await fleet.bus.call('inventory.settings.patch', {
+      by: 'eve',
+      patch: { degraded: { policy: 'down', after: 200 } },
+    });
+    await fleet.say('n-1', { verdict: 'DEGRADED', networks: ['backend'], reason: 'Silent on backend.' });
+    const held = await phase('n-1', 'suppressed');
+    expect(held).toMatchObject({ degraded: true, gate: 'LIFE_SIGN', reason: expect.stringContaining('By policy') });
+    expect((await alarm('partial-reachability')).subject).toBe('n-1');
+    const ask = { node: 'n-1', incident: held.id, epoch: 1 };
+    expect(await fleet.bus.call('inventory.incidents.recheck', ask)).toMatchObject({ go: false });
+    const release = (force: boolean): Promise<unknown> =>
+      fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-1', reason: 'sure', force });
+    await expect(release(false)).rejects.toMatchObject({ code: 'FENCING_REFUSED' });
+    await fleet.say('n-1', { verdict: 'UP' });
+    const over = await phase('n-1', 'cancelled');
+    expect(over.steps.some((s) => s.phase === 'fencing')).toBe(false);
+    expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
+
+    await fleet.say('n-1', { verdict: 'DEGRADED', networks: ['backend'] });
+    await phase('n-1', 'suppressed');
+    await release(true);
+    await phase('n-1', 'fencing');
   }, 30_000);
 });

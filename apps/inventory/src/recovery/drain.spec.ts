@@ -20,7 +20,7 @@ describe('a node that is to be emptied', () => {
   beforeEach(async () => {
     served = await ServedFleet.start(['n-1', 'n-2', 'n-3']);
     fleet = served.fleet;
-  }, 30_000);
+  });
 
   afterEach(() => served.stop());
 
@@ -100,7 +100,7 @@ describe('a node that is to be emptied', () => {
     expect(done.remaining).toEqual([]);
     await until(async () => (await workload('db')).move === undefined, 'the move of db is over');
     expect((await workload('db')).assignment?.node).not.toBe('n-1');
-  }, 30_000);
+  });
 
   it('is not believed to be rid of a workload on the word of the job alone', async () => {
     await runsOnFirst('db');
@@ -111,7 +111,7 @@ describe('a node that is to be emptied', () => {
     });
     expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1' } });
     expect((await jobs()).filter((j) => j.kind === 'recover' && !isStop(j))).toEqual([]);
-  }, 30_000);
+  });
 
   it('keeps a workload running for which there is no room, says so, and moves it when there is', async () => {
     await runsOnFirst('db');
@@ -124,7 +124,7 @@ describe('a node that is to be emptied', () => {
     await fleet.bus.call('inventory.nodes.uncordon', { by: 'eve', name: 'n-3' });
     await carryOut(await waiting('stop'));
     expect((await waiting('start')).nodes).toEqual(['n-3']);
-  }, 30_000);
+  });
 
   it('lets go of a stopped workload too, without starting it anywhere', async () => {
     await runsOnFirst('db');
@@ -134,7 +134,7 @@ describe('a node that is to be emptied', () => {
     await until(async () => (await workload('db')).assignment === undefined, 'assigned nowhere');
     await until(async () => (await node('n-1')).cordon?.drained, 'drained');
     expect((await jobs()).filter((j) => !isStop(j))).toEqual([]);
-  }, 30_000);
+  });
 
   it('is not believed at once when it names what has left it: the look may be of before the stop', async () => {
     await runsOnFirst('db');
@@ -160,7 +160,7 @@ describe('a node that is to be emptied', () => {
     expect(await ask()).toMatchObject({ allowed: false, reason: expect.stringContaining('job-x cleans up n-3') });
     await hold('n-3', undefined);
     expect((await ask()).allowed).toBe(true);
-  }, 30_000);
+  });
 
   it('begins no further move once it is uncordoned, and finishes the one that has begun', async () => {
     await runsOnFirst('db');
@@ -173,7 +173,7 @@ describe('a node that is to be emptied', () => {
     await until(async () => (await workload('web')).move === undefined, 'the move of web is over');
     expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
     expect((await node('n-1')).remaining).toBeUndefined();
-  }, 30_000);
+  });
 
   it('goes on under another conductor', async () => {
     await runsOnFirst('db');
@@ -185,7 +185,30 @@ describe('a node that is to be emptied', () => {
     await carryOut(await waiting('start'));
     await until(async () => (await node('n-1')).cordon?.drained, 'drained', { timeoutMs: 15_000 });
     expect((await jobs()).filter((j) => j.kind === 'recover')).toHaveLength(2);
-  }, 40_000);
+  });
+
+  const policy = (name: 'alarm' | 'drain'): Promise<unknown> =>
+    fleet.bus.call('inventory.settings.patch', { by: 'eve', patch: { degraded: { policy: name, after: 200 } } });
+
+  it('is begun by the policy for a node that stays DEGRADED, as far as until it is UP again, without a cordon', async () => {
+    await runsOnFirst('db');
+    await runsOnFirst('web', { priority: 5 });
+    await fleet.say('n-1', { verdict: 'DEGRADED', networks: ['backend'] });
+    await until(async () => (await node('n-1')).verdict?.verdict === 'DEGRADED', 'DEGRADED');
+    expect(await node('n-1')).toMatchObject({ inService: true });
+    await policy('drain');
+    const stop = await waiting('stop');
+    expect(await workload('web')).toMatchObject({ move: { cause: 'degraded', from: 'n-1' } });
+    const out = await node('n-1');
+    expect(out.cordon).toBeUndefined();
+    expect(out).toMatchObject({ inService: false, reasons: [{ code: 'DEGRADED', detail: 'it is silent on backend' }] });
+    await fleet.say('n-1', { verdict: 'UP' });
+    await until(async () => (await node('n-1')).inService, 'in service again');
+    await carryOut(stop);
+    await carryOut(await waiting('start'));
+    await until(async () => (await workload('web')).move === undefined, 'the move of web is over');
+    expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
+  }, 30_000);
 
   const decommission = async (force: boolean): Promise<JobRecord> => {
     const { job } = await fleet.bus.call('inventory.operations.submit', {
@@ -213,7 +236,7 @@ describe('a node that is to be emptied', () => {
     fleet.stop('n-1', 'db');
     await until(async () => (await movingOf(job.id))?.length === 0, 'the job may begin');
     expect((await workload('db')).assignment?.node).not.toBe('n-1');
-  }, 30_000);
+  });
 
   it('with force keeps what has not begun to move when its job is cancelled', async () => {
     await runsOnFirst('db');
@@ -226,7 +249,7 @@ describe('a node that is to be emptied', () => {
     await carryOut(await waiting('start'));
     await until(async () => (await workload('web')).move === undefined, 'the move of web is over');
     expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
-  }, 30_000);
+  });
 
   it('with force is fenced like any other when it dies before its job has begun', async () => {
     await runsOnFirst('db');
@@ -246,7 +269,7 @@ describe('a node that is to be emptied', () => {
     expect(await movingOf(job.id)).not.toEqual([]);
     await carryOut(start);
     await until(async () => (await movingOf(job.id))?.length === 0, 'nothing is left on it');
-  }, 30_000);
+  });
 
   it('leaves its workloads to the fencing when it dies in the middle', async () => {
     await runsOnFirst('db');
@@ -266,5 +289,5 @@ describe('a node that is to be emptied', () => {
     // The stop that was on its way to the dead node is called back.
     expect((await jobs()).find((j) => j.id === stop.id)?.cancel).toBeDefined();
     expect(await workload('db')).not.toHaveProperty('move');
-  }, 30_000);
+  });
 });

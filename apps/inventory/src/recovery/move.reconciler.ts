@@ -6,6 +6,7 @@ import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
+import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { quiet } from '../returns/return-step.js';
@@ -20,8 +21,8 @@ import { WorkloadService } from './workload.service.js';
 const ALARM_AFTER_MS = 3_000;
 
 /**
- * Empties nodes: those that are being drained, and those of a job that was ordered with `force` and waits for it. It
- * begins the moves, and says when a node is empty; stopping, placing and starting are done by those who always do it.
+ * Empties nodes: those that are being drained, those of a job that was ordered with `force` and waits for it, and
+ * those that stay DEGRADED where the policy says so, until they are heard again on all of their networks. It begins the moves, and says when a node is empty; stopping, placing and starting are done by those who always do it.
  */
 @Injectable()
 export class MoveReconciler implements Reconciler {
@@ -37,6 +38,7 @@ export class MoveReconciler implements Reconciler {
     private readonly facts: StartFactsService,
     private readonly hosts: HostsView,
     private readonly quarantine: PowerQuarantine,
+    private readonly degraded: DegradedWatch,
     conductor: ConductorService,
   ) {
     conductor.add(this);
@@ -46,7 +48,9 @@ export class MoveReconciler implements Reconciler {
     if (!this.store.live) return;
     const drained = this.draining();
     const jobs = this.waitingJobs();
-    const leaving = new Map(drained.map((n) => [n.name, 'drain']));
+    const leaving = new Map<string, string>();
+    for (const [node, step] of this.degraded.steps()) if (step === 'drain') leaving.set(node, 'degraded');
+    for (const n of drained) leaving.set(n.name, 'drain');
     for (const job of jobs) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
     const all = leaving.size === 0 ? [] : this.store.workloads.view.entries().map((e) => e.value);
     const moving = new Set(all.map((w) => w.move?.from));

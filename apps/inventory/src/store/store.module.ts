@@ -3,6 +3,7 @@ import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { AuditService } from './audit.service.js';
 import { DetectorView } from '../monitor/detector-view.js';
+import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -31,6 +32,7 @@ class StoreShutdown implements OnApplicationShutdown {
     AlarmService,
     NodeService,
     DetectorView,
+    DegradedWatch,
     ServiceView,
     AuditService,
     AfterAnswer,
@@ -41,6 +43,7 @@ class StoreShutdown implements OnApplicationShutdown {
     AlarmService,
     NodeService,
     DetectorView,
+    DegradedWatch,
     ServiceView,
     AuditService,
     AfterAnswer,
