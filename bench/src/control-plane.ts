@@ -8,9 +8,18 @@ import { connectBus, credentialsFile, initCluster, readCredentials, type Bus } f
 import { freePort } from '#bus/testing/free-port.js';
 import { MusterError, type ServiceName } from '#contracts';
 import { until } from '../../lab/src/until.js';
+import { cpuMsOf } from './proc.js';
 
 const DIST = join(import.meta.dirname, '..', '..');
 const START_MS = 20_000;
+export const CLUSTER = 'bench';
+
+export interface PlaneOptions {
+  /** Nodes whose agents get a NATS user. @default none */
+  agents?: string[];
+  /** Where agents reach NATS, beside 127.0.0.1; its port is the same everywhere. @default nowhere */
+  addresses?: readonly string[];
+}
 
 /** Processes of a control machine as it runs in production, with users and files of its own: NATS and services. */
 export class ControlPlane {
@@ -19,20 +28,20 @@ export class ControlPlane {
 
   private constructor(
     readonly dir: string,
-    readonly natsUrl: string,
+    readonly natsPort: number,
     readonly api: string,
   ) {}
 
   /** Started in this order, each once per mention. What fails to start ends the others, with its last words. */
-  static async start(services: readonly ServiceName[]): Promise<ControlPlane> {
+  static async start(services: readonly ServiceName[], o: PlaneOptions = {}): Promise<ControlPlane> {
     const dir = await mkdtemp(join(tmpdir(), 'muster-bench-'));
     const [natsPort, apiPort] = [await freePort(), await freePort()];
-    const plane = new ControlPlane(dir, `nats://127.0.0.1:${natsPort}`, `http://127.0.0.1:${apiPort}`);
+    const plane = new ControlPlane(dir, natsPort, `http://127.0.0.1:${apiPort}`);
     try {
       await initCluster(join(dir, 'etc'), {
-        cluster: 'bench',
-        agents: [],
-        natsListen: [`127.0.0.1:${natsPort}`],
+        cluster: CLUSTER,
+        agents: o.agents ?? [],
+        natsListen: ['127.0.0.1', ...(o.addresses ?? [])].map((address) => `${address}:${natsPort}`),
         storeDir: join(dir, 'store'),
         config: { http: { listen: `127.0.0.1:${apiPort}` } },
       });
@@ -51,10 +60,20 @@ export class ControlPlane {
     }
   }
 
-  /** A connection as one of the services. */
-  async bus(user: ServiceName): Promise<Bus> {
-    const credentials = readCredentials(credentialsFile(join(this.dir, 'etc'), user));
-    const bus = await connectBus({ name: `bench-${user}`, servers: [this.natsUrl], credentials });
+  /** File of a NATS user: a service, `tools`, or `agent=<node>`. */
+  credentials(user: string): string {
+    return credentialsFile(join(this.dir, 'etc'), user);
+  }
+
+  get datagramKeys(): string {
+    return join(this.dir, 'etc', 'keys', 'datagram.key');
+  }
+
+  /** A connection as one of the services, or as a tool of the operator. */
+  async bus(user: ServiceName | 'tools'): Promise<Bus> {
+    const credentials = readCredentials(this.credentials(user));
+    const servers = [`nats://127.0.0.1:${this.natsPort}`];
+    const bus = await connectBus({ name: `bench-${user}`, servers, credentials });
     this.buses.push(bus);
     return bus;
   }
@@ -107,14 +126,4 @@ export class ControlPlane {
         .at(-1) ?? ''
     );
   }
-}
-
-/** Linux counts in ticks of 10 ms; utime and stime are the 14th and 15th member, the 2nd may contain blanks. */
-function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [utime, stime] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13);
-  return (Number(utime) + Number(stime)) * 10;
 }

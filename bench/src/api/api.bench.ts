@@ -1,10 +1,10 @@
 import autocannon from 'autocannon';
 import { MusterError, type ServiceName } from '#contracts';
 import { ControlPlane } from '../control-plane.js';
-import { metric, type Metric } from '../metric.js';
+import { metric, type BenchOptions, type Metric } from '../metric.js';
 import { natsRoundTrips } from './nats-peer.js';
 import { paced } from './paced.js';
-import { standInWorker } from './worker-stand-in.js';
+import { standInWorker } from '../worker-stand-in.js';
 
 const SERVICES: readonly ServiceName[] = ['inventory', 'inventory', 'gateway'];
 const CONNECTIONS = 50;
@@ -24,7 +24,7 @@ const PACED_OPERATIONS = 400;
 const BURSTS = 8;
 
 /** Requests through gateway → NATS → inventory, as production runs them: real server, real users, two inventories. */
-export async function apiBench(say: (line: string) => void): Promise<Metric[]> {
+export async function apiBench({ say }: BenchOptions): Promise<Metric[]> {
   const plane = await ControlPlane.start(SERVICES);
   try {
     const worker = await standInWorker(await plane.bus('provisioner'));

@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MusterError } from '#contracts';
+import { on, plug, unplug, unwire, wire, type Host } from './wires.js';
+
+const PORT = 7946;
+const LIMIT_MS = 60_000;
+
+interface Line {
+  by: string;
+  text: string;
+  at: number;
+}
+
+/** Real Serf agents with their defaults, on hosts like those of our own agents. */
+export class SerfFleet {
+  private readonly agents = new Map<string, ChildProcess>();
+  private readonly lookers = new Set<(line: Line) => void>();
+
+  private constructor(private readonly hosts: readonly Host[]) {}
+
+  /** Resolves when everybody knows everybody. */
+  static async start(count: number): Promise<SerfFleet> {
+    const fleet = new SerfFleet(await wire(count));
+    try {
+      for (const host of fleet.hosts) await fleet.join(host);
+      return fleet;
+    } catch (e) {
+      await fleet.stop();
+      throw e;
+    }
+  }
+
+  /**
+   * ms, one per kill in turn: until the first of those who live says in its log, which is what `serf monitor` shows, that
+   * it has failed. Handlers hear of it a second later: Serf waits whether there is more to tell.
+   */
+  async killInTurn(count: number): Promise<number[]> {
+    const ms: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const victim = this.hosts[i % this.hosts.length] as Host;
+      // Over the time between two probes, as our own.
+      await pause((1000 * i) / count);
+      const failed = this.line(`EventMemberFailed: ${victim.netns} `, [victim.netns]);
+      const killedAt = performance.now();
+      const [{ at }] = await Promise.all([failed, unplug(victim).then(() => this.kill(victim.netns))]);
+      ms.push(at - killedAt);
+      await plug(victim);
+      await this.join(victim);
+    }
+    return ms;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.agents.keys()].map((name) => this.kill(name)));
+    await unwire(this.hosts);
+  }
+
+  /** Resolves when each of the others has said that it is there. */
+  private async join(host: Host): Promise<void> {
+    const others = this.hosts.filter(({ netns }) => netns !== host.netns && this.agents.has(netns));
+    const known = others.map(({ netns }) => this.line(`EventMemberJoin: ${host.netns} `, [], netns));
+    const first = others[0];
+    const [command, args] = on(
+      host,
+      ...['serf', 'agent', '-node', host.netns, '-bind', `${host.addresses.management}:${PORT}`],
+      ...(first === undefined ? [] : ['-join', `${first.addresses.management}:${PORT}`]),
+    );
+    const agent = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.agents.set(host.netns, agent);
+    const runs = this.line('Serf agent running!', [], host.netns);
+    for (const stream of [agent.stdout, agent.stderr]) this.follow(host.netns, stream);
+    await Promise.all([runs, ...known]);
+  }
+
+  private follow(by: string, stream: NodeJS.ReadableStream): void {
+    let rest = '';
+    stream.setEncoding('utf8');
+    stream.on('data', (chunk: string) => {
+      const at = performance.now();
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const text of lines) for (const look of [...this.lookers]) look({ by, text, at });
+    });
+  }
+
+  /** The first line of this text that one of them says: `by`, or anybody but those who do not count. */
+  private line(text: string, not: readonly string[], by?: string): Promise<Line> {
+    return new Promise((resolve, reject) => {
+      const look = (line: Line): void => {
+        if (!line.text.includes(text) || not.includes(line.by) || (by !== undefined && line.by !== by)) return;
+        clearTimeout(timer);
+        this.lookers.delete(look);
+        resolve(line);
+      };
+      const timer = setTimeout(() => {
+        this.lookers.delete(look);
+        reject(new MusterError('TIMEOUT', `waited ${LIMIT_MS / 1000} s for serf to say "${text}"`));
+      }, LIMIT_MS);
+      this.lookers.add(look);
+    });
+  }
+
+  private async kill(name: string): Promise<void> {
+    const agent = this.agents.get(name);
+    this.agents.delete(name);
+    if (agent === undefined || agent.exitCode !== null || agent.signalCode !== null) return;
+    const gone = once(agent, 'exit');
+    agent.kill('SIGKILL');
+    await gone;
+  }
+}
