@@ -98,15 +98,20 @@ function tell(r: Result): void {
 }
 
 /** These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. */
-async function runOnFleet(wanted: readonly Scenario[], nodes: number, results: Result[], quiet: Quiet): Promise<void> {
+async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
   const since = performance.now();
+  const nodes = wanted[0]?.nodes ?? NODES;
   const options = {
     name: 'scenario',
     nodes,
     mode: bestMode(),
     // More hosts die here, one after the other, than a fleet in service should ever lose: the brake, the cap and the gate
     // for failure domains would rightly stop the third within a minute.
-    up: ['--storm-cap', '100', '--domains', String(nodes), ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : [])],
+    up: [
+      ...['--storm-cap', '100', '--domains', String(nodes)],
+      ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : []),
+      ...(wanted.some((s) => s.needsClocks) ? ['--faketime'] : []),
+    ],
     onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
     say,
     keep: () => false,
@@ -133,10 +138,14 @@ async function runOnFleet(wanted: readonly Scenario[], nodes: number, results: R
   }
 }
 
-const bySize = (wanted: readonly Scenario[]): Map<number, Scenario[]> => {
-  const groups = new Map<number, Scenario[]>();
-  for (const s of wanted) groups.set(s.nodes ?? NODES, [...(groups.get(s.nodes ?? NODES) ?? []), s]);
-  return groups;
+/** Those that can share a fleet. */
+const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
+  const groups = new Map<string, Scenario[]>();
+  for (const s of wanted) {
+    const key = `${s.nodes ?? NODES} ${s.needsClocks === true}`;
+    groups.set(key, [...(groups.get(key) ?? []), s]);
+  }
+  return [...groups.values()];
 };
 
 /**
@@ -153,12 +162,11 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   const runs = [faults, operations]
     .map((group) => group.filter((s) => possible.includes(s)))
     .filter((group) => group.length > 0)
-    .map((group) => runOnFleet(group, NODES, results, quiet));
+    .map((group) => runOnFleet(group, results, quiet));
   // Both are waited for before an error is told: each takes down its own fleet.
   const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
   if (failed) throw failed.reason;
-  for (const [nodes, group] of bySize(possible.filter((s) => long.includes(s))))
-    await runOnFleet(group, nodes, results, quiet);
+  for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOnFleet(group, results, quiet);
   return skipped.length;
 }
 

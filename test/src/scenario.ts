@@ -11,6 +11,8 @@ export interface Scenario {
   needsBare?: true;
   /** Hosts of a fleet that it needs for itself. @default on one of 5, with others */
   nodes?: number;
+  /** Its fleet's wall clocks can be set, which costs every process a little; it is on a fleet for that. */
+  needsClocks?: true;
   /** It makes agents stand still itself: that they did is no sign of a machine without time for them. */
   standsStill?: true;
   /** It asserts a time that the mission gives: nothing may run beside it. */

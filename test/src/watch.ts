@@ -78,11 +78,15 @@ export const alarmCleared = (fleet: Fleet, code: AlarmCode, subject: string, tim
 /** Longer than any verdict would take in profile `lan`, ms. */
 export const LONG_ENOUGH = 7_000;
 
-/** As every node is UP again, by the registry. */
+/** Every node is UP again, by the registry; while the services find back to NATS nobody answers. */
 export const allUp = (fleet: Fleet, timeoutMs = 30_000): Promise<unknown> =>
   fleet.until(
     'every node to be UP',
-    async () => ((await fleet.nodes()).every((n) => n.verdict?.verdict === 'UP') ? true : undefined),
+    () =>
+      fleet.nodes().then(
+        (nodes) => nodes.every((n) => n.verdict?.verdict === 'UP') || undefined,
+        () => undefined,
+      ),
     timeoutMs,
   );
 

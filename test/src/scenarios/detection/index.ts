@@ -13,7 +13,7 @@ import { D15, D16, D18 } from './wire.js';
 export const detectionFirst: readonly Scenario[] = [D1, D3, D4];
 
 /** None of them leaves a host to be set up again: they share a fleet with the operations, and come before these. */
-export const detection: readonly Scenario[] = [D2, D6, D8, D10, D13, D15, D16, D18, D19D20, D21, D22];
+export const detection: readonly Scenario[] = [D2, D6, D8, D10, D13, D15, D18, D19D20, D21, D22];
 
 /** Minutes each, or on fleets of another size. */
 export const detectionLong: readonly Scenario[] = [
@@ -31,6 +31,7 @@ export const detectionLong: readonly Scenario[] = [
   D11cut,
   D12,
   D13agent,
+  D16,
   ...D22parts,
   D17,
   D24,

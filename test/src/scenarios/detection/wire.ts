@@ -43,6 +43,7 @@ export const D15: Scenario = {
 export const D16: Scenario = {
   name: 'D16',
   needsNetns: true,
+  needsClocks: true,
   title: 'the wall clock of an agent and of the monitors jumps by an hour: nothing happens',
   async run(fleet) {
     const host = await idleHost(fleet);
