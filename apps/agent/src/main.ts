@@ -7,13 +7,15 @@ type Command = (args: string[]) => Promise<number | void>;
 /** Each is loaded only when it is asked for: the agent that runs on a node carries none of the others. */
 const commands: Record<string, () => Promise<Command>> = {
   run: async () => (await import('./run.js')).run,
+  status: async () => (await import('./status.js')).status,
 };
 
-/** `muster-agent [COMMAND] [options]`, by default `run`. What goes wrong is one line on stderr. */
+/** `muster-agent [COMMAND] [options]`, by default `run`. What goes wrong is one line on stderr; wrong use ends with 2. */
 async function main(args: string[]): Promise<void> {
   const [first] = args;
   const named = first !== undefined && !first.startsWith('-');
-  const load = commands[named ? first : 'run'];
+  const name = named ? first : 'run';
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!load) {
     process.stderr.write(`usage: muster-agent [${Object.keys(commands).join('|')}] [options]\n`);
     process.exitCode = 2;
@@ -26,5 +28,5 @@ async function main(args: string[]): Promise<void> {
 
 main(process.argv.slice(2)).catch((e: unknown) => {
   process.stderr.write(`muster-agent: ${reasonOf(e)}\n`);
-  process.exit(1);
+  process.exit(String((e as NodeJS.ErrnoException | undefined)?.code).startsWith('ERR_PARSE_ARGS') ? 2 : 1);
 });

@@ -107,6 +107,118 @@ describe('observation of a link', () => {
     expect(links.silentFor('nobody', 1)).toBe(false);
   });
 
+  describe('with other numbers from now on', () => {
+    const { lan, fast, wan } = DetectionProfiles;
+    const all = [lan, fast, wan];
+    const tunable = (start = lan): LinkObservations => {
+      const links = new LinkObservations(start);
+      links.watch(new Map([['b', ['management']]]));
+      return links;
+    };
+    const missOne = (links: LinkObservations, numbers: typeof n, now: number): number => {
+      links.sent('b', 'management', `n${now}`, now);
+      links.judge(now + numbers.interval * 0.8);
+      return now + numbers.interval;
+    };
+    const misses = (links: LinkObservations): number => links.link('b', 'management')!.misses;
+
+    it('keeps no accusation that the slower ones would not have made yet, and makes it when they do', () => {
+      const links = tunable(fast);
+      let now = 0;
+      for (let i = 0; i < 10; i++) now = missOne(links, fast, now);
+      expect(links.silentFor('b', fast.misses)).toBe(true);
+      // 10 misses in 2.5 s are no 10 s of silence.
+      links.tune(wan);
+      expect(misses(links)).toBe(2);
+      expect(classOf(links.link('b', 'management')!, wan)).toBe('unknown');
+      for (let i = 0; i < 7; i++) now = missOne(links, wan, now);
+      expect(links.silentFor('b', wan.misses)).toBe(false);
+      missOne(links, wan, now);
+      expect(links.silentFor('b', wan.misses)).toBe(true);
+    });
+
+    it('counts no more misses at the faster ones than there were probes', () => {
+      const links = tunable(lan);
+      let now = 0;
+      for (let i = 0; i < 4; i++) now = missOne(links, lan, now);
+      links.tune(fast);
+      expect(misses(links)).toBe(4);
+      now = missOne(links, fast, missOne(links, fast, now));
+      expect(links.silentFor('b', fast.misses)).toBe(true);
+    });
+
+    it('gives a probe that is outstanding the longer of the two times', () => {
+      const links = tunable(fast);
+      links.sent('b', 'management', 'one', 0);
+      links.tune(wan);
+      links.judge(700);
+      expect(misses(links)).toBe(0);
+      expect(links.echo('b', 'management', 'one', 750)).toBe(true);
+    });
+
+    it('abstains after a standstill for as long as the present ones need to probe every link', () => {
+      const links = tunable(fast);
+      links.stoodStill(300, 1_000);
+      expect(links.abstains(1_449)).toBe(true);
+      expect(links.abstains(1_451)).toBe(false);
+      links.tune(wan);
+      expect(links.abstains(2_700)).toBe(true);
+      expect(links.abstains(2_801)).toBe(false);
+    });
+
+    it('is the same as before where nothing changed', () => {
+      const links = tunable(lan);
+      let now = 0;
+      for (let i = 0; i < 5; i++) now = missOne(links, lan, now);
+      const { changes } = links;
+      links.tune({ ...lan });
+      expect(misses(links)).toBe(5);
+      expect(links.changes).toBe(changes);
+    });
+
+    it('accuses only after enough probes and, within one interval, enough silence by the present ones, whatever came before', () => {
+      const step = fc.oneof(
+        { weight: 6, arbitrary: fc.constant('miss' as const) },
+        { weight: 1, arbitrary: fc.constant('echo' as const) },
+        { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 }) },
+      );
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+          let numbers = lan;
+          const links = tunable(lan);
+          let now = 0;
+          let sinceEcho = 0;
+          let firstLostAt = 0;
+          for (const s of steps) {
+            if (typeof s === 'number') links.tune((numbers = all[s]!));
+            else if (s === 'echo') {
+              links.sent('b', 'management', `e${now}`, now);
+              links.echo('b', 'management', `e${now}`, now + 1);
+              now += numbers.interval;
+              sinceEcho = 0;
+            } else {
+              if (sinceEcho++ === 0) firstLostAt = now;
+              now = missOne(links, numbers, now);
+            }
+            if (links.silentFor('b', numbers.misses)) {
+              expect(sinceEcho).toBeGreaterThanOrEqual(numbers.misses);
+              expect(now - firstLostAt).toBeGreaterThanOrEqual(numbers.interval * numbers.misses);
+            }
+          }
+        }),
+      );
+    });
+  });
+
+  it('no longer awaits an echo of a peer that it has stopped to probe', () => {
+    const links = observing();
+    probe(links, 30, 0, () => false);
+    links.sent('b', 'management', 'last', 99_000);
+    links.leave('b');
+    expect(links.echo('b', 'management', 'last', 99_001)).toBe(false);
+    expect(state(links)).toBe('silent');
+  });
+
   it('never has more misses than probes that were sent and due since the last echo or long pause', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('probe' as const), answered: fc.boolean(), due: fc.boolean() }),

@@ -24,7 +24,7 @@ const unknown = (): Link => ({ misses: 0, rttUs: -1, quality: new LinkQuality() 
 
 export type LinkNumbers = Pick<DetectionSettings, 'interval' | 'misses' | 'suspectMisses'>;
 
-export function classOf(link: Link, n: LinkNumbers): LinkClass {
+export function classOf(link: Pick<Link, 'misses' | 'rttUs'>, n: LinkNumbers): LinkClass {
   if (link.misses >= n.misses) return 'silent';
   if (link.misses >= n.suspectMisses) return 'missing';
   return link.rttUs >= 0 ? 'heard' : 'unknown';

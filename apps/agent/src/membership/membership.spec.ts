@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Membership, membershipNumbers as n } from './membership.js';
+import { allSwitchedOn, Membership, membershipNumbers as n, type RejoinSwitches } from './membership.js';
+import { RejoinDiary } from './rejoin-diary.js';
 
 /** Who is greeted at this instant. */
 const next = (m: Membership, now: number): string[] => m.next(now).map((g) => g.peer);
@@ -81,6 +82,74 @@ describe('membership', () => {
     expect(next(m, 0)).toEqual([]);
     m.greetSoon('p2');
     expect(next(m, 20)).toEqual(['p2']);
+  });
+
+  it('runs every minute, ten per cent more or less, and every 5 s while isolated', () => {
+    for (const [random, factor] of [
+      [0, 0.9],
+      [0.5, 1],
+      [0.999, 1.1],
+    ] as const) {
+      const m = new Membership({ ...n, lostProbe: 1e9 }, () => random, 0);
+      m.setPeers(names(3), 0);
+      m.next(0);
+      m.lose('p0', 1);
+      const runs = run(m, 0, 130_000).map((g) => g.at);
+      expect(runs).toHaveLength(factor > 1 ? 1 : 2);
+      expect(Math.abs(runs[0]! - 60_000 * factor)).toBeLessThanOrEqual(200);
+      m.lose('p1', 130_100);
+      m.lose('p2', 130_100);
+      const alone = run(m, 130_200, 141_500).filter((g) => g.peer === 'p0');
+      expect(alone[0]!.at).toBeLessThanOrEqual(130_100 + 5_000 * factor + 200);
+      expect(Math.abs(alone[1]!.at - alone[0]!.at - 5_000 * factor)).toBeLessThanOrEqual(200);
+    }
+  });
+
+  describe('with a part switched off', () => {
+    /** One peer of three is lost at 1 s, the peer list changes at 10 s, the peer is heard at 20 s; nobody answers. */
+    const greetedBy = (over: Partial<RejoinSwitches>): Record<string, number[]> => {
+      const m = new Membership(n, half, 0, { ...allSwitchedOn, ...over });
+      m.setPeers(names(3), 0);
+      const seen: Record<string, number[]> = {};
+      for (let now = 100; now <= 130_000; now += 100) {
+        if (now === 1_000) m.lose('p1', now);
+        if (now === 10_000) m.trigger(now, 'peer-list');
+        if (now === 20_000) m.greetSoon('p1');
+        for (const { why } of m.next(now)) (seen[why] ??= []).push(now);
+      }
+      return seen;
+    };
+
+    it.each<[Partial<RejoinSwitches>, Record<string, number[]>]>([
+      [{}, { 'peer-list': [10_000], heard: [20_000], 'low-rate': [50_000, 100_000], timer: [70_000, 130_000] }],
+      [{ loop: false }, { 'low-rate': [31_000, 61_000, 91_000, 121_000] }],
+      [{ timer: false }, { 'peer-list': [10_000], heard: [20_000], 'low-rate': [50_000, 80_000, 110_000] }],
+      [{ triggers: false }, { 'low-rate': [31_000, 90_000], timer: [60_000, 120_000] }],
+      [{ lowRate: false }, { 'peer-list': [10_000], heard: [20_000], timer: [70_000, 130_000] }],
+      [{ loop: false, lowRate: false }, {}],
+    ])('%j greets only for the other reasons', (over, expected) => {
+      expect(greetedBy(over)).toEqual(expected);
+    });
+  });
+
+  it('keeps a diary of the last fifty, and counts all', () => {
+    const diary = new RejoinDiary(() => 77);
+    const m = new Membership(n, half, 0, allSwitchedOn, diary);
+    m.setPeers(names(3), 0);
+    m.lose('p1', 100);
+    m.trigger(200, 'nats');
+    m.next(200);
+    m.welcome('p1');
+    expect(diary.happenings()).toEqual([
+      { at: 77, peer: 'p1', what: 'lost', why: 'silent' },
+      { at: 77, peer: 'p1', what: 'greeted', why: 'nats' },
+      { at: 77, peer: 'p1', what: 'joined', why: 'nats' },
+    ]);
+    expect(diary.counts(0)).toEqual({ runs: { 'peer-list': 1, nats: 1 }, lost: 1, greeted: 1, joined: 1, lostNow: 0 });
+    for (let i = 0; i < 60; i++) diary.note(`q${i}`, 'greeted', 'timer');
+    expect(diary.happenings()).toHaveLength(50);
+    expect(diary.happenings().at(-1)?.peer).toBe('q59');
+    expect(diary.counts(0).greeted).toBe(61);
   });
 
   it('forgets who left the list', () => {

@@ -1,0 +1,177 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import type { Peer, PeerList } from '#contracts/peers.js';
+import type { PollAnswer } from '#contracts/poll.js';
+import { parseReport, type Report } from '#contracts/report.js';
+import { DetectionProfiles } from '#contracts/settings.js';
+import { Subjects } from '#contracts/subjects.js';
+import type { AgentStatus } from './control/agent-status.js';
+import { AgentFleet, brisk } from './testing/fleet.js';
+
+const allHeard = (s: AgentStatus): boolean => s.peers.every(([, links]) => links.every(([, rtt]) => rtt >= 0));
+
+describe('agents with a real nats-server', () => {
+  let nats: TestNats;
+  let nc: NatsConnection;
+  let fleet: AgentFleet;
+  /** What inventory answers. */
+  let lists: Record<string, PeerList>;
+
+  beforeAll(async () => {
+    nats = await startTestNats();
+    nc = await connect({ servers: nats.url });
+    nc.subscribe(Subjects.peers('*'), {
+      callback: (e, m) => {
+        const list = lists[m.subject.split('.').at(-1) as string];
+        if (!e && list) m.respond(JSON.stringify(list));
+      },
+    });
+    await nc.flush();
+  });
+  afterAll(async () => {
+    await nc?.close();
+    await nats?.stop();
+  });
+
+  beforeEach(async () => {
+    lists = {};
+    fleet = await AgentFleet.create({
+      names: ['a', 'b', 'c'],
+      nats: { backend: [nats.url], management: [nats.url] },
+    });
+  });
+  afterEach(() => fleet.stop());
+
+  const target = (name: string): Peer => fleet.listOf('a', {}).peers.find((p) => p.name === name) as Peer;
+  const poll = async (node: string, request: unknown): Promise<PollAnswer> =>
+    JSON.parse(
+      (await nc.request(Subjects.poll(node), JSON.stringify(request), { timeout: 5_000 })).string(),
+    ) as PollAnswer;
+  /** The next report that is as wanted. */
+  const nextReport = (node: string, wanted: (r: Report) => boolean): Promise<Report> =>
+    new Promise((resolve) => {
+      const sub = nc.subscribe(Subjects.report(node), {
+        callback: (e, m) => {
+          const report = e ? undefined : parseReport(m.string());
+          if (!report || !wanted(report)) return;
+          sub.unsubscribe();
+          resolve(report);
+        },
+      });
+    });
+  const told = async (node: string, list: PeerList): Promise<void> => {
+    lists[node] = list;
+    nc.publish(Subjects.peersChanged(node), '{}');
+    await fleet.until(node, (s) => s.list?.version === list.version);
+  };
+
+  it('look at whom they are asked to, also at who is not on their list, and say who is silent', async () => {
+    await fleet.startAll();
+    for (const name of ['a', 'b', 'c']) await fleet.until(name, (s) => allHeard(s) && s.nats.length === 2);
+    // `a` forgets `c`: in a large fleet most are on no list of ours.
+    await told('a', fleet.listOf('a', { version: 2, peers: [target('b')] }));
+    const request = { targets: [target('b'), target('c')], port: fleet.port };
+    const heard = await poll('a', request);
+    expect(heard).toMatchObject({ node: 'a', epoch: 1, abstain: false });
+    expect(heard.targets.map((t) => t.name)).toEqual(['b', 'c']);
+    for (const t of heard.targets)
+      for (const network of fleet.networks) expect(t.networks[network]?.answered).toBeGreaterThanOrEqual(1);
+
+    fleet.cut('c');
+    const silent = await poll('a', { targets: [target('c')], port: fleet.port });
+    expect(silent.targets).toEqual([
+      { name: 'c', networks: { backend: { sent: 3, answered: 0 }, management: { sent: 3, answered: 0 } } },
+    ]);
+    expect(await poll('a', { targets: 'everybody' })).toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  it('answer a request once on each connection, for whoever listens longer than to the first', async () => {
+    await fleet.start('a');
+    await fleet.until('a', (s) => s.nats.length === 2);
+    const inbox = '_INBOX.spec.both';
+    const answers: PollAnswer[] = [];
+    const both = new Promise<void>((resolve) => {
+      nc.subscribe(inbox, {
+        callback: (_e, m) => {
+          answers.push(JSON.parse(m.string()) as PollAnswer);
+          if (answers.length === 2) resolve();
+        },
+      });
+    });
+    await nc.flush();
+    nc.publish(Subjects.poll('a'), JSON.stringify({ targets: [], port: fleet.port }), { reply: inbox });
+    await both;
+    expect(answers[0]).toEqual({ node: 'a', epoch: 1, abstain: false, targets: [] });
+  });
+
+  it('answer into no subject but an inbox', async () => {
+    await fleet.start('a');
+    await fleet.until('a', (s) => s.nats.length === 2);
+    const heard: string[] = [];
+    nc.subscribe('somewhere.else', { callback: (_e, m) => void heard.push(m.string()) });
+    await nc.flush();
+    nc.publish(Subjects.poll('a'), JSON.stringify({ targets: [], port: fleet.port }), { reply: 'somewhere.else' });
+    await poll('a', { targets: [], port: fleet.port });
+    await nc.flush();
+    expect(heard).toEqual([]);
+  });
+
+  it('report their own counts with the first report and every few seconds', async () => {
+    const first = nextReport('a', () => true);
+    await nc.flush();
+    await fleet.start('a');
+    const { health } = await first;
+    expect(health.metrics).toMatchObject({ rejoin: { lost: 0, lostNow: 0 }, dropped: {} });
+    expect(health.metrics?.rssBytes).toBeGreaterThan(1_000_000);
+    const without = await nextReport('a', (r) => r.health.metrics === undefined);
+    const again = await nextReport('a', (r) => r.health.metrics !== undefined);
+    expect(again.seq - without.seq).toBeGreaterThan(1);
+    expect(again.health.metrics!.cpuMs).toBeGreaterThanOrEqual(health.metrics!.cpuMs);
+  });
+
+  it('take other numbers while they run, and keep no accusation that these would not make', async () => {
+    await fleet.start('a');
+    await fleet.start('b');
+    await fleet.until('a', (s) => s.rejoin.lost.includes('c'));
+    const slow = { ...DetectionProfiles.wan, interval: 2_000, reportPeriod: 80 };
+    // Lost for about a second by now: no 20 s of silence.
+    await told('a', fleet.listOf('a', { version: 2, detection: slow }));
+    const links = (s: AgentStatus | Report): [number, number, number?][] => s.peers.find(([p]) => p === 'c')![1];
+    const after = await fleet.status('a');
+    expect(after.rejoin.lost).toEqual([]);
+    for (const [misses] of links(after)) expect(misses).toBeLessThan(slow.misses);
+    await told('a', fleet.listOf('a', { version: 3, detection: brisk }));
+    await fleet.until('a', (s) => links(s).every(([misses]) => misses >= brisk.misses));
+    const { list } = await fleet.status('a');
+    expect(list?.detection).toEqual(brisk);
+  });
+
+  it('do not accuse a peer at its new address of its silence at the old one', async () => {
+    await fleet.start('a');
+    await fleet.until('a', (s) => s.rejoin.lost.includes('c'));
+    await fleet.start('c');
+    const moved = fleet.listOf('a', { version: 2 });
+    moved.peers = moved.peers.map((p) =>
+      p.name === 'c'
+        ? { name: 'c', networks: Object.fromEntries(fleet.networks.map((n) => [n, fleet.address('c', n)])) }
+        : p,
+    );
+    await told('a', moved);
+    const { rejoin } = await fleet.status('a');
+    expect(rejoin.lost).not.toContain('c');
+    await fleet.until('a', (s) =>
+      s.peers.find(([p]) => p === 'c')![1].every(([misses, rtt]) => misses === 0 && rtt >= 0),
+    );
+  });
+
+  it('warn where another machine lives under their name', async () => {
+    await fleet.start('a');
+    // A clone of `a` with an address of its own: the registry has only the first one's.
+    await fleet.startClone('a', 'b');
+    const warned = (s: AgentStatus): boolean => (s.health.warnings ?? []).some((w) => w.startsWith('duplicate:'));
+    const { health } = await fleet.until('a', warned);
+    expect(health.warnings).toContain('duplicate: another machine speaks as a');
+    expect(health.metrics?.dropped.own).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { AgentStatus } from '../control/agent-status.js';
+import { AgentFleet } from '../testing/fleet.js';
+
+const nobodyLost = (s: AgentStatus): boolean => s.rejoin.lost.length === 0;
+const allHeard = (s: AgentStatus): boolean => s.peers.every(([, links]) => links.every(([, rtt]) => rtt >= 0));
+const loses = (peer: string) => (s: AgentStatus) => s.rejoin.lost.includes(peer);
+
+describe('the rejoin loop of real agents, with the control plane down all the time', () => {
+  let fleet: AgentFleet;
+  afterEach(() => fleet.stop());
+
+  const outage = async (name: string): Promise<void> => {
+    for (const n of fleet.agents.keys()) await fleet.until(n, allHeard);
+    fleet.cut(name);
+    for (const n of fleet.agents.keys()) if (n !== name) await fleet.until(n, loses(name));
+    await fleet.until(name, (s) => s.rejoin.isolated);
+  };
+
+  it('takes back who was cut off, on both sides, and says why', async () => {
+    fleet = await AgentFleet.create({ names: ['a', 'b', 'c'] });
+    await fleet.startAll();
+    await outage('c');
+    const accusing = await fleet.status('a');
+    const links = accusing.peers.find(([peer]) => peer === 'c')?.[1];
+    expect(links?.every(([misses, rtt]) => misses >= 4 && rtt === -1)).toBe(true);
+    expect(accusing.nats).toEqual([]);
+
+    fleet.heal('c');
+    for (const name of ['a', 'b', 'c']) {
+      const { rejoin, health } = await fleet.until(name, (s) => nobodyLost(s) && allHeard(s));
+      const joined = rejoin.happenings.filter((h) => h.what === 'joined');
+      expect(joined.map((h) => h.peer).sort()).toEqual(name === 'c' ? ['a', 'b'] : ['c']);
+      expect(joined.every((h) => ['timer', 'heard', 'link-up'].includes(h.why))).toBe(true);
+      expect(health.metrics?.rejoin).toMatchObject({ lostNow: 0, joined: joined.length });
+    }
+  });
+
+  it('leaves a peer lost where the loop is switched off, although that one has come back and is heard', async () => {
+    fleet = await AgentFleet.create({ names: ['a', 'b'] });
+    await fleet.start('a');
+    await fleet.start('b', { rejoin: { loop: false, lowRate: false } });
+    await outage('b');
+    fleet.heal('b');
+    await fleet.until('a', (s) => nobodyLost(s) && allHeard(s));
+    const heard = (s: AgentStatus): number => s.health.metrics?.received ?? 0;
+    const before = heard(await fleet.status('b'));
+    const { rejoin } = await fleet.until('b', (s) => heard(s) > before + 20);
+    expect(rejoin).toMatchObject({ lost: ['a'], nextRunInMs: null });
+    expect(rejoin.happenings.map((h) => h.what)).toEqual(['lost']);
+  });
+});
