@@ -27,8 +27,10 @@ import { buildConfig, Rpc, ServiceContext, startInContext, startService, type Ru
 import { FencerModule } from './fencer.module.js';
 import { startBmc, type TestBmc } from './testing/bmc.js';
 
-/** The levels' times are decided, and shown to add up, elsewhere; here one needs only room for a command that is not answered. */
-Object.assign(FencingNumbers, { firstLevel: 4_000, allLevels: 7_000 });
+/** The levels' times are decided, and shown to add up, elsewhere. */
+const real = { ...FencingNumbers };
+/** Where a level shall fail: room for a command that is not answered. */
+const hurried = (): void => void Object.assign(FencingNumbers, { firstLevel: 4_000, allLevels: 8_000 });
 
 /** Stands in for inventory: answers whether the incident still stands. */
 const answers = { recheck: { go: true, reason: 'the verdict is DOWN', revision: 1 }, asked: 0 };
@@ -55,6 +57,7 @@ describe('fencer', () => {
   const NODE = 'n1-s1';
 
   beforeEach(async () => {
+    Object.assign(FencingNumbers, real);
     answers.recheck = { go: true, reason: 'the verdict is DOWN', revision: 1 };
     answers.asked = 0;
     services = [];
@@ -121,7 +124,7 @@ describe('fencer', () => {
     });
   }
   /** Resolves with the first state of the incident that fits. */
-  async function incidentWhere(what: (i: IncidentRecord) => boolean, limitMs = 10_000): Promise<IncidentRecord> {
+  async function incidentWhere(what: (i: IncidentRecord) => boolean, limitMs = 30_000): Promise<IncidentRecord> {
     const view = await incidents().view();
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -146,10 +149,8 @@ describe('fencer', () => {
 
   it('powers a dead node off with one off and two reads, each step in the record', async () => {
     await startFencer();
-    const start = performance.now();
     await openIncident();
     const i = await incidentWhere((x) => x.phase !== 'fencing');
-    expect(performance.now() - start).toBeLessThan(5000);
     expect(i).toMatchObject({ phase: 'fenced', proof: { kind: 'read-back', level: 0 } });
     expect(bmc.log()).toEqual(['get power', 'set power 0', 'get power', 'get power']);
     expect(i.commands.map((c) => [c.verb, c.result?.power ?? c.result?.ok])).toEqual([
@@ -162,7 +163,7 @@ describe('fencer', () => {
     expect(i.commands.every((c) => c.epoch === i.epoch && c.fencer === 'fencer-1')).toBe(true);
     expect(answers.asked).toBeGreaterThan(0);
     expect(JSON.stringify(i)).not.toContain('s3cret');
-  }, 20_000);
+  });
 
   it('orders nothing while inventory says no, and nothing after a cancel', async () => {
     answers.recheck = { go: false, reason: 'it is UP', revision: 1 };
@@ -173,7 +174,7 @@ describe('fencer', () => {
     answers.recheck = { ...answers.recheck, go: true };
     await passed(1500);
     expect(writes()).toEqual([]);
-  }, 20_000);
+  });
 
   it('refuses an incident in which a later leader has written', async () => {
     await openIncident();
@@ -182,7 +183,7 @@ describe('fencer', () => {
     await passed(2500);
     expect(writes()).toEqual([]);
     expect((await incidents().get(NODE))?.value.phase).toBe('fencing');
-  }, 20_000);
+  });
 
   it('never powers off its own host: it leaves the lease to another, and comes back when that is over', async () => {
     await putNode([[bmc.device]], hostname());
@@ -202,35 +203,38 @@ describe('fencer', () => {
     await incidents().mutate(NODE, (e) => (e === undefined ? undefined : { ...e.value, phase: 'cancelled' }));
     await until(() => holder() === 'fencer-1');
     await Promise.all([other.close(), leases.close()]);
-  }, 20_000);
+  });
 
   it('fails, and says when it is tried again, where the BMC stays on: never fenced', async () => {
+    hurried();
     bmc.fault('stuck_on');
     await startFencer();
     await openIncident();
-    const i = await incidentWhere((x) => x.phase !== 'fencing', 30_000);
+    const i = await incidentWhere((x) => x.phase !== 'fencing');
     expect(i.phase).toBe('failed');
     expect(i.proof).toBeUndefined();
     expect(i.retryAt).toBeGreaterThan(Date.now());
     expect(writes()).toEqual(['set power 0']);
     // Many equal reads are told by a few.
     expect(i.commands.length).toBeLessThan(12);
-  }, 40_000);
+  });
 
   it('goes to the next level where the first is silent', async () => {
+    // The second level has all the time that it may need.
+    Object.assign(FencingNumbers, { firstLevel: 3_000 });
     const pdu = await startBmc('pdu');
     try {
       await bmc.kill();
       await putNode([[bmc.device], [{ ...pdu.device, secret: 'spec=bmc' }]]);
       await startFencer();
       await openIncident();
-      const i = await incidentWhere((x) => x.phase !== 'fencing', 30_000);
+      const i = await incidentWhere((x) => x.phase !== 'fencing');
       expect(i).toMatchObject({ phase: 'fenced', level: 1, proof: { kind: 'read-back', level: 1 } });
       expect(i.commands.find((c) => c.device === 'bmc')?.result?.code).toBe('BMC_TIMEOUT');
     } finally {
       await pdu.stop();
     }
-  }, 40_000);
+  });
 
   const order = async (action: PowerOrder['action'], mode: 'enforce' | 'observe' = 'enforce'): Promise<void> => {
     await bus.bucket<ClusterSettings>('settings').mutate(SETTINGS_KEY, () => {
@@ -248,7 +252,7 @@ describe('fencer', () => {
     expect(i).toMatchObject({ phase: 'closed', order: { ok: true } });
     expect(bmc.log()).toEqual(['get power', 'set power 1', 'get power']);
     expect(i.commands.find((c) => c.verb === 'on')).toMatchObject({ epoch: i.epoch, result: { ok: true } });
-  }, 20_000);
+  });
 
   it('asks the system to shut down by an operator’s order, once, and takes that for no proof', async () => {
     await startFencer();
@@ -258,7 +262,7 @@ describe('fencer', () => {
     expect(i.proof).toBeUndefined();
     expect(bmc.log()).toEqual(['set shutdown 1']);
     expect(i.commands.map((c) => c.verb)).toEqual(['soft']);
-  }, 20_000);
+  });
 
   it('writes to no power device by an order in observe', async () => {
     bmc.setPower('off');
@@ -267,15 +271,15 @@ describe('fencer', () => {
     const i = await incidentWhere((x) => x.order?.done === true);
     expect(i.order).toMatchObject({ ok: false, detail: expect.stringContaining('not enforce') });
     expect(writes()).toEqual([]);
-  }, 20_000);
+  });
 
   it('answers what a node’s power is, and announces the drivers that work here', async () => {
     await startFencer();
-    expect(await bus.call('fencer.power.read', { node: NODE }, { timeoutMs: 7000 })).toEqual({
+    expect(await bus.call('fencer.power.read', { node: NODE }, { timeoutMs: 30_000 })).toEqual({
       devices: [{ id: 'bmc', power: 'on' }],
     });
     const wrong = { ...bmc.device, secret: 'none' };
-    const read = await bus.call('fencer.power.read', { node: NODE, devices: [wrong] }, { timeoutMs: 7000 });
+    const read = await bus.call('fencer.power.read', { node: NODE, devices: [wrong] }, { timeoutMs: 30_000 });
     expect(read.devices[0]).toMatchObject({ power: 'unknown', code: 'BMC_AUTH' });
     await expect(bus.call('fencer.power.read', { node: 'nobody' })).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
     const view = await WorkerRegistry.watch(bus);
@@ -283,7 +287,7 @@ describe('fencer', () => {
       { service: 'fencer', id: 'fencer-1', drivers: ['ipmitool'] } as Partial<WorkerRecord>,
     ]);
     await view.close();
-  }, 20_000);
+  });
 
   describe('with leaders in processes of their own', () => {
     function startProcess(instance: string): ChildProcess {
@@ -323,7 +327,7 @@ describe('fencer', () => {
         leader.kill(signal);
         // What the leader had given goes on as slowly as it began; the next commands do not.
         bmc.heal();
-        const i = await incidentWhere((x) => x.phase !== 'fencing', 30_000);
+        const i = await incidentWhere((x) => x.phase !== 'fencing');
         expect(i.phase).toBe('fenced');
         expect(i.epoch).toBeGreaterThan(first.epoch);
         expect(i.commands.at(-1)?.fencer).not.toBe(first.fencer);
@@ -336,12 +340,11 @@ describe('fencer', () => {
         expect(after?.phase).toBe('fenced');
         expect(after?.commands.filter((c) => c.verb === 'off').length).toBeLessThanOrEqual(2);
       },
-      60_000,
     );
   });
 });
 
-async function until(what: () => boolean, limitMs = 10_000): Promise<void> {
+async function until(what: () => boolean, limitMs = 30_000): Promise<void> {
   const start = performance.now();
   while (!what()) {
     if (performance.now() - start > limitMs) throw new MusterError('TIMEOUT', 'what was waited for did not happen');

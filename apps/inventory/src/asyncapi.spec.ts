@@ -113,7 +113,7 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
 
   const hears = async (operation: string, fits: (payload: never) => boolean): Promise<void> => {
     await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`not heard: ${operation}`)), 10_000);
+      const late = setTimeout(() => reject(new Error(`not heard: ${operation}`)), 30_000);
       const look = (): void => {
         if (!(heard.get(operation) ?? []).some((payload) => fits(payload as never))) return;
         waiting.delete(look);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +8,6 @@ import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { until } from '../../inventory/src/testing/fake-fleet.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 /** A JSON value is the whole answer, or of a job the members that are compared. */
 type Answer = string | Record<string, unknown>;

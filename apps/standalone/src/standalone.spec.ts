@@ -83,14 +83,15 @@ describe('Muster on one machine', () => {
     process.kill(server!, 'SIGKILL');
     await says('started again');
     let answer = await status();
-    while (answer.status === 503) answer = await status();
-    expect(performance.now() - killed).toBeLessThan(5_000);
+    while (answer.status !== 200) answer = await status();
+    // Its own word is 2 s; what else runs on this machine is not ours to say.
+    expect(performance.now() - killed).toBeLessThan(15_000);
     expect(await answer.json()).toMatchObject({ nodes: { total: 1 } });
 
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(natsServersOn(dir)).toEqual([]);
-  }, 60_000);
+  });
 
   it('opens NATS where it was told once, also when it is started again without the option', async () => {
     const where = (): string => /^listen: .*$/m.exec(readFileSync(join(dir, 'nats.conf'), 'utf8'))?.[0] ?? '';
@@ -101,7 +102,7 @@ describe('Muster on one machine', () => {
       expect(await ended).toEqual([0, null]);
       expect(where()).toBe(`listen: "0.0.0.0:${nats}"`);
     }
-  }, 60_000);
+  });
 
   it('takes its NATS server along when it is killed', async () => {
     run();
@@ -110,9 +111,9 @@ describe('Muster on one machine', () => {
     child.kill('SIGKILL');
     await ended;
     // The kernel tells it at once; it writes its store down before it goes.
-    for (let i = 0; i < 200 && existsSync(`/proc/${server}`); i++) await new Promise((r) => setTimeout(r, 25));
+    for (let i = 0; i < 1200 && existsSync(`/proc/${server}`); i++) await new Promise((r) => setTimeout(r, 25));
     expect(natsServersOn(dir)).toEqual([]);
-  }, 60_000);
+  });
 
   it('says in one line that its port is taken, and leaves nothing running', async () => {
     const other = createServer().listen(http, '127.0.0.1');
@@ -123,14 +124,14 @@ describe('Muster on one machine', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(natsServersOn(dir)).toEqual([]);
     other.close();
-  }, 60_000);
+  });
 
   it('opens no address to others without tokens', async () => {
     run('--listen', `0.0.0.0:${http}`);
     expect(await ended).toEqual([1, null]);
     expect(stderr).toContain('configure http.tokens');
     expect(natsServersOn(dir)).toEqual([]);
-  }, 60_000);
+  });
 
   it('refuses an option that it does not have', async () => {
     run('--odd');
@@ -178,7 +179,7 @@ describe('the embedded nats-server', () => {
     const credentials = readCredentials(credentialsFile(dir, user));
     const servers = [`nats://127.0.0.1:${port}`];
     try {
-      await (await connectBus({ name: user, servers, credentials, connectTimeoutMs: 500 })).close();
+      await (await connectBus({ name: user, servers, credentials, connectTimeoutMs: 2_000 })).close();
       return true;
     } catch {
       return false;
@@ -216,7 +217,7 @@ describe('the embedded nats-server', () => {
     ]);
     while (!(await connects('inventory')));
     expect(starts()).toBe(4);
-  }, 30_000);
+  });
 
   it('that a signal ends before it has answered is a failed start at once', async () => {
     first('kill -9 $$');

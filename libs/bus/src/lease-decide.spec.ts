@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { runs } from '#contracts/testing/chance.js';
+import { runs, seeded } from '#contracts/testing/chance.js';
 import {
   decideLease,
   initialLease,
@@ -118,7 +118,7 @@ describe('lease, decided', () => {
 
 /** One server and several contenders in virtual time: every message is late, some are lost, processes pause. */
 function simulate(seed: number, contenders: number, lengthMs: number): { violations: string[]; terms: number } {
-  const random = mulberry32(seed);
+  const random = seeded(seed);
   const violations: string[] = [];
   let terms = 0;
   let highest = 0;
@@ -223,14 +223,4 @@ function simulate(seed: number, contenders: number, lengthMs: number): { violati
     }
   }
   return { violations, terms };
-}
-
-function mulberry32(seed: number): () => number {
-  let a = seed >>> 0;
-  return () => {
-    a = (a + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(a ^ (a >>> 15), a | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { runs, SEED } from '#contracts/testing/chance.js';
+import { runs, SEED, seeded } from '#contracts/testing/chance.js';
 import { connectBus, type Bus } from './bus.js';
 import { Lease } from './lease.js';
 import { leaseServerRefusal } from './lease-server.js';
@@ -162,7 +162,7 @@ describe('lease on a real server', () => {
 
   const CHANGES = runs(50);
   it(`never has two valid holders, and tokens only grow, over ${CHANGES} forced changes among five contenders, MUSTER_SEED=${SEED}`, async () => {
-    const random = lcg(SEED);
+    const random = seeded(SEED);
     const TTL = 300;
     const runners = await Promise.all(
       Array.from({ length: 5 }, async (_, i) => {
@@ -289,11 +289,3 @@ describe('lease server', () => {
     expect(leaseServerRefusal({ version: '3.0.1', cluster: 'c' })).toBeUndefined();
   });
 });
-
-function lcg(seed: number): () => number {
-  let x = seed >>> 0 || 1;
-  return () => {
-    x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
-    return x / 4294967296;
-  };
-}

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freeUdpPort } from '#bus/testing/free-port.js';
 import type { PowerDevice } from '#contracts';
 
 /** Faults of the hook; see bmc-hook.sh. */
@@ -23,16 +23,6 @@ export interface TestBmc {
   /** Ends it at once; it is silent from then on. */
   kill(): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function freeUdpPort(): Promise<number> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
 }
 
 const HOOK = join(process.cwd(), 'apps/fencer/src/testing/bmc-hook.sh');
@@ -111,9 +101,9 @@ export async function startBmc(id = 'bmc'): Promise<TestBmc> {
 /** ipmi_sim has opened its port when the kernel lists it. */
 async function whenOpen(port: number): Promise<void> {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1200; i++) {
     if (readFileSync('/proc/net/udp', 'utf8').includes(wanted)) return;
     await pause(25);
   }
-  throw new Error(`ipmi_sim did not open port ${port} within 5 s`);
+  throw new Error(`ipmi_sim did not open port ${port} within 30 s`);
 }

@@ -31,8 +31,9 @@ describe(`bad bodies, MUSTER_SEED=${SEED}`, () => {
   const send = async (t: Target, body: string | Uint8Array, type = 'application/json'): Promise<Answer> => {
     for (;;) {
       const answer = await sendOnce(t, body, type);
-      // On a machine that is busy with others NATS may have given up on this process meanwhile.
-      if (answer.status !== 503 || !answer.text.includes('BUS_UNAVAILABLE')) return answer;
+      // On a machine that is busy with others NATS may have given up on this process meanwhile: on the gateway's
+      // connection, or on that of the stand-in.
+      if (answer.status !== 503 || !/BUS_UNAVAILABLE|NO_RESPONDER/.test(answer.text)) return answer;
       await sut.bus.nc.flush();
     }
   };
@@ -174,7 +175,8 @@ describe(`bad bodies, MUSTER_SEED=${SEED}`, () => {
     await round(SEED + 1);
     await round(SEED + 2);
     expect(heap() - before).toBeLessThan(8 * 1024 * 1024);
-    expect(openSockets()).toBeLessThanOrEqual(sockets + 1);
+    // A socket is closed a moment after its answer was read.
+    while (openSockets() > sockets + 1) await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await sut.get('/healthz')).status).toBe(200);
   });
 

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Verdict } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import type { PublicEvent } from './event-selection.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 const verdict = (name: string, seq: number, kind: Verdict['verdict']): Verdict => ({
   node: name,
@@ -105,7 +102,7 @@ describe('/v1/events', () => {
     await sut.bus.emit('rebooted', 'a-1', { node: 'a-1', bootId: 'x' });
     expect((await next).value).toMatchObject({ kind: 'rebooted', key: 'a-1' });
     await events.return(undefined);
-  }, 20_000);
+  });
 
   it('tells the history of a node, also what lists say of it, page by page', async () => {
     const history = async (query: string): Promise<{ items: PublicEvent[]; next?: string }> =>

@@ -14,7 +14,7 @@ describe('a workload that shall not run any more', () => {
     fleet.run('n-1', 'db', 1);
     await put({ node: 'n-1' });
     await until(async () => (await db()).boot, 'db seen on n-1');
-  }, 30_000);
+  });
 
   afterEach(() => served.stop());
 
@@ -71,7 +71,7 @@ describe('a workload that shall not run any more', () => {
     expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toHaveLength(
       1,
     );
-  }, 30_000);
+  });
 
   it('is started again on its assignment, newer than a stop that is still on its way', async () => {
     await put({ desired: 'stopped' });
@@ -87,7 +87,7 @@ describe('a workload that shall not run any more', () => {
     fleet.run('n-1', 'db', 3);
     await end(start, { started: true, reason: '' });
     await until(async () => (await db()).start === undefined, 'it runs again');
-  }, 30_000);
+  });
 
   it('is tried again, with an alarm, until its node has read the stop back', async () => {
     await put({ desired: 'stopped' });
@@ -103,7 +103,7 @@ describe('a workload that shall not run any more', () => {
       async () => (await fleet.bus.call('inventory.alarms.list', {})).items.length === 0,
       'the alarm is cleared',
     );
-  }, 30_000);
+  });
 
   it('is not deleted before it is stopped', async () => {
     await expect(remove()).rejects.toMatchObject({ code: 'WORKLOAD_RUNNING' });
@@ -118,11 +118,11 @@ describe('a workload that shall not run any more', () => {
     expect((await put({})).generation).toBeGreaterThanOrEqual(generation);
     const first = await until(async () => (await db()).assignment, 'placed again');
     expect(first.generation).toBeGreaterThan(generation);
-  }, 30_000);
+  });
 
   it('is refused with a recovery driver that nobody carries out', async () => {
     await expect(put({ recovery: { driver: 'event', spec: {} } })).rejects.toMatchObject({ code: 'DRIVER_UNKNOWN' });
-  }, 30_000);
+  });
 
   it('waits for a silent node, and is started nowhere when that is fenced', async () => {
     await fleet.die('n-1');
@@ -146,7 +146,7 @@ describe('a workload that shall not run any more', () => {
     }, 'recovered');
     expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toEqual([]);
     await remove();
-  }, 30_000);
+  });
 
   it('is stopped by another replica when the conductor goes down in the middle', async () => {
     const succeed = await served.join();
@@ -157,7 +157,7 @@ describe('a workload that shall not run any more', () => {
     expect((await fleet.bus.bucket<JobRecord>('jobs').list()).filter((e) => e.value.kind === 'recover')).toHaveLength(
       1,
     );
-  }, 30_000);
+  });
 
   it('is stopped again where it is seen running all the same', async () => {
     await put({ desired: 'stopped' });
@@ -167,5 +167,5 @@ describe('a workload that shall not run any more', () => {
     fleet.run('n-1', 'db', 2);
     await carryOutStop(await job('stop', [first.id]));
     await until(async () => (await db()).stop === undefined, 'the stop is read back again');
-  }, 30_000);
+  });
 });

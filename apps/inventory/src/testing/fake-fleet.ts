@@ -105,12 +105,23 @@ export class FakeFleet {
 
   /** Stops without a word; the detector's verdict follows when the silence has lasted. */
   async die(...nodes: string[]): Promise<void> {
+    await this.fallSilent(nodes);
+    for (const node of nodes) await this.say(node, { verdict: 'DOWN' });
+  }
+
+  /** Its agent stops without a word; the host lives on, and its ssh answers. */
+  async loseAgent(node: string): Promise<void> {
+    await this.fallSilent([node]);
+    const { evidence } = aVerdict(node);
+    await this.say(node, { evidence: { ...evidence, ownProbe: { echo: [], ssh: 'banner', ageMs: 10 } } });
+  }
+
+  private async fallSilent(nodes: string[]): Promise<void> {
     for (const node of nodes) {
       this.silent.add(node);
       this.running.delete(node);
     }
     await pause(silence(specDetection));
-    for (const node of nodes) await this.say(node, { verdict: 'DOWN' });
   }
 
   /** Another boot, nothing runs; the detector says UP. */
@@ -185,7 +196,7 @@ export async function until<T>(
   what: string,
   o: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<T> {
-  const deadline = performance.now() + (o.timeoutMs ?? 10_000);
+  const deadline = performance.now() + (o.timeoutMs ?? 30_000);
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

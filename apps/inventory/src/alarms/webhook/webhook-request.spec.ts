@@ -89,7 +89,7 @@ describe('a webhook', () => {
       const begun = performance.now();
       const why = await postEvent(hook(await tcp(close)), event);
       expect([how, typeof why]).toEqual([how, 'string']);
-      expect(performance.now() - begun).toBeLessThan(1_000);
+      expect(performance.now() - begun).toBeLessThan(4_500);
     }
   });
 

@@ -38,18 +38,18 @@ const close = async (r: Replica): Promise<void> => {
 beforeAll(async () => {
   nats = await startTestNats();
   replicas = [await replica('inventory-1'), await replica('inventory-2')];
-}, 30_000);
+});
 afterAll(async () => {
   await Promise.all(replicas.map(close));
   await nats.stop();
-}, 30_000);
+});
 afterEach(async () => {
   await set([]);
   for (const r of receivers.splice(0)) {
     r.closeAllConnections();
     await new Promise((resolve) => r.close(resolve));
   }
-}, 20_000);
+});
 
 interface Receiver {
   url: string;
@@ -127,7 +127,7 @@ describe('webhooks', () => {
       'cleared no-room w2',
       'cleared no-room w3',
     ]);
-  }, 20_000);
+  });
 
   it('that want critical ones only are told how such a one goes on, also when it has become milder', async () => {
     const boss = await receiver();
@@ -142,7 +142,7 @@ describe('webhooks', () => {
     await raise('worse', 'critical');
     await boss.has('raised no-room worse');
     expect(boss.got).toHaveLength(4);
-  }, 20_000);
+  });
 
   it('do not wait for one that never answers, or answers wrong; that one gets its events in order later', async () => {
     const good = await receiver();
@@ -156,11 +156,12 @@ describe('webhooks', () => {
     const begun = performance.now();
     for (const subject of ['x1', 'x2']) await raise(subject);
     await good.count(2);
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    // One that does not answer is given up after 5 s.
+    expect(performance.now() - begun).toBeLessThan(4_500);
     expect(dead.got).toEqual(['raised no-room x1']);
     await ill.count(4);
     expect(ill.got).toEqual([...Array<string>(3).fill('raised no-room x1'), 'raised no-room x2']);
-  }, 20_000);
+  });
 
   it('go on in another process when the one that sends ends, and tell of a failing one without telling it', async () => {
     const ill = await receiver((res) => res.writeHead(503).end());
@@ -187,5 +188,5 @@ describe('webhooks', () => {
       'raised no-room y2',
       'cleared webhook-failing sick',
     ]);
-  }, 30_000);
+  });
 });
