@@ -85,16 +85,17 @@ const logSize = (file: string): number => {
 
 export const killNats = (processes: Processes): Promise<ProcessRecord> => processes.kill(NATS);
 
-/** One message as user `tools`; answers what was answered. COMMAND_FAILED with the program's last words. */
+/** One message as one of the users in etc/creds; answers what was answered. COMMAND_FAILED with the program's last words. */
 export async function useNats(
   folder: LabFolder,
   plan: LabPlan,
+  user: string,
   verb: 'publish' | 'request',
   subject: string,
   text: string,
 ): Promise<string> {
   const tool = join(import.meta.dirname, 'nats-tool.js');
-  const argv = [process.execPath, tool, natsUrls(plan).management, credentialsFile(folder.at('etc'), 'tools')];
+  const argv = [process.execPath, tool, natsUrls(plan).management, credentialsFile(folder.at('etc'), user)];
   const enter = plan.namespaces === undefined ? [] : ['ip', 'netns', 'exec', plan.namespaces.ctl];
   const [command, ...args] = [...enter, ...argv, verb, subject, text];
   return (await run(command!, args, { timeoutMs: 10_000 })).trim();

@@ -225,14 +225,15 @@ program
 program
   .command('nats <verb> [subject] [text]')
   .description('kill, start; publish SUBJECT TEXT and request SUBJECT TEXT as a tool of the operator would')
-  .action(async (verb: string, subject: string | undefined, text: string | undefined) => {
+  .option('--as <user>', 'of the users in etc/creds, e.g. agent=host1-L1', 'tools')
+  .action(async (verb: string, subject: string | undefined, text: string | undefined, o: { as: string }) => {
     const lab = folder();
     lab.running();
     const processes = new Processes(lab);
     const time = now();
     if (verb === 'publish' || verb === 'request') {
       if (subject === undefined) throw new MusterError('BAD_REQUEST', `nats ${verb} needs a subject`);
-      const said = await useNats(lab, lab.plan(), verb, subject, text ?? '');
+      const said = await useNats(lab, lab.plan(), o.as, verb, subject, text ?? '');
       answer({ ok: true, answer: said, ...time }, said);
       return;
     }

@@ -1,19 +1,21 @@
+import { setImmediate } from 'node:timers/promises';
 import { connectBus, readCredentials } from '#bus';
 import { MusterError } from '#contracts';
 
 /**
- * A program of the operator that speaks NATS and nothing of ours, as user `tools`: publishes a text as it is, or asks
- * with it and prints the answer. Run by {@link natsTool} where the server can be reached.
+ * A program that speaks NATS and nothing of ours, as the user of these credentials: publishes a text as it is, or asks
+ * with it and prints the answer. FORBIDDEN where the server does not let that user. Run where the server can be reached.
  */
 const [servers, credentials, verb, subject, text] = process.argv.slice(2);
 if (servers === undefined || credentials === undefined || subject === undefined)
   throw new MusterError('BAD_REQUEST', 'usage: nats-tool SERVERS CREDENTIALS publish|request SUBJECT TEXT');
 
-const bus = await connectBus({
-  name: 'tools',
-  servers: servers.split(','),
-  credentials: readCredentials(credentials),
-});
+const user = readCredentials(credentials);
+const bus = await connectBus({ name: user.user, servers: servers.split(','), credentials: user });
+let refused: Error | undefined;
+void (async () => {
+  for await (const s of bus.nc.status()) if (s.type === 'error') refused = s.error;
+})();
 try {
   if (verb === 'request') {
     const answer = await bus.nc.request(subject, text ?? '', { timeout: 5_000 });
@@ -21,7 +23,15 @@ try {
   } else {
     bus.nc.publish(subject, text ?? '');
     await bus.nc.flush();
+    // A refusal comes before the answer to the flush; it is told to the loop above in the same turn.
+    await setImmediate();
   }
+} catch (e) {
+  refused ??= e as Error;
 } finally {
   await bus.close();
+}
+if (refused !== undefined) {
+  process.stderr.write(`${refused.message}\n`);
+  process.exitCode = 1;
 }

@@ -4,6 +4,8 @@ import { changedParts, type RejoinParts } from '../agents/rejoin-parts.js';
 import { setClock } from '../clock/fake-clock.js';
 import type { LabFolder } from '../folder.js';
 import { hostState } from '../hosts.js';
+import { MischiefKinds } from '../mischief/mischief-plan.js';
+import { sendMischief } from '../mischief/mischief.js';
 import { hostOf, knownHosts, type HostPlan } from '../plan.js';
 import type { Cli } from './cli.js';
 
@@ -11,6 +13,7 @@ import type { Cli } from './cli.js';
 export function agentCommands(cli: Cli): void {
   rejoin(cli);
   clock(cli);
+  datagram(cli);
 }
 
 function rejoin(cli: Cli): void {
@@ -68,5 +71,24 @@ function clock(cli: Cli): void {
       const time = cli.now();
       const processes = setClock(lab, lab.plan(), name, offset);
       cli.answer({ ok: true, processes, offset, ...time }, `${processes.join(', ')}: clock ${offset}`);
+    });
+}
+
+function datagram(cli: Cli): void {
+  cli.program
+    .command('datagram <host> <kind>')
+    .description(`sends what nobody should send to its agent: ${MischiefKinds.join(', ')}`)
+    .option('--count <n>', 'so many', '20')
+    .action(async (name: string, kind: string, o: { count: string }) => {
+      const { lab, plan, host } = cli.at(name);
+      const count = Number(o.count);
+      if (!/^\d{1,4}$/.test(o.count) || count < 1)
+        throw new MusterError('BAD_REQUEST', `--count takes a whole number from 1 to 9999, not "${o.count}"`);
+      const time = cli.now();
+      const done = await sendMischief(lab, plan, host, kind, count);
+      cli.answer(
+        { ok: true, host: host.name, node: host.node, ...done, ...time },
+        `${host.name}: ${done.sent} sent, ${done.answered} answered`,
+      );
     });
 }
