@@ -1,4 +1,6 @@
 export * from './admission.js';
+export * from './agent-file.js';
+export * from './agent-token.js';
 export * from './alarm.js';
 export * from './check-settings.js';
 export * from './clusterm.js';
@@ -6,6 +8,8 @@ export * from './datagram.js';
 export * from './errors.js';
 export * from './events.js';
 export * from './evidence.js';
+export * from './host-addresses.js';
+export * from './identity.js';
 export * from './incident.js';
 export * from './job.js';
 export * from './names.js';

@@ -265,6 +265,59 @@ export class TokenRequest {
   ttl?: number;
 }
 
+export class AgentTokenRequest {
+  /** s. @default 3600 */
+  @IsOptional()
+  @IsInt()
+  @Min(60)
+  @Max(2_592_000)
+  ttl?: number;
+
+  /** Nodes that may be enrolled with it. @default any number */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  uses?: number;
+}
+
+/** What a machine says of itself when it is to be let in. */
+export class AgentEnrolRequest {
+  @Matches(NAME_PATTERN)
+  label!: string;
+
+  @Matches(NAME_PATTERN)
+  serial!: string;
+
+  /** One to four, with `management` among them. */
+  @IsObject()
+  networks!: Record<string, { address: string }>;
+
+  /** Public keys of its sshd, as in known_hosts without the name. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(16)
+  @IsString({ each: true })
+  @MaxLength(4_096, { each: true })
+  hostKeys?: string[];
+
+  /** Of its machine id: see `machineOf`. */
+  @IsOptional()
+  @Matches(/^[0-9a-f]{32}$/)
+  machine?: string;
+}
+
+export class RevokeRequest {
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
+
+  /** Also while a job or a claim holds the node, its incident is open, or workloads are assigned to it. */
+  @IsOptional()
+  @IsBoolean()
+  force?: boolean;
+}
+
 export class CordonRequest {
   @IsString()
   @Length(1, 500)

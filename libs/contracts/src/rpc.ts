@@ -1,9 +1,11 @@
+import type { AgentToken } from './agent-token.js';
 import type { AlarmRecord } from './alarm.js';
 import type { GateResult, IncidentRecord } from './incident.js';
 import type { JobRecord, JobStatus } from './job.js';
 import type { Networks, NodeView, PowerDevice } from './node.js';
 import type { ClaimRecord } from './admission.js';
 import type {
+  AgentEnrolRequest,
   ClaimRequest,
   FencingRequest,
   MonitorNode,
@@ -122,6 +124,21 @@ export interface AgentEnrolment {
   networks: Networks;
 }
 
+/** What a host is told that has enrolled itself. Secret, as {@link AgentEnrolment} is. */
+export interface AgentAdmission extends AgentEnrolment {
+  /** Where its agent reaches NATS, by network. */
+  nats: Record<string, string[]>;
+}
+
+/** Of a revocation. */
+export interface RevocationOutcome {
+  node: string;
+  /** Users of its agent that NATS lets in no more. */
+  users: number;
+  /** Why NATS still lets its agent connect, which then hears nothing and is not believed. Absent: it does not. */
+  pending?: string;
+}
+
 /**
  * Verb → [request, answer] of every RPC, `muster.rpc.<service>.<verb>`. Errors come back as WireError. All are
  * answered by any replica; writes are compare-and-set.
@@ -217,10 +234,15 @@ export interface RpcMap {
   'inventory.tokens.create': [By & { sha256: string; token: Omit<TokenRecord, 'by' | 'createdAt'> }, TokenRecord];
   'inventory.tokens.delete': [By & { id: string }, Record<string, never>];
   /** By a provisioner that has found a bare machine: registers it where it is new, and issues its agent's user. */
-  'inventory.agents.enrol': [
-    By & { label: string; serial: string; networks: Record<string, { address: string }>; hostKeys?: string[] },
-    AgentEnrolment,
-  ];
+  'inventory.agents.enrol': [By & AgentEnrolRequest, AgentEnrolment];
+  /** By a host itself, which shows a token; `sha256` is of that. */
+  'inventory.agents.admit': [{ sha256: string; host: AgentEnrolRequest }, AgentAdmission];
+  'inventory.agentTokens.list': [Record<string, never>, { items: AgentToken[] }];
+  /** `sha256` of a token that the gateway has made and shows once; `ttl` in s. */
+  'inventory.agentTokens.create': [By & { sha256: string; ttl: number; uses?: number }, AgentToken];
+  'inventory.agentTokens.delete': [By & { id: string }, Record<string, never>];
+  /** Its agent's users are worthless from now on. */
+  'inventory.nodes.revoke': [By & { name: string; reason: string; force?: boolean }, RevocationOutcome];
   'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];
   'inventory.workers.list': [Record<string, never>, { items: WorkerRecord[] }];
   /**

@@ -2,13 +2,17 @@ import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
-import { enrolledName } from './enrolment.js';
+import { AgentTokensService } from './agent-tokens.service.js';
+import { enrolledName, type EnrolRequest } from './enrolment.js';
 import { EnrolmentService } from './enrolment.service.js';
+import { RevocationService } from './revocation.service.js';
 
 @Controller()
 export class AgentsController {
   constructor(
     private readonly enrolment: EnrolmentService,
+    private readonly tokens: AgentTokensService,
+    private readonly revocations: RevocationService,
     private readonly audit: AuditService,
   ) {}
 
@@ -16,8 +20,44 @@ export class AgentsController {
   @Rpc('inventory.agents.enrol')
   enrol(q: RpcRequest<'inventory.agents.enrol'>): Promise<RpcAnswer<'inventory.agents.enrol'>> {
     const { by, ...request } = q;
-    const name = enrolledName(request);
-    const at = Object.entries(request.networks).map(([network, { address }]) => `${network} ${address}`);
-    return this.audit.of(by, 'agent-enrol', name, `${name} at ${at.join(', ')}`, () => this.enrolment.enrol(request));
+    return this.audit.of(by, 'agent-enrol', enrolledName(request), placesOf(request), () =>
+      this.enrolment.enrol(request),
+    );
+  }
+
+  /** Who shows no token that is known leaves no trace: it could leave any number of them. */
+  @Rpc('inventory.agents.admit')
+  async admit({ sha256, host }: RpcRequest<'inventory.agents.admit'>): Promise<RpcAnswer<'inventory.agents.admit'>> {
+    const token = await this.tokens.byHash(sha256);
+    const by = `agent-token ${token.id} of ${token.by}`;
+    return this.audit.of(by, 'agent-enrol', enrolledName(host), placesOf(host), () => this.tokens.admit(token, host));
+  }
+
+  @Rpc('inventory.agentTokens.list')
+  listTokens(): RpcAnswer<'inventory.agentTokens.list'> {
+    return { items: this.tokens.list() };
+  }
+
+  @Rpc('inventory.agentTokens.create')
+  createToken(q: RpcRequest<'inventory.agentTokens.create'>): Promise<RpcAnswer<'inventory.agentTokens.create'>> {
+    const detail = `for ${q.ttl} s${q.uses === undefined ? '' : ` and ${q.uses} nodes`}`;
+    return this.audit.of(q.by, 'agent-token-create', 'agent-tokens', detail, () => this.tokens.create(q));
+  }
+
+  @Rpc('inventory.agentTokens.delete')
+  async deleteToken(q: RpcRequest<'inventory.agentTokens.delete'>): Promise<RpcAnswer<'inventory.agentTokens.delete'>> {
+    await this.audit.of(q.by, 'agent-token-delete', q.id, `agent token ${q.id}`, () => this.tokens.delete(q.id));
+    return {};
+  }
+
+  @Rpc('inventory.nodes.revoke')
+  revoke(q: RpcRequest<'inventory.nodes.revoke'>): Promise<RpcAnswer<'inventory.nodes.revoke'>> {
+    const detail = `${q.reason}${q.force === true ? ' (forced)' : ''}`;
+    return this.audit.of(q.by, 'node-revoke', q.name, detail, () => this.revocations.revoke(q.name, q));
   }
 }
+
+const placesOf = (r: EnrolRequest): string => {
+  const at = Object.entries(r.networks).map(([network, place]) => `${network} ${place?.address}`);
+  return `${enrolledName(r)} at ${at.join(', ')}`;
+};

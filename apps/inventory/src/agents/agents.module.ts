@@ -1,7 +1,23 @@
 import { Module } from '@nestjs/common';
+import { AgentTokensService } from './agent-tokens.service.js';
+import { AgentUsers } from './agent-users.js';
 import { AgentsController } from './agents.controller.js';
+import { DuplicateAlarmsReconciler } from './duplicate-alarms.reconciler.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { PeerListService } from './peer-list.service.js';
+import { RevocationReconciler } from './revocation.reconciler.js';
+import { RevocationService } from './revocation.service.js';
 
-@Module({ controllers: [AgentsController], providers: [EnrolmentService, PeerListService] })
+@Module({
+  controllers: [AgentsController],
+  providers: [
+    AgentTokensService,
+    AgentUsers,
+    DuplicateAlarmsReconciler,
+    EnrolmentService,
+    PeerListService,
+    RevocationReconciler,
+    RevocationService,
+  ],
+})
 export class AgentsModule {}

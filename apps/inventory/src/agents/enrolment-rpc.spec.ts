@@ -60,7 +60,11 @@ describe('the enrolment of an agent', () => {
     const again = await enrol('provisioner');
     expect(again.credentials.user).toBe('agent=host1-SN1');
     const after = await sut.as('gateway').call('inventory.nodes.get', { name: 'host1-SN1' });
-    expect(after.revision).toBe(before.revision);
+    expect(after).toEqual({
+      ...before,
+      revision: after.revision,
+      agentKeys: [...(before.agentKeys ?? []), expect.any(String)],
+    });
     const second = await connectBus({ name: 'again', servers: [sut.nats.url], credentials: again.credentials });
     await second.close();
   });
@@ -70,12 +74,14 @@ describe('the enrolment of an agent', () => {
       expect([user, await enrol(user).catch((e: unknown) => e)]).toMatchObject([user, { code: 'FORBIDDEN' }]);
   });
 
-  it('changes nothing where another node has the address', async () => {
+  it('changes nothing where another node has the address, and raises an alarm', async () => {
     const other = { ...host, label: 'host2' };
     await expect(sut.as('provisioner').call('inventory.agents.enrol', other)).rejects.toMatchObject({
       code: 'ALREADY_EXISTS',
       facts: { node: 'host1-SN1' },
     });
+    const { items } = await sut.as('gateway').call('inventory.alarms.list', {});
+    expect(items).toMatchObject([{ code: 'duplicate', subject: 'host1-SN1', severity: 'warning' }]);
     await expect(sut.as('gateway').call('inventory.nodes.get', { name: 'host2-SN1' })).rejects.toMatchObject({
       code: 'NODE_UNKNOWN',
     });

@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { issueAgentCredentials, readAgentsKey, type AgentsKey } from '#bus';
-import { MusterError, parseDatagramKeys, type AgentEnrolment } from '#contracts';
+import { issueAgentCredentials, publicKeyOf, readAgentsKey, type AgentsKey } from '#bus';
+import { MusterError, parseDatagramKeys, type AgentEnrolment, type NodeRecord } from '#contracts';
 import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
 import { fleetOf } from '../nodes/node-rules.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { enrolledName, enrolledNode, type EnrolRequest } from './enrolment.js';
+import { AgentUsers } from './agent-users.js';
+import { enrolledName, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
 
-/** Lets machines in that a provisioner has found. */
+/** Lets machines in: those that a provisioner has found, and those that show a token. */
 @Injectable()
 export class EnrolmentService {
   constructor(
@@ -17,32 +19,57 @@ export class EnrolmentService {
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
+    private readonly users: AgentUsers,
+    private readonly alarms: AlarmService,
   ) {}
 
   /**
-   * What the answer holds is for the node alone. Asked again, it issues another user; the earlier one stays valid.
+   * What the answer holds is for the node alone. Asked again, it issues another user; the ones before stay valid, up to
+   * four of them. `mayBe` may refuse by the record as it is.
    * @throws MusterError BAD_REQUEST, ALREADY_EXISTS, NO_WORKERS; CONFIG_INVALID without the keys that agents need
    */
-  async enrol(r: EnrolRequest): Promise<AgentEnrolment> {
+  async enrol(r: EnrolRequest, mayBe?: (current: NodeRecord | undefined) => void): Promise<AgentEnrolment> {
     // First: without them a record would be written for an agent that could never be heard.
     const keys = { agents: this.agentsKey(), datagram: this.datagramKeys() };
+    const name = enrolledName(r);
     const facts = {
       fleet: fleetOf(this.store.nodes.view.entries().map((e) => e.value)),
       groups: this.store.clusterSettings.hostGroups,
       offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),
     };
-    const name = enrolledName(r);
-    const { node } = await this.nodes.upsert(name, (current) => enrolledNode(r, current, facts, Date.now()));
+    const credentials = await issueAgentCredentials(keys.agents, name);
+    const key = publicKeyOf(credentials.seed);
+    const { node } = await this.told(() =>
+      this.nodes.upsert(name, (current) => {
+        mayBe?.(current);
+        const next = enrolledNode(r, current, facts, Date.now()) ?? current;
+        return next && withAgentKey(next, key);
+      }),
+    );
     if (node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);
+    await this.users.note(key, name);
+    await this.alarms.clear('duplicate', name);
     const { cluster, agentPort } = this.store.clusterSettings;
     return {
       node: name,
       cluster,
       agentPort,
-      credentials: await issueAgentCredentials(keys.agents, name),
+      credentials,
       datagramKeys: keys.datagram,
       networks: node.networks,
     };
+  }
+
+  /** Two that claim one name or address: somebody should know, whatever the one who asked does with the refusal. */
+  private async told<T>(act: () => T | Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (e) {
+      const { code, facts, message } = MusterError.from(e);
+      if (code === 'ALREADY_EXISTS' && typeof facts['node'] === 'string')
+        await this.alarms.raise('duplicate', facts['node'], 'warning', `A machine was refused: ${message}.`);
+      throw e;
+    }
   }
 
   private agentsKey(): AgentsKey {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { defaultHostGroups, type NodeRecord } from '#contracts';
 import { fleetOf } from '../nodes/node-rules.js';
 import { aNode } from '../testing/fixtures.js';
-import { arrived, enrolledNode, type EnrolRequest } from './enrolment.js';
+import { arrived, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
 
 const key = (c: string): string => `ssh-ed25519 ${c.repeat(40)}`;
 const request = (o: Partial<EnrolRequest> = {}): EnrolRequest => ({
@@ -101,5 +101,27 @@ describe('a machine that was found', () => {
   it('is refused with other ssh keys than its node has', () => {
     expect(() => sut(request({ hostKeys: [key('c')] }), on())).toThrow('other ssh host keys than are pinned');
     expect(sut(request({ hostKeys: [] }), on())).toBeUndefined();
+  });
+
+  it('is refused as another installation of a node that is heard, and known by its own from the first time on', () => {
+    const [mine, other] = ['1'.repeat(32), '2'.repeat(32)];
+    expect(sut(request({ machine: mine }))?.machine).toBe(mine);
+    expect(sut(request({ machine: mine }), on({ state: 'Discovered' }))?.machine).toBe(mine);
+    const heard = on({ state: 'Discovered', machine: other });
+    expect(() => sut(request({ machine: mine }), heard)).toThrow('which is heard, and runs on another machine');
+    expect(sut(request({ machine: mine }), on({ machine: other }))?.machine).toBe(mine);
+  });
+
+  it('is let in again after it was shut out, by the user that it gets then', () => {
+    const shutOut = on({ enrolled: false, revoked: { by: 'ann', at: 1, reason: 'stolen' } });
+    const again = withAgentKey(sut(request(), shutOut) ?? shutOut, 'U1');
+    expect(again).toMatchObject({ awaited: true, agentKeys: ['U1'] });
+    expect(again.revoked).toBeUndefined();
+  });
+
+  it('keeps the last four users of its agent', () => {
+    const keys = ['U1', 'U2', 'U3', 'U4', 'U5'];
+    expect(keys.reduce(withAgentKey, on()).agentKeys).toEqual(keys.slice(1));
+    expect(withAgentKey(on({ agentKeys: ['U1', 'U2'] }), 'U1').agentKeys).toEqual(['U2', 'U1']);
   });
 });

@@ -39,10 +39,16 @@ export function enrolledNode(
       at,
       '',
     );
-    return { ...node, awaited: true, ...(hostKeys.length > 0 && { sshHostKeys: hostKeys }) };
+    return {
+      ...node,
+      awaited: true,
+      ...(hostKeys.length > 0 && { sshHostKeys: hostKeys }),
+      ...(r.machine !== undefined && { machine: r.machine }),
+    };
   }
   const next: NodeRecord = { ...current, networks: networksOf(r, current, facts) };
   if (!current.enrolled) next.awaited = true;
+  if (r.machine !== undefined) next.machine = machineOn(current, r.machine);
   const pinned = current.sshHostKeys ?? [];
   if (pinned.length === 0 && hostKeys.length > 0) next.sshHostKeys = hostKeys;
   if (pinned.length > 0 && hostKeys.length > 0 && !pinned.some((key) => hostKeys.includes(key)))
@@ -72,6 +78,27 @@ function networksOf(r: EnrolRequest, current: NodeRecord, facts: RuleFacts): Net
   checkNetworks(networks);
   checkAddresses(current.name, networks, facts.fleet);
   return networks;
+}
+
+/** A node that is heard cannot be another installation as well. */
+function machineOn(current: NodeRecord, machine: string): string {
+  if (current.machine !== undefined && current.machine !== machine && current.state === 'Discovered')
+    throw new MusterError(
+      'ALREADY_EXISTS',
+      `the host answers as ${current.name}, which is heard, and runs on another machine: give one of the two another host name`,
+      { node: current.name },
+    );
+  return machine;
+}
+
+/** Users of an agent that are good at once: the one that is issued, and those that its host may not have replaced yet. */
+const KEPT_KEYS = 4;
+
+/** With the user that is issued to its agent now; the oldest beyond four are worthless. */
+export function withAgentKey(node: NodeRecord, key: string): NodeRecord {
+  const { revoked: _over, ...rest } = node;
+  const others = (node.agentKeys ?? []).filter((k) => k !== key);
+  return { ...rest, agentKeys: [...others, key].slice(-KEPT_KEYS) };
 }
 
 /** Its agent has asked for its peers: from now on it is a member. Undefined: nobody was waited for. */

@@ -28,6 +28,7 @@ export function askStartGate(f: StartGateFacts): GateAnswer {
     return no('Its start here is not yet due: the other nodes are looked at first.');
   const n = f.record;
   if (n === undefined) return no('The node is not known.');
+  if (n.revoked !== undefined) return no(`The node's agent was revoked: ${n.revoked.reason}.`);
   const i = f.incident;
   // A node that is about to be, or was, powered off starts nothing: not between the off and the clearing either.
   if (

@@ -1,7 +1,5 @@
-import { isIP } from 'node:net';
-import { MANAGEMENT, MusterError, type AgentEnrolment, type Networks, type NodeRecord } from '#contracts';
+import { agentFile, MusterError, type AgentEnrolment, type AgentFile, type NodeRecord } from '#contracts';
 import type { HostFacts } from './host-facts.js';
-import { sameAddress } from './host-networks.js';
 
 /** What install.yml is to do on one host; without a version the agent that is there is only started. */
 export interface AgentTask {
@@ -10,7 +8,7 @@ export interface AgentTask {
   send: boolean;
   version?: string;
   /** agent.json, but for the paths of the secret files. */
-  config?: Record<string, unknown>;
+  config?: AgentFile;
   /** Secret. */
   credentials?: AgentEnrolment['credentials'];
   /** Secret. */
@@ -51,54 +49,13 @@ export function installTask(
   version: string,
   nats: Record<string, string[]>,
 ): AgentTask {
-  const { node, cluster, agentPort, credentials, datagramKeys, networks } = enrolment;
+  const { node, credentials, datagramKeys } = enrolment;
   return {
     node,
     send: facts.agent?.version !== version,
     version,
-    config: {
-      node,
-      cluster,
-      networks: bindings(node, networks, facts.addresses),
-      port: agentPort,
-      nats: natsOf(networks, nats),
-    },
+    config: agentFile(enrolment, facts.addresses, nats),
     credentials,
     datagramKeys,
   };
 }
-
-function bindings(
-  node: string,
-  networks: Networks,
-  addresses: HostFacts['addresses'],
-): Record<string, { bind: string }> {
-  return Object.fromEntries(
-    Object.entries(networks).map(([network, { address }]) => {
-      const own = addresses.find((a) => sameAddress(a.address, address));
-      if (own === undefined)
-        throw new MusterError(
-          'BAD_REQUEST',
-          `${node} has ${address} on ${network}, on record, but the host has no such ${isIP(address) === 0 ? 'IP ' : ''}address`,
-        );
-      return [network, { bind: own.address }];
-    }),
-  );
-}
-
-/** The servers as reached over each of the node's networks: one connection per network. */
-function natsOf(networks: Networks, nats: Record<string, string[]>): Record<string, string[]> {
-  const reached = Object.entries(nats).filter(([network, urls]) => network in networks && urls.length > 0);
-  if (reached.length === 0)
-    throw new MusterError(
-      'CONFIG_INVALID',
-      `agents.nats in the configuration of the provisioner does not say where agents on ${Object.keys(networks).join(', ')} reach NATS`,
-    );
-  return Object.fromEntries(reached);
-}
-
-/** Where agents reach NATS when nobody has said it: where the services do, unless that is this machine alone. */
-export const defaultNats = (servers: readonly string[]): Record<string, string[]> => {
-  const reachable = servers.filter((url) => !/^[a-z]+:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$)/.test(url));
-  return reachable.length === 0 ? {} : { [MANAGEMENT]: reachable };
-};

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AgentEnrolment, NodeRecord } from '#contracts';
+import { agentsNats, identityOf, sameAddress, type AgentEnrolment, type NodeRecord } from '#contracts';
 import { node } from '../testing/records.js';
-import { agentStep, defaultNats, installTask } from './agent-task.js';
+import { agentStep, installTask } from './agent-task.js';
 import { readHostFacts, type HostFacts } from './host-facts.js';
-import { hostNetworks, sameAddress } from './host-networks.js';
-import { identityOf } from './identity.js';
+import { hostNetworks } from './host-networks.js';
 
 const machineId = '3d1219c7c4c5404aaa1f6d2a48adfda4';
 const identity = (o: { hostname?: string; productSerial?: string; machineId?: string }) =>
@@ -161,10 +160,10 @@ describe('what is done with a host', () => {
   });
 
   it('goes by where the services reach NATS, unless that is their own loopback', () => {
-    expect(defaultNats(['nats://127.0.0.1:4222', 'nats://10.0.0.1:4222'])).toEqual({
+    expect(agentsNats({}, ['nats://127.0.0.1:4222', 'nats://10.0.0.1:4222'])).toEqual({
       management: ['nats://10.0.0.1:4222'],
     });
-    expect(defaultNats(['nats://localhost:4222', 'tls://[::1]:4222'])).toEqual({});
+    expect(agentsNats({}, ['nats://localhost:4222', 'tls://[::1]:4222'])).toEqual({});
   });
 });
 

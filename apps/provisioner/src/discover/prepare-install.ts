@@ -1,11 +1,20 @@
 import type { Bus } from '#bus';
-import { MANAGEMENT, MusterError, type JobRecord, type NodeRecord, type NodeResult } from '#contracts';
+import {
+  agentsNats,
+  identityOf,
+  machineOf,
+  MANAGEMENT,
+  MusterError,
+  sameAddress,
+  type JobRecord,
+  type NodeRecord,
+  type NodeResult,
+} from '#contracts';
 import type { ServiceConfig } from '#service';
 import type { AgentArchive } from '../agent-archive/agent-archive.js';
-import { agentStep, defaultNats, installTask, startTask, type AgentTask } from './agent-task.js';
+import { agentStep, installTask, startTask, type AgentTask } from './agent-task.js';
 import { readHostFacts, type HostFacts } from './host-facts.js';
-import { hostNetworks, NETWORKS_VARIABLE, sameAddress } from './host-networks.js';
-import { identityOf } from './identity.js';
+import { hostNetworks, NETWORKS_VARIABLE } from './host-networks.js';
 
 export interface DiscoveredHosts {
   bus: Pick<Bus, 'call'>;
@@ -97,10 +106,10 @@ async function enrolled(o: DiscoveredHosts, address: string, who: Found, facts: 
     serial,
     networks,
     hostKeys: facts.hostKeys,
+    ...(facts.machineId !== '' && { machine: machineOf(facts.machineId) }),
   });
-  const { nats } = o.config.agents;
-  const reached = Object.keys(nats).length > 0 ? nats : defaultNats(o.config.nats.servers);
-  return installTask(facts, enrolment, o.archive.version, reached);
+  const nats = agentsNats(o.config.agents.nats, o.config.nats.servers);
+  return installTask(facts, enrolment, o.archive.version, nats);
 }
 
 /** Two addresses of one host, or two hosts that are copies of each other: nobody can tell which. */

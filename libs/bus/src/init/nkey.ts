@@ -27,6 +27,8 @@ export function keyPair(seed: string): KeyPair {
   });
 }
 
+export const publicKeyOf = (seed: string): string => keyPair(seed).getPublicKey();
+
 export const seedOf = (pair: KeyPair): string => new TextDecoder().decode(pair.getSeed());
 
 /** As people and configurations see it: kind, key and checksum in base32. */

@@ -32,9 +32,10 @@ const connectAs = async (credentials: BusCredentials): Promise<Bus> => {
 };
 const created = (node: string): BusCredentials => readCredentials(credentialsFile(nats.dir, `agent=${node}`));
 const keyOf = ({ jwt }: BusCredentials): string => decode<User>(jwt).sub;
-/** Resolves when the server has ended the connection for the reason that it was revoked. */
+/** When the server has ended the connection because its user was revoked: it would try again for ever. */
 const cutOff = async (bus: Bus): Promise<void> => {
-  for await (const s of bus.nc.status()) if (s.type === 'error' && /revoked/i.test(s.error.message)) return;
+  for await (const s of bus.nc.status())
+    if (s.type === 'error' && /revoked/i.test(s.error.message)) return bus.close();
 };
 const isRefused = (credentials: BusCredentials): Promise<void> =>
   expect(connectAs(credentials)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });

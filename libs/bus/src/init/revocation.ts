@@ -1,4 +1,4 @@
-import { decode, encodeAccount, encodeUser, type Account, type User } from '@nats-io/jwt';
+import { encodeAccount, encodeUser, type Account, type decode, type User } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { fromToken, inboxPrefix, MusterError } from '#contracts';
@@ -36,11 +36,17 @@ async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => 
   const pair = keyPair(seedOf(createUser()));
   const signer = keyPair(o.key.users);
   const jwt = await encodeUser(REVOKER, pair.getPublicKey(), o.key.system, {}, { signer, scopedUser: true });
-  const credentials = { user: REVOKER, seed: seedOf(pair), jwt };
+  const authenticator = (nonce?: string) => ({
+    jwt,
+    nkey: pair.getPublicKey(),
+    sig: Buffer.from(pair.sign(Buffer.from(nonce ?? ''))).toString('base64url'),
+  });
   let nc: NatsConnection;
   try {
     nc = await connect({
-      ...natsOptions({ name: REVOKER, servers: [...o.servers], credentials }),
+      ...natsOptions({ name: REVOKER, servers: [...o.servers] }),
+      // As the library's own, which signs in JavaScript: inventory would stand still meanwhile.
+      authenticator,
       inboxPrefix: inboxPrefix(REVOKER),
       reconnect: false,
     });
@@ -102,18 +108,24 @@ export const connectedAgents = (o: RevocationOptions, agents: AgentsKey): Promis
     const found = new Map<string, AgentConnection>();
     for (let offset = 0; ; offset += PAGE) {
       const jwts = await userPage(nc, o.key.account, offset);
-      for (const jwt of jwts) {
-        const { iss, name, sub } = decode<User>(jwt);
+      for (const jwt of jwts.filter((text) => text !== '')) {
+        const { iss, name, sub } = claimsOf<User>(jwt);
         if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub });
       }
       if (jwts.length < PAGE) return [...found.values()];
     }
   });
 
-async function accountOf(nc: NatsConnection, account: string): Promise<ReturnType<typeof decode<Account>>> {
+type Claims<T> = ReturnType<typeof decode<T>>;
+
+/** Of a JWT that the server has checked: to check it once more takes JavaScript 40 ms, in which nobody else runs. */
+const claimsOf = <T>(jwt: string): Claims<T> =>
+  JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as Claims<T>;
+
+async function accountOf(nc: NatsConnection, account: string): Promise<Claims<Account>> {
   const answer = await asked(nc, SystemRequests.lookup(account), '');
   if (answer === '') throw new MusterError('COMMAND_FAILED', 'NATS does not know the account of Muster');
-  return decode<Account>(answer);
+  return claimsOf<Account>(answer);
 }
 
 async function update(nc: NatsConnection, jwt: string): Promise<void> {

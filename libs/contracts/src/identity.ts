@@ -1,4 +1,6 @@
-import { MusterError, NAME_PATTERN } from '#contracts';
+import { createHash } from 'node:crypto';
+import { MusterError } from './errors.js';
+import { NAME_PATTERN } from './names.js';
 
 /** What makers leave in the field for the serial number. It is the same on many machines, so it names none. */
 const NONSENSE = new Set([
@@ -53,3 +55,10 @@ export function identityOf(host: { hostname: string; productSerial: string; mach
     throw new MusterError('BAD_REQUEST', `${label} has neither a serial number nor an /etc/machine-id`);
   return { label, serial: asName(serial) };
 }
+
+/**
+ * Tells one installation from another that shows the same name and serial number. The machine id itself is not told: it
+ * is nobody's business beyond the machine (see machine-id(5)).
+ */
+export const machineOf = (machineId: string): string =>
+  createHash('sha256').update(`muster machine ${machineId.trim()}`).digest('hex').slice(0, 32);

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { AlarmRecord } from '#contracts';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { InventoryStore } from '../store/inventory-store.js';
+
+/** A machine that was refused may be tried again by nobody: its alarm ends after a day, ms. */
+const KEPT_MS = 86_400_000;
+
+/** An alarm about something that happened once: over when somebody has seen it, its node is gone, or a day has passed. */
+export const isOver = (a: AlarmRecord, isNode: (name: string) => boolean, now: number): boolean =>
+  a.acknowledged !== undefined || !isNode(a.subject) || now - a.since > KEPT_MS;
+
+@Injectable()
+export class DuplicateAlarmsReconciler implements Reconciler {
+  readonly name = 'duplicate-alarms';
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+    private readonly alarms: AlarmService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    if (!this.store.nodes.view.live || !this.store.alarms.view.live) return;
+    const isNode = (name: string): boolean => this.store.nodes.view.get(name) !== undefined;
+    for (const a of this.alarms.list().filter((alarm) => alarm.code === 'duplicate'))
+      if (isOver(a, isNode, Date.now())) {
+        c.check();
+        await this.alarms.clear(a.code, a.subject);
+      }
+  }
+}

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectBus, credentialsFile, readCredentials, type Bus, type BusCredentials } from '#bus';
+import { Subjects, type AgentAdmission, type AgentEnrolRequest, type AgentUser, type NodeView } from '#contracts';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
+
+let sut: RunningInventory;
+const open: Bus[] = [];
+
+beforeAll(async () => {
+  sut = await RunningInventory.start({ agents: ['byhand-SN9'] });
+  await sut.work('provisioner', ['ansible']);
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(open.map((bus) => bus.close()));
+  await sut?.stop();
+}, 30_000);
+
+const gateway = (): Bus => sut.as('gateway');
+const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
+const makeToken = (token: string, o: { uses?: number } = {}) =>
+  gateway().call('inventory.agentTokens.create', { by: 'ann', sha256: sha256(token), ttl: 60, ...o });
+const host = (n: number, o: Partial<AgentEnrolRequest> = {}): AgentEnrolRequest => ({
+  label: `host${n}`,
+  serial: `SN${n}`,
+  networks: { management: { address: `10.0.0.${n}` } },
+  machine: `${n}`.repeat(32),
+  ...o,
+});
+const admit = (token: string, h: AgentEnrolRequest): Promise<AgentAdmission> =>
+  gateway().call('inventory.agents.admit', { sha256: sha256(token), host: h });
+const connectAs = async (credentials: BusCredentials): Promise<Bus> => {
+  const bus = await connectBus({ name: credentials.user, servers: [sut.nats.url], credentials });
+  open.push(bus);
+  return bus;
+};
+const arrive = async (enrolment: AgentAdmission): Promise<Bus> => {
+  const agent = await connectAs(enrolment.credentials);
+  await agent.ask(Subjects.peers(enrolment.node), {});
+  return agent;
+};
+const revoke = (name: string, o: { force?: boolean } = {}) =>
+  gateway().call('inventory.nodes.revoke', { by: 'ann', name, reason: 'stolen', ...o });
+const node = (name: string): Promise<NodeView> => gateway().call('inventory.nodes.get', { name });
+const refusedByNats = (credentials: BusCredentials): Promise<void> =>
+  expect(connectAs(credentials)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+/**
+ * When NATS has ended the connection because its user was revoked. It would try again for ever, and each try signs for
+ * so long that nothing else runs in this process.
+ */
+const cutOff = async (bus: Bus): Promise<void> => {
+  for await (const s of bus.nc.status()) if (s.type === 'error' && /revoked/i.test(s.error.message)) return bus.close();
+};
+/** When inventory has noted that NATS refuses a user of the node. */
+const noted = (name: string): Promise<void> =>
+  new Promise((resolve) => {
+    const watch = sut
+      .as('inventory')
+      .bucket<AgentUser>('settings')
+      .watch({
+        onChange: (_key, value) => {
+          if (value?.node !== name || value.revoked === undefined) return;
+          void watch.close();
+          resolve();
+        },
+      });
+  });
+
+describe('a host that enrols itself', () => {
+  it('is let in by a token, and told where its agent reaches NATS', async () => {
+    const token = await makeToken('first');
+    const admission = await admit('first', host(1));
+    expect(admission).toMatchObject({ node: 'host1-SN1', nats: { management: ['nats://10.0.0.1:4222'] } });
+    expect(admission.nats).not.toHaveProperty('backend');
+    await arrive(admission);
+    expect(await node('host1-SN1')).toMatchObject({ enrolled: true, machine: '1'.repeat(32) });
+    const { items } = await gateway().call('inventory.agentTokens.list', {});
+    expect(items).toEqual([{ ...token, usedBy: ['host1-SN1'] }]);
+    expect(JSON.stringify(items)).not.toContain(sha256('first'));
+  });
+
+  it('is refused by a token that nobody made, that was deleted, or that others have used up', async () => {
+    await expect(admit('none', host(2))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    const { id } = await makeToken('deleted');
+    await gateway().call('inventory.agentTokens.delete', { by: 'ann', id });
+    await expect(admit('deleted', host(2))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await makeToken('once', { uses: 1 });
+    const both = await Promise.allSettled([admit('once', host(2)), admit('once', host(3))]);
+    expect(both.map((b) => b.status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('is refused where a living node has its name, with an alarm, and has used nothing up', async () => {
+    await makeToken('copy', { uses: 1 });
+    const copy = host(1, { networks: { management: { address: '10.0.0.77' } } });
+    await sut.verdict('host1-SN1', 'UP');
+    await seen(sut.nodes, 'host1-SN1', (n) => n.state === 'Discovered');
+    await expect(admit('copy', copy)).rejects.toMatchObject({ code: 'ALREADY_EXISTS', facts: { node: 'host1-SN1' } });
+    const { items } = await gateway().call('inventory.alarms.list', {});
+    expect(items).toContainEqual(expect.objectContaining({ code: 'duplicate', subject: 'host1-SN1' }));
+    await admit('copy', host(4));
+  });
+});
+
+describe('an agent that is revoked', () => {
+  it('is no member, is cut off by NATS and let in no more, and the others stay', async () => {
+    await makeToken('pair');
+    const [gone, stays] = [await admit('pair', host(5)), await admit('pair', host(6))];
+    const [agent, other] = [await arrive(gone), await arrive(stays)];
+    const cut = cutOff(agent);
+    expect(await revoke('host5-SN5')).toEqual({ node: 'host5-SN5', users: 1 });
+    await cut;
+    await refusedByNats(gone.credentials);
+    expect(await node('host5-SN5')).toMatchObject({ enrolled: false, state: 'Unknown', revoked: { by: 'ann' } });
+    expect(await other.ask(Subjects.peers('host6-SN6'), {})).toMatchObject({ self: { name: 'host6-SN6' } });
+
+    // The host may still have the token that let it in.
+    await expect(admit('pair', host(5))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await makeToken('again');
+    const again = await admit('again', host(5));
+    await arrive(again);
+    expect(await node('host5-SN5')).toMatchObject({ enrolled: true });
+    expect((await node('host5-SN5')).revoked).toBeUndefined();
+    await refusedByNats(gone.credentials);
+  }, 30_000);
+
+  it('may be one whose user was made by muster init', async () => {
+    await gateway().call('inventory.nodes.create', {
+      by: 'ann',
+      node: { label: 'byhand', serial: 'SN9', networks: { management: { address: '10.0.0.9' } } },
+    });
+    const cut = cutOff(sut.as('agent=byhand-SN9'));
+    expect(await revoke('byhand-SN9')).toEqual({ node: 'byhand-SN9', users: 1 });
+    await cut;
+    await refusedByNats(readCredentials(credentialsFile(sut.nats.dir, 'agent=byhand-SN9')));
+  }, 30_000);
+
+  it('stays while workloads are assigned to its node, unless that is forced', async () => {
+    await makeToken('work');
+    const admission = await admit('work', host(7));
+    const agent = await arrive(admission);
+    await gateway().call('inventory.workloads.put', {
+      by: 'ann',
+      name: 'db',
+      workload: { desired: 'running', node: 'host7-SN7' },
+    });
+    await expect(revoke('host7-SN7')).rejects.toMatchObject({
+      code: 'WORKLOADS_PRESENT',
+      facts: { workloads: ['db'] },
+    });
+    expect(await node('host7-SN7')).toMatchObject({ enrolled: true });
+    expect(agent.connected).toBe(true);
+    const cut = cutOff(agent);
+    expect(await revoke('host7-SN7', { force: true })).toMatchObject({ users: 1 });
+    await cut;
+    await refusedByNats(admission.credentials);
+  }, 30_000);
+
+  it('goes with its node when that is deleted', async () => {
+    await makeToken('delete');
+    const admission = await admit('delete', host(8));
+    const agent = await arrive(admission);
+    const [cut, done] = [cutOff(agent), noted('host8-SN8')];
+    await gateway().call('inventory.nodes.delete', { by: 'ann', name: 'host8-SN8' });
+    await cut;
+    await done;
+    await refusedByNats(admission.credentials);
+  }, 30_000);
+});

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { AgentUsers } from './agent-users.js';
+import { RevocationService } from './revocation.service.js';
+
+/** ms between two looks at what NATS holds; a failure is tried again after as long. */
+const REPAIR_MS = 60_000;
+
+/** Keeps what NATS lets in equal to what the nodes' records name. */
+@Injectable()
+export class RevocationReconciler implements Reconciler {
+  readonly name = 'revocations';
+  private repairAt = 0;
+  private sweepAt = 0;
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+    private readonly users: AgentUsers,
+    private readonly revocations: RevocationService,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    // Through a gap nobody knows which nodes there are.
+    if (!this.revocations.able || !this.store.nodes.view.live || !this.users.live) return;
+    const check = (): void => void c.check();
+    if (c.now >= this.sweepAt) {
+      this.sweepAt = c.now + REPAIR_MS;
+      await this.revocations.sweep(check);
+      this.sweepAt = 0;
+    }
+    if (c.now >= this.repairAt) {
+      this.repairAt = c.now + REPAIR_MS;
+      await this.revocations.repair(check);
+    }
+  }
+}

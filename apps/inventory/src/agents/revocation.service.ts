@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import {
+  connectedAgents,
+  readAgentsKey,
+  readRevokerKey,
+  revokeAgentUsers,
+  type AgentConnection,
+  type RevocationOptions,
+} from '#bus';
+import { isOpenIncident, MusterError, NODE_NAME_PATTERN, RESERVATIONS_KEY, type RevocationOutcome } from '#contracts';
+import { ServiceContext } from '#service';
+import { NodeService, unknownNode } from '../nodes/node.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { AgentUsers } from './agent-users.js';
+import { isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+
+/** Shuts agents out: in the registry first, so that Muster believes them nothing, and then at NATS. */
+@Injectable()
+export class RevocationService {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly nodes: NodeService,
+    private readonly users: AgentUsers,
+  ) {}
+
+  /** @throws MusterError NODE_UNKNOWN; unless forced NODE_RESERVED, NODE_BUSY, WORKLOADS_PRESENT */
+  async revoke(name: string, o: { by: string; reason: string; force?: boolean }): Promise<RevocationOutcome> {
+    if (!NODE_NAME_PATTERN.test(name)) throw unknownNode(name);
+    let keys: string[] = [];
+    await this.nodes.change(
+      name,
+      async (node) => {
+        const refused = refusedRevocation(node, await this.factsOf(name), o.force === true);
+        if (refused) throw refused;
+        keys = node.agentKeys ?? keys;
+        return revokedNode(node, o.by, o.reason, Date.now());
+      },
+      `its agent was revoked: ${o.reason}`,
+    );
+    return this.shutOut(name, keys);
+  }
+
+  /** Those that issued users of its agent may have forgotten are seen by their connections. */
+  private async shutOut(node: string, keys: readonly string[]): Promise<RevocationOutcome> {
+    const noted = this.users.all.filter((user) => user.node === node).map((user) => user.key);
+    const all = new Set([...keys, ...noted]);
+    try {
+      for (const { key } of (await this.connected()).filter((c) => c.node === node)) all.add(key);
+      const record = (await this.store.nodes.bucket.get(node))?.value;
+      const doomed = [...all].filter((key) => isWorthless(key, record)).map((key) => ({ key, node }));
+      await this.refuse(doomed);
+      return { node, users: doomed.length };
+    } catch (e) {
+      const error = MusterError.from(e);
+      this.context.log.error({ err: error, node }, 'NATS was not told of a revocation');
+      return { node, users: 0, pending: error.message };
+    }
+  }
+
+  /**
+   * Tells NATS of users that no record names any more; `check` before it is told. Never by an empty registry: that is
+   * one that was lost, and every agent would have to be enrolled again.
+   */
+  async sweep(check: () => void): Promise<void> {
+    if (this.store.nodes.view.entries().length === 0) return;
+    const doomed = [];
+    for (const user of this.users.all) {
+      if (user.revoked !== undefined || !isWorthless(user.key, this.store.nodes.view.get(user.node)?.value)) continue;
+      // The view may be behind the user that was issued a moment ago.
+      const record = (await this.store.nodes.bucket.get(user.node))?.value;
+      if (isWorthless(user.key, record)) doomed.push(user);
+    }
+    check();
+    await this.refuse(doomed);
+  }
+
+  /**
+   * What NATS should know already, and may have lost with a disk or a clock; and users that others than inventory have
+   * issued (`muster init`), which are noted while they are seen.
+   */
+  async repair(check: () => void): Promise<void> {
+    const revoked = this.users.all.filter((user) => user.revoked !== undefined).map((user) => user.key);
+    check();
+    if (revoked.length > 0) await revokeAgentUsers(this.options(), revoked);
+    const known = new Set(this.users.all.map((user) => user.key));
+    for (const { key, node } of await this.connected()) {
+      if (known.has(key)) continue;
+      check();
+      await this.adopt(key, node);
+    }
+  }
+
+  /** There is a key with which NATS can be told. */
+  get able(): boolean {
+    const { revoker, agents } = this.context.config.keys;
+    return revoker !== undefined && agents !== undefined && existsSync(revoker) && existsSync(agents);
+  }
+
+  private async adopt(key: string, node: string): Promise<void> {
+    const record = this.store.nodes.view.get(node)?.value;
+    if (record === undefined) return;
+    // One that is not let in gets no user by showing up: it is noted, and swept.
+    if (record.enrolled && record.agentKeys?.includes(key) !== true)
+      await this.nodes.change(node, (n) =>
+        n.enrolled ? { ...n, agentKeys: [key, ...(n.agentKeys ?? [])] } : undefined,
+      );
+    if (record.enrolled || record.revoked !== undefined) await this.users.note(key, node);
+  }
+
+  private async refuse(users: readonly AgentConnection[]): Promise<void> {
+    if (users.length === 0) return;
+    await revokeAgentUsers(
+      this.options(),
+      users.map((user) => user.key),
+    );
+    for (const { key, node } of users) await this.users.noteRevoked(key, node);
+  }
+
+  private connected(): Promise<AgentConnection[]> {
+    const options = this.options();
+    return connectedAgents(options, readAgentsKey(this.context.config.keys.agents ?? ''));
+  }
+
+  /** @throws CONFIG_INVALID where there is no key */
+  private options(): RevocationOptions {
+    const { revoker } = this.context.config.keys;
+    if (!this.able || revoker === undefined)
+      throw new MusterError(
+        'CONFIG_INVALID',
+        'NATS still lets its agent connect: inventory has no keys.revoker, which muster init writes (NATS is started anew after it)',
+      );
+    return { key: readRevokerKey(revoker), servers: this.context.config.nats.servers };
+  }
+
+  private async factsOf(name: string): Promise<Parameters<typeof refusedRevocation>[1]> {
+    const incident = (await this.store.incidents.bucket.get(name))?.value;
+    const { held = {} } = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value ?? {};
+    return {
+      hold: held[name],
+      incident: incident && isOpenIncident(incident) ? incident : undefined,
+      workloads: this.store.workloads.view
+        .entries()
+        .filter((e) => e.value.assignment?.node === name)
+        .map((e) => e.key),
+    };
+  }
+}

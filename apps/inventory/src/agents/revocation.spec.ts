@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { aNode } from '../testing/fixtures.js';
+import { isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+
+const nothing = { workloads: [] };
+const refusal = (f: Parameters<typeof refusedRevocation>[1], force = false) =>
+  refusedRevocation(aNode('n1'), f, force)?.code;
+
+describe('the revocation of an agent', () => {
+  it('is refused while something rests on its node, unless it is forced', () => {
+    const facts = {
+      NODE_RESERVED: { ...nothing, hold: { job: 'j1', generation: 1, at: 1 } },
+      NODE_BUSY: { ...nothing, incident: { id: 'i1', phase: 'fencing' as const } },
+      WORKLOADS_PRESENT: { workloads: ['db'] },
+    };
+    for (const [code, f] of Object.entries(facts)) expect([refusal(f), refusal(f, true)]).toEqual([code, undefined]);
+    expect(refusal(nothing)).toBeUndefined();
+    const external = aNode('n1', { enrolled: false });
+    expect(refusedRevocation(external, nothing, true)).toMatchObject({ code: 'ILLEGAL_TRANSITION' });
+  });
+
+  it('leaves a node that is no member, that nobody hears, and whose users no record names', () => {
+    const node = aNode('n1', { state: 'Discovered', agentKeys: ['U1'] });
+    const revoked = revokedNode(node, 'ann', 'stolen', 5);
+    expect(revoked).toMatchObject({
+      enrolled: false,
+      state: 'Unknown',
+      prevState: 'Discovered',
+      revoked: { by: 'ann', at: 5, reason: 'stolen' },
+    });
+    expect([isWorthless('U1', node), isWorthless('U1', revoked), isWorthless('U1', undefined)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(revoked && revokedNode(revoked, 'bob', 'again', 6)).toBeUndefined();
+  });
+
+  it('takes back what was issued for a node that has not come yet', () => {
+    const { enrolled: _no, ...node } = aNode('n1', { awaited: true });
+    expect(revokedNode({ ...node, enrolled: false }, 'ann', 'wrong', 5)?.awaited).toBeUndefined();
+  });
+});

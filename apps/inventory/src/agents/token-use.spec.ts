@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import type { StoredAgentToken } from '#contracts';
+import { aNode } from '../testing/fixtures.js';
+import { refuseRevoked, unused, used } from './token-use.js';
+
+const token = (o: Partial<StoredAgentToken> = {}): StoredAgentToken => ({
+  id: '0123456789abcdef',
+  by: 'ann',
+  createdAt: 100,
+  expiresAt: 1_000,
+  usedBy: [],
+  sha256: 'x',
+  ...o,
+});
+
+describe('a token for agents', () => {
+  it('is good until it ends, for as many nodes as it was made for', () => {
+    expect(used(token(), 'n1', 999)?.usedBy).toEqual(['n1']);
+    expect(() => used(token(), 'n1', 1_000)).toThrow('this token has ended');
+    const one = token({ uses: 1, usedBy: ['n1'] });
+    expect(() => used(one, 'n2', 999)).toThrow('this token is used up (1)');
+    expect(used(one, 'n1', 999)).toBeUndefined();
+    expect(used(unused(one, 'n1'), 'n2', 999)?.usedBy).toEqual(['n2']);
+  });
+
+  it('does not let in again a node that was shut out after it was made', () => {
+    const revoked = (at: number) => aNode('n1', { revoked: { by: 'ann', at, reason: 'stolen' } });
+    expect(() => refuseRevoked(token(), revoked(100))).toThrow('n1 was revoked by ann after this token was made');
+    expect(() => refuseRevoked(token(), revoked(99))).not.toThrow();
+    expect(() => refuseRevoked(token(), aNode('n1'))).not.toThrow();
+    expect(() => refuseRevoked(token(), undefined)).not.toThrow();
+  });
+});
