@@ -13,6 +13,8 @@ export const STRANGER_HOLD_MS = 5_000;
 const MOST_STRANGERS = 100;
 
 const PEER_LIST = 'peer list:';
+/** The verdict is about that, and its alarm. */
+const DUPLICATE = 'duplicate:';
 const FLEET = 'fleet';
 
 /** Of one agent. */
@@ -106,7 +108,7 @@ function conditionsOf(node: string, a: Agent, now: number): DetectorCondition[] 
   if (now - a.at > SAID_MS) return conditions;
   const lists = a.warnings.filter((w) => w.startsWith(PEER_LIST));
   if (lists.length > 0) conditions.push(condition('peer-list', node, `${node}: ${some(lists)}`));
-  const others = a.warnings.filter((w) => !w.startsWith(PEER_LIST));
+  const others = a.warnings.filter((w) => !w.startsWith(PEER_LIST) && !w.startsWith(DUPLICATE));
   if (a.abstainsSince !== undefined && now - a.abstainsSince >= ABSTAINS_MS)
     others.push(`it has no vote: ${a.reason ?? 'it abstains'}`);
   if (others.length > 0) conditions.push(condition('agent-health', node, `${node}: ${some(others)}`));

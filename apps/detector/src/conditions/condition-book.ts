@@ -13,8 +13,6 @@ import { worstFirst } from './worst-first.js';
 export class ConditionBook {
   private brokenSince: BrokenSince = new Map();
   private badLinks: BadLinks = new Set();
-  /** As they were first told: words that change with every look would be a new alarm each second. */
-  private told = new Map<string, DetectorCondition>();
 
   constructor(
     private readonly fleet: FleetView,
@@ -29,15 +27,7 @@ export class ConditionBook {
     const quality = qualityConditions(sight, this.badLinks);
     this.brokenSince = links.since;
     this.badLinks = quality.bad;
-    const all = [...links.conditions, ...quality.conditions, ...this.agents.conditions(now)];
-    const next = new Map<string, DetectorCondition>();
-    for (const c of worstFirst(all, sight.nodes.length)) {
-      const id = `${c.code}=${c.subject}`;
-      const was = this.told.get(id);
-      next.set(id, was?.severity === c.severity ? was : c);
-    }
-    this.told = next;
-    return [...next.values()];
+    return worstFirst([...links.conditions, ...quality.conditions, ...this.agents.conditions(now)], sight.nodes.length);
   }
 
   private sight(now: number): Sight {

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { POLL_TARGETS, type PollAnswer } from '#contracts';
 import { seeded } from '../testing/seeded.js';
-import { POLL_PERIOD_MS, PollBook, SETTLED_AFTER_MS, SETTLED_PERIOD_MS, type Suspect } from './poll-book.js';
+import {
+  POLL_GAP_MS,
+  POLL_PERIOD_MS,
+  PollBook,
+  SETTLED_AFTER_MS,
+  SETTLED_PERIOD_MS,
+  type Suspect,
+} from './poll-book.js';
 
 const names = (n: number): string[] => Array.from({ length: n }, (_, i) => `n${i}`);
 const MEMBERS = names(40);
@@ -36,13 +43,23 @@ describe('the book of polls', () => {
     expect([...book.drawnFor('n0')].sort()).toEqual(names(40).slice(1).sort());
   });
 
-  it('asks each about all suspects in one request, and about more than fit into one in several', () => {
+  it('asks each about all suspects in one request, and about no more than fit into one', () => {
     const orders = due([suspect('n0'), suspect('n1')], 0);
     expect(orders.find((o) => o.observer === 'n5')?.targets).toEqual(['n0', 'n1']);
     expect(orders.find((o) => o.observer === 'n0')?.targets).toEqual(['n1']);
     const many = names(POLL_TARGETS + 10).map((n) => suspect(`s-${n}`));
-    const portions = new PollBook(seeded(1)).due(many, ['o'], 0);
-    expect(portions.map((o) => o.targets.length)).toEqual([POLL_TARGETS, 10]);
+    expect(new PollBook(seeded(1)).due(many, ['o'], 0).map((o) => o.targets.length)).toEqual([POLL_TARGETS]);
+  });
+
+  it('never has more than four requests in work at one agent, however many become suspect one after the other', () => {
+    const running: { observer: string; until: number }[] = [];
+    const suspects: Suspect[] = [];
+    for (let now = 0; now < 3000; now += 10) {
+      if (now < 1000) suspects.push(suspect(`s-${now}`));
+      for (const { observer } of due(suspects, now)) running.push({ observer, until: now + 850 });
+      expect(running.filter((r) => r.observer === 'n5' && r.until > now).length).toBeLessThanOrEqual(4);
+    }
+    expect(running.length).toBeGreaterThan(0);
   });
 
   it('asks again after a period, and never before all have answered or been given up', () => {
@@ -97,7 +114,7 @@ describe('the book of polls', () => {
     const drawn = [...book.drawnFor('n0')];
     expect(due([], 100, members)).toEqual([]);
     expect(book.drawnFor('n0')).toEqual([]);
-    const again = due([suspect('n0')], 200, members);
+    const again = due([suspect('n0')], POLL_GAP_MS, members);
     expect([...book.drawnFor('n0')]).not.toEqual(drawn);
     for (const o of orders) book.ended(o, answer(o.observer, { n0: 0 }), 300);
     for (const o of again) expect(book.wordOf(o.observer, 'n0')).toBeUndefined();

@@ -3,6 +3,11 @@ import { drawPolled } from './draw.js';
 
 /** ms between two rounds about one suspect. Not less than the limit: nobody is asked while his answer may still come. */
 export const POLL_PERIOD_MS = POLL_LIMIT_MS;
+/**
+ * ms between two times of sending, so that an agent has at most four requests in work, which is all that it takes: when
+ * a rack dies, its nodes become suspect one after the other.
+ */
+export const POLL_GAP_MS = 250;
 /** Whoever has been DOWN or LEFT for so long, ms, is asked about less often: what speaks for life shows in other ways, too. */
 export const SETTLED_AFTER_MS = 60_000;
 /** ms between two rounds then. */
@@ -50,6 +55,7 @@ interface Poll {
 export class PollBook {
   private readonly polls = new Map<string, Poll>();
   private rounds = 0;
+  private sentAt = -Infinity;
 
   constructor(private readonly random: () => number) {}
 
@@ -63,12 +69,13 @@ export class PollBook {
   }
 
   /**
-   * The requests whose time has come, each with at most {@link POLL_TARGETS}, and counts them as sent. A suspicion that
+   * The requests whose time has come, one to each observer with at most {@link POLL_TARGETS}, and counts them as sent. A suspicion that
    * has ended is forgotten: the next one draws anew.
    */
   due(suspects: readonly Suspect[], members: readonly string[], now: number): PollOrder[] {
     const named = new Set(suspects.map((s) => s.node));
     for (const node of this.polls.keys()) if (!named.has(node)) this.polls.delete(node);
+    if (now - this.sentAt < POLL_GAP_MS) return [];
     const asked = new Map<string, string[]>();
     const round = ++this.rounds;
     for (const s of suspects) {
@@ -81,14 +88,16 @@ export class PollBook {
       poll.round = round;
       const watching = new Set(s.watchedBy);
       for (const observer of poll.drawn) {
-        if (watching.has(observer)) continue;
+        const about = asked.get(observer) ?? [];
+        // Who is asked about so many already does not count this time.
+        if (watching.has(observer) || about.length >= POLL_TARGETS) continue;
         poll.open++;
-        const about = asked.get(observer);
-        if (about) about.push(s.node);
-        else asked.set(observer, [s.node]);
+        about.push(s.node);
+        asked.set(observer, about);
       }
     }
-    return [...asked].flatMap(([observer, targets]) => inPortions(observer, targets, round));
+    if (asked.size > 0) this.sentAt = now;
+    return [...asked].map(([observer, targets]) => ({ observer, targets, round }));
   }
 
   /**
@@ -120,10 +129,3 @@ export class PollBook {
 
 const hasHeard = (word: PollWord | undefined): boolean =>
   word !== undefined && Object.values(word.networks).some((n) => n.answered > 0);
-
-function inPortions(observer: string, targets: readonly string[], round: number): PollOrder[] {
-  const orders: PollOrder[] = [];
-  for (let i = 0; i < targets.length; i += POLL_TARGETS)
-    orders.push({ observer, targets: targets.slice(i, i + POLL_TARGETS), round });
-  return orders;
-}

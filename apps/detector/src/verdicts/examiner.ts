@@ -1,5 +1,6 @@
 import type { VerdictEvidence } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
+import { isDuplicated } from '../observers/duplicates.js';
 import type { ReportBook } from '../observers/report-book.js';
 import { evidenceOf, isHealthyReporter, voteOf, type Vote } from '../observers/stance.js';
 import type { PollBook } from '../polls/poll-book.js';
@@ -41,7 +42,16 @@ export class Examiner {
     const n = this.fleet.settings.detection;
     const own = this.book.of(name);
     const ownSilenceMs = v.now - Math.max(own?.at ?? -Infinity, v.listeningSince);
-    const conflict = own !== undefined && v.now < own.conflictUntil;
+    const observers = this.fleet.observersOf(name);
+    const conflict =
+      (own !== undefined && v.now < own.conflictUntil) ||
+      isDuplicated(
+        name,
+        own,
+        observers.map((o) => this.book.of(o)),
+        v.now,
+        n,
+      );
     const left = this.leftMs(target, v);
     const votes = this.fleet.observersOf(name).map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n));
     const facts: TargetFacts = {

@@ -21,7 +21,7 @@ export interface TargetFacts {
   ownSilenceMs: number;
   /** Its last report is fresh, and speaks for it alone. */
   ownFresh: boolean;
-  /** Two machines report under its name. */
+  /** Two machines report, or speak to others, under its name. */
   conflict: boolean;
   /** Where its last process said that it leaves: how long ago, ms. */
   leftMs?: number;

@@ -26,7 +26,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
  */
 export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: number): Judgement {
   if (t.blind) return judged('UNKNOWN', `Blind: only ${f.reporters} of ${f.members} members report.`);
-  if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines report under this name.');
+  if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines use this name.');
   if (f.leftMs !== undefined && f.leftMs < leaveGrace)
     return judged('LEFT', `It said ${seconds(f.leftMs)} ago that it leaves.`);
   const life = f.ownFresh || f.ownProbe === 'echo' || t.hears > 0;

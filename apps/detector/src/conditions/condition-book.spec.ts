@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { DetectionProfiles, defaultSettings, SETTINGS_KEY, type NodeRecord, type Report } from '#contracts';
+import { FleetView, type Records } from '../fleet/fleet-view.js';
+import { ReportBook } from '../observers/report-book.js';
+import { VerdictLog } from '../verdicts/verdict-log.js';
+import { AgentBook } from './agent-book.js';
+import { LINK_HOLD_MS } from './broken-links.js';
+import { ConditionBook } from './condition-book.js';
+
+const n = DetectionProfiles.lan;
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+const records = <T>(values: Record<string, T>): Records<T> => ({
+  live: true,
+  get: (key) => (key in values ? { value: values[key] as T } : undefined),
+  entries: () => Object.entries(values).map(([key, value]) => ({ key, value, revision: 1 })),
+  onChange: () => () => undefined,
+});
+const record = (name: string): NodeRecord =>
+  ({
+    name,
+    networks: { backend: { address: '10.0.0.1' }, management: { address: '10.0.1.1' } },
+    vars: {},
+    enrolled: true,
+  }) as unknown as NodeRecord;
+
+/** The real book of reports, and verdicts as they are said. */
+describe('what is beside the verdicts', () => {
+  let reports: ReportBook;
+  let agents: AgentBook;
+  let log: VerdictLog;
+  let book: ConditionBook;
+  let seq = 0;
+
+  beforeEach(() => {
+    reports = new ReportBook();
+    agents = new AgentBook();
+    log = new VerdictLog();
+    log.begin(1);
+    const fleet = new FleetView(
+      records(Object.fromEntries(NAMES.map((name) => [name, record(name)]))),
+      records({ [SETTINGS_KEY]: defaultSettings('spec') }),
+      'spec',
+    );
+    book = new ConditionBook(fleet, reports, log, agents);
+    for (const name of NAMES) verdict(name, 'UP');
+  });
+
+  const none = { observers: [], assigned: 0, accusers: 0, members: 0, sightedReporters: 0 };
+  const verdict = (node: string, verdict: 'UP' | 'SUSPECT'): boolean =>
+    log.say(node, { verdict, networks: [], reason: '' }, {}, 0, () => none);
+  /** Everybody reports; these pairs do not hear each other. */
+  const report = (now: number, cut: readonly [string, string][], health: Partial<Report['health']> = {}): void => {
+    seq++;
+    for (const node of NAMES) {
+      const isCut = (p: string): boolean => cut.some((pair) => pair.includes(node) && pair.includes(p));
+      const r: Report = {
+        v: 1,
+        node,
+        bootId: 'b',
+        epoch: 1,
+        seq,
+        listVersion: 1,
+        networks: ['backend', 'management'],
+        peers: NAMES.filter((p) => p !== node).map((p) => [
+          p,
+          isCut(p)
+            ? [
+                [n.misses, -1],
+                [n.misses, -1],
+              ]
+            : [
+                [0, 200],
+                [0, 200],
+              ],
+        ]),
+        health: { abstain: false, sendErrors: {}, loopGapMs: 1, ...health },
+      };
+      reports.hear(r, now, n);
+      agents.hear(r, now);
+    }
+  };
+  const ids = (now: number): string[] => book.look(now).map((c) => `${c.code}=${c.subject}`);
+  const lasting = (cut: readonly [string, string][], health?: Partial<Report['health']>): string[] => {
+    report(0, cut, health);
+    expect(book.look(0).filter((c) => c.code !== 'agent-health')).toEqual([]);
+    report(LINK_HOLD_MS, cut, health);
+    return ids(LINK_HOLD_MS);
+  };
+
+  it('is nothing in a healthy fleet', () => {
+    expect(lasting([])).toEqual([]);
+  });
+
+  it('is a link, and a node that two of its five observers have lost', () => {
+    expect(lasting([['a', 'b']])).toEqual(['link-down=a~b']);
+    report(10_000, []);
+    expect(ids(10_000)).toEqual([]);
+    report(20_000, [
+      ['a', 'b'],
+      ['a', 'c'],
+    ]);
+    book.look(20_000);
+    report(22_000, [
+      ['a', 'b'],
+      ['a', 'c'],
+    ]);
+    expect(ids(22_000)).toEqual(['partly-heard=a']);
+  });
+
+  it('is no link of a node that is suspect', () => {
+    verdict('a', 'SUSPECT');
+    expect(lasting(NAMES.slice(1).map((p): [string, string] => ['a', p]))).toEqual([]);
+  });
+
+  it('is no link on the word of who abstains, or cannot send there', () => {
+    expect(lasting([['a', 'b']], { abstain: true })).toEqual([]);
+    expect(lasting([['a', 'b']], { sendErrors: { backend: 1, management: 2 } })).toEqual([]);
+  });
+
+  it('is what agents say of themselves, once for all where most say it', () => {
+    report(0, [], { warnings: ['buffer: small'] });
+    expect(ids(0)).toEqual(['agent-health=fleet']);
+  });
+});

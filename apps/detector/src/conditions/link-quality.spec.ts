@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { aSight } from '../testing/a-sight.js';
+import { BAD_PERMILLE, GOOD_PERMILLE, qualityConditions, type BadLinks } from './link-quality.js';
+import type { Sight } from './sight.js';
+
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+type Verdicts = Parameters<typeof aSight>[2];
+/** All observers of these nodes lose so many of their probes on these networks. */
+const losing = (nodes: string[], lost: number, on = ['backend', 'management'], verdicts?: Verdicts): Sight =>
+  aSight(NAMES, (_o, t, network) => (nodes.includes(t) && on.includes(network) ? { lost } : undefined), verdicts);
+const ids = (s: Sight, was: BadLinks = new Set()): string[] =>
+  qualityConditions(s, was).conditions.map((c) => `${c.code}=${c.subject}`);
+
+describe('the quality of links', () => {
+  it('is bad from a tenth of the probes on, and good again below a twentieth', () => {
+    expect(ids(losing(['a'], BAD_PERMILLE - 1))).toEqual([]);
+    const first = qualityConditions(losing(['a'], BAD_PERMILLE), new Set());
+    expect(first.conditions.map((c) => c.subject)).toEqual(['a']);
+    expect(ids(losing(['a'], GOOD_PERMILLE), first.bad)).toEqual(['link-quality=a']);
+    expect(ids(losing(['a'], GOOD_PERMILLE - 1), first.bad)).toEqual([]);
+  });
+
+  it('is that of a node only where half of its observers lose as much', () => {
+    const few = aSight(NAMES, (o, t) => (t === 'a' && o === 'b' ? { lost: 900 } : undefined));
+    expect(ids(few)).toEqual([]);
+    const most = aSight(NAMES, (o, t) => (t === 'a' && o !== 'b' ? { lost: 200 } : undefined));
+    expect(ids(most)).toEqual(['link-quality=a']);
+  });
+
+  it('is told once for a network where most of its nodes lose, and once for the fleet where every network does', () => {
+    expect(ids(losing(['a', 'b', 'c'], 200, ['backend']))).toEqual(['link-quality=backend']);
+    expect(ids(losing(['a', 'b'], 200, ['backend']))).toEqual(['link-quality=a', 'link-quality=b']);
+    expect(ids(losing(NAMES, 200))).toEqual(['link-quality=fleet']);
+    const both = aSight(NAMES, (_o, t, network) => (network === 'backend' || t === 'a' ? { lost: 200 } : undefined));
+    expect(ids(both)).toEqual(['link-quality=backend', 'link-quality=a']);
+  });
+
+  it('says nothing of who is dead or silent there, and keeps what was known of who cannot be seen', () => {
+    expect(ids(losing(['a'], 500, ['backend'], { a: 'DOWN' }))).toEqual([]);
+    expect(ids(losing(['a'], 500, ['backend'], { a: ['backend'] }))).toEqual([]);
+    const { bad } = qualityConditions(losing(['a'], 500, ['backend']), new Set());
+    expect(ids(losing([], 0, [], { a: 'UNKNOWN' }), bad)).toEqual(['link-quality=a']);
+    expect(ids(losing([], 0, [], { a: 'UNKNOWN' }))).toEqual([]);
+    const silent = aSight(NAMES, (_o, t) => (t === 'a' ? 'silent' : undefined));
+    expect(ids(silent)).toEqual([]);
+  });
+});
