@@ -145,19 +145,6 @@ describe('alarms of the detection', () => {
       expect(ids({ beacon: beacon(many.slice(1)), active })).not.toEqual(expect.arrayContaining([...active]));
     });
 
-    it('keep their words while only figures change', () => {
-      const is = (message: string, was: string, severity: 'warning' | 'critical' = 'warning'): string | undefined =>
-        detectionAlarms(
-          facts({
-            beacon: beacon([condition({ message })]),
-            active: new Map([['link-down=a~b', { ...asItWas('link-down=a~b'), message: was, severity }]]),
-          }),
-        )[0]?.message;
-      expect(is('12.5 % of 120 are lost.', '20 % of 7 are lost.')).toBe('20 % of 7 are lost.');
-      expect(is('b-2 loses 5 %.', 'b-1 loses 5 %.')).toBe('b-2 loses 5 %.');
-      expect(is('12 % are lost.', '20 % are lost.', 'critical')).toBe('12 % are lost.');
-    });
-
     it('are none of a kind that this inventory does not know', () => {
       const unknown = condition({ code: 'brake' as DetectorCondition['code'] });
       expect(ids({ beacon: beacon([unknown]) })).toEqual([]);

@@ -149,7 +149,7 @@ function conflicts(f: DetectionFacts, members: readonly NodeRecord[]): WantedAla
  */
 function conditions(f: DetectionFacts): WantedAlarm[] {
   const told = f.beacon?.fresh === true ? (f.beacon.conditions ?? []) : undefined;
-  const wanted = (told ?? []).filter((c) => conditionCodes.includes(c.code)).map((c) => inItsWords(f, c));
+  const wanted = (told ?? []).filter((c) => conditionCodes.includes(c.code));
   const carried = new Set(wanted.map((a) => alarmKey(a.code, a.subject)));
   if (told !== undefined && told.length < MOST_CONDITIONS) return wanted;
   const others = [...f.active.values()].filter(
@@ -157,16 +157,6 @@ function conditions(f: DetectionFacts): WantedAlarm[] {
   );
   return [...wanted, ...others.map(({ code, subject, severity, message }) => ({ code, subject, severity, message }))];
 }
-
-/** Figures change with each beacon: they alone are no news, and not worth a write. */
-function inItsWords(f: DetectionFacts, { code, subject, severity, message }: DetectorCondition): WantedAlarm {
-  const was = f.active.get(alarmKey(code, subject));
-  const isSame = was?.severity === severity && withoutFigures(was.message) === withoutFigures(message);
-  return { code, subject, severity, message: isSame ? was.message : message };
-}
-
-/** Numbers that stand alone; those in names stay. */
-const withoutFigures = (text: string): string => text.replaceAll(/(?<![\w.:-])\d+(\.\d+)?(?![\w:-])/g, '#');
 
 /** Its links are not known now. */
 const isUnseen = (n: NodeRecord): boolean => n.verdict?.verdict === 'UNKNOWN' || n.verdict?.verdict === 'SUSPECT';

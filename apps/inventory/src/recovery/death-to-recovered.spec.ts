@@ -189,6 +189,31 @@ describe('inventory, from a death to the node back', () => {
     );
   });
 
+  it('gives a living host with a dead agent an alarm and no power-off, and checks it when the agent is back', async () => {
+    await fleet.loseAgent('n-3');
+    expect((await phase('n-3', 'suppressed')).steps.some((s) => s.phase === 'fencing')).toBe(false);
+    expect((await alarm('agent-down')).subject).toBe('n-3');
+    await fleet.revive('n-3');
+    await phase('n-3', 'cancelled');
+    await until(
+      async () => (await fleet.bus.call('inventory.alarms.list', {})).items.length === 0,
+      'the alarm is cleared',
+    );
+    const check = await until(async () => (await jobs()).find((j) => j.cause === 'return'), 'the check');
+    expect(check).toMatchObject({ kind: 'check', nodes: ['n-3'] });
+  });
+
+  it('leaves a node alone that said that it leaves, and takes it for dead when the detector does', async () => {
+    await fleet.say('n-2', { verdict: 'LEFT', reason: 'It said that it leaves.' });
+    await until(async () => (await node('n-2')).state === 'Disappeared', 'n-2 has left');
+    // Another one's death is dealt with, in rounds that have looked at the one that left too.
+    await fleet.die('n-4');
+    await phase('n-4', 'fencing');
+    expect(await record('incidents', 'n-2')).toBeUndefined();
+    await fleet.die('n-2');
+    await phase('n-2', 'fencing');
+  });
+
   it('fences nobody where too many die at once, and shows why', async () => {
     await fleet.die('n-1', 'n-2', 'n-3');
     const stopped = await Promise.all(['n-1', 'n-2', 'n-3'].map((n) => phase(n, 'suppressed', 'fencing')));
