@@ -1,5 +1,3 @@
-import { cpus, loadavg } from 'node:os';
-
 /** One figure of a bench. Times in ms, rates per second, shares of one core from 0 to 1. */
 export interface Metric {
   name: string;
@@ -58,6 +56,3 @@ export function reached(m: Metric): boolean | undefined {
   if (sign === '=') return m.value === limit;
   return sign === '<' ? m.value < limit : sign === '≤' ? m.value <= limit : m.value >= limit;
 }
-
-export const machine = (): string =>
-  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown CPU'}, Node ${process.versions.node}, load average ${loadavg()[0]?.toFixed(1)}`;

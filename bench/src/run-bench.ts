@@ -1,7 +1,8 @@
 import { MusterError } from '#contracts';
 import { apiBench } from './api/api.bench.js';
 import { detectBench } from './detect/detect.bench.js';
-import { machine, reached, type Bench, type BenchResult, type Metric } from './metric.js';
+import { machine } from './machine.js';
+import { reached, type Bench, type BenchResult, type Metric } from './metric.js';
 import { furnish, isInside, runInside } from './sandbox.js';
 
 const benches: Record<string, { run: Bench; sandbox?: true }> = {
