@@ -12,7 +12,7 @@ module.exports = {
       name: 'contracts-import-nothing-of-ours',
       severity: 'error',
       from: { path: '^libs/contracts/' },
-      to: { path: '^(dist/)?(apps|lab|test|bench|libs/(?!contracts/))' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(?!contracts/))' },
     },
     {
       name: 'contracts-do-no-io',
@@ -24,19 +24,19 @@ module.exports = {
       name: 'bus-imports-contracts-only',
       severity: 'error',
       from: { path: '^libs/bus/' },
-      to: { path: '^(dist/)?(apps|lab|test|bench|libs/service)' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/service)' },
     },
     {
       name: 'libs-import-no-app',
       severity: 'error',
       from: { path: '^libs/' },
-      to: { path: '^(dist/)?(apps|lab|test|bench)/' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim)/' },
     },
     {
       name: 'product-does-not-import-its-lab',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(dist/)?(lab|test|bench)/' },
+      to: { path: '^(dist/)?(lab|test|bench|sim)/' },
     },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -24,7 +24,7 @@ const copy = mkdtempSync(join(tmpdir(), 'muster-mutants-'));
 const ended = () => rmSync(copy, { recursive: true, force: true });
 process.on('exit', ended);
 process.on('SIGINT', () => process.exit(130));
-for (const part of ['apps', 'libs', 'lab', 'playbooks', 'package.json', 'jest.config.js'])
+for (const part of ['apps', 'libs', 'lab', 'sim', 'playbooks', 'package.json', 'jest.config.js'])
   cpSync(join(folder, part), join(copy, part), { recursive: true });
 for (const part of ['node_modules', 'dist']) symlinkSync(join(folder, part), join(copy, part));
 

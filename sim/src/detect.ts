@@ -1,0 +1,73 @@
+import { silence, DetectionProfiles } from '#contracts';
+import { drawHistory, type History } from './history.js';
+import type { Violation } from './oracle.js';
+import { SimulatedFleet } from './simulated-fleet.js';
+
+export interface FoundViolation extends Violation {
+  /** Index of the history, to be replayed. */
+  history: number;
+  seed: number;
+}
+
+/** Shares of the histories in which at least once … */
+export interface Coverage {
+  /** … a node was called DOWN; */
+  down: number;
+  /** … a verdict was UNKNOWN; */
+  unknown: number;
+  /** … too few members reported for the monitor to judge at all; */
+  blind: number;
+  /** … the fleet was in two parts for longer than x. */
+  split: number;
+}
+
+export interface DetectResult {
+  histories: number;
+  seed: number;
+  violations: FoundViolation[];
+  coverage: Coverage;
+}
+
+export interface DetectOptions {
+  histories: number;
+  seed: number;
+  /** Nodes in a fleet. @default 2 to 12, and now and then 33 to 40 */
+  sizes?: { least: number; most: number };
+  progress?: (done: number, violations: number) => void;
+}
+
+export const isSplit = (h: History): boolean =>
+  h.faults.some(
+    (f) =>
+      f.kind === 'cut' &&
+      !f.oneWay &&
+      f.networks.length === h.networks.length &&
+      f.until - f.from > silence(DetectionProfiles[h.profile]) &&
+      new Set([...f.a, ...f.b].filter((n) => n >= 0)).size === h.roles.length,
+  );
+
+/** Random histories, each judged by the oracle. */
+export function simulateDetection({ histories, seed, sizes, progress }: DetectOptions): DetectResult {
+  const violations: FoundViolation[] = [];
+  const count: Coverage = { down: 0, unknown: 0, blind: 0, split: 0 };
+  for (let index = 0; index < histories; index++) {
+    const history = drawHistory(seed, index, sizes);
+    const fleet = new SimulatedFleet(history).run();
+    violations.push(...fleet.violations.map((v) => ({ history: index, seed, ...v })));
+    for (const kind of ['down', 'unknown', 'blind'] as const) if (fleet.oracle.seen[kind]) count[kind]++;
+    if (isSplit(history)) count.split++;
+    progress?.(index + 1, violations.length);
+  }
+  const share = (n: number): number => Number((n / histories).toFixed(4));
+  return {
+    histories,
+    seed,
+    violations,
+    coverage: {
+      down: share(count.down),
+      unknown: share(count.unknown),
+      blind: share(count.blind),
+      split: share(count.split),
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { DetectionProfiles, silence, type DetectionSettings } from '#contracts';
+import { Dice } from '../../apps/inventory/src/testing/dice.js';
+import { MONITOR, type Fault } from './world.js';
+import { quickWire, type WireNumbers } from './wire.js';
+
+export type Role = 'member' | 'cordoned' | 'off';
+
+/** Everything that a run follows from. */
+export interface History {
+  /** Of the wire's dice and the agents' phases. */
+  seed: number;
+  profile: DetectionSettings['profile'];
+  networks: string[];
+  /** One per node; `off` is one whose power was proven off. */
+  roles: Role[];
+  wire: WireNumbers;
+  /** With two members: the monitor reaches its witness. */
+  witness: boolean;
+  /** ms of a planned leave. */
+  leaveGrace: number;
+  faults: Fault[];
+  /** Virtual ms. */
+  until: number;
+}
+
+/** A healthy fleet of members, for a spec to break. */
+export const aHistory = (nodes: number, seed: number, o: Partial<History> = {}): History => ({
+  seed,
+  profile: 'lan',
+  networks: ['backend', 'management'],
+  roles: Array.from({ length: nodes }, () => 'member' as const),
+  wire: quickWire,
+  witness: false,
+  leaveGrace: 600_000,
+  faults: [],
+  until: 0,
+  ...o,
+});
+
+/** Every node's own seed is far from its neighbour's. */
+const seedOf = (seed: number, index: number): number =>
+  Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
+
+/** History number `index` of this seed. */
+export function drawHistory(seed: number, index: number, sizes?: { least: number; most: number }): History {
+  const dice = new Dice(seedOf(seed, index));
+  const profile = dice.weighted({ lan: 6, fast: 3, wan: 1 });
+  const x = silence(DetectionProfiles[profile]);
+  const size = sizes ? sizes.least + dice.below(sizes.most - sizes.least + 1) : drawSize(dice, profile);
+  const networks = dice.chance(0.12) ? ['management'] : ['backend', 'management'];
+  const warm = x * 1.2;
+  // A few are long enough for peers to be lost, and to come back.
+  const long = dice.chance(0.04) ? 4 : 1;
+  const faults = drawFaults(dice, size, networks, warm, x * long);
+  const last = Math.max(...faults.map((f) => f.from), warm);
+  return {
+    seed: dice.below(2 ** 31),
+    profile,
+    networks,
+    roles: drawRoles(dice, size),
+    wire: drawWire(dice),
+    witness: dice.chance(0.7),
+    leaveGrace: x * dice.of([1, 3]),
+    faults,
+    until: last + x * (1.6 + dice.roll()) * long,
+  };
+}
+
+function drawSize(dice: Dice, profile: History['profile']): number {
+  const kind = dice.weighted({ small: 88, middle: 11.6, rings: profile === 'wan' ? 0 : 0.4 });
+  if (kind === 'small') return 2 + dice.below(5);
+  return kind === 'middle' ? 7 + dice.below(6) : 33 + dice.below(8);
+}
+
+function drawRoles(dice: Dice, size: number): Role[] {
+  const odd = dice.chance(0.25) ? 0.25 : 0;
+  return Array.from({ length: size }, (_, i) =>
+    i < 2 || !dice.chance(odd) ? 'member' : dice.of(['cordoned', 'cordoned', 'off']),
+  );
+}
+
+function drawWire(dice: Dice): WireNumbers {
+  return {
+    loss: dice.of([0, 0, 0, 0.01, 0.05, 0.2, 0.3]),
+    delay: dice.of([1, 1, 20, 150]),
+    lateShare: dice.of([0, 0, 0.02, 0.1]),
+    late: 4000,
+    doubled: dice.of([0, 0, 0.05]),
+    report: dice.of([5, 5, 50, 400]),
+  };
+}
+
+function drawFaults(dice: Dice, size: number, networks: string[], warm: number, x: number): Fault[] {
+  const faults: Fault[] = [];
+  const wanted = 1 + dice.below(4);
+  while (faults.length < wanted) {
+    const from = warm + dice.roll() * x;
+    faults.push(...drawFault(dice, size, networks, from, from + x * 2.5 * dice.roll() ** 2, x));
+  }
+  return faults;
+}
+
+function drawFault(dice: Dice, size: number, networks: string[], from: number, until: number, x: number): Fault[] {
+  const node = dice.below(size);
+  const all = Array.from({ length: size }, (_, i) => i);
+  const lasts = { from, until };
+  const some = dice.chance(0.25) && networks.length > 1 ? [dice.of(networks as [string])] : networks;
+  const cut = (a: number[], b: number[], oneWay = dice.chance(0.25)): Fault[] => [
+    { kind: 'cut', ...lasts, a, b, networks: some, oneWay },
+  ];
+  switch (
+    dice.weighted({
+      death: 5,
+      rack: 1,
+      isolated: 2,
+      partition: 3,
+      link: 2,
+      unseen: 1,
+      blindness: 1,
+      pause: 3,
+      standstill: 0.6,
+      restart: 2,
+      stall: 1,
+      replay: 1,
+      bus: 0.7,
+      'monitor-pause': 0.7,
+      takeover: 1,
+      clock: 1,
+    })
+  ) {
+    case 'death':
+      return [{ kind: 'death', node, from, until: dice.chance(0.7) ? Infinity : until + 0.3 * x }];
+    case 'rack':
+      return dice.some(all, Math.ceil(size / 2)).map((n) => ({ kind: 'death', node: n, from, until: Infinity }));
+    case 'isolated':
+      return cut([node], [...all.filter((n) => n !== node), MONITOR]);
+    case 'partition': {
+      const side = all.map(() => dice.chance(0.5));
+      const a = all.filter((n) => side[n]);
+      const b = all.filter((n) => !side[n]);
+      if (a.length === 0 || b.length === 0) return [];
+      (dice.chance(0.5) ? a : b).push(MONITOR);
+      return cut(a, b, false);
+    }
+    case 'link':
+      return cut(dice.some(all, 2), dice.some(all, Math.ceil(size / 2)));
+    case 'unseen':
+      return cut([node], [MONITOR]);
+    case 'blindness':
+      return cut(all, [MONITOR]);
+    case 'pause':
+      return [{ kind: 'pause', ...lasts, node, host: dice.chance(0.4) }];
+    case 'standstill':
+      return all.map((n) => ({ kind: 'pause', ...lasts, node: n, host: dice.chance(0.4) }));
+    case 'restart':
+      return [
+        {
+          kind: 'restart',
+          node,
+          from,
+          until: from + (until - from) * dice.of([0.1, 1]),
+          ...(dice.chance(0.4) && { leaving: dice.of(['stop', 'reboot']) }),
+        },
+      ];
+    case 'stall':
+      return [{ kind: 'stall', node, from, until: Math.min(until, from + 2500) }];
+    case 'replay':
+      return [{ kind: 'replay', node, from: 0, until: Infinity }];
+    case 'bus':
+      return [{ kind: 'bus', ...lasts }];
+    case 'monitor-pause':
+      return [{ kind: 'monitor-pause', ...lasts }];
+    case 'takeover':
+      return [{ kind: 'takeover', from, until: from + dice.roll() * x, warm: dice.chance(0.5) }];
+    case 'clock':
+      return [MONITOR, node].map((n) => ({
+        kind: 'clock',
+        node: n,
+        from,
+        until: Infinity,
+        by: dice.of([3_600_000, -3_600_000, -2e9]),
+      }));
+  }
+}

@@ -1,0 +1,337 @@
+import {
+  DetectionProfiles,
+  silence,
+  SMALL_FLEET,
+  type DetectionSettings,
+  type Report,
+  type VerdictKind,
+} from '#contracts';
+import type { History } from './history.js';
+import type { Arrival } from './sim-agent.js';
+import { MONITOR, type World } from './world.js';
+
+export interface Violation {
+  node: string;
+  /** Virtual ms. */
+  time: number;
+  what: string;
+}
+
+/** What was true when a report left. */
+export interface Spoken {
+  node: number;
+  epoch: number;
+  seq: number;
+  at: number;
+  leaving: boolean;
+  /** It must not accuse anybody: it stood still a moment ago. */
+  abstains: boolean;
+  /** By target: whether it had been silent for so long, while this process ran, that it may be accused. */
+  mayAccuse: boolean[];
+}
+
+interface LastWord {
+  spoken: Spoken;
+  /** When it reached the monitor's host. */
+  at: number;
+}
+
+/** Shares of the interval: an echo in less than this after its probe is an answer. */
+const IN_TIME = 0.8;
+/** ms that the monitor waits for its own echo at most. */
+const OWN_LIMIT = 1000;
+/** ms of a standstill that the monitor itself does not notice. */
+const OWN_GAP = 1000;
+/** Intervals after a standstill in which nobody may be accused. */
+const ABSTAIN = 1.8;
+
+/**
+ * Knows the world's truth and the rules, and nothing of the code that it judges. A node *answers* an observer when its
+ * echo was delivered in time to the very process that had asked, which ran all the while.
+ *
+ * DOWN is said only where more than half of the observers had not been answered by it for x and told so within
+ * `freshness`; its own word, its echo to the monitor, its goodbye, a monitor that is blind or has just begun all
+ * forbid it. And it is said, within the bound, of every node that answers nobody.
+ */
+export class Oracle {
+  readonly violations: Violation[] = [];
+  readonly seen = { down: false, unknown: false, blind: false };
+  private readonly n: DetectionSettings;
+  private readonly x: number;
+  private readonly members: number[];
+  private readonly observers: number[][];
+  /** [observer][target]: when it was last answered, and when anything at all of the target came to it. */
+  private readonly answeredAt: Float64Array[];
+  /** By node: since when its present process has run. */
+  private readonly startedAt: Float64Array;
+  /** By node: when it last gave any sign of life to anybody. */
+  private readonly signAt: Float64Array;
+  private readonly echoes: number[][];
+  /** [observer][target]: of the last probe on the monitor's request that was answered, and of the last such accusation. */
+  private readonly pollEchoAt: Float64Array[];
+  private readonly pollAccusedAt: Float64Array[];
+  private readonly words: (LastWord | undefined)[] = [];
+  private readonly leftAt: (number | undefined)[] = [];
+  private readonly was: VerdictKind[];
+  private readonly accusedOfLateness = new Set<number>();
+  private listeningSince = 0;
+  private quietUntil = 0;
+
+  constructor(
+    private readonly h: History,
+    private readonly world: World,
+    private readonly names: readonly string[],
+    planned: (name: string) => readonly string[],
+  ) {
+    this.n = DetectionProfiles[h.profile];
+    this.x = silence(this.n);
+    const all = names.map((_n, i) => i);
+    this.members = all.filter((i) => h.roles[i] === 'member');
+    this.observers = all.map((i) =>
+      names.length > SMALL_FLEET
+        ? planned(names[i] as string).map((o) => names.indexOf(o))
+        : this.members.filter((m) => m !== i),
+    );
+    this.answeredAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
+    this.pollEchoAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
+    this.pollAccusedAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
+    this.startedAt = new Float64Array(names.length);
+    this.signAt = new Float64Array(names.length);
+    this.echoes = all.map(() => []);
+    this.was = all.map(() => 'UNKNOWN');
+  }
+
+  /** Nobody may be judged before everyone has spoken again: another leads, who may know nothing, or reports are missing. */
+  quiet(now: number, because: 'started' | 'leads' | 'bus'): void {
+    this.quietUntil = now + 2 * this.n.reportPeriod;
+    this.was.fill('UNKNOWN');
+    if (because !== 'leads') this.listeningSince = now;
+    if (because !== 'started') return;
+    this.words.fill(undefined);
+    this.leftAt.fill(undefined);
+  }
+
+  started(node: number, now: number): void {
+    this.startedAt[node] = now;
+    this.answeredAt[node]?.fill(-Infinity);
+  }
+
+  /** The observer read an echo or a welcome. */
+  read(observer: number, target: number, { kind, sentAt, at }: Arrival): void {
+    this.sign(target, at);
+    if (kind === 'polled') (this.pollEchoAt[observer] as Float64Array)[target] = at;
+    if (kind !== 'echo' || at - sentAt >= this.n.interval * IN_TIME) return;
+    const stood = this.world.pausesOf(observer).some((p) => p.until > sentAt && p.from < at);
+    if (!stood) (this.answeredAt[observer] as Float64Array)[target] = at;
+  }
+
+  /** The monitor will be answered, if it runs then. */
+  echoComes(node: number, sentAt: number, at: number): void {
+    this.sign(node, at);
+    const stood = this.world.of('monitor-pause').some((p) => p.until > sentAt && p.from < at);
+    if (at - sentAt <= OWN_LIMIT && !stood) this.echoes[node]?.push(at);
+  }
+
+  speaks(node: number, report: Report, at: number): Spoken {
+    const { epoch, seq, leaving } = report;
+    const stoodLately = this.stoodLately(node, at);
+    const mayAccuse = this.names.map((_n, target) => !stoodLately && this.wasSilent(node, target, at));
+    return { node, epoch, seq, at, leaving: leaving !== undefined, abstains: stoodLately, mayAccuse };
+  }
+
+  /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
+  pollDone(observer: number, begun: number, now: number): boolean[] {
+    const stood =
+      this.stoodLately(observer, now) || this.world.pausesOf(observer).some((p) => p.until > begun && p.from < now);
+    return this.names.map(
+      (_n, target) => !stood && ((this.pollEchoAt[observer] as Float64Array)[target] as number) < begun,
+    );
+  }
+
+  pollHeard(observer: number, target: number, accuses: readonly boolean[], arrivedAt: number, readAt: number): void {
+    const at = this.counted(arrivedAt, readAt);
+    (this.pollAccusedAt[observer] as Float64Array)[target] = accuses[target] ? at : -Infinity;
+  }
+
+  heard(spoken: Spoken, arrivedAt: number, readAt: number): void {
+    const at = this.counted(arrivedAt, readAt);
+    this.sign(spoken.node, at);
+    const last = this.words[spoken.node];
+    if (last && !isAfter(spoken, last.spoken)) return;
+    this.words[spoken.node] = { spoken, at };
+    if (!spoken.leaving) this.leftAt[spoken.node] = undefined;
+    else this.leftAt[spoken.node] ??= at;
+  }
+
+  said(at: number, node: number, verdict: VerdictKind): void {
+    const was = this.was[node];
+    this.was[node] = verdict;
+    if (verdict === 'UNKNOWN') this.seen.unknown = true;
+    if (at < this.quietUntil) this.violated(node, at, `${verdict} while the monitor must be quiet`);
+    if (verdict !== 'DOWN') return;
+    this.seen.down = true;
+    if (was !== 'DOWN') this.mustBeDead(node, at);
+    this.mustBeSighted(node, at);
+  }
+
+  /** At every look of the monitor. */
+  look(now: number, verdictOf: (node: number) => VerdictKind): void {
+    if (now < this.quietUntil) return;
+    const needed = this.members.length === 2 ? 1 : this.majority;
+    if (this.members.filter((m) => this.reports(m, now)).length < needed) this.seen.blind = true;
+    for (let node = 0; node < this.names.length; node++) {
+      const verdict = verdictOf(node);
+      if (verdict === 'DOWN') this.mustBeSighted(node, now);
+      else if (now - (this.signAt[node] as number) > this.bound) this.mustNotBeDead(node, now, verdict);
+    }
+  }
+
+  private get majority(): number {
+    return Math.floor(this.members.length / 2) + 1;
+  }
+
+  /**
+   * From the last sign of life of a node to DOWN: x and two intervals (in `lan` 4 s), or where that takes longer the
+   * misses to SUSPECT and then the monitor's own look; and the way of the reports.
+   */
+  private get bound(): number {
+    const { interval, suspectMisses } = this.n;
+    const own = (suspectMisses + 2) * interval + OWN_LIMIT;
+    return Math.max(this.x + 2 * interval, own) + this.h.wire.report + this.n.interval / 2;
+  }
+
+  private mustBeDead(node: number, at: number): void {
+    const observers = this.observers[node] as number[];
+    const accusers = observers.filter((o) => {
+      const word = this.words[o];
+      return word && this.reports(o, at) && word.spoken.mayAccuse[node];
+    });
+    if (accusers.length * 2 <= observers.length)
+      this.violated(
+        node,
+        at,
+        `DOWN, yet only ${accusers.length} of ${observers.length} observers had been without its answer for x and said so`,
+      );
+    if (this.names.length > SMALL_FLEET) this.mustBeDeadToAll(node, at);
+    const own = this.words[node];
+    const silentFor = at - Math.max(this.listeningSince, own && !own.spoken.leaving ? own.at : -Infinity);
+    if (silentFor < this.n.freshness) this.violated(node, at, `DOWN ${Math.round(silentFor)} ms after its own report`);
+    if (this.echoes[node]?.some((e) => e <= at && at - e < this.n.freshness))
+      this.violated(node, at, 'DOWN although it echoed to the monitor');
+    const left = this.leftAt[node];
+    if (left !== undefined && at - Math.max(left, 0) < this.h.leaveGrace)
+      this.violated(node, at, 'DOWN within the grace of its leave');
+  }
+
+  /** Not everybody watches it: of all members most must have missed it, by the plan or when they were asked. */
+  private mustBeDeadToAll(node: number, at: number): void {
+    const others = this.members.filter((m) => m !== node);
+    const accusers = others.filter((o) => {
+      if (!this.reports(o, at)) return false;
+      if (this.observers[node]?.includes(o)) return this.words[o]?.spoken.mayAccuse[node];
+      return at - ((this.pollAccusedAt[o] as Float64Array)[node] as number) <= this.n.freshness;
+    });
+    if (accusers.length * 2 <= others.length)
+      this.violated(node, at, `DOWN, yet only ${accusers.length} of ${others.length} members were without its answer`);
+  }
+
+  /** Also of a DOWN that was said before, and is held. */
+  private mustBeSighted(node: number, at: number): void {
+    const others = this.members.filter((m) => m !== node && this.reports(m, at)).length;
+    const sighted = others >= this.majority || (this.members.length === 2 && others === 1 && this.h.witness);
+    if (!sighted)
+      this.violated(node, at, `DOWN while only ${others} of ${this.members.length} members report beside it`);
+  }
+
+  /** It has answered nobody for longer than the bound: whoever watches it without trouble of its own must have said so. */
+  private mustNotBeDead(node: number, now: number, verdict: VerdictKind): void {
+    if (this.accusedOfLateness.has(node) || this.h.roles[node] === 'off') return;
+    if (this.words[node]?.spoken.leaving || this.leftAt[node] !== undefined) return;
+    const since = now - this.bound;
+    if (this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
+    const well = (o: number): boolean => !this.troubled(o, since, now);
+    const observers = this.observers[node] as number[];
+    const others = this.members.filter((m) => m !== node && well(m)).length;
+    const sighted = others >= this.majority || (this.members.length === 2 && others === 1 && this.h.witness);
+    if (!sighted || observers.filter(well).length * 2 <= observers.length) return;
+    this.accusedOfLateness.add(node);
+    const silent = Math.round(now - (this.signAt[node] as number));
+    this.violated(node, now, `${verdict}, although it has answered nobody for ${silent} ms`);
+  }
+
+  /** Something went wrong with this observer, or on its way to the monitor, or with the monitor itself. */
+  private troubled(node: number, since: number, now: number): boolean {
+    const margin = 2 * this.n.interval;
+    const between = (f: { from: number; until: number }): boolean => f.from < now && f.until + margin > since;
+    if (node !== MONITOR) {
+      const life = this.world.process(node, now);
+      if (!life || life.from + margin > since) return true;
+    }
+    return this.world.faults.some((f) => {
+      switch (f.kind) {
+        case 'pause':
+        case 'stall':
+          return f.node === node && between(f);
+        case 'cut':
+          return (
+            [f.a, f.b].some((s) => s.includes(MONITOR)) &&
+            [f.a, f.b].some((s) => s.includes(node)) &&
+            between(f) &&
+            node !== MONITOR
+          );
+        case 'bus':
+        case 'monitor-pause':
+        case 'takeover':
+          return between(f);
+        default:
+          return false;
+      }
+    });
+  }
+
+  /** What waited for a monitor that stood still is as of when it came; of less than a second it knows nothing. */
+  private counted(arrivedAt: number, readAt: number): number {
+    return readAt - arrivedAt > OWN_GAP ? arrivedAt : readAt;
+  }
+
+  private stoodLately(node: number, at: number): boolean {
+    const span = this.n.interval * ABSTAIN - 1;
+    const start = this.startedAt[node] as number;
+    return this.world
+      .pausesOf(node)
+      .some((p) => p.until - Math.max(p.from, start) > this.n.loopGap && p.until <= at && at - p.until < span);
+  }
+
+  /** A member whose word counts now. */
+  private reports(node: number, now: number): boolean {
+    const word = this.words[node];
+    return word !== undefined && now - word.at <= this.n.freshness && !word.spoken.abstains && !word.spoken.leaving;
+  }
+
+  /** No answer for x; and this process ran for long enough since to have sent and missed all the probes. */
+  private wasSilent(observer: number, target: number, at: number): boolean {
+    let since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
+    for (const p of this.world.pausesOf(observer)) {
+      if (p.until > at || p.until <= since) continue;
+      if (p.until - p.from > this.x) since = p.until;
+    }
+    let ran = at - since;
+    for (const p of this.world.pausesOf(observer))
+      if (p.until - p.from > this.n.loopGap) ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
+    const slack = this.n.interval / 5;
+    return at - since >= this.x - slack && ran >= this.x * IN_TIME - slack;
+  }
+
+  private sign(node: number, at: number): void {
+    this.signAt[node] = Math.max(this.signAt[node] as number, at);
+  }
+
+  /** The first of each kind in a row. */
+  private violated(node: number, at: number, what: string): void {
+    const last = this.violations.at(-1);
+    if (last !== undefined && last.node === this.names[node] && last.what === what) return;
+    this.violations.push({ node: this.names[node] as string, time: Math.round(at), what });
+  }
+}
+
+const isAfter = (a: Spoken, b: Spoken): boolean => a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);

@@ -1,0 +1,224 @@
+import type { DetectionSettings, PollAnswer, PollRequest, Report } from '#contracts';
+import { LinkObservations } from '../../apps/agent/src/links/link-observation.js';
+import { ProbeSchedule } from '../../apps/agent/src/links/probe-schedule.js';
+import { Greetings } from '../../apps/agent/src/membership/greetings.js';
+import { Membership, membershipNumbers } from '../../apps/agent/src/membership/membership.js';
+import { buildReport } from '../../apps/agent/src/report/build-report.js';
+import { PollRound } from '../../apps/agent/src/poll/poll-round.js';
+import { ReportTiming } from '../../apps/agent/src/report/report-timing.js';
+import type { Process } from './world.js';
+
+/** As in the agent: a peer is lost after this many times the misses that make it silent. */
+const LOST_FACTOR = 4;
+
+/** `polled`: a probe on the monitor's request. */
+export type Question = 'echo' | 'welcome' | 'polled';
+
+/** What has come to an agent and waits to be read. */
+export interface Arrival {
+  /** When it is read, virtual ms. */
+  at: number;
+  kind: Question | 'asked';
+  peer: string;
+  network: string;
+  nonce: string;
+  sentAt: number;
+  /** Not of the peer: somebody has kept an echo to another question, and sends it. */
+  forged: boolean;
+}
+
+/** The agent's way to the world. */
+export interface AgentPort {
+  ask(kind: Question, peer: string, network: string, now: number): string;
+  /** An echo was read, whatever the agent made of it. */
+  read(arrival: Arrival): void;
+  publish(report: Report, now: number): void;
+}
+
+/** A request of the monitor, and where its answer goes. */
+export interface Poll {
+  request: PollRequest;
+  /** When it is read, virtual ms. */
+  at: number;
+  answer: (a: PollAnswer, begun: number, now: number) => void;
+}
+
+interface RunningPoll extends Poll {
+  round: PollRound;
+  abstain: boolean;
+}
+
+export interface AgentSelf {
+  name: string;
+  networks: string[];
+  /** Peer → networks. */
+  peers: ReadonlyMap<string, readonly string[]>;
+  n: DetectionSettings;
+  random: () => number;
+}
+
+/** The agent's own senses in virtual time: its classes do the work, this is the loop around them. */
+export class SimAgent {
+  private readonly links: LinkObservations;
+  private readonly schedule = new ProbeSchedule();
+  private readonly membership: Membership;
+  private readonly greetings = new Greetings();
+  private readonly timing: ReportTiming;
+  private inbox: Arrival[] = [];
+  private asked: Poll[] = [];
+  private polls: RunningPoll[] = [];
+  private lastStep: number;
+  private gapSinceReport = 0;
+  private seq = 0;
+  private otherChanges = 0;
+  private abstained = false;
+
+  constructor(
+    private readonly self: AgentSelf,
+    readonly process: Process,
+    private readonly port: AgentPort,
+    now: number,
+  ) {
+    const { n, peers, random } = self;
+    this.links = new LinkObservations(n);
+    this.links.watch(peers);
+    this.schedule.set(peers, n.interval, now, random());
+    this.membership = new Membership(membershipNumbers, random, now);
+    this.membership.setPeers(peers.keys(), now);
+    this.timing = new ReportTiming(() => n.reportPeriod);
+    this.lastStep = now;
+  }
+
+  isLost(peer: string): boolean {
+    return this.membership.isLost(peer);
+  }
+
+  arrives(arrival: Arrival): void {
+    this.inbox.push(arrival);
+  }
+
+  /** A request of the monitor has come. */
+  polled(poll: Poll): void {
+    this.asked.push(poll);
+  }
+
+  /** The bus is back. */
+  onBus(now: number): void {
+    this.otherChanges++;
+    this.membership.trigger(now, 'nats');
+  }
+
+  step(now: number): void {
+    this.readAll(now);
+    const { n, peers } = this.self;
+    const gap = now - this.lastStep;
+    this.lastStep = now;
+    this.gapSinceReport = Math.max(this.gapSinceReport, gap);
+    if (gap > n.loopGap) {
+      this.links.stoodStill(gap, now);
+      for (const poll of this.polls) poll.abstain = true;
+      this.schedule.skipTo(now);
+      this.membership.readmitUnless((peer) => this.links.silentFor(peer, n.misses));
+    }
+    this.links.judge(now);
+    for (const peer of peers.keys())
+      if (!this.membership.isLost(peer) && this.links.silentFor(peer, n.misses * LOST_FACTOR)) {
+        this.links.leave(peer);
+        this.membership.lose(peer, now);
+      }
+    for (const { peer, network } of this.schedule.due(now, (t) => !this.links.link(t.peer, t.network)?.pending)) {
+      if (this.membership.isLost(peer)) continue;
+      this.links.sent(peer, network, this.port.ask('echo', peer, network, now), now);
+    }
+    if (this.asked.length + this.polls.length > 0) this.stepPolls(now);
+    this.greetings.expire(now);
+    for (const { peer } of this.membership.next(now)) this.greet(peer, now);
+    if (this.links.abstains(now) !== this.abstained) {
+      this.abstained = !this.abstained;
+      this.otherChanges++;
+    }
+    if (this.timing.due(now, this.links.changes + this.otherChanges)) this.publish(now);
+  }
+
+  publish(now: number, leaving?: 'stop' | 'reboot'): void {
+    const { name, networks, peers } = this.self;
+    const { epoch, bootId } = this.process;
+    this.port.publish(
+      buildReport({
+        node: name,
+        bootId,
+        epoch,
+        seq: ++this.seq,
+        listVersion: 1,
+        networks,
+        peers: peers.keys(),
+        links: this.links,
+        now,
+        sendErrors: {},
+        loopGapMs: this.gapSinceReport,
+        warnings: [],
+        metrics: undefined,
+        workloads: undefined,
+        leaving: leaving && { kind: leaving, bootId },
+      }),
+      now,
+    );
+    this.gapSinceReport = 0;
+  }
+
+  private stepPolls(now: number): void {
+    const { name, networks } = this.self;
+    for (const poll of this.asked.filter((p) => p.at <= now))
+      this.polls.push({
+        ...poll,
+        round: new PollRound(poll.request, name, networks, now),
+        abstain: this.links.abstains(now),
+      });
+    this.asked = this.asked.filter((p) => p.at > now);
+    for (const { round } of this.polls)
+      for (const probe of round.due(now)) round.sent(probe, this.port.ask('polled', probe.target, probe.network, now));
+    const done = this.polls.filter(({ round }) => round.done(now));
+    this.polls = this.polls.filter((p) => !done.includes(p));
+    for (const { round, abstain, answer, at } of done)
+      answer(
+        {
+          node: name,
+          epoch: this.process.epoch,
+          abstain: abstain || this.links.abstains(now),
+          targets: round.answer(),
+        },
+        at,
+        now,
+      );
+  }
+
+  private greet(peer: string, now: number): void {
+    for (const network of this.self.peers.get(peer) ?? [])
+      this.greetings.sent(this.port.ask('welcome', peer, network, now), peer, network, now + membershipNumbers.limit);
+  }
+
+  /** The real loop reads what waits in its sockets before it looks at its clock. */
+  private readAll(now: number): void {
+    if (this.inbox.length === 0) return;
+    const due = this.inbox.filter((a) => a.at <= now);
+    if (due.length === 0) return;
+    this.inbox = this.inbox.filter((a) => a.at > now);
+    for (const arrival of due.sort((a, b) => a.at - b.at)) this.read(arrival);
+  }
+
+  private read(arrival: Arrival): void {
+    const { kind, peer, network, nonce, at } = arrival;
+    if (kind === 'asked') {
+      this.membership.greetSoon(peer);
+    } else if (kind === 'echo') {
+      this.links.echo(peer, network, nonce, at);
+      this.port.read(arrival);
+    } else if (kind === 'polled') {
+      for (const { round } of this.polls) round.echo(network, nonce, (target) => target === peer);
+      this.port.read(arrival);
+    } else if (this.greetings.welcomed(nonce, peer, network, at)) {
+      if (this.membership.welcome(peer)) this.links.reset(peer);
+      this.port.read(arrival);
+    }
+  }
+}

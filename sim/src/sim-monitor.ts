@@ -1,0 +1,175 @@
+import {
+  DetectionProfiles,
+  POLL_LIMIT_MS,
+  defaultSettings,
+  SETTINGS_KEY,
+  type ClusterSettings,
+  type NodeRecord,
+  type PollAnswer,
+  type PollRequest,
+  type Report,
+  type VerdictKind,
+} from '#contracts';
+import { FleetView, type Records } from '../../apps/detector/src/fleet/fleet-view.js';
+import { ReportBook } from '../../apps/detector/src/observers/report-book.js';
+import { PollBook, type PollOrder } from '../../apps/detector/src/polls/poll-book.js';
+import { Assessor } from '../../apps/detector/src/verdicts/assessor.js';
+import { Examiner } from '../../apps/detector/src/verdicts/examiner.js';
+import { VerdictLog } from '../../apps/detector/src/verdicts/verdict-log.js';
+import type { History } from './history.js';
+import type { SimProbes } from './sim-probes.js';
+
+/** As in the detector: after a gap of its own loop this long the ages of reports are not believed, ms. */
+const OWN_GAP = 1000;
+
+const records = <T>(values: Record<string, T>): Records<T> => ({
+  live: true,
+  get: (key) => (key in values ? { value: values[key] as T } : undefined),
+  entries: () => Object.entries(values).map(([key, value]) => ({ key, value, revision: 1 })),
+  onChange: () => () => undefined,
+});
+
+export interface Said {
+  at: number;
+  node: string;
+  verdict: VerdictKind;
+  reason: string;
+}
+
+/** What the monitor needs of its surroundings. */
+export interface MonitorPort {
+  wall(t: number): number;
+  said(s: Said): void;
+  /** The request to one observer leaves. */
+  poll(order: PollOrder, request: PollRequest, now: number): void;
+}
+
+/** The registry as this history has it. */
+export function fleetOf(h: History, names: readonly string[]): FleetView {
+  const networks = Object.fromEntries(h.networks.map((n) => [n, { address: '127.0.0.1' }]));
+  const record = (name: string, i: number): NodeRecord =>
+    ({
+      name,
+      networks,
+      vars: {},
+      enrolled: true,
+      ...(h.roles[i] === 'cordoned' && { cordon: { reason: 'sim', by: 'sim', at: 0 } }),
+      ...(h.roles[i] === 'off' && { confirmedOff: { at: 0, incident: name } }),
+    }) as unknown as NodeRecord;
+  const settings: ClusterSettings = {
+    ...defaultSettings('sim'),
+    detection: DetectionProfiles[h.profile],
+    leaveGrace: h.leaveGrace,
+  };
+  return new FleetView(
+    records(Object.fromEntries(names.map((name, i) => [name, record(name, i)]))),
+    records({ [SETTINGS_KEY]: settings }),
+    'sim',
+  );
+}
+
+/** The detector's real decisions; around them its service's loop: who leads, when it is quiet, what it hears. */
+export class SimMonitor {
+  readonly log = new VerdictLog();
+  private book = new ReportBook();
+  private polls: PollBook;
+  private openPolls: { order: PollOrder; until: number }[] = [];
+  private assessor: Assessor;
+  private leads = true;
+  private listeningSince = 0;
+  private quietUntil: number;
+  private lastTick = 0;
+  private term = 1;
+
+  constructor(
+    private readonly fleet: FleetView,
+    private readonly probes: SimProbes,
+    private readonly witness: boolean,
+    private readonly random: () => number,
+    private readonly port: MonitorPort,
+  ) {
+    this.polls = new PollBook(random);
+    this.assessor = this.anAssessor();
+    this.log.begin(this.term);
+    this.quietUntil = 2 * fleet.settings.detection.reportPeriod;
+  }
+
+  hear(report: Report, now: number): void {
+    const changed = this.book.hear(report, now, this.fleet.settings.detection);
+    if (changed !== undefined && changed.length > 0) this.assess(changed, now);
+  }
+
+  /** Its own datagrams told something. */
+  learnt(nodes: readonly string[], now: number): void {
+    if (nodes.length > 0) this.assess(nodes, now);
+  }
+
+  tick(now: number): void {
+    const gap = now - this.lastTick;
+    this.lastTick = now;
+    if (gap > OWN_GAP) this.listenAnew(now);
+    this.assess(this.assessor.inTurn(), now);
+    if (this.leads) this.pollSuspects(now);
+  }
+
+  /** An observer's answer, if it still waits for it. */
+  answered(order: PollOrder, answer: PollAnswer, now: number): void {
+    const open = this.openPolls.findIndex((p) => p.order === order);
+    if (open < 0) return;
+    this.openPolls.splice(open, 1);
+    this.polls.ended(order, answer, now);
+    this.assess(order.targets, now);
+  }
+
+  /** Reports reach it again. */
+  listenAnew(now: number): void {
+    this.listeningSince = now;
+    this.beQuiet(now);
+  }
+
+  resign(): void {
+    this.leads = false;
+    this.assessor.rest();
+  }
+
+  /** Another instance leads: one that has heard the reports all the time, or has just been started. */
+  succeed(now: number, warm: boolean): void {
+    this.leads = true;
+    this.lastTick = now;
+    if (!warm) {
+      this.book = new ReportBook();
+      this.listeningSince = now;
+    }
+    this.polls = new PollBook(this.random);
+    this.openPolls = [];
+    this.assessor = this.anAssessor();
+    this.log.begin(++this.term);
+    this.beQuiet(now);
+  }
+
+  private pollSuspects(now: number): void {
+    for (const { order } of this.openPolls.filter((p) => p.until <= now)) this.polls.ended(order, undefined, now);
+    this.openPolls = this.openPolls.filter((p) => p.until > now);
+    for (const order of this.polls.due(this.assessor.suspectsToPoll(), this.fleet.members, now)) {
+      this.openPolls.push({ order, until: now + POLL_LIMIT_MS });
+      this.port.poll(order, this.fleet.pollRequest(order.targets), now);
+    }
+  }
+
+  private beQuiet(now: number): void {
+    this.quietUntil = now + 2 * this.fleet.settings.detection.reportPeriod;
+    this.log.sayAgain();
+  }
+
+  private assess(nodes: readonly string[], now: number): void {
+    if (!this.leads) return;
+    const vantage = { now, listeningSince: this.listeningSince, witness: this.witness };
+    for (const { node, is } of this.assessor.assess(nodes, vantage, this.port.wall(now), now < this.quietUntil))
+      this.port.said({ at: now, node, verdict: is.verdict, reason: is.reason });
+  }
+
+  private anAssessor(): Assessor {
+    const examiner = new Examiner(this.fleet, this.book, this.probes, this.polls);
+    return new Assessor(this.fleet, examiner, this.log, this.probes);
+  }
+}

@@ -1,0 +1,87 @@
+import type { OwnProbe } from '#contracts';
+import type { ProbeTarget } from '../../apps/detector/src/probe/own-probe.js';
+
+/** As in the real one: an echo is waited for so many times its limit. */
+const LATE = 3;
+
+interface Look {
+  target: ProbeTarget;
+  nextRound: number;
+  /** What was sent, and what came or did not come of it. */
+  waiting: { at: number; echoed: boolean; limit: number }[];
+  echoedAt: number;
+  unansweredAt: number;
+}
+
+/** The monitor's own look at suspects, with the times of the real one, over the simulated wire. */
+export class SimProbes {
+  private readonly looks = new Map<string, Look>();
+  private now = 0;
+
+  constructor(
+    /** When the node's echo to a datagram of this time comes; undefined: never. */
+    private readonly echoAt: (node: string, network: string, t: number) => number | undefined,
+  ) {}
+
+  watch(targets: readonly ProbeTarget[]): void {
+    const wanted = new Set(targets.map((t) => t.node));
+    for (const node of this.looks.keys()) if (!wanted.has(node)) this.looks.delete(node);
+    for (const target of targets)
+      if (!this.looks.has(target.node))
+        this.looks.set(target.node, {
+          target,
+          nextRound: this.now,
+          waiting: [],
+          echoedAt: -Infinity,
+          unansweredAt: -Infinity,
+        });
+  }
+
+  state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {
+    const look = this.looks.get(node);
+    if (!look) return 'unknown';
+    if (now - look.echoedAt < freshness) return 'echo';
+    return now - look.unansweredAt < freshness ? 'silent' : 'unknown';
+  }
+
+  evidence(): OwnProbe | undefined {
+    return undefined;
+  }
+
+  /** The monitor's time goes on to `now`. Of whom something was learnt. */
+  advance(now: number): string[] {
+    this.now = now;
+    const learnt: string[] = [];
+    for (const [node, look] of this.looks) {
+      for (; look.nextRound <= now; look.nextRound += look.target.round) this.round(look);
+      const due = look.waiting.filter((w) => w.at <= now);
+      if (due.length === 0) continue;
+      look.waiting = look.waiting.filter((w) => w.at > now);
+      for (const { at, echoed } of due) look[echoed ? 'echoedAt' : 'unansweredAt'] = at;
+      learnt.push(node);
+    }
+    return learnt;
+  }
+
+  /** The monitor stood still: timers run before sockets are read, so whoever's time was up in between did not answer. */
+  stoodStill(from: number, until: number): void {
+    for (const look of this.looks.values()) {
+      look.nextRound = Math.max(look.nextRound, until);
+      look.waiting = look.waiting.map((w) => {
+        if (w.at < from) return w;
+        return { ...w, at: Math.max(w.at, until), echoed: w.echoed && w.limit > until };
+      });
+    }
+  }
+
+  /** One that comes after its limit counts when it comes: the real one waits for it three times as long. */
+  private round(look: Look): void {
+    const { node, networks, limit } = look.target;
+    const sentAt = look.nextRound;
+    for (const network of Object.keys(networks)) {
+      const at = this.echoAt(node, network, sentAt) ?? Infinity;
+      if (at > sentAt + limit) look.waiting.push({ at: sentAt + limit, echoed: false, limit: sentAt + limit });
+      if (at <= sentAt + limit * LATE) look.waiting.push({ at, echoed: true, limit: sentAt + limit * LATE });
+    }
+  }
+}
