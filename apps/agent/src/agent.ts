@@ -198,6 +198,7 @@ export class Agent {
       this.links.stoodStill(gap, now);
       this.polls.stoodStill();
       this.schedule.skipTo(now);
+      this.membership.readmitUnless((peer) => this.links.silentFor(peer, this.detection.misses));
     }
     this.links.judge(now);
     for (const peer of this.shared.keys())
@@ -293,8 +294,7 @@ export class Agent {
     this.links.watch(this.shared);
     // What was missed at the old address says nothing of the new one.
     for (const { name } of moved) this.links.reset(name);
-    for (const peer of this.membership.lostPeers())
-      if (!this.links.silentFor(peer, list.detection.misses)) this.membership.readmit(peer);
+    this.membership.readmitUnless((peer) => this.links.silentFor(peer, list.detection.misses));
     this.schedule.set(this.shared, list.detection.interval, now, this.phase);
     this.membership.setPeers(this.shared.keys(), now);
     this.otherChanges++;

@@ -111,9 +111,9 @@ export class Membership {
     return state !== undefined;
   }
 
-  /** What made it lost no longer holds (other numbers, another address): a member, to be examined at the full rate. */
-  readmit(peer: string): void {
-    this.dropLost(peer);
+  /** Whoever is not (or no more) proven silent, by other numbers or after a standstill, is a member: to be examined at the full rate. */
+  readmitUnless(silent: (peer: string) => boolean): void {
+    for (const peer of this.lostPeers()) if (!silent(peer)) this.dropLost(peer);
   }
 
   /** Something changed: look at all lost peers now. */
