@@ -1,0 +1,121 @@
+import { DetectionProfiles, silence, type DetectionSettings } from '#contracts';
+import { absent, type Vote } from '../observers/stance.js';
+import { tally, type TargetFacts } from '../verdicts/quorum.js';
+import { judge, unexamined } from '../verdicts/verdict.js';
+
+const NETWORKS = ['backend', 'management'];
+const LARGEST = 6;
+
+type Said = 'accuses' | 'hears' | 'absent';
+
+const vote = (said: Said, i: number): Vote => {
+  const v = absent(`o${i}`);
+  if (said === 'absent') return v;
+  if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS };
+  return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
+};
+
+const times = (n: number, said: Said): Said[] => Array.from({ length: n }, () => said);
+
+/** A node whose own reports have ended and that does not echo to the monitor, by what the others say. */
+const facts = (said: readonly Said[], witness: boolean): TargetFacts => {
+  const reporters = said.filter((s) => s !== 'absent').length;
+  return {
+    node: 'it',
+    networks: NETWORKS,
+    members: said.length + 1,
+    reporters,
+    otherReporters: reporters,
+    votes: said.map(vote),
+    ownSilenceMs: 3000,
+    ownFresh: false,
+    conflict: false,
+    ownProbe: 'silent',
+    witness,
+    freshness: 2500,
+  };
+};
+
+function verdictOn(said: readonly Said[], witness: boolean): string {
+  const f = facts(said, witness);
+  const t = tally(f);
+  const { verdict } = judge(unexamined, f, t, 0);
+  return verdict === 'DOWN' && t.hears > 0 ? 'DOWN, held' : verdict;
+}
+
+/** A dead node, by how many are dead with it and how many of the others the monitor hears; those all accuse it. */
+function ofTheDead(): string[][] {
+  const rows: string[][] = [];
+  for (let members = 2; members <= LARGEST; members++)
+    for (let dead = 1; dead < members; dead++)
+      for (const witness of members === 2 ? [false, true] : [false]) {
+        const cells = Array.from({ length: LARGEST }, (_, reporting) => {
+          const living = members - dead;
+          if (reporting > living) return '';
+          return verdictOn([...times(reporting, 'accuses'), ...times(members - 1 - reporting, 'absent')], witness);
+        });
+        rows.push([`${members}${witness ? ', witness' : ''}`, String(dead), ...cells]);
+      }
+  const head = ['M', 'dead', ...Array.from({ length: LARGEST }, (_, i) => `${i} report`)];
+  return [head, ...rows];
+}
+
+/** A node that some still hear while everybody reports. */
+function ofTheHalfHeard(): string[][] {
+  const rows: string[][] = [];
+  for (let members = 3; members <= LARGEST; members++)
+    rows.push([
+      String(members),
+      ...Array.from({ length: LARGEST }, (_, hear) =>
+        hear > members - 1 ? '' : verdictOn([...times(members - 1 - hear, 'accuses'), ...times(hear, 'hears')], false),
+      ),
+    ]);
+  const head = ['M', ...Array.from({ length: LARGEST }, (_, i) => (i === 1 ? '1 hears it' : `${i} hear it`))];
+  return [head, ...rows];
+}
+
+function ofTheProfiles(): string[][] {
+  const profiles = Object.values(DetectionProfiles);
+  const row = (what: string, of: (n: DetectionSettings) => number): string[] => [
+    what,
+    ...profiles.map((n) => String(of(n))),
+  ];
+  return [
+    ['', ...profiles.map((n) => `\`${n.profile}\``)],
+    row('`interval`, ms', (n) => n.interval),
+    row('`suspectMisses`', (n) => n.suspectMisses),
+    row('`misses`', (n) => n.misses),
+    row('x = `interval` × `misses`, ms', silence),
+    row('`reportPeriod`, ms', (n) => n.reportPeriod),
+    row('`freshness`, ms', (n) => n.freshness),
+    row('`loopGap`, ms', (n) => n.loopGap),
+  ];
+}
+
+/** As prettier writes it. */
+function markdown(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] as readonly string[]).map((_, i) => Math.max(3, ...rows.map((r) => (r[i] as string).length)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((c, i) => c.padEnd(widths[i] as number)).join(' | ')} |`;
+  const [head, ...rest] = rows as [readonly string[], ...string[][]];
+  return [line(head), line(widths.map((w) => '-'.repeat(w))), ...rest.map(line)].join('\n');
+}
+
+const between = (name: string): RegExp => new RegExp(`(<!-- ${name}: [^>]* -->\n)[^]*?(\n<!-- end -->)`);
+
+/** The document with its tables as the code gives them now. @throws RangeError where it has no place for one */
+export function withVerdictTables(document: string): string {
+  let text = document;
+  for (const [name, rows] of [
+    ['verdicts on the dead', ofTheDead()],
+    ['verdicts on the half heard', ofTheHalfHeard()],
+    ['profiles', ofTheProfiles()],
+  ] as const) {
+    if (!between(name).test(text)) throw new RangeError(`no place for the table "${name}"`);
+    text = text.replace(
+      between(name),
+      (_all, before: string, after: string) => `${before}\n${markdown(rows)}\n${after}`,
+    );
+  }
+  return text;
+}
