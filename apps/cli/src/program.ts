@@ -1,4 +1,5 @@
 import { CliCommand } from './command.js';
+import { agentCommands } from './commands/agent-tokens.js';
 import { alarmCommands } from './commands/alarms.js';
 import { claimCommands } from './commands/claims.js';
 import { configCommands } from './commands/config.js';
@@ -48,6 +49,7 @@ export function createProgram(io: Io): CliCommand {
   settingsCommands(program);
   workerCommands(program);
   tokenCommands(program);
+  agentCommands(program);
   initCommand(program);
   installClusterctlCommand(program);
   manualCommand(program);

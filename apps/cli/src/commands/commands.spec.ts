@@ -56,6 +56,47 @@ describe('commands', () => {
     });
   });
 
+  describe('agent token', () => {
+    const token = { id: 'ab12', by: 'ada', createdAt: 0, expiresAt: 60_000, uses: 2, usedBy: ['host1-SN1'] };
+
+    it('stands alone on stdout, to be sent to a host', async () => {
+      sut.on('POST /v1/agents/tokens', { ...token, token: 's3cret' }, 201);
+      const { stdout, stderr } = await sut.call(['agent', 'token', 'create', '--ttl', '1h', '--uses', '2']);
+      expect([stdout, sut.last('POST')?.body]).toEqual(['s3cret\n', { ttl: 3600, uses: 2 }]);
+      expect(stderr).toMatch(/^muster: agent token ab12, until .*, for 2 nodes: it is not shown again\n$/);
+      const json = await sut.call(['agent', 'token', 'create', '-o', 'json']);
+      expect(JSON.parse(json.stdout)).toMatchObject({ id: 'ab12', token: 's3cret' });
+      expect((await sut.call(['agent', 'token', 'create', '--uses', '0'])).code).toBe(2);
+    });
+
+    it('says that it is lost, where the answer that held it was', async () => {
+      sut.on('POST /v1/agents/tokens', token, 201);
+      const { code, stdout, stderr } = await sut.call(['agent', 'token', 'create']);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain('its secret was lost on the way');
+    });
+
+    it('is listed with the nodes that it let in, and ended', async () => {
+      sut.on('GET /v1/agents/tokens', { items: [token] });
+      sut.on('DELETE /v1/agents/tokens/ab12', gone);
+      expect((await sut.call(['agent', 'token', 'list'])).stdout).toContain('ab12: uses: 1 of 2\n');
+      expect(await sut.call(['agent', 'token', 'delete', 'ab12'])).toEqual(quiet);
+    });
+  });
+
+  describe('node revoke', () => {
+    it('says that NATS refuses the agent, or why not yet', async () => {
+      sut.on('POST /v1/nodes/host1-SN1/revoke', { node: 'host1-SN1', users: 1 });
+      const revoke = ['node', 'revoke', 'host1-SN1', '--reason', 'stolen'];
+      expect(await sut.call(revoke)).toMatchObject({ code: 0, stderr: '' });
+      expect(sut.last('POST')?.body).toEqual({ reason: 'stolen' });
+      sut.on('POST /v1/nodes/host1-SN1/revoke', { node: 'host1-SN1', users: 0, pending: 'no key' });
+      const { code, stderr } = await sut.call([...revoke, '--force', '--yes']);
+      expect([code, sut.last('POST')?.body]).toEqual([1, { reason: 'stolen', force: true }]);
+      expect(stderr).toContain('host1-SN1 is no member any more, but NATS could not be told: no key');
+    });
+  });
+
   describe('token', () => {
     const token = { id: 'ab12', name: 'ci', role: 'viewer', by: 'ada', createdAt: 0 };
 

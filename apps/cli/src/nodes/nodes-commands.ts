@@ -8,6 +8,7 @@ import { pastCommands } from './past.js';
 import { powerDeviceCommands } from './power-devices.js';
 import { powerCommands } from './power.js';
 import { recordCommands } from './records.js';
+import { revokeCommand } from './revoke.js';
 import { transferCommands } from './transfer.js';
 import { whyCommand } from './why.js';
 
@@ -31,6 +32,7 @@ export function nodesCommands(program: Command): void {
   powerCommands(node);
   powerDeviceCommands(node);
   fenceCommand(node);
+  revokeCommand(node);
   whyCommand(node);
   pastCommands(node);
   discoverCommand(program, 'discover');

@@ -3,6 +3,7 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
   AckRequest,
+  AgentTokenRequest,
   ClaimRequest,
   CordonRequest,
   FencingRequest,
@@ -13,6 +14,7 @@ import {
   OperationRequest,
   PowerActionRequest,
   ReasonRequest,
+  RevokeRequest,
   SettingsPatchRequest,
   TokenRequest,
   WorkloadRequest,
@@ -30,6 +32,8 @@ const bodies: [route: RegExp, body: ClassConstructor<object>][] = [
   [/^POST \/v1\/incidents\/[^/]+\/(release|confirm)$/, ReasonRequest],
   [/^POST \/v1\/claims$/, ClaimRequest],
   [/^POST \/v1\/tokens$/, TokenRequest],
+  [/^POST \/v1\/agents\/tokens$/, AgentTokenRequest],
+  [/^POST \/v1\/nodes\/[^/]+\/revoke$/, RevokeRequest],
   [/^POST \/v1\/alarms\/[^/]+\/ack$/, AckRequest],
   [/^PUT \/v1\/workloads\/[^/]+$/, WorkloadRequest],
   [/^PUT \/v1\/fencing$/, FencingRequest],

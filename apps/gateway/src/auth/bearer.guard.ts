@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type By, MusterError, NAME_PATTERN } from '#contracts';
-import { mayAct, type Role, ROLE_KEY } from './roles.js';
+import { mayAct, type Needs, ROLE_KEY } from './roles.js';
 import type { Identity } from './token-file.js';
 import { Tokens } from './tokens.js';
 
@@ -22,9 +22,10 @@ export class BearerGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const needs = this.reflector.get<Role | 'anyone' | undefined>(ROLE_KEY, context.getHandler());
+    const needs = this.reflector.get<Needs | undefined>(ROLE_KEY, context.getHandler());
     if (needs === undefined) throw new MusterError('FORBIDDEN', 'this route is open to nobody');
-    if (needs === 'anyone') return true;
+    // Agent tokens are inventory's to know: the handler asks it.
+    if (needs === 'anyone' || needs === 'agent-token') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const identity = this.identify(request, http.getResponse<FastifyReply>().raw);
@@ -36,11 +37,19 @@ export class BearerGuard implements CanActivate {
 
   private identify(request: FastifyRequest, answer: ServerResponse): Identity {
     if (!this.tokens.asked || byUnixSocket.has(request.raw)) return local(request);
-    const match = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
-    if (match?.[1] === undefined) throw new MusterError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer …');
-    return this.tokens.identify(match[1], answer);
+    const token = shownToken(request);
+    if (token === undefined) throw new MusterError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer …');
+    return this.tokens.identify(token, answer);
   }
 }
+
+const shownToken = (request: FastifyRequest): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+
+/** `@ShownToken() token?: string`: what the caller shows, for routes that ask elsewhere whether it is good. */
+export const ShownToken = createParamDecorator((_: unknown, context: ExecutionContext): string | undefined =>
+  shownToken(context.switchToHttp().getRequest<FastifyRequest>()),
+);
 
 /** Without tokens nobody is checked; the name that the client gives itself is kept for the record, and marked so. */
 function local(request: FastifyRequest): Identity {

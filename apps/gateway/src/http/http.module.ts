@@ -17,6 +17,7 @@ import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.j
 import { KeptAnswers } from '../idempotency/kept-answers.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { AgentsController } from '../v1/agents.controller.js';
 import { AlarmsController } from '../v1/alarms.controller.js';
 import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
@@ -54,6 +55,7 @@ export class HttpModule {
         AlarmsController,
         SettingsController,
         TokensController,
+        AgentsController,
         EventsController,
         InfoController,
         ConfigController,

@@ -93,6 +93,7 @@ export const answerSchemas: Record<string, Schema> = {
     required: ['node', 'action', 'incident', 'detail'],
   },
   'POST /v1/nodes/{name}/replace': { $ref: '#/components/schemas/NodeView' },
+  'POST /v1/nodes/{name}/revoke': { $ref: '#/components/schemas/RevocationOutcome' },
   'GET /v1/nodes/{name}/evidence': { $ref: '#/components/schemas/NodeEvidence' },
   'GET /v1/nodes/{name}/history': {
     type: 'object',
@@ -266,6 +267,18 @@ export const answerSchemas: Record<string, Schema> = {
       { type: 'object', properties: { id: { type: 'string' }, token: { type: 'string' } }, required: ['id', 'token'] },
     ],
   },
+  'GET /v1/agents/tokens': {
+    type: 'object',
+    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/AgentToken' } } },
+    required: ['items'],
+  },
+  'POST /v1/agents/tokens': {
+    allOf: [
+      { $ref: '#/components/schemas/AgentToken' },
+      { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] },
+    ],
+  },
+  'POST /v1/agents/enrol': { $ref: '#/components/schemas/AgentAdmission' },
   'GET /healthz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
   'GET /readyz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
   'GET /info/nodes': { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClustermNode' } },
@@ -296,6 +309,54 @@ export const answerSchemas: Record<string, Schema> = {
 
 /** Records and views by name. */
 export const namedSchemas: Record<string, Schema> = {
+  AgentAdmission: {
+    description: 'What a host is told that has enrolled itself. Secret, as AgentEnrolment is.',
+    type: 'object',
+    properties: {
+      nats: {
+        type: 'object',
+        additionalProperties: { type: 'array', items: { type: 'string' } },
+        description: 'Where its agent reaches NATS, by network.',
+      },
+      node: { type: 'string' },
+      cluster: { type: 'string' },
+      agentPort: { type: 'number' },
+      credentials: {
+        type: 'object',
+        properties: { user: { type: 'string' }, seed: { type: 'string' }, jwt: { type: 'string' } },
+        required: ['user', 'seed', 'jwt'],
+        description: "NATS user of this node's agent.",
+      },
+      datagramKeys: {
+        type: 'array',
+        items: { type: 'string' },
+        description: "Keys of the agents' datagrams, hex, the first signs.",
+      },
+      networks: {
+        type: 'object',
+        additionalProperties: { type: 'object', properties: { address: { type: 'string' } }, required: ['address'] },
+        description: 'As on record: the agent listens on each.',
+      },
+    },
+    required: ['nats', 'node', 'cluster', 'agentPort', 'credentials', 'datagramKeys', 'networks'],
+  },
+  AgentToken: {
+    description: 'With it hosts enrol themselves; whoever has it may register nodes, and nothing else.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      by: { type: 'string' },
+      createdAt: { type: 'number' },
+      expiresAt: { type: 'number' },
+      uses: { type: 'number', description: 'Nodes that may be enrolled with it.' },
+      usedBy: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Nodes that were. One that is enrolled again does not count again.',
+      },
+    },
+    required: ['id', 'by', 'createdAt', 'expiresAt', 'usedBy'],
+  },
   AlarmRecord: {
     description: 'Bucket `alarms`, key `<code>=<subject>`.',
     type: 'object',
@@ -1505,6 +1566,20 @@ export const namedSchemas: Record<string, Schema> = {
       detail: { type: 'string' },
     },
     required: ['workload', 'from', 'state'],
+  },
+  RevocationOutcome: {
+    description: 'Of a revocation.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      users: { type: 'number', description: 'Users of its agent that NATS lets in no more.' },
+      pending: {
+        type: 'string',
+        description:
+          'Why NATS still lets its agent connect, which then hears nothing and is not believed. Absent: it does not.',
+      },
+    },
+    required: ['node', 'users'],
   },
   StartOwed: {
     type: 'object',

@@ -1,4 +1,5 @@
 import type {
+  AgentToken,
   AlarmRecord,
   ClusterSettings,
   ClustermConfig,
@@ -35,6 +36,7 @@ export interface Answers {
   'GET /v1/nodes/{name}/power': RpcAnswer<'fencer.power.read'>;
   'POST /v1/nodes/{name}/power': RpcAnswer<'inventory.nodes.power'>;
   'POST /v1/nodes/{name}/replace': RpcAnswer<'inventory.nodes.replace'>;
+  'POST /v1/nodes/{name}/revoke': RpcAnswer<'inventory.nodes.revoke'>;
   'GET /v1/nodes/{name}/evidence': NodeEvidence;
   'GET /v1/nodes/{name}/history': { items: PublicEvent[]; next?: string };
   'POST /v1/nodes/import': RpcAnswer<'inventory.nodes.import'>;
@@ -67,6 +69,11 @@ export interface Answers {
   /** `token` is shown here, once. */
   'POST /v1/tokens': TokenRecord & { id: string; token: string };
   'DELETE /v1/tokens/{id}': void;
+  'GET /v1/agents/tokens': RpcAnswer<'inventory.agentTokens.list'>;
+  /** `token` is shown here, once. */
+  'POST /v1/agents/tokens': AgentToken & { token: string };
+  'DELETE /v1/agents/tokens/{id}': void;
+  'POST /v1/agents/enrol': RpcAnswer<'inventory.agents.admit'>;
   'GET /healthz': { status: 'ok' };
   'GET /readyz': { status: 'ok' };
   'GET /metrics': string;

@@ -1,5 +1,8 @@
 import type {
   AckRequest,
+  AgentEnrolRequest,
+  AgentToken,
+  AgentTokenRequest,
   ClaimRecord,
   ClaimRequest,
   CordonRequest,
@@ -16,6 +19,7 @@ import type {
   OperationRequest,
   PowerActionRequest,
   ReasonRequest,
+  RevokeRequest,
   TokenRequest,
   Verdict,
   WithRevision,
@@ -172,6 +176,15 @@ const alarm: Answers['POST /v1/alarms/{id}/ack'] = {
   acknowledged: { by: 'ann', at: at + 60_000 },
 };
 
+const agentToken: AgentToken = {
+  id: '9f86d081884c7d65',
+  by: 'ann',
+  createdAt: at,
+  expiresAt: at + 3_600_000,
+  uses: 10,
+  usedBy: [],
+};
+
 const fencing: FencingSettings = { ...defaultFencing, mode: 'enforce' };
 const settings = { ...defaultSettings('muster'), revision: 9 };
 const events: Answers['GET /v1/events'] = {
@@ -248,6 +261,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     detail: 'Switched on unless it reads as on, and read back; the incident tells how it went.',
   },
   'POST /v1/nodes/{name}/replace': { ...node, name: 'rack1-a2', serial: 'a2', status: 'Unallocated' },
+  'POST /v1/nodes/{name}/revoke': { node: 'rack2-b7', users: 1 },
   'GET /v1/nodes/{name}/evidence': nodeEvidence,
   'GET /v1/nodes/{name}/history': events,
   'POST /v1/nodes/import': { dryRun: true, created: ['rack3-c1'], updated: ['rack1-a1'], unchanged: [] },
@@ -283,6 +297,17 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'PATCH /v1/settings': { ...settings, holdDown: 10_000, revision: 10 },
   'GET /v1/tokens': { items: [{ ...token, id: tokenId }] },
   'POST /v1/tokens': { ...token, id: tokenId, token: 'shown-once' },
+  'GET /v1/agents/tokens': { items: [{ ...agentToken, usedBy: ['rack3-c1'] }] },
+  'POST /v1/agents/tokens': { ...agentToken, token: 'shown-once' },
+  'POST /v1/agents/enrol': {
+    node: 'rack3-c1',
+    cluster: 'muster',
+    agentPort: 7946,
+    credentials: { user: 'agent=rack3-c1', seed: 'shown-once', jwt: 'shown-once' },
+    datagramKeys: ['shown-once'],
+    networks: { management: { address: '10.0.0.31' } },
+    nats: { management: ['nats://10.0.0.1:4222'] },
+  },
   'GET /healthz': { status: 'ok' },
   'GET /readyz': { status: 'ok' },
   'GET /info/nodes': { [node.name]: clustermNode(node) },
@@ -316,6 +341,15 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   },
 };
 
+const newAgentToken: AgentTokenRequest = { ttl: 3600, uses: 10 };
+const host: AgentEnrolRequest = {
+  label: 'rack3',
+  serial: 'c1',
+  networks: { management: { address: '10.0.0.31' } },
+  hostKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleOnly'],
+  machine: '5d41402abc4b2a76b9719d911017c592',
+};
+const revocation: RevokeRequest = { reason: 'its disk was stolen' };
 const create: NodeCreateRequest = {
   label: 'rack3',
   serial: 'c1',
@@ -371,6 +405,9 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/alarms/{id}/ack': note,
   'PATCH /v1/settings': { holdDown: 10_000 },
   'POST /v1/tokens': newToken,
+  'POST /v1/agents/tokens': newAgentToken,
+  'POST /v1/agents/enrol': host,
+  'POST /v1/nodes/{name}/revoke': revocation,
   'POST /commission/nodes': { nodes: ['rack1-a1'], host_group: 'service-worker', extra_vars: '{"release":"2.4"}' },
   'POST /commission/node/{name}': { host_group: 'service-worker' },
   'POST /decommission/nodes': { nodes: ['rack1-a1'] },

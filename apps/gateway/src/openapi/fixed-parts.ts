@@ -58,6 +58,7 @@ export const tags = [
   { name: 'alarms', description: 'What a person should look at' },
   { name: 'events', description: 'Every step, as a list or a stream' },
   { name: 'settings', description: 'Settings of the cluster' },
+  { name: 'agents', description: 'Hosts that enrol themselves' },
   { name: 'tokens', description: 'Who may use this API' },
   { name: 'health', description: 'For supervisors and monitoring' },
   { name: 'clusterm', description: 'Paths, bodies and texts of the contiv cluster manager' },

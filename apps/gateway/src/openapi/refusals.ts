@@ -56,6 +56,8 @@ const own: Record<string, ErrorCode[]> = {
   'DELETE /v1/claims/{id}': ['CLAIM_UNKNOWN'],
   'PATCH /v1/settings': ['SETTINGS_INVALID'],
   'POST /v1/tokens': ['ALREADY_EXISTS'],
+  'DELETE /v1/agents/tokens/{id}': ['TOKEN_UNKNOWN'],
+  'POST /v1/agents/enrol': ['ALREADY_EXISTS', 'NO_WORKERS', 'CONFIG_INVALID'],
   'DELETE /v1/tokens/{id}': ['TOKEN_UNKNOWN', 'LAST_ADMIN'],
 };
 

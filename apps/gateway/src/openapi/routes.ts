@@ -3,7 +3,7 @@ import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ModulesContainer } from '@nestjs/core';
-import { type Role, ROLE_KEY } from '../auth/roles.js';
+import { type Needs, ROLE_KEY } from '../auth/roles.js';
 
 /** A route as its decorators declare it. */
 export interface Route {
@@ -11,7 +11,7 @@ export interface Route {
   name: string;
   method: string;
   path: string;
-  needs: Role | 'anyone' | undefined;
+  needs: Needs | undefined;
   /** Class whose rules check the body. */
   body?: Type<object>;
   /** Class whose rules check the query. */

@@ -8,6 +8,7 @@ import {
   NodePatchRequest,
   NodeReplaceRequest,
   ReasonRequest,
+  RevokeRequest,
 } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
@@ -119,6 +120,17 @@ export class NodesController {
   )
   fence(@Param('name') name: string, @Body() { reason, dryRun }: ReasonRequest, @Who() who: By) {
     return this.rpc.write('inventory.nodes.fence', { ...who, name, reason, ...(dryRun === true && { dryRun }) });
+  }
+
+  @Post(':name/revoke')
+  @HttpCode(200)
+  @Allow(
+    'admin',
+    'Shut the agent of a node out',
+    'The node is no member any more, its agent is not believed, and NATS lets it in no more; it comes back by being enrolled again. Nobody watches the node then: refused while a job or a claim holds it, its incident is open or workloads are assigned to it, unless `force` is set. `pending` says why NATS could not be told; asked again, it is.',
+  )
+  revoke(@Param('name') name: string, @Body() { reason, force }: RevokeRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.revoke', { ...who, name, reason, ...(force === true && { force }) });
   }
 
   @Get(':name/evidence')

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { MusterError, type AgentAdmission, type AgentToken } from '#contracts';
+import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+
+const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const admin = bearer('of-ada');
+const operator = bearer('of-bob');
+
+const kept: AgentToken = { id: '0123456789abcdef', by: 'ada', createdAt: 1, expiresAt: 2, usedBy: [] };
+const host = { label: 'host1', serial: 'SN1', networks: { management: { address: '10.0.0.11' } } };
+const admission: AgentAdmission = {
+  node: 'host1-SN1',
+  cluster: 'spec',
+  agentPort: 7946,
+  credentials: { user: 'agent=host1-SN1', seed: 'SUSECRET', jwt: 'x.SECRET.y' },
+  datagramKeys: ['SECRET'],
+  networks: host.networks,
+  nats: { management: ['nats://10.0.0.1:4222'] },
+};
+
+let sut: GatewayUnderTest;
+beforeAll(async () => {
+  sut = await GatewayUnderTest.start({
+    tokens: [
+      { name: 'ada', role: 'admin', sha256: sha256('of-ada') },
+      { name: 'bob', role: 'operator', sha256: sha256('of-bob') },
+    ],
+  });
+  sut.answer('inventory.agentTokens.create', () => kept);
+  sut.answer('inventory.agents.admit', (q) => {
+    if (q.sha256 !== sha256('good')) throw new MusterError('UNAUTHORIZED', 'this token is not known');
+    return admission;
+  });
+  sut.answer('inventory.nodes.revoke', ({ name }) => ({ node: name, users: 1 }));
+}, 30_000);
+afterAll(() => sut.stop());
+
+describe('an agent token', () => {
+  it("is an admin's to make, lasts an hour, and is shown once: inventory is told its hash only", async () => {
+    expect((await sut.send('POST', '/v1/agents/tokens', {}, operator)).status).toBe(403);
+    const answer = await sut.send('POST', '/v1/agents/tokens', {}, { ...admin, 'idempotency-key': 'k1' });
+    const { token, ...rest } = (await answer.json()) as AgentToken & { token: string };
+    expect([answer.status, rest]).toEqual([201, kept]);
+    expect(token).toMatch(/^mse_[\w-]{43}$/);
+    expect(sut.last('inventory.agentTokens.create')).toEqual({ by: 'ada', sha256: sha256(token), ttl: 3600 });
+    const again = await sut.send('POST', '/v1/agents/tokens', {}, { ...admin, 'idempotency-key': 'k1' });
+    expect(await again.json()).toEqual(kept);
+  });
+});
+
+describe('a host that enrols itself', () => {
+  it('shows an agent token, by its hash, and needs no role', async () => {
+    const answer = await sut.send('POST', '/v1/agents/enrol', host, bearer('good'));
+    expect([answer.status, await answer.json()]).toEqual([201, admission]);
+    expect(sut.last('inventory.agents.admit')).toEqual({ sha256: sha256('good'), host });
+  });
+
+  it('is refused without one, and with any other', async () => {
+    const before = sut.asked.length;
+    expect((await sut.send('POST', '/v1/agents/enrol', host)).status).toBe(401);
+    expect(sut.asked.length).toBe(before);
+    expect((await sut.send('POST', '/v1/agents/enrol', host, admin)).status).toBe(401);
+  });
+
+  it('leaves no secret behind in the answer that is kept for an Idempotency-Key', async () => {
+    const keyed = { ...bearer('good'), 'idempotency-key': 'k2' };
+    await sut.send('POST', '/v1/agents/enrol', host, keyed);
+    expect(await (await sut.send('POST', '/v1/agents/enrol', host, keyed)).text()).not.toContain('SECRET');
+    const items = await sut.bus.bucket('idempotency').list();
+    expect(JSON.stringify(items)).not.toContain('SECRET');
+  });
+});
+
+describe('a revocation', () => {
+  it("is an admin's to order", async () => {
+    const order = { reason: 'stolen', force: true };
+    expect((await sut.send('POST', '/v1/nodes/host1-SN1/revoke', order, operator)).status).toBe(403);
+    const answer = await sut.send('POST', '/v1/nodes/host1-SN1/revoke', order, admin);
+    expect([answer.status, await answer.json()]).toEqual([200, { node: 'host1-SN1', users: 1 }]);
+    expect(sut.last('inventory.nodes.revoke')).toEqual({ by: 'ada', name: 'host1-SN1', ...order });
+  });
+});
