@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { folder, run } from './run.mjs';
 
-const sources = ['apps', 'libs', 'lab', 'test', 'bench'];
+const sources = ['apps', 'libs', 'lab', 'test', 'bench', 'sim'];
 const stamp = join(folder, 'dist', '.built');
 
 /**

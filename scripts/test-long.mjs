@@ -1,0 +1,145 @@
+#!/usr/bin/env node
+/**
+ * `npm run test:long [-- --only PART…] [--seed N] [--list]`: what takes minutes, one part after the other. Each leaves
+ * docs/results/<part>.json: what ran, on which commit and machine, from which seed, and what came of it. The last
+ * line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { folder } from './setup/run.mjs';
+import { node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
+
+/** Of detection in virtual time. */
+const HISTORIES = 100_000;
+/** How much more of each than in `npm test`: what only computes, and what waits for real processes. */
+const PROPERTIES_FACTOR = 20;
+const HISTORIES_FACTOR = 5;
+
+/** Name → what it is, and how it runs: resolves with how many passed and failed, and a `result` for its file. */
+const parts = {
+  'long-specs': {
+    title: 'the specs that are named *.long.spec.ts',
+    run: (seed) => jest(['--config', 'jest.long.config.js', '--passWithNoTests'], { MUSTER_SEED: seed }),
+  },
+  properties: {
+    title: `properties that compute, ${PROPERTIES_FACTOR} times as many runs as in npm test`,
+    run: (seed) => random((text) => !onRealServer(text), seed, PROPERTIES_FACTOR),
+  },
+  histories: {
+    title: `random histories on a real nats-server, ${HISTORIES_FACTOR} times as long as in npm test`,
+    run: (seed) => random(onRealServer, seed, HISTORIES_FACTOR),
+  },
+  'sim-detect': { title: `${HISTORIES} histories of detection in virtual time`, run: simulation },
+  scenarios: { title: 'the long scenarios in the lab', run: longScenarios },
+};
+
+async function jest(options, env) {
+  const { report, ...counts } = await specs(options, env);
+  const files = (report?.testResults ?? []).map((f) => ({
+    file: relative(folder, f.name),
+    seconds: Math.round((f.endTime - f.startTime) / 100) / 10,
+    tests: f.assertionResults.map((t) => ({ title: t.fullName, status: t.status })),
+    ...(f.message !== '' && { message: f.message }),
+  }));
+  return { ...counts, result: { files } };
+}
+
+/** The specs that draw from the seed and that `fits` takes. */
+function random(fits, seed, factor) {
+  const drawing = ['apps', 'libs', 'lab', 'sim']
+    .flatMap((top) => readdirSync(join(folder, top), { recursive: true, encoding: 'utf8' }).map((f) => join(top, f)))
+    .filter((file) => /(?<!\.long)\.spec\.ts$/.test(file))
+    .filter((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      return /fast-check|testing\/chance\.js/.test(text) && fits(text);
+    });
+  return jest(['--runTestsByPath', ...drawing], { MUSTER_SEED: seed, MUSTER_RUNS_FACTOR: String(factor) });
+}
+
+const onRealServer = (text) => /startTestNats|RunningInventory|GatewayUnderTest|ServedFleet/.test(text);
+
+async function simulation(seed) {
+  const args = ['detect', '--histories', String(HISTORIES), '--seed', seed, '--json'];
+  const { code, text } = await node([join('dist', 'sim', 'src', 'run-sim.js'), ...args], { read: true });
+  const last = text.trim().split('\n').at(-1) ?? '';
+  // Commit and seed are those of the whole run.
+  const { commit: _c, seed: _s, ...result } = last.startsWith('{') ? JSON.parse(last) : { said: last };
+  const good = code === 0 && result.violations?.length === 0;
+  return { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: 0, result };
+}
+
+async function longScenarios() {
+  const { text, ...counts } = await scenarios('long');
+  const found = text.split(/^(?=(?:ok  |FAIL|skip) )/m).filter((block) => /^(ok  |FAIL|skip) /.test(block));
+  const result = found.map((block) => {
+    const [first = '', ...more] = block.trimEnd().split('\n');
+    const [, outcome, name, title] = /^(\S+) +(\S+) +(.*)$/.exec(first) ?? [];
+    return { name, outcome, title, said: more.filter((l) => l.startsWith('     ')).map((l) => l.trim()) };
+  });
+  return { ...counts, result: { scenarios: result } };
+}
+
+const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim();
+
+function wrong(text) {
+  process.stderr.write(`test:long: ${text}\n`);
+  process.exit(2);
+}
+
+function read() {
+  try {
+    const options = { only: { type: 'boolean' }, seed: { type: 'string' }, list: { type: 'boolean' } };
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const unknown = positionals.filter((name) => !(name in parts));
+    if (unknown.length > 0) wrong(`no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+    if ((values.only === true) !== positionals.length > 0) wrong('--only takes the names of parts, and names need it');
+    if (values.seed !== undefined && !/^\d+$/.test(values.seed)) wrong('--seed takes a whole number');
+    return { names: positionals.length > 0 ? positionals : Object.keys(parts), ...values };
+  } catch (error) {
+    return wrong(error.message);
+  }
+}
+
+const { names, seed = String(randomInt(2 ** 31)), list } = read();
+if (list) {
+  for (const [name, { title }] of Object.entries(parts)) process.stdout.write(`${name.padEnd(12)}${title}\n`);
+  process.exit(0);
+}
+
+waitOnInterrupt();
+// Built by the set-up, which runs before this.
+const { describeMachine } = await import('../dist/bench/src/machine.js');
+const commit = git('rev-parse', 'HEAD');
+const dirty = git('status', '--porcelain', '--', '.', ':!docs/results') !== '';
+process.stdout.write(`test:long: seed ${seed}, commit ${commit}${dirty ? ' with changes' : ''}\n`);
+const outcomes = [];
+for (const [i, name] of names.entries()) {
+  const { title, run } = parts[name];
+  process.stdout.write(`test:long: ${i + 1} of ${names.length}, ${name}: ${title}\n`);
+  const date = new Date();
+  const { passed, failed, skipped, result } = await run(seed);
+  const seconds = Math.round((Date.now() - date.getTime()) / 1000);
+  outcomes.push({ passed, failed, skipped });
+  const told = {
+    name,
+    commit,
+    dirty,
+    date: date.toISOString(),
+    machine: describeMachine(),
+    seed: Number(seed),
+    seconds,
+  };
+  const file = join('docs', 'results', `${name}.json`);
+  mkdirSync(join(folder, 'docs', 'results'), { recursive: true });
+  writeFileSync(
+    join(folder, file),
+    `${JSON.stringify({ ...told, passed, failed, skipped, ...result }, undefined, 2)}\n`,
+  );
+  process.stdout.write(`test:long: ${name}: ${passed} passed, ${failed} failed in ${seconds} s; see ${file}\n`);
+}
+const { line, failed } = summary(outcomes);
+process.stdout.write(`${line}\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { folder } from '../setup/run.mjs';
+
+/** The children share our process group: an interrupt from the terminal reaches them, and we wait for their tidying up. */
+export const waitOnInterrupt = () => process.on('SIGINT', () => {});
+
+/**
+ * Runs a program of ours in the project's folder, with its output on ours.
+ * @returns its exit code, and what it has written to stdout where `read` asks for that
+ */
+export function node(args, { read = false, env = {} } = {}) {
+  return new Promise((resolve) => {
+    let text = '';
+    const stdio = ['inherit', read ? 'pipe' : 'inherit', 'inherit'];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio, env: { ...process.env, ...env } });
+    child.stdout?.setEncoding('utf8').on('data', (more) => {
+      process.stdout.write(more);
+      text += more;
+    });
+    child.on('error', (error) => {
+      process.stderr.write(`${error.message}\n`);
+      resolve({ code: 1, text });
+    });
+    child.on('close', (code) => resolve({ code: code ?? 1, text }));
+  });
+}
+
+/** A run that ended badly counts as a failure, also where it named none. */
+const outcome = (code, passed, failed, skipped = 0) => ({
+  passed,
+  failed: failed === 0 && code !== 0 ? 1 : failed,
+  skipped,
+});
+
+/** Specs, by jest with these options; `report` is what jest says of them. */
+export async function specs(options, env = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'muster-test-'));
+  const file = join(dir, 'jest.json');
+  const jest = join('node_modules', 'jest', 'bin', 'jest.js');
+  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--json', `--outputFile=${file}`, ...options];
+  try {
+    const { code } = await node(args, { env });
+    const report = JSON.parse(readFileSync(file, 'utf8'));
+    return {
+      ...outcome(code, report.numPassedTests, report.numFailedTests + report.numRuntimeErrorTestSuites),
+      report,
+    };
+  } catch (error) {
+    process.stderr.write(`specs: no result (${error.message})\n`);
+    return outcome(1, 0, 1);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Scenarios, or a group of them, in the lab; `text` is what was printed of them. */
+export async function scenarios(...names) {
+  const { code, text } = await node([join('dist', 'test', 'src', 'run-scenario.js'), ...names], { read: true });
+  const counted = [...text.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1);
+  if (counted === undefined) process.stderr.write('scenarios: no result\n');
+  const [passed, failed, skipped] = (counted ?? []).slice(1).map((n) => Number(n ?? 0));
+  return { ...outcome(code, passed ?? 0, failed ?? 0, skipped), text };
+}
+
+/** `N passed, N failed`, and what this machine cannot do. */
+export function summary(outcomes) {
+  const sum = (key) => outcomes.reduce((total, o) => total + o[key], 0);
+  const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
+  return { line: `${sum('passed')} passed, ${sum('failed')} failed${skipped}`, failed: sum('failed') };
+}
