@@ -4,6 +4,7 @@ import type { GateResult, IncidentRecord } from './incident.js';
 import type { JobRecord, JobStatus } from './job.js';
 import type { Networks, NodeView, PowerDevice } from './node.js';
 import type { ClaimRecord } from './admission.js';
+import type { AgentMetrics } from './report.js';
 import type {
   AgentEnrolRequest,
   ClaimRequest,
@@ -76,6 +77,20 @@ export interface NodeListRequest extends PageRequest {
   failureDomain?: string;
   enrolled?: boolean;
   inService?: boolean;
+}
+
+/** What a node's agent last said of itself. */
+export interface AgentView {
+  node: string;
+  /** Its last report is no older than the freshness of detection, by the clock of who answers. */
+  fresh: boolean;
+  /** Of the process that sent that report; this and the rest are absent where none was heard. */
+  epoch?: number;
+  abstains?: boolean;
+  /** Peers that are members for it, and those that it has lost. */
+  members?: number;
+  lost?: number;
+  metrics?: AgentMetrics;
 }
 
 /** What an import did, or with `dryRun` would do. */
@@ -244,6 +259,8 @@ export interface RpcMap {
   /** Its agent's users are worthless from now on. */
   'inventory.nodes.revoke': [By & { name: string; reason: string; force?: boolean }, RevocationOutcome];
   'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];
+  /** Of every node that has an agent, by name; a page has 500 at most. */
+  'inventory.agents.metrics': [PageRequest, Page<AgentView>];
   'inventory.workers.list': [Record<string, never>, { items: WorkerRecord[] }];
   /**
    * A provisioner is about to start a recover task on a node: may it still? Reads the registry and every fresh

@@ -2,9 +2,10 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Closable } from '#bus';
-import { MusterError, type MusterEvent, type StatusView, Subjects, type Verdict } from '#contracts';
+import { type AgentView, MusterError, type MusterEvent, type StatusView, Subjects, type Verdict } from '#contracts';
 import { ServiceContext } from '#service';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { AgentMetrics } from './agent-metrics.js';
 import { ToldMetrics } from './told-metrics.js';
 
 /**
@@ -25,6 +26,7 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly leaseAge = this.gauge('muster_lease_age_seconds', 'Since its last renewal was seen', 'name');
   private readonly loop = this.gauge('muster_loop_delay_seconds', 'p99 delay of this process since the last scrape');
   private readonly told = new ToldMetrics(this.registry);
+  private readonly agents = new AgentMetrics(this.registry);
   private readers: Closable[] = [];
 
   constructor(
@@ -64,9 +66,26 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
       this.context.log.warn({ code: MusterError.from(error).code }, 'metrics without the figures of the fleet');
       this.up.set(0);
     }
+    try {
+      this.agents.see(await this.agentViews());
+    } catch (error) {
+      this.context.log.warn({ code: MusterError.from(error).code }, 'metrics without the figures of the agents');
+      this.agents.see([]);
+    }
     this.loop.set(this.delay.percentile(99) / 1e9);
     this.delay.reset();
     return this.registry.metrics();
+  }
+
+  private async agentViews(): Promise<AgentView[]> {
+    const views: AgentView[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.rpc.read('inventory.agents.metrics', cursor === undefined ? {} : { cursor });
+      views.push(...page.items);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    return views;
   }
 
   private fill(status: StatusView): void {

@@ -33,9 +33,18 @@ describe('what is told, counted', () => {
     expect(text).toContain('muster_gate_decisions_total{gate="QUORUM",result="stop"} 0');
   });
 
-  it('counts the gate that stopped an incident', async () => {
+  it('counts the gate that stopped an incident, those before it that did not, and all when none did', async () => {
+    const count = async (gate: string, result: string): Promise<string | undefined> =>
+      (await registry.metrics()).match(new RegExp(`gate="${gate}",result="${result}"} (\\d+)`))?.[1];
     tell('suppressed', 1, { gate: 'BRAKE' });
-    expect(await registry.metrics()).toContain('muster_gate_decisions_total{gate="BRAKE",result="stop"} 1');
+    expect([await count('BRAKE', 'stop'), await count('BRAKE', 'pass')]).toEqual(['1', '0']);
+    expect([await count('LIFE_SIGN', 'pass'), await count('DOMAIN', 'pass')]).toEqual(['1', '0']);
+    tell('fencing', 2);
+    expect([await count('LIFE_SIGN', 'pass'), await count('BRAKE', 'pass'), await count('FLAPPING', 'pass')]).toEqual([
+      '2',
+      '1',
+      '1',
+    ]);
   });
 
   it('measures each phase until another is told, however often it is told', async () => {

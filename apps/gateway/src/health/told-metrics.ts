@@ -2,6 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import {
   closedPhases,
   type EventMap,
+  type GateCode,
   GateCodes,
   type IncidentPhase,
   type MusterEvent,
@@ -13,8 +14,8 @@ import {
 const STEP_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 /**
- * What is told while this gateway runs, counted. A stop is all that is told of an incident's gates: which ones it
- * passed stands in its record alone.
+ * What is told while this gateway runs, counted. Gates are asked in their order, so a stop says that those before it let
+ * the incident through (or were released), and phase `fencing` that all did.
  */
 export class ToldMetrics {
   private readonly verdicts: Counter;
@@ -33,7 +34,7 @@ export class ToldMetrics {
     });
     this.gates = new Counter({
       name: 'muster_gate_decisions_total',
-      help: 'Gates that stopped an incident (result="stop") since this gateway began; those that let it pass are not counted',
+      help: 'Gates that stopped an incident (result="stop"), or let it through since they passed or were released (result="pass"), since this gateway began',
       labelNames: ['gate', 'result'],
       registers,
     });
@@ -46,7 +47,7 @@ export class ToldMetrics {
     });
     // From zero on: a rate must see the first of each.
     for (const verdict of VerdictKinds) this.verdicts.inc({ verdict }, 0);
-    for (const gate of GateCodes) this.gates.inc({ gate, result: 'stop' }, 0);
+    for (const gate of GateCodes) for (const result of ['stop', 'pass']) this.gates.inc({ gate, result }, 0);
   }
 
   verdict({ verdict }: Verdict): void {
@@ -55,6 +56,7 @@ export class ToldMetrics {
 
   incident({ at, data }: MusterEvent<'incident'>): void {
     if (data.gate !== undefined) this.gates.inc({ gate: data.gate, result: 'stop' });
+    for (const gate of passedBy(data)) this.gates.inc({ gate, result: 'pass' });
     this.step(data, at);
   }
 
@@ -66,4 +68,9 @@ export class ToldMetrics {
     if (closedPhases.includes(phase)) this.phases.delete(node);
     else this.phases.set(node, { incident, phase, at });
   }
+}
+
+function passedBy({ phase, gate }: EventMap['incident']): readonly GateCode[] {
+  if (phase === 'fencing') return GateCodes;
+  return gate === undefined ? [] : GateCodes.slice(0, GateCodes.indexOf(gate));
 }

@@ -44,6 +44,14 @@ describe('alarms about what the detector sees', () => {
   it('stand beside the verdict as of now, which anybody may ask for', async () => {
     const { verdict } = await fleet.bus.call('inventory.nodes.verdict', { name: 'n-1' });
     expect(verdict).toMatchObject({ node: 'n-1', verdict: 'UP', evidence: { ownReportAgeMs: 50 } });
+    const agents = await until(async () => {
+      const { items } = await fleet.bus.call('inventory.agents.metrics', { limit: 2 });
+      return items.every((a) => a.fresh) && items;
+    }, 'agents that report');
+    expect(agents).toMatchObject([
+      { node: 'n-1', epoch: 1, abstains: false },
+      { node: 'n-2', epoch: 1 },
+    ]);
   });
 
   it('are raised for a node, then for its network instead, and cleared', async () => {

@@ -1,7 +1,8 @@
 import { Controller } from '@nestjs/common';
-import type { RpcAnswer } from '#contracts';
+import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
+import { AgentsView } from './agents-view.js';
 import { StatusService } from './status.service.js';
 
 @Controller()
@@ -9,11 +10,17 @@ export class StatusController {
   constructor(
     private readonly status: StatusService,
     private readonly store: InventoryStore,
+    private readonly agents: AgentsView,
   ) {}
 
   @Rpc('inventory.status')
   get(): RpcAnswer<'inventory.status'> {
     return this.status.status();
+  }
+
+  @Rpc('inventory.agents.metrics')
+  agentMetrics(q: RpcRequest<'inventory.agents.metrics'>): RpcAnswer<'inventory.agents.metrics'> {
+    return this.agents.page(q);
   }
 
   @Rpc('inventory.workers.list')

@@ -1,8 +1,14 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
+import { ReportsModule } from '../recovery/reports.module.js';
+import { AgentsView } from './agents-view.js';
 import { DriverReconciler } from './driver.reconciler.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 
-@Module({ imports: [IncidentsModule], controllers: [StatusController], providers: [StatusService, DriverReconciler] })
+@Module({
+  imports: [IncidentsModule, ReportsModule],
+  controllers: [StatusController],
+  providers: [AgentsView, StatusService, DriverReconciler],
+})
 export class StatusModule {}

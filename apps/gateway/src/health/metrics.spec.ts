@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+
+describe('/metrics', () => {
+  let sut: GatewayUnderTest;
+
+  beforeAll(async () => {
+    sut = await GatewayUnderTest.start();
+    sut.answer('inventory.agents.metrics', ({ cursor }) =>
+      cursor === undefined
+        ? { items: [{ node: 'a-1', fresh: true, epoch: 1, members: 2, lost: 0 }], next: 'a-1' }
+        : { items: [{ node: 'b-2', fresh: false }] },
+    );
+  });
+  afterAll(() => sut.stop());
+
+  it('has the agents of every page, also while the rest of the fleet cannot be read', async () => {
+    const text = await (await sut.get('/metrics')).text();
+    expect(text).toContain('muster_up 0\n');
+    expect(text).toContain('muster_agent_members{node="a-1"} 2\n');
+    expect(text).toContain('muster_agent_up{node="b-2"} 0\n');
+    expect(sut.last('inventory.agents.metrics')).toEqual({ cursor: 'a-1' });
+  });
+});
