@@ -289,9 +289,9 @@ export class Oracle {
     });
   }
 
-  /** What waited for a monitor that stood still is as of when it came; of less than a second it knows nothing. */
+  /** What waited for a monitor that stood still is as of when it came; of a short standstill it knows nothing. */
   private counted(arrivedAt: number, readAt: number): number {
-    return readAt - arrivedAt > OWN_GAP ? arrivedAt : readAt;
+    return readAt - arrivedAt > Math.min(OWN_GAP, this.n.reportPeriod) ? arrivedAt : readAt;
   }
 
   private stoodLately(node: number, at: number): boolean {

@@ -4,6 +4,7 @@ import {
   defaultSettings,
   SETTINGS_KEY,
   type ClusterSettings,
+  type DetectionSettings,
   type NodeRecord,
   type PollAnswer,
   type PollRequest,
@@ -14,13 +15,11 @@ import { FleetView, type Records } from '../../apps/detector/src/fleet/fleet-vie
 import { ReportBook } from '../../apps/detector/src/observers/report-book.js';
 import { PollBook, type PollOrder } from '../../apps/detector/src/polls/poll-book.js';
 import { Assessor } from '../../apps/detector/src/verdicts/assessor.js';
+import { Attention } from '../../apps/detector/src/verdicts/attention.js';
 import { Examiner } from '../../apps/detector/src/verdicts/examiner.js';
 import { VerdictLog } from '../../apps/detector/src/verdicts/verdict-log.js';
 import type { History } from './history.js';
 import type { SimProbes } from './sim-probes.js';
-
-/** As in the detector: after a gap of its own loop this long the ages of reports are not believed, ms. */
-const OWN_GAP = 1000;
 
 const records = <T>(values: Record<string, T>): Records<T> => ({
   live: true,
@@ -76,9 +75,8 @@ export class SimMonitor {
   private openPolls: { order: PollOrder; until: number }[] = [];
   private assessor: Assessor;
   private leads = true;
-  private listeningSince = 0;
-  private quietUntil: number;
-  private lastTick = 0;
+  private attention = new Attention(0);
+  private readonly news = new Set<string>();
   private term = 1;
 
   constructor(
@@ -91,25 +89,29 @@ export class SimMonitor {
     this.polls = new PollBook(random);
     this.assessor = this.anAssessor();
     this.log.begin(this.term);
-    this.quietUntil = 2 * fleet.settings.detection.reportPeriod;
+    this.beQuiet(0);
   }
 
   hear(report: Report, now: number): void {
-    const changed = this.book.hear(report, now, this.fleet.settings.detection);
-    if (changed !== undefined && changed.length > 0) this.assess(changed, now);
+    this.learn(this.book.hear(report, now, this.n) ?? []);
   }
 
-  /** Its own datagrams told something. */
-  learnt(nodes: readonly string[], now: number): void {
-    if (nodes.length > 0) this.assess(nodes, now);
+  /** Something was learnt of these: judged together at the end of this turn of the loop. */
+  learn(nodes: readonly string[]): void {
+    for (const node of nodes) this.news.add(node);
+  }
+
+  /** This turn of the loop ends. */
+  settle(now: number): void {
+    if (this.news.size === 0) return;
+    const nodes = [...this.news];
+    this.news.clear();
+    this.assess(nodes, now);
   }
 
   tick(now: number): void {
-    const gap = now - this.lastTick;
-    this.lastTick = now;
-    if (gap > OWN_GAP) this.listenAnew(now);
+    this.look(now);
     this.assess(this.assessor.inTurn(), now);
-    if (this.leads) this.pollSuspects(now);
   }
 
   /** An observer's answer, if it still waits for it. */
@@ -118,12 +120,12 @@ export class SimMonitor {
     if (open < 0) return;
     this.openPolls.splice(open, 1);
     this.polls.ended(order, answer, now);
-    this.assess(order.targets, now);
+    this.learn(order.targets);
   }
 
   /** Reports reach it again. */
   listenAnew(now: number): void {
-    this.listeningSince = now;
+    this.attention.listenAnew(now);
     this.beQuiet(now);
   }
 
@@ -135,16 +137,20 @@ export class SimMonitor {
   /** Another instance leads: one that has heard the reports all the time, or has just been started. */
   succeed(now: number, warm: boolean): void {
     this.leads = true;
-    this.lastTick = now;
     if (!warm) {
       this.book = new ReportBook();
-      this.listeningSince = now;
+      this.attention = new Attention(now);
     }
+    this.attention.look(now, this.n);
     this.polls = new PollBook(this.random);
     this.openPolls = [];
     this.assessor = this.anAssessor();
     this.log.begin(++this.term);
     this.beQuiet(now);
+  }
+
+  private get n(): DetectionSettings {
+    return this.fleet.settings.detection;
   }
 
   private pollSuspects(now: number): void {
@@ -156,16 +162,22 @@ export class SimMonitor {
     }
   }
 
+  private look(now: number): void {
+    if (this.attention.look(now, this.n) !== undefined) this.listenAnew(now);
+  }
+
   private beQuiet(now: number): void {
-    this.quietUntil = now + 2 * this.fleet.settings.detection.reportPeriod;
+    this.attention.beQuiet(now, this.n);
     this.log.sayAgain();
   }
 
   private assess(nodes: readonly string[], now: number): void {
     if (!this.leads) return;
-    const vantage = { now, listeningSince: this.listeningSince, witness: this.witness };
-    for (const { node, is } of this.assessor.assess(nodes, vantage, this.port.wall(now), now < this.quietUntil))
+    this.look(now);
+    const v = { now, listeningSince: this.attention.listeningSince, witness: this.witness };
+    for (const { node, is } of this.assessor.assess(nodes, v, this.port.wall(now), this.attention.isQuiet(now)))
       this.port.said({ at: now, node, verdict: is.verdict, reason: is.reason });
+    this.pollSuspects(now);
   }
 
   private anAssessor(): Assessor {

@@ -250,11 +250,14 @@ export class SimulatedFleet {
     const due = this.travelling.filter((r) => r.at <= until).sort((a, b) => a.at - b.at);
     if (due.length > 0) this.travelling = this.travelling.filter((r) => r.at > until);
     for (const { at, arrive } of due) {
+      if (at > now) this.monitor.settle(now);
       now = Math.max(now, at);
-      this.monitor.learnt(this.probes.advance(now), now);
+      this.monitor.learn(this.probes.advance(now));
       if (takeover === undefined || takeover.warm) arrive(now);
     }
-    this.monitor.learnt(this.probes.advance(until), until);
+    this.monitor.settle(now);
+    this.monitor.learn(this.probes.advance(until));
+    this.monitor.settle(until);
     this.onFaultEnds(ends, until);
     // Time alone changes little while everyone is UP; news is acted on at once.
     if (this.steps % (this.monitor.log.notUp().length > 0 ? 2 : 8) === 1) {

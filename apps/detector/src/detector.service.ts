@@ -23,6 +23,7 @@ import { Poller } from './polls/poller.js';
 import { OwnProbes } from './probe/own-probe.js';
 import { Witness } from './probe/witness.js';
 import { Assessor, type News } from './verdicts/assessor.js';
+import { Attention } from './verdicts/attention.js';
 import { Examiner, type Vantage } from './verdicts/examiner.js';
 import { VerdictPublisher } from './verdicts/publisher.js';
 import { reportersNeeded } from './verdicts/quorum.js';
@@ -30,8 +31,6 @@ import { VerdictLog } from './verdicts/verdict-log.js';
 
 /** ms between two looks at what changes by time alone. News in a report is acted on at once. */
 const TICK = 100;
-/** After a gap of our own loop this long the ages of reports are not believed, ms. */
-const OWN_GAP = 1000;
 /** What is beside the verdicts takes time to be seen: until then a new leader says nothing of it, rather than that there is nothing, ms. */
 const CONDITIONS_AFTER = 15_000;
 
@@ -64,10 +63,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private bench: Bench | undefined;
   private answering: Closable | undefined;
   private stopped = false;
-  /** Since when reports reach us without a gap, monotonic ms. */
-  private listeningSince = performance.now();
-  private quietUntil = Infinity;
-  private lastTick = performance.now();
+  private readonly attention = new Attention(performance.now());
   private leadsSince = Infinity;
   /** Of whom something was learnt in this turn of the loop. */
   private readonly learnt = new Set<string>();
@@ -202,23 +198,20 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private listenAnew(why: string): void {
-    this.listeningSince = performance.now();
+    this.attention.listenAnew(performance.now());
     this.beQuiet(why);
   }
 
   /** Two report periods without a verdict: then everyone has spoken again, and is examined anew. */
   private beQuiet(why: string): void {
     if (!this.bench) return;
-    this.quietUntil = performance.now() + 2 * this.bench.fleet.settings.detection.reportPeriod;
+    this.attention.beQuiet(performance.now(), this.bench.fleet.settings.detection);
     this.verdicts.sayAgain();
     this.context.log.info({ why }, 'quiet for two report periods');
   }
 
   private tick(): void {
-    const now = performance.now();
-    const gap = now - this.lastTick;
-    this.lastTick = now;
-    if (gap > OWN_GAP) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`);
+    this.look();
     if (this.bench) this.forgetStrangers(this.bench.fleet.targets);
     if (!this.bench || !this.lease.held) return;
     const { assessor, fleet } = this.bench;
@@ -228,6 +221,13 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     if (witness === '' || fleet.members.length !== 2 || !assessor.anySuspect) this.witness.forget();
     else void this.witness.ask(witness);
     this.publisher.run();
+  }
+
+  /** Before anything is judged. */
+  private look(): void {
+    if (!this.bench) return;
+    const gap = this.attention.look(performance.now(), this.bench.fleet.settings.detection);
+    if (gap !== undefined) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`);
   }
 
   private forgetStrangers(targets: ReadonlyMap<string, unknown>): void {
@@ -240,6 +240,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   private assess(nodes: readonly string[]): void {
     if (!this.bench || !this.lease.held) return;
+    this.look();
     const v = this.vantage();
     this.tell(this.bench.assessor.assess(nodes, v, Date.now(), this.isQuiet(v.now)));
     this.poll(this.bench);
@@ -260,6 +261,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private current({ node }: CurrentVerdictRequest): Verdict {
     this.lease.check();
     if (!this.bench) throw new MusterError('NOT_LEADER', 'this detector does not yet follow the registry');
+    this.look();
     const v = this.vantage();
     const { verdict, news } = this.bench.assessor.current(node, v, Date.now(), this.isQuiet(v.now));
     this.tell(news);
@@ -289,10 +291,10 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private vantage(): Vantage {
-    return { now: performance.now(), listeningSince: this.listeningSince, witness: this.witness.ok };
+    return { now: performance.now(), listeningSince: this.attention.listeningSince, witness: this.witness.ok };
   }
 
   private isQuiet(now: number): boolean {
-    return now < this.quietUntil || !this.bench?.fleet.live;
+    return this.attention.isQuiet(now) || !this.bench?.fleet.live;
   }
 }

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { DetectionProfiles } from '#contracts';
+import { Attention } from './attention.js';
+
+const n = DetectionProfiles.lan;
+
+describe('the attention of the monitor', () => {
+  it('judges nobody before it leads, and for two report periods from then on', () => {
+    const attention = new Attention(0);
+    expect(attention.isQuiet(60_000)).toBe(true);
+    attention.beQuiet(60_000, n);
+    expect(attention.isQuiet(61_999)).toBe(true);
+    expect(attention.isQuiet(62_000)).toBe(false);
+  });
+
+  it('notices at the first look that its loop stood still, once', () => {
+    const attention = new Attention(0);
+    expect(attention.look(1000, n)).toBeUndefined();
+    expect(attention.look(2001, n)).toBe(1001);
+    expect(attention.look(2002, n)).toBeUndefined();
+  });
+
+  it('bears less where reports are fresh for less', () => {
+    const attention = new Attention(0);
+    expect(attention.look(501, DetectionProfiles.fast)).toBe(501);
+    expect(attention.look(1501, DetectionProfiles.wan)).toBeUndefined();
+    expect(attention.look(2502, DetectionProfiles.wan)).toBe(1001);
+  });
+
+  it('counts silence from when reports can reach it', () => {
+    const attention = new Attention(5);
+    expect(attention.listeningSince).toBe(5);
+    attention.listenAnew(700);
+    expect(attention.listeningSince).toBe(700);
+  });
+});

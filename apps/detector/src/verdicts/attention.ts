@@ -1,0 +1,50 @@
+import type { DetectionSettings } from '#contracts';
+
+/** ms that our own loop may stand still at most, and never longer than a report period: beyond, ages are not believed. */
+const OWN_GAP = 1000;
+/** Report periods without a verdict: then everyone has spoken again. */
+const QUIET_PERIODS = 2;
+
+type Numbers = Pick<DetectionSettings, 'reportPeriod'>;
+
+/**
+ * Whether the monitor may judge. It may not before everyone has spoken again: after its start, a takeover, when the bus
+ * came back, and after its own loop stood still, for what waited in its sockets looks as if it had just been said.
+ * Whoever is about to judge looks first: a process that was stopped goes on in the middle of its loop, not with the
+ * timer that would notice. Times are monotonic ms.
+ */
+export class Attention {
+  private since: number;
+  private lookedAt: number;
+  private quietUntil = Infinity;
+
+  constructor(now: number) {
+    this.since = now;
+    this.lookedAt = now;
+  }
+
+  /** Since when reports reach us without a gap. */
+  get listeningSince(): number {
+    return this.since;
+  }
+
+  /** For how long the loop stood still since the last look, where that was too long. */
+  look(now: number, n: Numbers): number | undefined {
+    const gap = now - this.lookedAt;
+    this.lookedAt = now;
+    return gap > Math.min(OWN_GAP, n.reportPeriod) ? gap : undefined;
+  }
+
+  /** Reports are missing before now. */
+  listenAnew(now: number): void {
+    this.since = now;
+  }
+
+  beQuiet(now: number, n: Numbers): void {
+    this.quietUntil = now + QUIET_PERIODS * n.reportPeriod;
+  }
+
+  isQuiet(now: number): boolean {
+    return now < this.quietUntil;
+  }
+}
