@@ -86,7 +86,8 @@ const isLink = (x: unknown): x is LinkObservation =>
   Array.isArray(x) &&
   (x.length === 2 || (x.length === 3 && isCount(x[2]) && x[2] <= 1000)) &&
   isCount(x[0]) &&
-  typeof x[1] === 'number';
+  // JSON can say 1e400, which is Infinity.
+  Number.isFinite(x[1]);
 
 const isCounts = (x: unknown): x is Record<string, number> =>
   typeof x === 'object' && x !== null && !Array.isArray(x) && Object.values(x).every(isCount);
@@ -116,9 +117,12 @@ export function parseReport(text: string): Report | undefined {
   const networks = r.networks;
   if (!Array.isArray(networks) || networks.length < 1 || networks.length > 4 || !networks.every((n) => isText(n)))
     return undefined;
+  if (new Set(networks).size !== networks.length) return undefined;
   if (!Array.isArray(r.peers) || r.peers.length > 4096) return undefined;
+  const named = new Set<string>();
   for (const peer of r.peers as unknown[]) {
-    if (!Array.isArray(peer) || peer.length !== 2 || !isText(peer[0])) return undefined;
+    if (!Array.isArray(peer) || peer.length !== 2 || !isText(peer[0]) || named.has(peer[0])) return undefined;
+    named.add(peer[0]);
     const links = peer[1] as unknown;
     if (!Array.isArray(links) || links.length !== networks.length) return undefined;
     for (const link of links as unknown[]) {
@@ -126,8 +130,9 @@ export function parseReport(text: string): Report | undefined {
     }
   }
   const h = r.health as Partial<AgentHealth> | undefined;
-  if (typeof h !== 'object' || h === null || typeof h.abstain !== 'boolean' || typeof h.loopGapMs !== 'number')
+  if (typeof h !== 'object' || h === null || typeof h.abstain !== 'boolean' || !Number.isFinite(h.loopGapMs))
     return undefined;
+  if (h.reason !== undefined && !isText(h.reason, 1024)) return undefined;
   if (h.warnings !== undefined && !(Array.isArray(h.warnings) && h.warnings.every((w) => isText(w, 1024))))
     return undefined;
   if (!isCounts(h.sendErrors)) return undefined;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isWireError } from '#contracts/errors.js';
 import type { Peer, PeerList } from '#contracts/peers.js';
-import { checkDetection, type DetectionSettings } from '#contracts/settings.js';
+import { checkDetection, DetectionProfiles, type DetectionSettings } from '#contracts/settings.js';
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 
@@ -16,6 +16,15 @@ const probeable = (p: Peer): Peer => ({
   name: p.name,
   networks: Object.fromEntries(Object.entries(p.networks).filter(([, address]) => isIP(address) !== 0)),
 });
+
+/** All of them, whole and positive: a number that is missing would pass every comparison. */
+function detectionOf(raw: unknown): DetectionSettings {
+  if (!isObject(raw)) throw new Error('has no detection numbers');
+  const { profile, ...numbers } = DetectionProfiles.lan;
+  for (const name of Object.keys(numbers))
+    if (!Number.isSafeInteger(raw[name]) || (raw[name] as number) < 1) throw new Error(`has no detection.${name}`);
+  return checkDetection({ ...numbers, profile, ...raw });
+}
 
 /**
  * A peer list from the wire or the disk. Throws an Error that says what is wrong with it; written by hand, since the
@@ -33,9 +42,8 @@ export function parsePeerList(text: string, self: { node: string; cluster: strin
   if (!Array.isArray(raw.peers) || !raw.peers.every(isPeer)) throw new Error('has a peer without name or address');
   const names = raw.peers.map((p) => p.name);
   if (new Set(names).size !== names.length || names.includes(self.node)) throw new Error('names a peer twice');
-  if (!isObject(raw.detection)) throw new Error('has no detection numbers');
-  checkDetection(raw.detection as unknown as DetectionSettings);
-  return { ...(raw as unknown as PeerList), peers: raw.peers.map(probeable) };
+  const detection = detectionOf(raw.detection);
+  return { ...(raw as unknown as PeerList), detection, peers: raw.peers.map(probeable) };
 }
 
 /** How often in a row an older version is refused before we believe that the control plane was set back (a restore). */

@@ -30,6 +30,8 @@ describe('a peer list', () => {
     ['with an address that is none', { ...list(1), peers: [{ name: 'b', networks: { management: 7 } }] }],
     ['that names a peer twice', list(1, ['b', 'b'])],
     ['that names ourselves', list(1, ['a'])],
+    ['without one of the numbers', { ...list(1), detection: { ...DetectionProfiles.lan, misses: undefined } }],
+    ['with a number as a text', { ...list(1), detection: { ...DetectionProfiles.lan, interval: '500' } }],
     ['without a version', { ...list(1), version: undefined }],
     [
       'with numbers that let a stale report accuse',
