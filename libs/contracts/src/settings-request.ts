@@ -41,6 +41,11 @@ export class SettingsPatchRequest {
   @IsInt()
   holdDown?: number | null;
 
+  /** What follows when a node stays DEGRADED: `policy` (`alarm`, `drain`, `down`), `after` in ms. */
+  @IsOptional()
+  @IsObject()
+  degraded?: Record<string, unknown> | null;
+
   /** `host:port`. */
   @IsOptional()
   @IsString()

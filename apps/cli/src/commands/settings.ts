@@ -29,6 +29,8 @@ export function settingsCommands(program: Command): void {
       set,
     ),
     'settings set detection.interval=250 holdDown=10000',
+    'settings set detection.profile=fast',
+    'settings set degraded.policy=drain degraded.after=60000',
     'settings set \'webhooks=[{"name":"pager","url":"https://pager.example/in","severity":"critical"}]\'',
     'settings set --file settings.yaml',
   );

@@ -39,6 +39,13 @@ const own: Record<string, ErrorCode[]> = {
   ],
   'POST /v1/nodes/{name}/replace': ['NODE_UNKNOWN', 'ALREADY_EXISTS', 'NODE_BUSY', 'NODE_RESERVED', ...drivers],
   'GET /v1/nodes/{name}/evidence': ['NODE_UNKNOWN', 'NOT_FOUND'],
+  'POST /v1/nodes/{name}/revoke': [
+    'NODE_UNKNOWN',
+    'NODE_RESERVED',
+    'NODE_BUSY',
+    'WORKLOADS_PRESENT',
+    'ILLEGAL_TRANSITION',
+  ],
   'POST /v1/nodes/import': ['IMPORT_INVALID', 'NODE_RESERVED', 'NODE_BUSY', ...drivers],
   'POST /v1/operations': admission,
   'GET /v1/jobs/{id}': ['JOB_UNKNOWN'],

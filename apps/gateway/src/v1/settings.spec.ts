@@ -38,6 +38,12 @@ describe('settings over HTTP', () => {
     expect([stale.status, ((await stale.json()) as { code: string }).code]).toEqual([409, 'REVISION_CONFLICT']);
   });
 
+  it('may be sent back as a whole: each of them has its place in a patch', async () => {
+    const all = { ...defaultSettings('spec'), degraded: { policy: 'drain', after: 60_000 } };
+    expect((await sut.send('PATCH', '/v1/settings', all, as('admin'))).status).toBe(200);
+    expect(sut.last('inventory.settings.patch')?.patch).toEqual(all);
+  });
+
   it('are refused at the door where they are no patch', async () => {
     for (const body of [{ unknown: 1 }, { globals: [] }, { webhooks: {} }, []]) {
       const answer = await sut.send('PATCH', '/v1/settings', body, as('admin'));

@@ -73,6 +73,15 @@ describe('the settings in a running inventory', () => {
     );
   });
 
+  it('say what follows from DEGRADED, and are refused where a stale report could pass for a fresh one', async () => {
+    expect((await patch({ degraded: { policy: 'drain' } })).degraded).toEqual({ policy: 'drain', after: 30_000 });
+    await expect(patch({ detection: { profile: 'lan', freshness: 2_600 } })).rejects.toMatchObject({
+      code: 'SETTINGS_INVALID',
+      facts: { findings: [expect.stringContaining('freshness (2600) must be at most x − interval (2500)')] },
+    });
+    expect((await patch({ degraded: null })).degraded.policy).toBe('alarm');
+  });
+
   it('tell of the mode of fencing too, which is set elsewhere', async () => {
     await sut.as('gateway').call('inventory.fencing.put', { ...by, mode: 'observe', storm: { flaps: 9 } });
     const last = () => told.filter((e) => e.kind === 'settings').at(-1)?.data;
