@@ -8,6 +8,7 @@ type Command = (args: string[]) => Promise<number | void>;
 const commands: Record<string, () => Promise<Command>> = {
   run: async () => (await import('./run.js')).run,
   status: async () => (await import('./status.js')).status,
+  enroll: async () => (await import('./enrol/enroll.js')).enroll,
 };
 
 /** `muster-agent [COMMAND] [options]`, by default `run`. What goes wrong is one line on stderr; wrong use ends with 2. */
