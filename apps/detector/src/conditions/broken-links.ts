@@ -22,24 +22,19 @@ const idOf = (x: string, y: string): string => (x < y ? `${x}~${y}` : `${y}~${x}
  */
 function brokenLinks(s: Sight): Map<string, BrokenLink> {
   const seen = new Map(s.nodes.filter(isSeen).map((n) => [n.name, n]));
-  const heardBySomebody = new Set<string>();
-  const heard = new Set<string>();
   const silent: { a: string; b: string; network: string }[] = [];
   for (const target of seen.values())
     for (const observer of target.watchedBy)
-      for (const network of sharedBy(seen.get(observer), target)) {
-        const state = s.link(observer, target.name, network)?.state;
-        if (state === 'heard') {
-          heardBySomebody.add(`${target.name}\0${network}`);
-          heard.add(`${idOf(observer, target.name)}\0${network}`);
-        }
-        if (state === 'silent') silent.push({ a: observer, b: target.name, network });
-      }
+      for (const network of sharedBy(seen.get(observer), target))
+        if (s.link(observer, target.name, network)?.state === 'silent')
+          silent.push({ a: observer, b: target.name, network });
+  const hearsBack = (a: string, b: string, network: string): boolean => s.link(b, a, network)?.state === 'heard';
+  const isHeard = (name: string, network: string): boolean =>
+    seen.get(name)?.watchedBy.some((o) => s.link(o, name, network)?.state === 'heard') === true;
   const broken = new Map<string, BrokenLink>();
   for (const { a, b, network } of silent) {
+    if (hearsBack(a, b, network) || !isHeard(a, network) || !isHeard(b, network)) continue;
     const id = idOf(a, b);
-    if (heard.has(`${id}\0${network}`)) continue;
-    if (!heardBySomebody.has(`${a}\0${network}`) || !heardBySomebody.has(`${b}\0${network}`)) continue;
     const link = broken.get(id) ?? { a: a < b ? a : b, b: a < b ? b : a, networks: [] };
     if (!link.networks.includes(network)) link.networks.push(network);
     broken.set(id, link);
@@ -47,13 +42,12 @@ function brokenLinks(s: Sight): Map<string, BrokenLink> {
   return broken;
 }
 
-/** Networks of both on which neither is silent as a whole. */
-const sharedBy = (observer: SightedNode | undefined, target: SightedNode): string[] =>
-  observer === undefined
-    ? []
-    : target.networks.filter(
-        (n) => observer.networks.includes(n) && !target.silentOn.includes(n) && !observer.silentOn.includes(n),
-      );
+/** Networks of the target on which neither is silent as a whole; none where the observer is not seen. */
+const sharedBy = (observer: SightedNode | undefined, target: SightedNode): readonly string[] => {
+  if (observer === undefined) return [];
+  if (target.silentOn.length === 0 && observer.silentOn.length === 0) return target.networks;
+  return target.networks.filter((n) => !target.silentOn.includes(n) && !observer.silentOn.includes(n));
+};
 
 /**
  * `link-down` for a single link, `partly-heard` for a node that several have lost: the fewest nodes that explain all

@@ -42,14 +42,18 @@ export class ConditionBook {
         watchedBy: this.fleet.observersOf(name),
       };
     });
+    const healthy = new Map(
+      this.fleet.members
+        .map((name) => [name, this.reports.of(name)] as const)
+        .filter(([, heard]) => isHealthyReporter(heard, now, n)),
+    );
     return {
       nodes,
       link: (observer, target, network) => {
-        const heard = this.reports.of(observer);
-        if (!isHealthyReporter(heard, now, n)) return undefined;
-        if ((heard.report.health.sendErrors[network] ?? 0) > 0) return undefined;
-        const link = heard.links.get(target)?.[heard.report.networks.indexOf(network)];
-        return link && { state: linkState(link, n), link };
+        const heard = healthy.get(observer);
+        const link = heard?.links.get(target)?.[heard.report.networks.indexOf(network)];
+        if (!heard || !link || (heard.report.health.sendErrors[network] ?? 0) > 0) return undefined;
+        return { state: linkState(link, n), link };
       },
     };
   }

@@ -38,12 +38,17 @@ export function qualityConditions(s: Sight, was: BadLinks): { conditions: Detect
 /** Lower median of what its observers lost; undefined: nobody counted. */
 function lossOf(s: Sight, node: { name: string; watchedBy: readonly string[] }, network: string): number | undefined {
   const lost: number[] = [];
+  let counted = 0;
   for (const observer of node.watchedBy) {
     const seen = s.link(observer, node.name, network);
-    if (seen && seen.state !== 'silent' && seen.state !== 'unknown') lost.push(seen.link[2] ?? 0);
+    if (!seen || seen.state === 'silent' || seen.state === 'unknown') continue;
+    counted++;
+    const some = seen.link[2] ?? 0;
+    if (some > 0) lost.push(some);
   }
-  lost.sort((a, b) => a - b);
-  return lost[Math.floor((lost.length - 1) / 2)];
+  // All the others have lost none.
+  const at = Math.floor((counted - 1) / 2) - (counted - lost.length);
+  return at < 0 ? 0 : lost.sort((a, b) => a - b)[at];
 }
 
 function conditionsOf(byNetwork: ReadonlyMap<string, { nodes: number; bad: string[] }>): DetectorCondition[] {

@@ -13,8 +13,10 @@ const heard = (node: string, warnings: string[], over: Partial<Report> = {}): He
 };
 const calm = (node: string): Heard => heard(node, []);
 const sees = (node: string, name = 'a'): Heard => heard(node, [`duplicate: two machines speak as ${name}`]);
-const twice = (own: Heard | undefined, observers: (Heard | undefined)[], now = 100): boolean =>
-  isDuplicated('a', own, observers, now, n);
+const twice = (own: Heard | undefined, observers: (Heard | undefined)[], now = 100): boolean => {
+  const known = new Map(observers.map((h, i) => [h?.report.node ?? `unheard-${i}`, h]));
+  return isDuplicated('a', [...known.keys()], (name) => (name === 'a' ? own : known.get(name)), now, n);
+};
 
 describe('two machines under one name on the wire', () => {
   it('are seen by the node itself, or by two of its observers', () => {

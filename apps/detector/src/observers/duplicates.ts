@@ -13,15 +13,21 @@ const namesIn = ({ health }: Report): string[] =>
  * node itself says so, or two of its observers do; the word of one that may be wrong stops no verdict, unless there is
  * but one.
  * @param observers those by the plan
+ * @param heard the last word of each
  */
 export function isDuplicated(
   node: string,
-  own: Heard | undefined,
-  observers: readonly (Heard | undefined)[],
+  observers: readonly string[],
+  heard: (name: string) => Heard | undefined,
   now: number,
   n: DetectionSettings,
 ): boolean {
-  const says = (h: Heard | undefined): boolean =>
-    h?.report.health.warnings !== undefined && isHealthyReporter(h, now, n) && namesIn(h.report).includes(node);
-  return says(own) || observers.filter(says).length >= Math.min(2, Math.max(1, observers.length));
+  const says = (name: string): boolean => {
+    const h = heard(name);
+    return h?.report.health.warnings !== undefined && isHealthyReporter(h, now, n) && namesIn(h.report).includes(node);
+  };
+  if (says(node)) return true;
+  let count = 0;
+  for (const o of observers) if (says(o)) count++;
+  return count >= Math.min(2, Math.max(1, observers.length));
 }

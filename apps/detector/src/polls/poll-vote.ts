@@ -24,13 +24,11 @@ export function pollVoteOf(
   if (!word || word.abstain || now - word.at > n.freshness) return vote;
   if (!isHealthyReporter(heard, now, n) || heard.report.epoch !== word.epoch) return vote;
   const shared = heard.report.networks.filter((network) => networks.includes(network));
-  for (const network of shared) {
-    const tried = word.networks[network];
-    if (!tried) continue;
-    if (tried.answered > 0) vote.heardOn.push(network);
-    else if (tried.sent >= LEAST_SENT) vote.silentOn.push(network);
-  }
-  vote.missingOn = [...vote.silentOn];
+  const answered = (network: string): boolean => (word.networks[network]?.answered ?? 0) > 0;
+  const sent = (network: string): number => word.networks[network]?.sent ?? 0;
+  vote.heardOn = shared.filter(answered);
+  vote.silentOn = shared.filter((network) => !answered(network) && sent(network) >= LEAST_SENT);
+  vote.missingOn = vote.silentOn;
   if (vote.heardOn.length > 0) vote.stance = 'hears';
   else if (shared.length > 0 && vote.silentOn.length === shared.length) {
     vote.stance = 'accuses';

@@ -6,7 +6,7 @@ import type { Examiner, Vantage } from './examiner.js';
 import { judge, type Judgement } from './verdict.js';
 import type { VerdictLog } from './verdict-log.js';
 
-/** Nodes that are plainly UP are looked at in this many turns once the fleet is large: news in a report does not wait. */
+/** Once the fleet is large, nodes are looked at in this many turns: news in a report does not wait, nor does a suspect. */
 const TURNS = 5;
 const LARGE = 100;
 
@@ -28,12 +28,12 @@ export class Assessor {
     private readonly probes: Pick<OwnProbes, 'watch'>,
   ) {}
 
-  /** Whose turn it is: everyone in a small fleet, and always who is not plainly UP. */
+  /** Whose turn it is: everyone in a small fleet, and always who is suspect: what stands between it and DOWN may be time. */
   inTurn(): string[] {
     const all = [...this.fleet.targets.keys()];
     if (all.length <= LARGE) return all;
     this.turn = (this.turn + 1) % TURNS;
-    return all.filter((node, i) => i % TURNS === this.turn || this.log.judgementOf(node).verdict !== 'UP');
+    return all.filter((node, i) => i % TURNS === this.turn || this.log.judgementOf(node).verdict === 'SUSPECT');
   }
 
   /** @param quiet learn whom to look at, say nothing */

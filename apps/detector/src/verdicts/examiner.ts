@@ -45,13 +45,7 @@ export class Examiner {
     const observers = this.fleet.observersOf(name);
     const conflict =
       (own !== undefined && v.now < own.conflictUntil) ||
-      isDuplicated(
-        name,
-        own,
-        observers.map((o) => this.book.of(o)),
-        v.now,
-        n,
-      );
+      isDuplicated(name, observers, (o) => this.book.of(o), v.now, n);
     const left = this.leftMs(target, v);
     const votes = this.fleet.observersOf(name).map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n));
     const facts: TargetFacts = {

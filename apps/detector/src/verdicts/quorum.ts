@@ -56,7 +56,19 @@ const majority = (members: number): number => Math.floor(members / 2) + 1;
 export const reportersNeeded = (members: number): number => (members === 0 ? 0 : members === 2 ? 1 : majority(members));
 
 const isMost = (count: number, assigned: number): boolean => count > assigned / 2;
-const accusersIn = (votes: readonly Vote[]): number => votes.filter((v) => v.stance === 'accuses').length;
+const counted = (votes: readonly Vote[], is: (v: Vote) => boolean): number => {
+  let count = 0;
+  for (const v of votes) if (is(v)) count++;
+  return count;
+};
+const accusersIn = (votes: readonly Vote[]): number => counted(votes, (v) => v.stance === 'accuses');
+const hears = (v: Vote): boolean => v.stance === 'hears';
+
+/** Distinct observers: one by the plan may have been drawn as well. */
+function hearersIn(f: TargetFacts): number {
+  if (!f.polled || f.polled.length === 0) return counted(f.votes, hears);
+  return new Set([...f.votes, ...f.polled].filter(hears).map((v) => v.observer)).size;
+}
 
 /**
  * Counts. Stale, abstaining and unheard-of observers are in the denominator and never among the accusers.
@@ -71,20 +83,19 @@ export function tally(f: TargetFacts): Tally {
   const most = (count: number): boolean => isMost(count, f.votes.length);
   const watching = accusersIn(f.votes);
   const polled = f.polled && { assigned: f.polled.length, accusers: accusersIn(f.polled) };
-  const hearers = [...f.votes, ...(f.polled ?? [])].filter((v) => v.stance === 'hears').map((v) => v.observer);
   const sighted =
     (f.members > 0 && f.otherReporters >= majority(f.members)) ||
     (f.members === 2 && f.otherReporters === 1 && f.witness);
-  const suspect = most(f.votes.filter((v) => v.suspects).length);
-  const on = (network: string, of: (v: Vote) => string[]): number =>
-    f.votes.filter((v) => of(v).includes(network)).length;
+  const suspect = most(counted(f.votes, (v) => v.suspects));
+  const on = (network: string, of: (v: Vote) => readonly string[]): number =>
+    counted(f.votes, (v) => of(v).includes(network));
   return {
     blind: f.reporters < reportersNeeded(f.members),
     sighted,
     suspect,
     assigned: polled?.assigned ?? f.votes.length,
     accusers: polled?.accusers ?? watching,
-    hears: new Set(hearers).size,
+    hears: hearersIn(f),
     down:
       sighted &&
       most(watching) &&
