@@ -56,20 +56,20 @@ export class WatchPlan {
   }
 
   private drawRings(sorted: readonly WatchedNode[], members: readonly string[], k: number): void {
-    for (const { name } of sorted) this.observers.set(name, []);
+    const chosenOf = sorted.map((): string[] => []);
+    sorted.forEach(({ name }, i) => this.observers.set(name, chosenOf[i] as string[]));
     const most = Math.min(k, members.length);
+    // By their places in the sorted list: a thousand nodes are drawn anew whenever one comes or goes.
+    const order = sorted.map((_, i) => i);
     for (let ring = 0; ring < k; ring++) {
-      const at = new Map(sorted.map((n) => [n.name, hash(`${ring}\0${n.name}`)]));
-      const before = (a: string, b: string): number =>
-        (at.get(a) as number) - (at.get(b) as number) || (a < b ? -1 : 1);
-      const order = sorted.map((n) => n.name).sort(before);
-      const isMember = new Set(members);
+      const at = sorted.map((n) => hash(`${ring}\0${n.name}`));
+      order.sort((a, b) => (at[a] as number) - (at[b] as number) || a - b);
       order.forEach((target, i) => {
-        const chosen = this.observers.get(target) as string[];
+        const chosen = chosenOf[target] as string[];
         for (let back = 1; back < order.length && chosen.length < most; back++) {
-          const o = order[(i - back + order.length) % order.length] as string;
-          if (!isMember.has(o) || chosen.includes(o)) continue;
-          chosen.push(o);
+          const o = sorted[order[(i - back + order.length) % order.length] as number] as WatchedNode;
+          if (!o.member || chosen.includes(o.name)) continue;
+          chosen.push(o.name);
           break;
         }
       });

@@ -7,6 +7,7 @@ import {
   type ClusterSettings,
   type NodeRecord,
   type PollRequest,
+  type WatchedNode,
 } from '#contracts';
 import { answerLimit, roundPeriod } from '../probe/limits.js';
 import type { ProbeTarget } from '../probe/own-probe.js';
@@ -41,6 +42,8 @@ const sshPort = (vars: Record<string, unknown>): number => {
 /** Whom we judge, who votes on whom, and by which numbers: follows the registry. */
 export class FleetView {
   private built: { targets: Map<string, WatchedTarget>; members: string[]; plan: WatchPlan } | undefined;
+  /** The last plan, and what it was made of: a record may change in many ways that do not concern it. */
+  private drawn: { of: string; plan: WatchPlan } | undefined;
 
   constructor(
     private readonly nodes: Records<NodeRecord>,
@@ -110,7 +113,13 @@ export class FleetView {
     );
     const watched = [...targets.values()].map((t) => ({ name: t.record.name, member: t.member }));
     const members = watched.filter((w) => w.member).map((w) => w.name);
-    this.built = { targets, members, plan: new WatchPlan(watched) };
+    this.built = { targets, members, plan: this.planOf(watched) };
     return this.built;
+  }
+
+  private planOf(watched: readonly WatchedNode[]): WatchPlan {
+    const of = watched.map((w) => `${w.name} ${w.member}`).join('\n');
+    if (this.drawn?.of !== of) this.drawn = { of, plan: new WatchPlan(watched) };
+    return this.drawn.plan;
   }
 }
