@@ -90,6 +90,33 @@ describe('inventory on a real server', () => {
     });
   });
 
+  it('has the agents follow a node that is added, gets another address, and goes', async () => {
+    const addresses: (string | undefined)[] = [];
+    let changed = (): void => undefined;
+    const agent = sut.as('agent=a-1');
+    // As an agent does: it asks anew whenever it is told to.
+    const told = agent.subscribe(Subjects.peersChanged('a-1'), () => {
+      void agent.ask<PeerList>(Subjects.peers('a-1'), {}).then((list) => {
+        addresses.push(list.peers.find((p) => p.name === 'c-1')?.networks['backend']);
+        changed();
+      });
+    });
+    await agent.nc.flush();
+    const follows = async (address: string | undefined): Promise<void> => {
+      while (addresses.length === 0 || addresses.at(-1) !== address)
+        await new Promise<void>((resolve) => (changed = resolve));
+    };
+    const gateway = sut.as('gateway');
+    await gateway.call('inventory.nodes.create', { ...by, node: node('c', '10.0.0.3') });
+    await follows('10.1.0.3');
+    const networks = { management: { address: '10.0.0.3' }, backend: { address: '10.1.0.33' } };
+    await gateway.call('inventory.nodes.patch', { ...by, name: 'c-1', patch: { networks } });
+    await follows('10.1.0.33');
+    await gateway.call('inventory.nodes.delete', { ...by, name: 'c-1' });
+    await follows(undefined);
+    await told.close();
+  });
+
   it('takes a node from UP over a commission into service', async () => {
     const submit = () =>
       sut.as('gateway').call('inventory.operations.submit', {
