@@ -58,7 +58,7 @@ export class SmallFleet {
     const credentials = readCredentials(credentialsFile(nats.dir, 'inventory'));
     const inventory = await connectBus({ name: 'inventory-spec', servers: [nats.url], credentials });
     await inventory.createBuckets();
-    const settings = { ...defaultSettings(CLUSTER), agentPort: 20_000 + (process.pid % 20_000) };
+    const settings = { ...defaultSettings(CLUSTER), agentPort: 20_000 + (process.pid % 10_000) };
     const fleet = new SmallFleet(nats, inventory, names, settings, 10 + (process.pid % 200));
     await inventory.bucket<ClusterSettings>('settings').create(SETTINGS_KEY, settings);
     for (const name of names)
