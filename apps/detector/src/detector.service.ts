@@ -199,6 +199,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   private listenAnew(why: string): void {
     this.attention.listenAnew(performance.now());
+    this.polls.forget();
     this.beQuiet(why);
   }
 

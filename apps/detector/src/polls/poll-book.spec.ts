@@ -120,4 +120,11 @@ describe('the book of polls', () => {
     for (const o of again) expect(book.wordOf(o.observer, 'n0')).toBeUndefined();
     expect(due([suspect('n0')], 1300, members)).toEqual([]);
   });
+
+  it('forgets everything where what came in is not to be believed', () => {
+    for (const o of due([suspect('n0')], 0)) book.ended(o, answer(o.observer, { n0: 0 }), 10);
+    book.forget();
+    expect(book.wordOf('n1', 'n0')).toBeUndefined();
+    expect(due([suspect('n0')], POLL_GAP_MS)).toHaveLength(39);
+  });
 });

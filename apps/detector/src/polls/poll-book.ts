@@ -117,6 +117,11 @@ export class PollBook {
     }
   }
 
+  /** Whatever came in before now is not believed: everybody is to be asked anew. */
+  forget(): void {
+    this.polls.clear();
+  }
+
   private pollOf(node: string): Poll {
     let poll = this.polls.get(node);
     if (!poll) {
