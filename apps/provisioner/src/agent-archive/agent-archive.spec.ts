@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agentArchive, PROJECT, type AgentArchive } from './agent-archive.js';
 import { importsOf, programFiles } from './program-files.js';
 import { tar, type ArchiveFile } from './tar.js';
+import { agentUnit } from './unit.js';
 
 let dir: string;
 beforeAll(async () => {
@@ -119,6 +120,50 @@ describe("the agent's archive", () => {
     expect(run('muster-workload', 'list', '--json')).toBe('[]\n');
   });
 
+  it('can enrol its host, and say how it is', async () => {
+    const home = join(dir, 'host/opt/muster-agent/current');
+    const run = (...args: string[]): { status: number | null; text: string } => {
+      const env = { PATH: '/usr/bin:/bin', MUSTER_ROOT: join(dir, 'host') };
+      const { status, stderr, stdout } = spawnSync(join(home, 'bin/muster-agent'), args, { env, encoding: 'utf8' });
+      return { status, text: stdout + stderr };
+    };
+    expect(run('enroll')).toMatchObject({ status: 2, text: expect.stringContaining('--server is needed') });
+    expect(run('status')).toMatchObject({ status: 1, text: expect.stringContaining('no agent answers at') });
+  });
+
+  it('is put in its place by its own script, beside the version before, and again', async () => {
+    const [root, unpacked] = [join(dir, 'bare'), join(dir, 'unpacked')];
+    await mkdir(unpacked);
+    execFileSync('tar', ['-xzf', first.file, '-C', unpacked]);
+    const install = (from: string): string =>
+      execFileSync('sh', [join(from, 'install.sh')], {
+        env: { PATH: '/usr/bin:/bin', MUSTER_ROOT: root },
+        encoding: 'utf8',
+      });
+    expect(install(unpacked)).toBe(
+      `muster-agent ${first.version} is in its place\nnext: muster-agent enroll --server URL --token-file FILE\n`,
+    );
+    const home = join(root, 'opt/muster-agent');
+    expect([await readlink(join(home, 'current')), (await readdir(home)).sort()]).toEqual([
+      first.version,
+      [first.version, 'current'],
+    ]);
+    expect((await readdir(join(root, 'usr/local/bin'))).sort()).toEqual([
+      'muster-agent',
+      'muster-gate',
+      'muster-workload',
+    ]);
+    await writeFile(join(unpacked, 'VERSION'), 'another\n');
+    await mkdir(join(root, 'etc/muster'));
+    await writeFile(join(root, 'etc/muster/agent.json'), '{}');
+    expect(install(unpacked)).toContain('next: systemctl enable muster-agent');
+    expect(install(join(home, 'another'))).toContain('muster-agent another is in its place');
+    expect((await readdir(home)).sort()).toEqual([first.version, 'another', 'current'].sort());
+    const broken = join(unpacked, 'node');
+    await writeFile(broken, '#!/bin/sh\nexit 127\n');
+    expect(() => install(unpacked)).toThrow('does not run on this machine');
+  });
+
   it('is packed once for one content, and keeps its version wherever it is packed', async () => {
     const { mtimeMs } = await stat(first.file);
     expect(await agentArchive(join(dir, 'data'), runtime)).toEqual(first);
@@ -139,5 +184,25 @@ describe("the agent's archive", () => {
     expect((await readdir(join(dir, 'data'))).filter((f) => f.endsWith('.gz'))).toEqual([
       `muster-agent-${second.version}.tar.gz`,
     ]);
+  });
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+(hasSystemd ? describe : describe.skip)("the agent's unit", () => {
+  it('is one that systemd understands', async () => {
+    const home = join(dir, 'unit');
+    const program = join(home, 'current/node');
+    await mkdir(join(home, 'current'), { recursive: true });
+    await writeFile(program, '#!/bin/sh\n', { mode: 0o755 });
+    const file = join(dir, 'muster-agent.service');
+    const complaints = async (unit: string): Promise<string[]> => {
+      await writeFile(file, unit);
+      const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+      return stderr.split('\n').filter((line) => line.includes('muster-agent'));
+    };
+    const unit = agentUnit(home, 'main.js');
+    expect(await complaints(unit)).toEqual([]);
+    expect(await complaints(unit.replace('Nice=', 'Nicer='))).toHaveLength(1);
+    expect(await complaints(unit.replace(program, '/no/such/program'))).not.toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { installScript } from './install-script.js';
 import { programFiles } from './program-files.js';
 import type { ArchiveFile } from './tar.js';
+import { agentUnit } from './unit.js';
 
 /** Where an agent lives on its node: one folder per version, and `current`, a link to the one that is used. */
 export const AGENT_HOME = '/opt/muster-agent';
@@ -12,7 +14,7 @@ const programOf = (name: string): string => `dist/apps/agent/src/${name}.js`;
 
 /**
  * All that an agent is made of, by its path in the archive: its programs, the packages that they need, a Node of their
- * own, the three commands, its unit. Nothing else is needed on the node, and nothing has to be fetched.
+ * own, the three commands, its unit, a script that puts them in their place. Nothing else is needed on the node, and nothing has to be fetched.
  * @throws CONFIG_INVALID
  */
 export function agentFiles(project: string, runtime: string): ArchiveFile[] {
@@ -21,7 +23,8 @@ export function agentFiles(project: string, runtime: string): ArchiveFile[] {
   const files: ArchiveFile[] = [
     { path: 'node', mode: 0o755, ...onDisk(runtime) },
     { path: 'package.json', mode: 0o644, text: `${JSON.stringify({ type: 'module', imports }, null, 2)}\n` },
-    { path: 'muster-agent.service', mode: 0o644, text: unit },
+    { path: 'muster-agent.service', mode: 0o644, text: agentUnit(AGENT_HOME, programOf('main')) },
+    { path: 'install.sh', mode: 0o755, text: installScript(AGENT_HOME, Object.keys(COMMANDS)) },
     ...Object.entries(COMMANDS).map(([command, name]) => ({
       path: `bin/${command}`,
       mode: 0o755,
@@ -39,20 +42,3 @@ const onDisk = (path: string): { file: string; size: number } => {
   const file = realpathSync(path);
   return { file, size: statSync(file).size };
 };
-
-const unit = `[Unit]
-Description=Muster uptime agent
-Wants=network-online.target
-After=network-online.target
-StartLimitIntervalSec=0
-
-[Service]
-ExecStart=${AGENT_HOME}/current/node ${AGENT_HOME}/current/${programOf('main')}
-RuntimeDirectory=muster
-StateDirectory=muster
-Restart=always
-RestartSec=200ms
-
-[Install]
-WantedBy=multi-user.target
-`;
