@@ -1,6 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AgentHealth, AlarmCode, ClusterSettings, DetectionSettings, StatusView, VerdictKind } from '#contracts';
+import type {
+  AlarmCode,
+  ClusterSettings,
+  DetectionSettings,
+  PeerList,
+  Report,
+  StatusView,
+  VerdictKind,
+} from '#contracts';
 import type { FeedEvent } from '../../lab/src/fleet/event-feed.js';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { alarm, assertNoPowerWrites, hostRunning, nowNs } from './observations.js';
@@ -109,15 +117,10 @@ export async function withProfile(
   }
 }
 
-/** What the agent of a host tells on its own host. */
-export interface AgentStatus {
-  epoch: number;
-  networks: string[];
-  peers: [peer: string, links: [misses: number, rttUs: number][]][];
-  lost: string[];
-  list: { version: number; peers: { name: string; networks: Record<string, string> }[] } | null;
-  datagrams: { received: number; dropped: Record<string, number> };
-  health: AgentHealth;
+/** What the agent of a host tells on its own host, as far as it is needed here. */
+export interface AgentStatus extends Report {
+  list: PeerList | null;
+  rejoin: { lost: string[] };
 }
 
 export async function agentStatus(fleet: Fleet, host: string): Promise<AgentStatus> {

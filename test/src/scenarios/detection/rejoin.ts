@@ -43,14 +43,20 @@ async function heals(fleet: Fleet, way: Way): Promise<number | undefined> {
     await fleet.lab('cut', way.cut === 'host' ? host : `${host}:${other}`);
     await lasts(OUTAGE_MS);
     for (const [watcher, node] of pair)
-      await agentShows(fleet, watcher, `that ${node} is lost`, (s) => s.lost.includes(node) || undefined, 10_000);
+      await agentShows(
+        fleet,
+        watcher,
+        `that ${node} is lost`,
+        (s) => s.rejoin.lost.includes(node) || undefined,
+        10_000,
+      );
     await fleet.lab('heal');
     if (way.controlReturns === true) await startNats();
     const since = performance.now();
     const member = async (): Promise<boolean> =>
-      (await Promise.all(pair.map(async ([w, node]) => !(await agentStatus(fleet, w)).lost.includes(node)))).every(
-        Boolean,
-      );
+      (
+        await Promise.all(pair.map(async ([w, node]) => !(await agentStatus(fleet, w)).rejoin.lost.includes(node)))
+      ).every(Boolean);
     while (performance.now() - since < way.withinMs) if (await member()) return performance.now() - since;
     return undefined;
   } finally {
