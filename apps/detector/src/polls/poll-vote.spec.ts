@@ -11,11 +11,11 @@ const NETWORKS = ['backend', 'management'];
 const silent = { sent: 3, answered: 0 };
 const heard = { sent: 3, answered: 1 };
 
-const reporter = (over: Partial<Report> = {}): Heard => {
+const reporter = (over: Partial<Report> = {}, at = 0): Heard => {
   const book = new ReportBook();
   const health = { abstain: false, sendErrors: {}, loopGapMs: 1 };
   const base = { v: 1 as const, node: 'o', bootId: 'b', epoch: 7, seq: 1, listVersion: 1 };
-  book.hear({ ...base, networks: NETWORKS, peers: [], health, ...over }, 0, n);
+  book.hear({ ...base, networks: NETWORKS, peers: [], health, ...over }, at, n);
   return book.of('o') as Heard;
 };
 const word = (networks: PollWord['networks'], over: Partial<PollWord> = {}): PollWord => ({
@@ -47,9 +47,9 @@ describe('how a polled observer counts', () => {
 
   it('is absent once its answer, or its last report, is older than the freshness', () => {
     expect(stance(word(all, { at: 0 }), reporter(), n.freshness)).toBe('accuses');
-    expect(stance(word(all, { at: 0 }), reporter(), n.freshness + 1)).toBe('absent');
+    expect(stance(word(all, { at: 0 }), reporter({}, 1000), n.freshness + 1)).toBe('absent');
     expect(stance(word(all, { at: n.freshness }), reporter(), n.freshness + 1)).toBe('absent');
-    expect(stance(word({ backend: heard }, { at: 0 }), reporter(), n.freshness + 1)).toBe('absent');
+    expect(stance(word({ backend: heard }, { at: 0 }), reporter({}, 1000), n.freshness + 1)).toBe('absent');
   });
 
   it('is absent while it abstains, leaves, or does not report at all', () => {
