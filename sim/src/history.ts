@@ -116,6 +116,7 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       partition: 3,
       link: 2,
       unseen: 1,
+      unheard: 0.7,
       blindness: 1,
       pause: 3,
       standstill: 0.6,
@@ -146,6 +147,14 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       return cut(dice.some(all, 2), dice.some(all, Math.ceil(size / 2)));
     case 'unseen':
       return cut([node], [MONITOR]);
+    case 'unheard':
+      return [
+        ...cut(
+          [node],
+          all.filter((n) => n !== node),
+        ),
+        { kind: 'stall', node, from, until: Math.min(until, from + 2 * x) },
+      ];
     case 'blindness':
       return cut(all, [MONITOR]);
     case 'pause':

@@ -178,9 +178,11 @@ export class Oracle {
   look(now: number, verdictOf: (node: number) => VerdictKind): void {
     if (now < this.quietUntil) return;
     const needed = this.members.length === 2 ? 1 : this.majority;
-    if (this.members.filter((m) => this.reports(m, now)).length < needed) this.seen.blind = true;
+    const blind = this.members.filter((m) => this.reports(m, now)).length < needed;
+    if (blind) this.seen.blind = true;
     for (let node = 0; node < this.names.length; node++) {
       const verdict = verdictOf(node);
+      if (blind && verdict !== 'UNKNOWN') this.violated(node, now, `${verdict} while too few members report`);
       if (verdict === 'DOWN') this.mustBeSighted(node, now);
       else if (now - (this.signAt[node] as number) > this.bound) this.mustNotBeDead(node, now, verdict);
     }

@@ -93,7 +93,8 @@ export class SimMonitor {
   }
 
   hear(report: Report, now: number): void {
-    this.learn(this.book.hear(report, now, this.n) ?? []);
+    if (this.leads) this.look(now);
+    this.learn(this.book.hear(report, this.attention.heardAt(now), this.n) ?? []);
   }
 
   /** Something was learnt of these: judged together at the end of this turn of the loop. */

@@ -262,7 +262,8 @@ export class SimulatedFleet {
     // Time alone changes little while everyone is UP; news is acted on at once.
     if (this.steps % (this.monitor.log.notUp().length > 0 ? 2 : 8) === 1) {
       this.monitor.tick(until);
-      this.oracle.look(until, (node) => this.verdictOf(this.names[node] as string));
+      // Where nobody leads nothing is said, and readers hold everything for UNKNOWN.
+      if (!takeover) this.oracle.look(until, (node) => this.verdictOf(this.names[node] as string));
     }
   }
 

@@ -162,7 +162,8 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       return;
     }
     this.lastTexts.set(subject, text);
-    const changed = this.book.hear(report, now, this.bench.fleet.settings.detection);
+    this.look();
+    const changed = this.book.hear(report, this.attention.heardAt(now), this.bench.fleet.settings.detection);
     if (changed === undefined) return;
     this.agents.hear(report, now);
     this.learn(changed);
@@ -224,7 +225,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.publisher.run();
   }
 
-  /** Before anything is judged. */
+  /** Before anything is heard or judged. */
   private look(): void {
     if (!this.bench) return;
     const gap = this.attention.look(performance.now(), this.bench.fleet.settings.detection);

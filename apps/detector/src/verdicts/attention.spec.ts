@@ -20,6 +20,16 @@ describe('the attention of the monitor', () => {
     expect(attention.look(2002, n)).toBeUndefined();
   });
 
+  it('takes what it reads after a standstill for as old as it can be', () => {
+    const attention = new Attention(0);
+    attention.look(500, n);
+    expect(attention.heardAt(600)).toBe(600);
+    attention.look(4000, n);
+    expect(attention.heardAt(4000)).toBe(500);
+    expect(attention.heardAt(4199)).toBe(500);
+    expect(attention.heardAt(4200)).toBe(4200);
+  });
+
   it('bears less where reports are fresh for less', () => {
     const attention = new Attention(0);
     expect(attention.look(501, DetectionProfiles.fast)).toBe(501);

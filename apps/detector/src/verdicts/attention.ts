@@ -5,6 +5,9 @@ const OWN_GAP = 1000;
 /** Report periods without a verdict: then everyone has spoken again. */
 const QUIET_PERIODS = 2;
 
+/** ms in which what has waited during a standstill is read. */
+const DRAIN = 200;
+
 type Numbers = Pick<DetectionSettings, 'reportPeriod'>;
 
 /**
@@ -17,6 +20,7 @@ export class Attention {
   private since: number;
   private lookedAt: number;
   private quietUntil = Infinity;
+  private asleep = { from: -Infinity, until: -Infinity };
 
   constructor(now: number) {
     this.since = now;
@@ -31,8 +35,15 @@ export class Attention {
   /** For how long the loop stood still since the last look, where that was too long. */
   look(now: number, n: Numbers): number | undefined {
     const gap = now - this.lookedAt;
+    const tooLong = gap > Math.min(OWN_GAP, n.reportPeriod);
+    if (tooLong) this.asleep = { from: this.lookedAt, until: now };
     this.lookedAt = now;
-    return gap > Math.min(OWN_GAP, n.reportPeriod) ? gap : undefined;
+    return tooLong ? gap : undefined;
+  }
+
+  /** As of when a report counts that is read now: one that may have waited is as old as it can be. */
+  heardAt(now: number): number {
+    return now < this.asleep.until + DRAIN ? this.asleep.from : now;
   }
 
   /** Reports are missing before now. */

@@ -111,6 +111,12 @@ describe('a fleet in virtual time', () => {
     expect(f.verdictOf('n0')).toBe('DOWN');
   });
 
+  it('counts nobody as a reporter by what it said before the monitor stood still', () => {
+    const stopped: Fault = { kind: 'monitor-pause', from: 10_000, until: 14_000 };
+    const f = after(4, 1, 20_000, [death(0, 8000), stopped, death(3, 10_500)]);
+    expect(downs(f)).toEqual([]);
+  });
+
   it.each(BOTH)('names the one silent network of a node (%s), and clears it by itself', (network) => {
     const f = after(4, 9, 17_000, [cut([0], [1, 2, 3], 8000, 18_000, [network])]);
     expect(f.judgementOf('n0')).toMatchObject({ verdict: 'DEGRADED', networks: [network] });
