@@ -127,6 +127,8 @@ export class SimMonitor {
   /** Reports reach it again. */
   listenAnew(now: number): void {
     this.attention.listenAnew(now);
+    this.polls.forget();
+    this.openPolls = [];
     this.beQuiet(now);
   }
 
