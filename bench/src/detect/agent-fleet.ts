@@ -14,7 +14,7 @@ import { CONTROL, NETWORKS, on, plug, unplug, unwire, wire, type Host } from './
 
 const AGENT = join(import.meta.dirname, '..', '..', '..', 'apps', 'agent', 'src', 'main.js');
 const PORT = 7946;
-const SERIAL = 'B';
+export const SERIAL = 'B';
 const START_MS = 60_000;
 
 export interface BenchNode {

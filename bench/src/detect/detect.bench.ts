@@ -5,16 +5,19 @@ import { metric, type BenchOptions, type Metric } from '../metric.js';
 import { AgentFleet } from './agent-fleet.js';
 import { footprint } from './footprint.js';
 import { killInTurn, median, summary, type Kills } from './kills.js';
+import { ManyFleet } from './many-fleet.js';
 import { SerfFleet } from './serf-fleet.js';
 import { lose, loseNothing } from './wires.js';
 
 /** Kills in each fleet, seconds of each measurement. `--quick`: what fits in ten minutes. */
-const full = { n3: 20, n10: 20, n32: 20, fast: 20, serf: 20, loss: 600, footprint: 30 };
-const quick: typeof full = { n3: 5, n10: 20, n32: 5, fast: 8, serf: 4, loss: 120, footprint: 20 };
+const full = { n3: 20, n10: 20, n32: 20, n1000: 20, fast: 20, serf: 20, loss: 600, footprint: 30 };
+const quick: typeof full = { n3: 5, n10: 20, n32: 5, n1000: 5, fast: 8, serf: 4, loss: 120, footprint: 20 };
 
 const { lan, fast } = DetectionProfiles;
 /** Peers of an agent in a large fleet: as many as in a fleet of one more, where everybody watches everybody. */
 const RINGS = 16;
+/** Simulated reporters. */
+const MANY = 1000;
 const LOSS_PERCENT = 5;
 const P50_GOAL = '≤ 3300';
 
@@ -35,12 +38,14 @@ export async function detectBench(o: BenchOptions): Promise<Metric[]> {
   }));
   const rings = await withFleet(RINGS + 1, (fleet) => taken(fleet, n.footprint, say));
   const large = await withFleet(32, (fleet) => kills(fleet, n.n32, say));
+  const many = await manyKills(n.n1000, n.footprint, say);
   const serf3 = await serf(3, n.serf, say);
   const serf10 = await serf(10, n.serf, say);
   return [
     ...times('n3', small, P50_GOAL),
     ...times('n10', ten.lan, P50_GOAL),
     ...times('n32', large, P50_GOAL),
+    ...times('n1000', many.kills, P50_GOAL),
     ...times('fast', ten.fast, '≤ 1800'),
     metric('ratio_to_serf_n10', '', median(ten.lan.ms) / median(serf10), {
       goal: '≤ 0.6',
@@ -49,6 +54,10 @@ export async function detectBench(o: BenchOptions): Promise<Metric[]> {
     metric('serf_p50_ms_n3', 'ms', median(serf3), { over: `${serf3.length} kills` }),
     metric('serf_p50_ms_n10', 'ms', median(serf10), { over: `${serf10.length} kills` }),
     metric('false_verdicts_5pct_loss', '', ten.loss, { goal: '= 0', over: `10 nodes, ${n.loss} s` }),
+    metric('detector_cpu_1000', 'cores', many.detector, {
+      goal: '< 0.25',
+      over: `${MANY} reporters, ${n.footprint} s`,
+    }),
     ...rings,
   ];
 }
@@ -100,6 +109,20 @@ async function taken(fleet: AgentFleet, seconds: number, say: Say): Promise<Metr
     metric('packets_per_node_s', '1/s', packets, { over }),
     metric('bytes_per_node_s', 'B/s', bytes, { over }),
   ];
+}
+
+async function manyKills(count: number, seconds: number, say: Say): Promise<{ kills: Kills; detector: number }> {
+  const fleet = await ManyFleet.start(MANY);
+  try {
+    const cpu = await fleet.cpu(seconds);
+    const shares = [...cpu].map(([name, share]) => `${name} ${(share * 100).toFixed(1)} %`).join(', ');
+    say(`${MANY} simulated reporters: ${shares} of a core`);
+    const done = await killInTurn(fleet, count, lan.interval);
+    say(`${MANY} simulated reporters, ${summary(done)}`);
+    return { kills: done, detector: cpu.get('detector-1') ?? NaN };
+  } finally {
+    await fleet.stop();
+  }
 }
 
 async function serf(count: number, kills: number, say: Say): Promise<number[]> {

@@ -45,7 +45,7 @@ export async function killInTurn<N extends { name: string }>(
     const killedAt = performance.now();
     // Whichever fails first tells why; a verdict that comes before the command has returned is one all the same.
     const [down] = await Promise.all([told, fleet.die(victim)]);
-    const abstained = down.evidence.observers.filter((o) => o.stance === 'absent' && o.observer !== victim.name);
+    const abstained = down.evidence.observers.filter((o) => o.abstains === true);
     if (abstained.length === 0) kills.ms.push(down.seenAt - killedAt);
     else if (++kills.void > VOID_MOST)
       throw new MusterError(

@@ -15,14 +15,15 @@ export class Watch {
   private readonly reports = new Map<string, Report>();
   private readonly lookers = new Set<() => void>();
 
-  constructor(bus: { tools: Bus; inventory: Bus }) {
+  /** @param bus `inventory`: to hear the reports, too */
+  constructor(bus: { tools: Bus; inventory?: Bus }) {
     bus.tools.subscribe(Subjects.verdict('*'), (text) => {
       const seen: Seen = { ...(JSON.parse(text) as Verdict), seenAt: performance.now() };
       this.verdicts.push(seen);
       this.last.set(seen.node, seen);
       this.look();
     });
-    bus.inventory.subscribe(Subjects.report('*'), (text) => {
+    bus.inventory?.subscribe(Subjects.report('*'), (text) => {
       const report = JSON.parse(text) as Report;
       this.reports.set(report.node, report);
       this.look();
