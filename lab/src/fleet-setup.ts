@@ -65,8 +65,31 @@ export class FleetSetup {
     );
   }
 
+  /** Nodes that nobody powers off; all that Muster has of them is what they say. */
+  async registerPeers(plan: LabPlan): Promise<void> {
+    const waiting = [...plan.peers];
+    const one = async (): Promise<void> => {
+      for (let p = waiting.shift(); p !== undefined; p = waiting.shift()) {
+        const { name: label, serial, networks } = p;
+        const addresses = Object.entries(networks).map(([network, address]) => [network, { address }]);
+        await this.api.post('/v1/nodes', {
+          label,
+          serial,
+          fencing: 'manual',
+          provisionDriver: 'ansible',
+          networks: Object.fromEntries(addresses),
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, one));
+  }
+
+  async peersDiscovered(plan: LabPlan): Promise<void> {
+    await this.all(plan.peers, 'be Discovered', 60_000 + plan.peers.length * 200, (n) => n.state === 'Discovered');
+  }
+
   async discovered(plan: LabPlan): Promise<void> {
-    await this.all(plan, 'be Discovered', 60_000, (n) => n.state === 'Discovered');
+    await this.all(knownHosts(plan), 'be Discovered', 60_000, (n) => n.state === 'Discovered');
   }
 
   /** host1 is the master; the rest follow when it is there, as the rules of the roles want it. */
@@ -74,7 +97,7 @@ export class FleetSetup {
     const [master, ...workers] = knownHosts(plan).map((h) => h.node);
     await this.commissionGroup('service-master', [master!]);
     if (workers.length > 0) await this.commissionGroup('service-worker', workers);
-    await this.all(plan, 'be in service', 60_000, (n) => n.inService);
+    await this.all(knownHosts(plan), 'be in service', 60_000, (n) => n.inService);
   }
 
   private async commissionGroup(hostGroup: string, nodes: string[]): Promise<void> {
@@ -97,11 +120,16 @@ export class FleetSetup {
   }
 
   /** TIMEOUT names the nodes that are not there yet, and what they are. */
-  async all(plan: LabPlan, what: string, timeoutMs: number, is: (n: NodeView) => boolean): Promise<void> {
+  async all(
+    wanted: readonly { node: string }[],
+    what: string,
+    timeoutMs: number,
+    is: (n: NodeView) => boolean,
+  ): Promise<void> {
     let missing: string[] = [];
     const look = async (): Promise<true | undefined> => {
       const nodes = new Map((await this.api.all<NodeView>('/v1/nodes')).map((n) => [n.name, n]));
-      missing = knownHosts(plan).flatMap((h) => {
+      missing = wanted.flatMap((h) => {
         const n = nodes.get(h.node);
         if (n !== undefined && is(n)) return [];
         return [
@@ -114,7 +142,7 @@ export class FleetSetup {
       await this.while(`every node to ${what}`, timeoutMs, look, 100);
     } catch (e) {
       if (!(e instanceof MusterError) || e.code !== 'TIMEOUT') throw e;
-      throw new MusterError('TIMEOUT', `${e.message}: ${missing.join(', ')}`, {}, { cause: e });
+      throw new MusterError('TIMEOUT', `${e.message}: ${missing.slice(0, 20).join(', ')}`, {}, { cause: e });
     }
   }
 

@@ -10,6 +10,8 @@ export interface LabRecord {
   nodes: number;
   /** Hosts without an agent, after the others. @default 0 */
   bare?: number;
+  /** Simulated peers. @default 0 */
+  peers?: number;
   port: number;
   /** Seconds after which a service that died starts again; absent: never by itself. */
   restart?: number;
@@ -70,7 +72,7 @@ export class LabFolder {
 
   plan(): LabPlan {
     const record = this.record();
-    return planLab(this.path, record.mode, record.nodes, record.bare);
+    return planLab(this.path, record.mode, record.nodes, record.bare, record.peers);
   }
 
   write(record: LabRecord): void {

@@ -3,6 +3,7 @@ import { setClock, wrongClocks } from './clock/fake-clock.js';
 import { startNats, startService } from './cluster.js';
 import type { LabFolder, LabRecord } from './folder.js';
 import { bootHost, hostState, thawHost } from './hosts.js';
+import { askPeers, PEERS, startPeers } from './peers/peers-process.js';
 import { SERVICE_PROCESSES, type HostPlan, type LabPlan } from './plan.js';
 import type { Processes } from './processes.js';
 
@@ -30,6 +31,7 @@ export async function healAll(
       undone.push(`${name} started`);
     } else processes.signal(name, 'SIGCONT');
   }
+  undone.push(...(await healPeers(folder, processes, plan)));
   await Promise.all(
     hosts.map(async (h) => {
       setFault(folder, h, 'ok');
@@ -47,4 +49,16 @@ export async function healAll(
     }),
   );
   return undone;
+}
+
+async function healPeers(folder: LabFolder, processes: Processes, plan: LabPlan): Promise<string[]> {
+  if (processes.last(PEERS) === undefined) return [];
+  if (processes.alive(PEERS) === undefined) {
+    await startPeers(folder, processes, plan);
+    return ['simulated peers started'];
+  }
+  const { dead } = await askPeers(folder, { state: true });
+  if (dead.length === 0) return [];
+  await askPeers(folder, { boot: dead });
+  return [`${dead.length} simulated peers booted`];
 }

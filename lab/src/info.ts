@@ -4,7 +4,8 @@ import type { SwitchFault } from './faults/switch-fault.js';
 import { switchFaults } from './faults/switch.js';
 import type { LabFolder } from './folder.js';
 import { hostState, type HostState } from './hosts.js';
-import { instanceOf, natsUrls, SERVICE_PROCESSES, type HostPlan, type LabMode } from './plan.js';
+import { askPeers, PEERS } from './peers/peers-process.js';
+import { instanceOf, natsUrls, SERVICE_PROCESSES, type HostPlan, type LabMode, type LabPlan } from './plan.js';
 import { Processes, type ProcessRecord } from './processes.js';
 
 export interface HostInfo extends HostState {
@@ -26,7 +27,7 @@ export interface LabInfo {
   mode: LabMode;
   state: string;
   api: string;
-  namespaces?: { sw: string; ctl: string; bmc: string };
+  namespaces?: NonNullable<LabPlan['namespaces']>;
   nats: { urls: string[]; config: string };
   /** muster.yaml, creds/ and keys/ of the cluster. */
   cluster: string;
@@ -34,6 +35,8 @@ export interface LabInfo {
   /** The BMCs' password stands in this file. */
   bmcPassword: string;
   hosts: HostInfo[];
+  /** Simulated ones, by their nodes. */
+  peers?: { nodes: string[]; dead: string[]; reporting: number; running: boolean };
   /** What the switches do wrong; cables that are cut whole are told with their hosts. */
   faults: SwitchFault[];
   /** Clocks that are wrong, by host (its agent) or process: `+1h`. */
@@ -81,10 +84,22 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     ledger: folder.at('ledger'),
     bmcPassword: folder.at('run', 'bmc-password'),
     hosts,
+    ...(plan.peers.length > 0 && { peers: await peersInfo(folder, plan, processes) }),
     faults: switchFaults(folder),
     clocks: wrongClocks(folder),
     processes: processes
       .all()
       .map((p) => (SERVICE_PROCESSES.includes(p.name) ? { ...p, instance: instanceOf(p.name) } : p)),
   };
+}
+
+async function peersInfo(
+  folder: LabFolder,
+  plan: LabPlan,
+  processes: Processes,
+): Promise<NonNullable<LabInfo['peers']>> {
+  const nodes = plan.peers.map((p) => p.node);
+  if (processes.alive(PEERS) === undefined) return { nodes, dead: nodes, reporting: 0, running: false };
+  const { dead, reporting } = await askPeers(folder, { state: true });
+  return { nodes, dead, reporting, running: true };
 }

@@ -8,6 +8,7 @@ import { withoutParts } from './agents/rejoin-parts.js';
 import { agentCommands } from './commands/agent-commands.js';
 import { cableCommands } from './commands/cable-commands.js';
 import type { Cli } from './commands/cli.js';
+import { peerCommands } from './commands/peer-commands.js';
 import { killNats, startNats, startService, useNats } from './cluster.js';
 import { down } from './down.js';
 import { execInHost } from './exec.js';
@@ -82,6 +83,12 @@ program
     whole(1),
   )
   .option('--port <port>', 'of the HTTP API on 127.0.0.1; 0 takes any free one', port, 9007)
+  .option(
+    '--peers <n>',
+    'simulated peers beside the hosts: nodes with addresses and a voice, in one process',
+    whole(0),
+    0,
+  )
   .option('--agent-without <part...>', 'parts of rejoin that are off in every agent: loop, timer, triggers, low-rate')
   .option('--faketime', 'agents and services go by clocks of their own, which `clock` changes')
   .option('--hosts-only', 'machines, network and BMCs, without services')
@@ -95,7 +102,7 @@ program
         hostsOnly?: boolean;
         agentWithout?: string[];
         faketime?: boolean;
-      } & Pick<UpOptions, 'bare' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
+      } & Pick<UpOptions, 'bare' | 'peers' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
     ) => {
       const done = await up(folder(), {
         ...o,
@@ -183,6 +190,7 @@ for (const [verb, act, done] of [
     });
 cableCommands(cli);
 agentCommands(cli);
+peerCommands(cli);
 program
   .command('bmc <host> <fault>')
   .description('stuck_on, hold=get|set, fail=get|set, delay=SECONDS, dead; release, ok, alive')
@@ -298,12 +306,20 @@ function statusText(info: LabInfo): string {
   const processes = info.processes
     .filter((p) => !p.name.startsWith('bmc-'))
     .map((p) => `${p.name.padEnd(16)} ${p.alive ? `pid ${p.pid}` : 'dead'}`);
+  const peers =
+    info.peers === undefined
+      ? []
+      : [
+          '',
+          `${info.peers.nodes.length} simulated peers, ${info.peers.dead.length} dead${info.peers.running ? '' : ', their process does not run'}`,
+        ];
   const clocks = Object.entries(info.clocks).map(([name, offset]) => `clock of ${name}: ${offset}`);
   const faults = [...info.faults.map(faultText), ...clocks];
   return [
     `${info.state}  ${info.mode}  ${info.api}  ${info.dir}`,
     '',
     ...hosts,
+    ...peers,
     '',
     ...processes,
     ...(faults.length > 0 ? ['', ...faults] : []),

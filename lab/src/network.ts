@@ -8,13 +8,15 @@ import { NETWORKS, type LabPlan } from './plan.js';
  */
 export async function buildNetwork(plan: LabPlan): Promise<void> {
   if (plan.namespaces === undefined) return;
-  const { sw, ctl, bmc } = plan.namespaces;
+  const { sw, ctl, bmc, peers } = plan.namespaces;
   const hosts = plan.hosts.flatMap((h) =>
     h.netns === undefined || h.ports === undefined ? [] : [{ ...h, netns: h.netns, ports: h.ports }],
   );
   await ipBatch(
     undefined,
-    [sw, ctl, bmc, ...hosts.map((h) => h.netns)].map((ns) => `netns add ${ns}`),
+    [sw, ctl, bmc, ...(peers === undefined ? [] : [peers]), ...hosts.map((h) => h.netns)].map(
+      (ns) => `netns add ${ns}`,
+    ),
   );
 
   const lines = NETWORKS.flatMap((b) => [`link add ${b} type bridge`, `link set ${b} up`]);
@@ -26,6 +28,11 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
   for (const h of hosts)
     for (const network of ['management', 'backend'] as const) cable(h.ports[network], network, h.netns, network);
   for (const port of [...NETWORKS.map((n) => `ctl-${n}`), 'bmc']) lines.push(`link set ${port} up`);
+  if (peers !== undefined)
+    for (const network of ['management', 'backend'] as const) {
+      cable(`peer-${network}`, network, peers, network);
+      lines.push(`link set peer-${network} up`);
+    }
   await ipBatch(sw, lines);
 
   const ends = (addresses: Record<string, string>): string[] => [
@@ -38,6 +45,38 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
   await ipBatch(ctl, ends(plan.control));
   await ipBatch(bmc, ends({ oob: plan.bmcAddress }));
   await Promise.all(hosts.map((h) => ipBatch(h.netns, ends(h.networks))));
+  if (peers !== undefined && plan.peersAt !== undefined) {
+    const { own, ranges } = plan.peersAt;
+    await ipBatch(peers, ends(own));
+    await buildPeers(peers, ranges, [ctl, ...hosts.map((h) => h.netns)]);
+  }
+}
+
+/**
+ * One namespace has all addresses of the simulated peers, a range on each network, without an entry for each. The system
+ * there says nothing for them: a refused connection would be a sign of life of one that is to be dead.
+ */
+async function buildPeers(peers: string, ranges: Record<string, string>, others: readonly string[]): Promise<void> {
+  const all = Object.entries(ranges);
+  await ipBatch(
+    peers,
+    all.map(([, range]) => `route add local ${range} dev lo`),
+  );
+  const onLink = all.map(([network, range]) => `route add ${range} dev ${network}`);
+  await Promise.all(others.map((ns) => ipBatch(ns, onLink)));
+  const silence = [
+    'table inet lab {',
+    '  chain silence {',
+    '    type filter hook input priority 0; policy accept;',
+    `    ip daddr { ${Object.values(ranges).join(', ')} } meta l4proto != udp drop`,
+    '  }',
+    '  chain refusals {',
+    '    type filter hook output priority 0; policy accept;',
+    '    icmp type destination-unreachable drop',
+    '  }',
+    '}',
+  ];
+  await run('ip', ['netns', 'exec', peers, 'nft', '-f', '-'], { input: `${silence.join('\n')}\n` });
 }
 
 /** Every namespace whose name carries this lab's id, also of a start that broke off; with it go its cables and bridges. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hostOf, knownHosts, planLab, servicesNamed, type LabMode } from './plan.js';
+import { BlockList } from 'node:net';
+import { switchPorts } from './faults/switch.js';
+import { hostOf, knownHosts, peerOf, planLab, servicesNamed, type LabMode } from './plan.js';
 
 const modes: LabMode[] = ['netns', 'loopback'];
 
@@ -53,6 +55,41 @@ describe('the plan of a lab', () => {
     expect(() => planLab('/a', 'loopback', 2, 1)).toThrow('--bare needs root and netns mode');
     expect(() => planLab('/a', 'netns', 199, 2)).toThrow('with --nodes at most 200, not "2"');
     expect(() => planLab('/a', 'netns', 2, -1)).toThrow('--bare takes a whole number');
+  });
+
+  it('gives simulated peers addresses of their own, in one range on each network, that no host has', () => {
+    const plan = planLab('/a', 'netns', 200, 0, 1000);
+    for (const network of ['management', 'backend'] as const) {
+      const own = plan.peersAt?.own[network];
+      const all = [
+        own,
+        plan.control[network],
+        ...plan.hosts.map((h) => h.networks[network]),
+        ...plan.peers.map((p) => p.networks[network]),
+      ];
+      expect(new Set(all).size).toBe(1202);
+      const ranges = new BlockList();
+      const [base = '', bits] = (plan.peersAt?.ranges[network] ?? '').split('/');
+      ranges.addSubnet(base, Number(bits));
+      expect(plan.peers.every((p) => ranges.check(p.networks[network]))).toBe(true);
+      expect(plan.hosts.some((h) => ranges.check(h.networks[network]))).toBe(false);
+    }
+    expect(new Set(plan.peers.map((p) => p.node)).size).toBe(1000);
+    expect(peerOf(plan, 'peer7')).toBe(peerOf(plan, 'peer7-P7'));
+    expect(() => peerOf(plan, 'peer1001')).toThrow('it has peer1 to peer1000');
+  });
+
+  it('has ports for the control host, the peers and every host, each of at most 15 characters', () => {
+    const ports = switchPorts(planLab('/a', 'netns', 200, 0, 1));
+    const all = Object.values(ports).flatMap((p) => Object.values(p));
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.filter((p) => p.length > 15)).toEqual([]);
+  });
+
+  it('has no simulated peers in loopback mode, and not too many', () => {
+    expect(() => planLab('/a', 'loopback', 2, 0, 1)).toThrow('--peers needs root and netns mode');
+    expect(() => planLab('/a', 'netns', 2, 0, 1001)).toThrow('from 0 to 1000, not "1001"');
+    expect(planLab('/a', 'netns', 2).namespaces?.peers).toBeUndefined();
   });
 
   it('knows a host by its name and by its node, and names those that there are', () => {

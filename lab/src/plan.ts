@@ -23,22 +23,39 @@ export interface HostPlan {
   ports?: { management: string; backend: string };
 }
 
+/** A node that is only a process's word: it has addresses, a socket at each, and nothing else. */
+export interface PeerPlan {
+  /** `peer1` … */
+  name: string;
+  node: string;
+  serial: string;
+  networks: { management: string; backend: string };
+}
+
 /** Names and addresses of a whole lab: derived from its folder and size, so that any command can derive them again. */
 export interface LabPlan {
   /** Short hash of the folder: labs in different folders share no name and, in loopback mode, no address. */
   id: string;
   mode: LabMode;
-  /** netns: the namespaces that are not a host's. `sw` holds the bridges, `ctl` NATS and the services, `bmc` the BMCs. */
-  namespaces?: { sw: string; ctl: string; bmc: string };
+  /** netns: the namespaces that are not a host's. `sw` holds the bridges, `ctl` NATS and the services, `bmc` the BMCs, `peers` simulated peers. */
+  namespaces?: { sw: string; ctl: string; bmc: string; peers?: string };
   control: { management: string; backend: string; oob: string };
   bmcAddress: string;
   natsPort: number;
   hosts: HostPlan[];
+  /** Simulated ones, beside the hosts. */
+  peers: PeerPlan[];
+  /** netns: where the process of the peers itself is, and the ranges that their addresses are from. */
+  peersAt?: { own: { management: string; backend: string }; ranges: { management: string; backend: string } };
 }
 
 export const NETWORKS = ['management', 'backend', 'oob'] as const;
 
 const MAX_HOSTS = 200;
+const MAX_PEERS = 1000;
+/** Third octets, from which on each of them holds so many peers. A range is a /20. */
+const PEER_OCTETS = { management: 16, backend: 32 };
+const PEERS_AN_OCTET = 250;
 const NATS_PORT = 4222;
 const FIRST_BMC_PORT = 9001;
 const LOOPBACK_SSH_PORT = 10_022;
@@ -47,9 +64,10 @@ export const labId = (folder: string): string => createHash('sha256').update(fol
 
 /**
  * `nodes` hosts with an agent, and after them `bare` ones without.
- * BAD_REQUEST where that is no number of hosts that a lab can have, FORBIDDEN for bare ones in loopback mode
+ * BAD_REQUEST where that is no number of hosts that a lab can have, FORBIDDEN for bare ones and for simulated peers in
+ * loopback mode
  */
-export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0): LabPlan {
+export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0, peers = 0): LabPlan {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > MAX_HOSTS)
     throw new MusterError('BAD_REQUEST', `--nodes takes a whole number from 1 to ${MAX_HOSTS}, not "${nodes}"`);
   if (!Number.isInteger(bare) || bare < 0 || nodes + bare > MAX_HOSTS)
@@ -61,6 +79,13 @@ export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0):
     throw new MusterError(
       'FORBIDDEN',
       '--bare needs root and netns mode: a loopback host shares its name, its addresses and its sshd port with the machine',
+    );
+  if (!Number.isInteger(peers) || peers < 0 || peers > MAX_PEERS)
+    throw new MusterError('BAD_REQUEST', `--peers takes a whole number from 0 to ${MAX_PEERS}, not "${peers}"`);
+  if (peers > 0 && mode === 'loopback')
+    throw new MusterError(
+      'FORBIDDEN',
+      '--peers needs root and netns mode: the loopback answers for addresses where nobody listens, and the dead would live',
     );
   const id = labId(folder);
   const ns = (name: string): string => `muster-${id}-${name}`;
@@ -91,12 +116,32 @@ export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0):
   return {
     id,
     mode,
-    ...(mode === 'netns' && { namespaces: { sw: ns('sw'), ctl: ns('ctl'), bmc: ns('bmc') } }),
+    ...(mode === 'netns' && {
+      namespaces: { sw: ns('sw'), ctl: ns('ctl'), bmc: ns('bmc'), ...(peers > 0 && { peers: ns('peers') }) },
+    }),
     control: { management: address(1, 1), backend: address(2, 1), oob: address(3, 1) },
     bmcAddress,
     natsPort: NATS_PORT,
     hosts,
+    peers: Array.from({ length: peers }, (_, i) => planPeer(octets, i)),
+    ...(peers > 0 && {
+      peersAt: {
+        own: { management: address(1, 5), backend: address(2, 5) },
+        ranges: {
+          management: `${octets}.${PEER_OCTETS.management}.0/20`,
+          backend: `${octets}.${PEER_OCTETS.backend}.0/20`,
+        },
+      },
+    }),
   };
+}
+
+function planPeer(octets: string, i: number): PeerPlan {
+  const [name, serial] = [`peer${i + 1}`, `P${i + 1}`];
+  const [third, fourth] = [Math.floor(i / PEERS_AN_OCTET), 1 + (i % PEERS_AN_OCTET)];
+  const address = (network: 'management' | 'backend'): string => `${octets}.${PEER_OCTETS[network] + third}.${fourth}`;
+  const networks = { management: address('management'), backend: address('backend') };
+  return { name, node: nodeName(name, serial), serial, networks };
 }
 
 /** Those that Muster is told of at the start. */
@@ -111,6 +156,14 @@ export function hostOf(plan: LabPlan, name: string): HostPlan {
       `the lab has no host "${name}"; it has ${plan.hosts.map((h) => h.name).join(', ')}`,
     );
   return found;
+}
+
+/** By `peer1` or by its node's name. NODE_UNKNOWN */
+export function peerOf(plan: LabPlan, name: string): PeerPlan {
+  const found = plan.peers.find((p) => p.name === name || p.node === name);
+  if (found !== undefined) return found;
+  const there = plan.peers.length === 0 ? 'none: lab up --peers N' : `peer1 to peer${plan.peers.length}`;
+  throw new MusterError('NODE_UNKNOWN', `the lab has no simulated peer "${name}"; it has ${there}`);
 }
 
 /** URL of NATS as reached over each network. One machine's loopback needs but one. */

@@ -13,6 +13,8 @@ import { refuseOddPaths, writeHostImage } from './host-image.js';
 import { bootHost, copyHostPrograms, makeSshKeys, prepareLayers } from './hosts.js';
 import { whyNoNamespaces } from './mode.js';
 import { buildNetwork } from './network.js';
+import { startPeers } from './peers/peers-process.js';
+import { writePeersCredentials } from './peers/peers-user.js';
 import { knownHosts, planLab, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
 import { bmcPassword } from './secrets.js';
@@ -35,6 +37,8 @@ export interface UpOptions {
   hostsOnly: boolean;
   /** Parts of rejoin that are switched in every agent. */
   rejoin: RejoinParts;
+  /** Simulated peers beside the hosts. */
+  peers: number;
   /** Agents and services go by clocks of their own. */
   faketime: boolean;
   say: (line: string) => void;
@@ -53,7 +57,7 @@ export interface UpAnswer {
 /** A whole lab. Where it fails or is broken off, it takes down what it made; logs stay in the folder. */
 export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const began = performance.now();
-  const plan = planLab(folder.path, o.mode, o.nodes, o.bare);
+  const plan = planLab(folder.path, o.mode, o.nodes, o.bare, o.peers);
   refuseOddPaths();
   refuseWithoutTools(o.mode);
   const record: LabRecord = {
@@ -61,6 +65,7 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
     mode: o.mode,
     nodes: o.nodes,
     ...(o.bare > 0 && { bare: o.bare }),
+    ...(o.peers > 0 && { peers: o.peers }),
     port: await freePort(o.port),
     ...(o.restart !== undefined && { restart: o.restart }),
     state: 'starting',
@@ -124,6 +129,7 @@ async function bringUp(
   copyHostPrograms(folder);
   if (o.faketime) makeClocks(folder, plan);
   await initLabCluster(folder, plan, o);
+  if (plan.peers.length > 0) await writePeersCredentials(folder);
   const [layers] = await Promise.all([
     o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
     makeSshKeys(folder, plan),
@@ -156,6 +162,12 @@ async function bringUp(
     say('nodes are registered');
     await setup.discovered(plan);
     say('every node is Discovered');
+    if (plan.peers.length > 0) {
+      await setup.registerPeers(plan);
+      await startPeers(folder, processes, plan);
+      await setup.peersDiscovered(plan);
+      say(`${plan.peers.length} simulated peers are Discovered`);
+    }
     if (o.commission) {
       await setup.commission(plan);
       say('every node is in service');

@@ -16,13 +16,15 @@ export function switchPorts(plan: LabPlan): SwitchPorts {
     backend: { [CONTROL]: 'ctl-backend' },
     oob: { [CONTROL]: 'ctl-oob', bmc: 'bmc' },
   };
+  if (plan.peers.length > 0)
+    for (const network of ['management', 'backend'] as const) ports[network]['peers'] = `peer-${network}`;
   for (const h of plan.hosts)
     if (h.ports !== undefined)
       for (const network of ['management', 'backend'] as const) ports[network][h.name] = h.ports[network];
   return ports;
 }
 
-/** `ctl`, or a host by either of its names. NODE_UNKNOWN */
+/** `ctl`, `peers` (all of them) where there are some, or a host by either of its names. NODE_UNKNOWN */
 export const endOf =
   (plan: LabPlan) =>
   (name: string): End =>
