@@ -92,7 +92,7 @@ export interface Beacon {
   sightedReporters: number;
   /** Every node that is not plainly UP, with the seq of its verdict: a reader that missed one asks for it. */
   notUp: Record<string, { verdict: VerdictKind; seq: number }>;
-  /** Absent: a detector that looks for none. */
+  /** Absent: it has not looked for long enough, and says nothing of what was told before. */
   conditions?: DetectorCondition[];
 }
 

@@ -131,12 +131,16 @@ describe('alarms of the detection', () => {
       expect(ids({ beacon: beacon(two, { sighted: false }), active })).toEqual([...active]);
       expect(ids({ beacon: beacon([condition()]), active })).toEqual(['link-down=a~b']);
       expect(ids({ beacon: beacon([], { sighted: false }), active })).toEqual([]);
-      expect(ids({ active })).toEqual([]);
     });
 
-    it('stay as they are while no beacon is fresh', () => {
+    it('stay as they are while no beacon is fresh, and while a new detector says nothing of them', () => {
       expect(ids({ beacon: beacon([], { fresh: false }), active })).toEqual([...active]);
       expect(ids({ beacon: undefined, active })).toEqual([...active]);
+      expect(ids({ active })).toEqual([...active]);
+    });
+
+    it('are raised for agents that cannot use their peer list, too', () => {
+      expect(ids({ beacon: beacon([condition({ code: 'peer-list', subject: 'a' })]) })).toEqual(['peer-list=a']);
     });
 
     it('are not cleared by a list on which there was no room for them', () => {

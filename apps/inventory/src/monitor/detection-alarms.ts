@@ -18,6 +18,7 @@ const conditionCodes: readonly DetectorCondition['code'][] = [
   'link-quality',
   'auth-failure',
   'agent-health',
+  'peer-list',
 ];
 
 /** Alarms that stand for what the detector sees: raised and cleared from here and nowhere else. */
@@ -144,11 +145,11 @@ function conflicts(f: DetectionFacts, members: readonly NodeRecord[]): WantedAla
 }
 
 /**
- * What a fresh beacon carries, whether its detector is sighted or blind; without one all stay as they are. A list that
- * is full says nothing of what found no room on it.
+ * What a fresh beacon carries, whether its detector is sighted or blind; without one, and while a detector has not
+ * looked for long enough, all stay as they are. A list that is full says nothing of what found no room on it.
  */
 function conditions(f: DetectionFacts): WantedAlarm[] {
-  const told = f.beacon?.fresh === true ? (f.beacon.conditions ?? []) : undefined;
+  const told = f.beacon?.fresh === true ? f.beacon.conditions : undefined;
   const wanted = (told ?? []).filter((c) => conditionCodes.includes(c.code));
   const carried = new Set(wanted.map((a) => alarmKey(a.code, a.subject)));
   if (told !== undefined && told.length < MOST_CONDITIONS) return wanted;
