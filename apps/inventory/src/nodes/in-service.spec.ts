@@ -16,6 +16,7 @@ describe('a node', () => {
   it.each([
     ['STATUS', { status: 'Unallocated' as const }, {}],
     ['STATE', { state: 'Disappeared' as const }, {}],
+    ['STATE', { enrolled: false, revoked: { by: 'ann', at: 1, reason: 'stolen' } }, {}],
     ['CORDONED', { cordon: { reason: 'r', by: 'b', at: 1 } }, {}],
     ['MAINTENANCE', { maintenance: { reason: 'r', at: 1 } }, {}],
     ['DEGRADED', {}, { avoided: 'it is silent on backend' }],

@@ -34,6 +34,10 @@ describe('the start gate', () => {
     ['a node that counts as off', { record: aNode('n-1', { confirmedOff: { at: 1, incident: 'i' } }) }],
     ['a node in maintenance', { record: aNode('n-1', { maintenance: { at: 1, reason: 'fenced' } }) }],
     ['a returned node before its check', { record: aNode('n-1', { pendingReturn: { reason: 'rebooted', at: 1 } }) }],
+    [
+      'a node that was shut out',
+      { record: aNode('n-1', { enrolled: false, revoked: { by: 'ann', at: 1, reason: 'stolen' } }) },
+    ],
     ['a boot that nobody has accepted yet', { boot: 'boot-2' }],
     ['a boot that is not known', { boot: undefined }],
     [

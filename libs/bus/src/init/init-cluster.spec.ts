@@ -92,12 +92,14 @@ describe('initCluster on a folder that is a cluster', () => {
     const earlier = file('nats-accounts.conf').replace(/^resolver: .*$/m, 'resolver: MEMORY');
     writeFileSync(join(dir, 'nats-accounts.conf'), earlier);
     await addAgentUsers(dir, ['n1']);
-    expect(file('nats-accounts.conf')).toContain('resolver: MEMORY\n');
-    await init('127.0.0.1:4300');
     expect(file('nats-accounts.conf')).toContain(`resolver: { type: full, dir: "${join(dir, 'nats/accounts')}"`);
     expect(readRevokerKey(join(dir, 'keys/revoker.key')).account).toBe(
       readAgentsKey(join(dir, 'keys/agents.key')).account,
     );
+    // A nats.conf of somebody's own: nobody knows where its server may keep accounts.
+    writeFileSync(join(dir, 'nats.conf'), 'include "nats-accounts.conf"\n');
+    await addAgentUsers(dir, ['n2']);
+    expect(file('nats-accounts.conf')).toContain('resolver: MEMORY\n');
   });
 
   it('renews the users of an earlier Muster, with their keys and all that was stored', async () => {

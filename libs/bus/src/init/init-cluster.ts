@@ -45,9 +45,8 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   newKey(keyFile(dir, 'operator'), () => JSON.stringify(newOperatorKeys()));
   const keys = readOperatorKeys(dir);
   newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
-  newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
   adoptStore(dir, o.storeDir, keys.account);
-  await writeUsers(dir, o.agents, join(resolve(o.storeDir), 'accounts'));
+  await writeUsers(dir, o.agents, accountsIn(o.storeDir));
   write(join(dir, 'nats.conf'), natsConfig({ ...o, storeDir: resolve(o.storeDir) }));
   const yaml = join(dir, 'muster.yaml');
   if (!existsSync(yaml)) write(yaml, firstConfig(o));
@@ -99,18 +98,19 @@ async function writeUsers(dir: string, nodes: string[], accountsDir: string | un
 
 const accountsFile = (dir: string): string => join(dir, 'nats-accounts.conf');
 
-/** Undefined: a running server of an earlier Muster, which keeps no accounts; it is renewed by {@link initCluster}. */
+/** Where the server keeps its accounts, or will, from its next start on; undefined where nats.conf is not as we write it. */
 function configuredAccountsDir(dir: string): string | undefined {
-  const file = accountsFile(dir);
-  const quoted = existsSync(file)
-    ? /^resolver: \{ type: full, dir: ("[^\n]*"),/m.exec(readFileSync(file, 'utf8'))
-    : null;
-  return quoted?.[1] === undefined ? undefined : (JSON.parse(quoted[1]) as string);
+  const conf = join(dir, 'nats.conf');
+  const store = existsSync(conf) ? /^ *store_dir: ("[^\n]*")$/m.exec(readFileSync(conf, 'utf8'))?.[1] : undefined;
+  return store === undefined ? undefined : accountsIn(JSON.parse(store) as string);
 }
+
+const accountsIn = (storeDir: string): string => join(resolve(storeDir), 'accounts');
 
 /** What was revoked stays so: the accounts that are written here are newer than those that the server was told. */
 function revocable(dir: string, keys: OperatorKeys, accountsDir: string | undefined): Revocable | undefined {
   if (accountsDir === undefined) return undefined;
+  newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
   const kept = join(accountsDir, `${keys.account}.jwt`);
   const told = existsSync(kept) ? decode<Account>(readFileSync(kept, 'utf8').trim()).nats.revocations : undefined;
   return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, ...(told && { revocations: told }) };

@@ -43,7 +43,7 @@ interface Needs {
   calls?: readonly ServiceName[];
   /** RPCs of inventory that it calls, and no others: it is nobody's administrator. */
   asks?: readonly string[];
-  /** Creates streams and buckets. */
+  /** Creates streams and buckets, and keeps verdicts from filling theirs. */
   creates?: boolean;
 }
 
@@ -175,6 +175,7 @@ const createStreams = (): string[] => [
     `$JS.API.STREAM.CREATE.${stream}`,
     `$JS.API.STREAM.INFO.${stream}`,
   ]),
+  `$JS.API.STREAM.PURGE.${Streams.events.name}`,
   // The write that must be refused, which shows that a stream is whole.
   ...[...Object.values(Streams), ReadyStream].flatMap((s) => s.subjects.map((subject) => subject.replace('>', '='))),
 ];

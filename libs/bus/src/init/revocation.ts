@@ -14,7 +14,7 @@ import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
 const FOR_GOOD = 4_102_444_800;
 /** ms for one request to the server. */
 const ANSWER_MS = 4_000;
-/** Others may revoke at the same moment: the later one writes over the earlier one, which then looks and writes again. */
+/** Others may revoke at the same moment, and write over what was written: then it is written again. */
 const TRIES = 5;
 /** Connections that are asked for at once; the answer holds each one's user. */
 const PAGE = 256;
@@ -68,30 +68,33 @@ async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => 
   }
 }
 
+/** Of this process: what one writes, the next has read. */
+let last: Promise<unknown> = Promise.resolve();
+
 /**
  * Makes the users of these public keys worthless: the server ends their connections and lets them in no more, also after
- * its restart. Keys that are revoked already are left alone.
+ * its restart. Keys that are revoked already are left alone. The server knows no compare-and-set: of two processes that
+ * revoke within the same milliseconds one may write over the other, so who must be sure asks again later.
  * @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED; COMMAND_FAILED where the server does not take it
  */
-export async function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<void> {
-  await asRevoker(o, async (nc) => {
-    for (let i = 0; i < TRIES; i++) {
-      const account = await accountOf(nc, o.key.account);
-      const left = keys.filter((key) => account.nats.revocations?.[key] === undefined);
-      if (left.length === 0) return;
-      const revocations = { ...account.nats.revocations };
-      for (const key of left) revocations[key] = FOR_GOOD;
-      const signer = keyPair(o.key.operator);
-      const {
-        type: _type,
-        version: _version,
-        ...claims
-      } = account.nats as Account & { type?: string; version?: number };
-      const jwt = await encodeAccount(account.name, o.key.account, { ...claims, revocations }, { signer });
-      await update(nc, jwt);
-    }
-    throw new MusterError('COMMAND_FAILED', 'NATS does not keep the revocation: others change its account meanwhile');
-  });
+export function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<void> {
+  const turn = last.then(() => asRevoker(o, (nc) => revoke(nc, o.key, keys)));
+  last = turn.catch(() => undefined);
+  return turn;
+}
+
+async function revoke(nc: NatsConnection, key: RevokerKey, keys: readonly string[]): Promise<void> {
+  for (let i = 0; i < TRIES; i++) {
+    const account = await accountOf(nc, key.account);
+    const left = keys.filter((user) => account.nats.revocations?.[user] === undefined);
+    if (left.length === 0) return;
+    const revocations = { ...account.nats.revocations };
+    for (const user of left) revocations[user] = FOR_GOOD;
+    const { type: _type, version: _version, ...claims } = account.nats as Account & { type?: string; version?: number };
+    const signer = keyPair(key.operator);
+    await update(nc, await encodeAccount(account.name, key.account, { ...claims, revocations }, { signer }));
+  }
+  throw new MusterError('COMMAND_FAILED', 'NATS does not keep the revocation: others change its account meanwhile');
 }
 
 /** Which of these public keys the server refuses. */
