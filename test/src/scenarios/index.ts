@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario.js';
-import { detection, detectionFirst, detectionLong } from './detection/index.js';
+import { agentsAndMonitor, deathAndNetworks, detectionLong } from './detection/index.js';
 import { O13 } from './discovery.js';
 import { F1, F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
@@ -10,10 +10,11 @@ import { D23 } from './tools.js';
 import { O6, O7, O8, O9 } from './workers.js';
 
 /** In the order in which they share one healed fleet; what is timed comes first. */
-export const faults: readonly Scenario[] = [...detectionFirst, R1, F1, V1, R3, V2, V6, F3, F19];
+export const faults: readonly Scenario[] = [...deathAndNetworks, R1, F1, V1, R3, V2, V6, F3, F19];
 
 /**
- * The same on a fleet of their own: detection, which leaves every node in service, then the operations; from O4 on, each
+ * The same on a fleet of their own: the detection of agents and of the monitor itself, which leaves every node in service,
+ * then the operations; from O4 on, each
  * leaves the next the free nodes that it needs.
  */
 export const operations: readonly Scenario[] = [

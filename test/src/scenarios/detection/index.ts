@@ -9,11 +9,11 @@ import { D22, D22parts } from './rejoin.js';
 import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
 import { D15, D16, D18 } from './wire.js';
 
-/** On the fleet of faults: what is timed, and what others rest on. */
-export const detectionFirst: readonly Scenario[] = [D1, D3, D4];
+/** On the fleet of faults: death and cables. */
+export const deathAndNetworks: readonly Scenario[] = [D1, D3, D4, D6, D8, D10];
 
 /** None of them leaves a host to be set up again: they share a fleet with the operations, and come before these. */
-export const detection: readonly Scenario[] = [D2, D6, D8, D10, D13, D15, D18, D19D20, D21, D22];
+export const agentsAndMonitor: readonly Scenario[] = [D2, D13, D15, D18, D19D20, D21, D22];
 
 /** Minutes each, or on fleets of another size. */
 export const detectionLong: readonly Scenario[] = [
