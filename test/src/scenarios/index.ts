@@ -18,7 +18,7 @@ export const faults: readonly Scenario[] = [...deathAndNetworks, R1, F1, V1, R3,
  * leaves the next the free nodes that it needs.
  */
 export const operations: readonly Scenario[] = [
-  ...detection,
+  ...agentsAndMonitor,
   D23,
   O1,
   O2,
