@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectBus, credentialsFile, readCredentials, type Bus, type BusCredentials } from '#bus';
+import { connectBus, credentialsFile, publicKeyOf, readCredentials, type Bus, type BusCredentials } from '#bus';
 import { Subjects, type AgentAdmission, type AgentEnrolRequest, type AgentUser, type NodeView } from '#contracts';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
@@ -8,7 +10,7 @@ let sut: RunningInventory;
 const open: Bus[] = [];
 
 beforeAll(async () => {
-  sut = await RunningInventory.start({ agents: ['byhand-SN9'] });
+  sut = await RunningInventory.start({ agents: ['byhand-SN9', 'early-SN0'] });
   await sut.work('provisioner', ['ansible']);
 }, 60_000);
 
@@ -166,4 +168,28 @@ describe('an agent that is revoked', () => {
     await done;
     await refusedByNats(admission.credentials);
   }, 30_000);
+});
+
+describe('what NATS lets in', () => {
+  it('is looked at when inventory starts: what NATS has lost is told again, and users of others are noted', async () => {
+    await makeToken('lost');
+    const admission = await admit('lost', host(3));
+    const agent = await arrive(admission);
+    const cut = cutOff(agent);
+    await revoke('host3-SN3');
+    await cut;
+    await gateway().call('inventory.nodes.create', {
+      by: 'ann',
+      node: { label: 'early', serial: 'SN0', networks: { management: { address: '10.0.0.90' } } },
+    });
+    await sut.nats.kill();
+    rmSync(join(sut.nats.dir, 'js/accounts'), { recursive: true });
+    await sut.nats.restart();
+    await (await connectAs(admission.credentials)).close();
+    await sut.restart('inventory-1');
+    const early = readCredentials(credentialsFile(sut.nats.dir, 'agent=early-SN0'));
+    const { agentKeys } = await seen(sut.nodes, 'early-SN0', (n) => n.agentKeys !== undefined);
+    expect(agentKeys).toEqual([publicKeyOf(early.seed)]);
+    await refusedByNats(admission.credentials);
+  }, 60_000);
 });

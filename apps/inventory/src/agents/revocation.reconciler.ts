@@ -8,6 +8,9 @@ import { RevocationService } from './revocation.service.js';
 /** ms between two looks at what NATS holds; a failure is tried again after as long. */
 const REPAIR_MS = 60_000;
 
+/** ms between two looks at the records: they are thousands, and rounds may follow each other at once. */
+const SWEEP_MS = 500;
+
 /** Keeps what NATS lets in equal to what the nodes' records name. */
 @Injectable()
 export class RevocationReconciler implements Reconciler {
@@ -31,7 +34,7 @@ export class RevocationReconciler implements Reconciler {
     if (c.now >= this.sweepAt) {
       this.sweepAt = c.now + REPAIR_MS;
       await this.revocations.sweep(check);
-      this.sweepAt = 0;
+      this.sweepAt = c.now + SWEEP_MS;
     }
     if (c.now >= this.repairAt) {
       this.repairAt = c.now + REPAIR_MS;
