@@ -1,10 +1,11 @@
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DetectionProfiles } from '#contracts';
+import { DatagramTypes, decodeDatagram, DetectionProfiles, encodeDatagram } from '#contracts';
 import { answerLimit, roundPeriod } from './limits.js';
-import { OwnProbes } from './own-probe.js';
+import { OwnProbes, type ProbeTarget } from './own-probe.js';
 import { sshSign } from './tcp-sign.js';
 
 /** The kernel refuses to send there: EACCES for datagrams, ENETUNREACH for TCP. */
@@ -16,6 +17,7 @@ describe('the monitor’s own look', () => {
   let troubles: string[];
   let learnt: (() => void)[];
   let closedPort: number;
+  const keys = { cluster: 'spec', keys: [randomBytes(32)] };
 
   beforeEach(async () => {
     troubles = [];
@@ -26,7 +28,7 @@ describe('the monitor’s own look', () => {
     server.close();
     await once(server, 'close');
     const tell = (): void => learnt.splice(0).forEach((go) => go());
-    probes = new OwnProbes('spec', { cluster: 'spec', keys: [randomBytes(32)] }, tell, (reason) => {
+    probes = new OwnProbes('spec', keys, tell, (reason) => {
       troubles.push(reason);
       tell();
     });
@@ -34,7 +36,7 @@ describe('the monitor’s own look', () => {
   afterEach(() => probes.close());
 
   const state = (): string => probes.state('n0', performance.now(), FRESHNESS);
-  const look = (address: string): void =>
+  const look = (address: string, over: Partial<ProbeTarget> = {}): void =>
     probes.watch([
       {
         node: 'n0',
@@ -43,6 +45,7 @@ describe('the monitor’s own look', () => {
         ssh: { host: '127.0.0.1', port: closedPort },
         limit: answerLimit(DetectionProfiles.lan),
         round: roundPeriod(DetectionProfiles.lan),
+        ...over,
       },
     ]);
   async function until(what: () => boolean): Promise<void> {
@@ -61,6 +64,59 @@ describe('the monitor’s own look', () => {
     // Four rounds take longer than the limit of the first.
     await until(() => troubles.length >= 4);
     expect(state()).toBe('unknown');
+  });
+
+  it('believes an echo that comes after it was given up: whoever answers late lives', async () => {
+    const agent = createSocket('udp4');
+    agent.bind(0, '127.0.0.1');
+    await once(agent, 'listening');
+    const asked = once(agent, 'message') as Promise<[Buffer, { port: number; address: string }]>;
+    look('127.0.0.1', { port: agent.address().port, limit: 1000, round: 60_000 });
+    const [bytes, from] = await asked;
+    const probe = decodeDatagram(bytes, keys);
+    if (typeof probe === 'string') throw new Error(probe);
+    await until(() => state() === 'silent');
+    const echo = { ...probe, type: DatagramTypes.ECHO, from: probe.to, to: probe.from };
+    agent.send(encodeDatagram(echo, keys), from.port, from.address);
+    await until(() => state() === 'echo');
+    expect(probes.evidence('n0', performance.now(), FRESHNESS)?.echo).toEqual(['management']);
+    agent.close();
+  });
+
+  it('counts what was not signed by this cluster, and believes none of it', async () => {
+    const agent = createSocket('udp4');
+    agent.bind(0, '127.0.0.1');
+    await once(agent, 'listening');
+    agent.on('message', (bytes, from) => {
+      bytes[63] = (bytes[63] as number) ^ 1;
+      agent.send(bytes, from.port, from.address);
+    });
+    look('127.0.0.1', { port: agent.address().port, limit: 400, round: 60_000 });
+    await until(() => state() === 'silent');
+    expect(probes.forged).toBe(1);
+    agent.close();
+  });
+
+  it('keeps a banner in mind: one connection that fails is no death', async () => {
+    const server = createServer((socket) => socket.end('SSH-2.0-spec\r\n')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    look('127.0.0.1', { ssh: { host: '127.0.0.1', port }, round: 50 });
+    const ssh = (later = 0): string | undefined => probes.evidence('n0', performance.now() + later, FRESHNESS)?.ssh;
+    await until(() => ssh() === 'banner');
+    server.close();
+    // Long enough for the banner to be old news: what was found last counts then.
+    await until(() => ssh(10_000) === 'refused');
+    expect(ssh()).toBe('banner');
+  });
+
+  it('waits for its first look no longer than the observers take to accuse, in every profile', () => {
+    for (const n of Object.values(DetectionProfiles)) {
+      expect(answerLimit(n)).toBeLessThan(n.interval * (n.misses - n.suspectMisses));
+      expect(answerLimit(n)).toBeGreaterThan(n.interval * 0.8);
+      expect(answerLimit(n)).toBeLessThanOrEqual(1000);
+      expect(roundPeriod(n)).toBeLessThanOrEqual(Math.min(500, n.interval));
+    }
   });
 
   it('counts an ssh that could not leave this host as not tried, and a closed port as an answer', async () => {

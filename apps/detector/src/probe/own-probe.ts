@@ -5,6 +5,12 @@ import { sshSign } from './tcp-sign.js';
 /** ms until ssh is tried again where it has just answered: a living host's log is not to be filled. */
 const SSH_PAUSE = 2000;
 
+/**
+ * ms for which a banner stays a sign of life: one connection that is lost on the way, or that a busy ssh server turns
+ * away, must not look as if the host had died just then. By then several more were tried.
+ */
+const BANNER_KEPT = 10_000;
+
 /** Where a node is looked for. */
 export interface ProbeTarget {
   node: string;
@@ -26,6 +32,7 @@ interface Look {
   unansweredAt?: number;
   ssh: SshSign;
   sshAt?: number;
+  bannerAt?: number;
   sshBusy: boolean;
 }
 
@@ -84,7 +91,7 @@ export class OwnProbes {
     const at = [...look.echoedAt.values(), look.unansweredAt, look.sshAt].filter((x) => x !== undefined);
     return {
       echo: this.echoedWithin(look, now, freshness),
-      ssh: look.ssh,
+      ssh: look.bannerAt !== undefined && now - look.bannerAt < BANNER_KEPT ? 'banner' : look.ssh,
       ageMs: at.length === 0 ? 0 : Math.max(0, Math.round(now - Math.max(...at))),
     };
   }
@@ -119,6 +126,7 @@ export class OwnProbes {
     look.sshBusy = true;
     look.ssh = await sshSign(ssh.host, ssh.port, limit);
     look.sshAt = performance.now();
+    if (look.ssh === 'banner') look.bannerAt = look.sshAt;
     look.sshBusy = false;
     if (this.looks.get(node) === look) this.changed(node);
   }
