@@ -17,9 +17,9 @@ export interface UdpHandlers {
   onUp: () => void;
 }
 
-/** Addresses are literals: no resolver is asked, so none can block. */
+/** Addresses are literals: no resolver is asked, so none can block. Called with every send, so no pattern is matched. */
 const literal: NonNullable<SocketOptions['lookup']> = (address, _options, done) =>
-  done(null, address, isIPv6(address) ? 6 : 4);
+  done(null, address, address.includes(':') ? 6 : 4);
 
 /** One network's socket, bound to the node's own address there, so that nothing leaves over another network. */
 export class UdpSocket {
