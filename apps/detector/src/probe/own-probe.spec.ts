@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DatagramTypes, decodeDatagram, DetectionProfiles, encodeDatagram } from '#contracts';
@@ -76,6 +77,8 @@ describe('the monitor’s own look', () => {
     const probe = decodeDatagram(bytes, keys);
     if (typeof probe === 'string') throw new Error(probe);
     await until(() => state() === 'silent');
+    // Clearly later than the moment in which it was given up.
+    await pause(100);
     const echo = { ...probe, type: DatagramTypes.ECHO, from: probe.to, to: probe.from };
     agent.send(encodeDatagram(echo, keys), from.port, from.address);
     await until(() => state() === 'echo');
