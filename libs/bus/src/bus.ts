@@ -21,6 +21,7 @@ import { store } from './jetstream-api.js';
 import { KvBucket } from './kv-bucket.js';
 import { connectLink, type Link } from './link.js';
 import { createStorage } from './storage.js';
+import { eventStorage, keepVerdicts, type EventStorage } from './verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
 /** A key may be what a person typed; in a subject, blanks and wildcards would be something else. */
@@ -182,6 +183,16 @@ export class Bus {
   /** Ordered reader of verdicts and events, for one reader alone; each message once, also across lost connections. */
   follow(filters: string[], o: FollowOptions, fn: FollowHandler): Closable {
     return new Follow(this.link, filters, o, fn);
+  }
+
+  /** How much of the stream of verdicts and events is used, and by which nodes' verdicts. */
+  eventStorage(): Promise<EventStorage> {
+    return eventStorage(this.link);
+  }
+
+  /** Drops verdicts but for the newest so many, of one node or, with `*`, of all together. */
+  keepVerdicts(node: string, keep: number): Promise<void> {
+    return keepVerdicts(this.link, node, keep);
   }
 
   /** Where a subject of verdicts or events stood at a moment. */

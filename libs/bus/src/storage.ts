@@ -35,19 +35,20 @@ const bucketOptions: Partial<Record<BucketName, BucketOptions>> = {
 
 /** Streams and buckets as they must be. */
 export function wantedStreams(replicas: number): Wanted[] {
-  const log = (name: string, subjects: readonly string[], maxAge: number): Wanted => ({
+  const log = (name: string, subjects: readonly string[], maxAge: number, maxBytes: number): Wanted => ({
     name,
     subjects: [...subjects],
     max_msgs_per_subject: -1,
-    max_bytes: 512 * MiB,
+    max_bytes: maxBytes,
     max_age: maxAge,
     allow_direct: false,
     num_replicas: replicas,
     deny_delete: false,
   });
   return [
-    log(Streams.events.name, Streams.events.subjects, 30 * day),
-    log(Streams.logs.name, Streams.logs.subjects, 30 * day),
+    // Half of it is for verdicts, which inventory thins out: room for a day of 1,000 nodes that each change 100 times.
+    log(Streams.events.name, Streams.events.subjects, 30 * day, 1024 * MiB),
+    log(Streams.logs.name, Streams.logs.subjects, 30 * day, 512 * MiB),
     ...Buckets.map((bucket): Wanted => ({
       name: bucketStream(bucket),
       subjects: [`$KV.${bucket}.>`],
@@ -59,7 +60,7 @@ export function wantedStreams(replicas: number): Wanted[] {
       num_replicas: replicas,
       deny_delete: true,
     })),
-    { ...log(ReadyStream.name, ReadyStream.subjects, 0), max_bytes: MiB },
+    log(ReadyStream.name, ReadyStream.subjects, 0, MiB),
   ];
 }
 

@@ -89,6 +89,8 @@ describe('/v1/nodes/{name}/evidence', () => {
     const none = { source: 'stored', networks: [], observers: [] };
     const kept = { node: 'kept-1', verdict: 'UP', networks: [], epoch: 1, seq: 1, at: 5, reason: '' };
     expect(await ask('', 'kept-1')).toEqual({ node: 'kept-1', ...none, asOf: 5, verdict: kept });
+    expect(await ask('?at=5', 'kept-1')).toEqual({ node: 'kept-1', ...none, asOf: 5, verdict: kept });
+    expect(await ask('?at=4', 'kept-1')).toMatchObject({ code: 'NOT_FOUND' });
     expect(await ask('', 'plain-1')).toEqual({ node: 'plain-1', ...none, verdict: null });
   });
 

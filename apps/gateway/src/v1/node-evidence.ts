@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, Subjects, type NodeEvidence, type Verdict } from '#contracts';
+import { MusterError, Subjects, type NodeEvidence, type NodeRecord, type Verdict } from '#contracts';
 import { EventHistory } from '../events/event-history.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { evidenceMatrix, type HealthNumbers } from './evidence-matrix.js';
@@ -30,10 +30,7 @@ export class EvidenceService {
     const now = asked.verdict;
     if (now !== undefined) return this.shown('now', now, told);
     if (told[0] !== undefined) return this.shown('stored', told[0], told);
-    const { verdict } = node;
-    const nothing = { node: name, source: 'stored' as const, networks: [], observers: [] };
-    if (verdict === undefined) return { ...nothing, verdict: null };
-    return { ...nothing, asOf: verdict.at, verdict: { node: name, ...verdict, reason: verdict.reason ?? '' } };
+    return recorded(name, node.verdict);
   }
 
   /**
@@ -47,7 +44,9 @@ export class EvidenceService {
     );
     const told = seq === undefined ? [] : await this.history.verdictsOf(name, LOOKED_AT, seq + 1, moment);
     if (told[0] !== undefined) return this.shown('stored', told[0], told);
-    await this.rpc.read('inventory.nodes.get', { name });
+    const { verdict } = await this.rpc.read('inventory.nodes.get', { name });
+    // Nothing has changed for longer than verdicts are kept.
+    if (verdict !== undefined && verdict.at <= moment.getTime()) return recorded(name, verdict);
     throw new MusterError(
       'NOT_FOUND',
       `no verdict on ${name} is kept from ${moment.toISOString()} or before${keptSince === undefined ? '' : `; what is kept begins at ${keptSince.toISOString()}`}`,
@@ -73,6 +72,13 @@ export class EvidenceService {
   private async numbers(): Promise<HealthNumbers> {
     return (await this.rpc.read('inventory.settings.get', {})).detection;
   }
+}
+
+/** What the registry keeps of a verdict, without its evidence. */
+function recorded(node: string, verdict: NodeRecord['verdict']): NodeEvidence {
+  const nothing = { node, source: 'stored' as const, networks: [], observers: [] };
+  if (verdict === undefined) return { ...nothing, verdict: null };
+  return { ...nothing, asOf: verdict.at, verdict: { node, ...verdict, reason: verdict.reason ?? '' } };
 }
 
 /**

@@ -12,6 +12,7 @@ import { NodesService } from './nodes.service.js';
 import { PowerSecrets } from './power-secrets.js';
 import { VerdictCatchUpReconciler } from './verdict-catch-up.reconciler.js';
 import { VerdictConsumer } from './verdict.consumer.js';
+import { VerdictRetentionReconciler } from './verdict-retention.reconciler.js';
 import { VerdictService } from './verdict.service.js';
 
 @Module({
@@ -29,6 +30,7 @@ import { VerdictService } from './verdict.service.js';
     PowerSecrets,
     VerdictCatchUpReconciler,
     VerdictConsumer,
+    VerdictRetentionReconciler,
     VerdictService,
   ],
   exports: [FleetEvents],

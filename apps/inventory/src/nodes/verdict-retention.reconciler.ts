@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { thinned } from './verdict-retention.js';
+
+/** A fleet of 1,000 that flaps as fast as it can stores some 100 MB in that time, ms. */
+const EVERY_MS = 30_000;
+
+/** Keeps the verdicts from pushing everything else out of the stream that they share with the events. */
+@Injectable()
+export class VerdictRetentionReconciler implements Reconciler {
+  readonly name = 'verdict-retention';
+  private notBefore = 0;
+
+  constructor(
+    conductor: ConductorService,
+    private readonly store: InventoryStore,
+  ) {
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    if (c.now < this.notBefore) return;
+    this.notBefore = c.now + EVERY_MS;
+    const { bus } = this.store;
+    const cut = thinned(await bus.eventStorage());
+    if (cut.size === 0) return;
+    bus.log.warn({ nodes: cut.size }, 'nodes change so often that only their newest verdicts are kept');
+    for (const [node, keep] of cut) {
+      c.check();
+      await bus.keepVerdicts(node, keep);
+    }
+  }
+}
