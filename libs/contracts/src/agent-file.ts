@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import { MusterError } from './errors.js';
 import { sameAddress, type HostAddress } from './host-addresses.js';
+import { ipBytes } from './ip-address.js';
 import { MANAGEMENT, type Networks } from './node.js';
 import type { AgentEnrolment } from './rpc.js';
 
@@ -43,7 +43,7 @@ function bindings(
       if (own === undefined)
         throw new MusterError(
           'BAD_REQUEST',
-          `${node} has ${address} on ${network}, on record, but the host has no such ${isIP(address) === 0 ? 'IP ' : ''}address`,
+          `${node} has ${address} on ${network}, on record, but the host has no such ${ipBytes(address) === undefined ? 'IP ' : ''}address`,
         );
       return [network, { bind: own.address }];
     }),

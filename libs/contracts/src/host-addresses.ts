@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import { MusterError } from './errors.js';
+import { ipBytes, samePrefix } from './ip-address.js';
 
 /** An address that a host has, and the interface that has it. */
 export interface HostAddress {
@@ -9,11 +9,9 @@ export interface HostAddress {
 
 /** Also where the two are written differently: `fd00::1`, `fd00:0:0::1`. */
 export function sameAddress(a: string, b: string): boolean {
-  const [family, other] = [isIP(a), isIP(b)];
-  if (family === 0 || family !== other) return a === b;
-  const list = new BlockList();
-  list.addAddress(a, `ipv${family as 4 | 6}`);
-  return list.check(b, `ipv${family as 4 | 6}`);
+  const [one, other] = [ipBytes(a), ipBytes(b)];
+  if (one === undefined || one.length !== other?.length) return a === b;
+  return samePrefix(one, other, 128);
 }
 
 /**
@@ -25,14 +23,12 @@ export const addressesAt = (where: string, addresses: readonly HostAddress[]): s
   addresses.filter((a) => isAt(a, where)).map((a) => a.address);
 
 function isAt(a: HostAddress, where: string): boolean {
-  if (isIP(where) !== 0) return sameAddress(a.address, where);
+  if (ipBytes(where) !== undefined) return sameAddress(a.address, where);
   const cidr = /^([0-9A-Fa-f:.]+)\/(\d{1,3})$/.exec(where);
   if (cidr === null) return a.interface === where && !/^fe80:/i.test(a.address);
-  const family = isIP(cidr[1]!);
-  if (family === 0 || Number(cidr[2]) > (family === 4 ? 32 : 128))
+  const [network, own] = [ipBytes(cidr[1] ?? ''), ipBytes(a.address)];
+  const bits = Number(cidr[2]);
+  if (network === undefined || bits > 8 * network.length)
     throw new MusterError('BAD_REQUEST', `${where} is not a network`);
-  if (isIP(a.address) !== family) return false;
-  const list = new BlockList();
-  list.addSubnet(cidr[1]!, Number(cidr[2]), `ipv${family as 4 | 6}`);
-  return list.check(a.address, `ipv${family as 4 | 6}`);
+  return own?.length === network.length && samePrefix(own, network, bits);
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { createAccount, createOperator } from '@nats-io/nkeys';
 import { inboxPrefix, MusterError } from '#contracts';
 import { keyPair, seedOf } from './nkey.js';
-import type { OperatorKeys } from './nats-accounts.js';
 import type { Permissions } from './permissions.js';
 
 /**
@@ -20,7 +19,7 @@ export interface RevokerKey {
   users: string;
 }
 
-export const newRevokerKey = ({ account, system }: OperatorKeys): RevokerKey => ({
+export const newRevokerKey = ({ account, system }: Pick<RevokerKey, 'account' | 'system'>): RevokerKey => ({
   account,
   system,
   operator: seedOf(createOperator()),
