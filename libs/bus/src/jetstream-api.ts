@@ -92,7 +92,7 @@ export async function store(
         return { conflict: true, tries };
       const passing = e instanceof ApiFailure ? e.passing : e instanceof MusterError && isPassing(e);
       if (!passing) throw e instanceof ApiFailure ? apiError(e, subject) : e;
-      if (performance.now() + 100 >= deadline) throw e instanceof ApiFailure ? apiError(e, subject) : e;
+      if (link.closed || performance.now() + 100 >= deadline) throw e instanceof ApiFailure ? apiError(e, subject) : e;
       await link.whenConnected(Math.max(0, deadline - performance.now()));
       await pause(50 + Math.random() * 50);
     }

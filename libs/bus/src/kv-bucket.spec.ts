@@ -62,6 +62,19 @@ describe('a bucket', () => {
   });
 });
 
+describe('a bucket whose connection was closed', () => {
+  it('is not waited for: nothing comes back that was closed', async () => {
+    const closed = await connectBus({ name: 'closed', servers: [nats.url] });
+    const things = closed.bucket<Thing>('nodes');
+    await things.get('a');
+    await closed.close();
+    const begun = performance.now();
+    for (const work of [things.get('a'), things.create('b', { n: 1 })])
+      await expect(work).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
+    expect(performance.now() - begun).toBeLessThan(4000);
+  });
+});
+
 describe('a write whose acknowledgement is lost', () => {
   let proxy: TestProxy;
   let far: Bus;

@@ -182,7 +182,7 @@ export class KvBucket<T> {
     await this.patiently(() => lastMessage(this.link, bucketStream(this.name), `$KV.${this.name}.=`));
   }
 
-  /** Rides out a bucket that is not there yet, and (for a moment) a server that restarts. */
+  /** Rides out a bucket that is not there yet, and (for a moment) a server that restarts; not what was closed. */
   private async patiently<R>(read: () => Promise<R>): Promise<R> {
     const begun = performance.now();
     for (;;) {
@@ -193,7 +193,7 @@ export class KvBucket<T> {
       } catch (e) {
         const missing = e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound;
         const passing = e instanceof ApiFailure ? e.passing : e instanceof MusterError && isPassing(e);
-        const limit = missing ? BUCKET_WAIT_MS : passing ? 5000 : 0;
+        const limit = this.link.closed ? 0 : missing ? BUCKET_WAIT_MS : passing ? 5000 : 0;
         const left = limit - (performance.now() - begun);
         if (left <= 0) {
           if (missing)
