@@ -228,6 +228,17 @@ describe('a verdict holds', () => {
     expect(log.say('n0', down, {}, 0, () => none)).toBe(true);
   });
 
+  it('and is news all the same when the node has booted, or its agent was started, anew', () => {
+    const log = new VerdictLog();
+    log.begin(1);
+    const none = { observers: [], assigned: 0, accusers: 0, members: 0, sightedReporters: 0 };
+    const up: Judgement = { verdict: 'UP', networks: [], reason: '' };
+    const say = (bootId: string, agentEpoch: number): boolean =>
+      log.say('n0', up, { bootId, agentEpoch }, 0, () => none);
+    expect([say('a', 1), say('a', 1), say('a', 2), say('b', 2), say('b', 2)]).toEqual([true, false, true, true, false]);
+    expect(log.waiting()).toMatchObject([{ verdict: 'UP', bootId: 'b', agentEpoch: 2, seq: 3 }]);
+  });
+
   it('no longer than the node is watched, whatever it was', () => {
     const log = new VerdictLog();
     log.begin(1);
