@@ -55,7 +55,7 @@ function cellText(row: EvidenceRow, network: string): string {
 function healthText(cell: EvidenceCell, reportAgeMs: number): string {
   switch (cell.health) {
     case 'heard':
-      return `heard ${((cell.rttUs ?? 0) / 1000).toFixed(1)} ms`;
+      return cell.rttUs === undefined ? 'heard' : `heard ${(cell.rttUs / 1000).toFixed(1)} ms`;
     case 'stale':
       return `stale ${shortAge(reportAgeMs)}`;
     case 'missing':

@@ -47,6 +47,16 @@ describe('the matrix of the evidence', () => {
     });
   });
 
+  it('takes the answer of a poll for itself, beside what the same observer sees by the plan', () => {
+    const polled = (misses: number): Partial<ObserverEvidence> => ({ polled: true, misses });
+    expect([0, 1, 2, 3].map((misses) => health(polled(misses)))).toEqual(['heard', 'missing', 'silent', 'silent']);
+    const rows = matrix({ misses: 7 }, polled(0)).observers;
+    expect(rows.map((r) => [r.polled, r.networks['management']?.health])).toEqual([
+      [undefined, 'silent'],
+      [true, 'heard'],
+    ]);
+  });
+
   it('says of each cell how it counts, and before that whether it counts at all', () => {
     expect([0, 2, 3, 5, 6, 100].map((misses) => health({ misses }))).toEqual([
       'heard',

@@ -10,11 +10,13 @@ export function evidenceMatrix(
 ): { networks: string[]; observers: EvidenceRow[] } {
   const rows = new Map<string, EvidenceRow>();
   for (const o of observers) {
-    let row = rows.get(o.observer);
+    // Whoever watches it by the plan may have been asked as well.
+    const id = `${o.observer} ${o.polled === true}`;
+    let row = rows.get(id);
     if (row === undefined) {
       const { observer, stance, reportAgeMs } = o;
       row = { observer, stance, ...(o.polled && { polled: true }), reportAgeMs, networks: {} };
-      rows.set(observer, row);
+      rows.set(id, row);
     }
     row.networks[o.network] = {
       health: healthOf(o, n),
@@ -33,10 +35,14 @@ export function evidenceMatrix(
 function healthOf(o: ObserverEvidence, n: HealthNumbers): LinkHealth {
   if (o.reportAgeMs > n.freshness) return 'stale';
   if (o.abstains === true) return 'abstains';
+  if (o.polled === true) return polledHealthOf(o.misses);
   if (o.misses >= n.misses) return 'silent';
   if (o.misses >= n.suspectMisses) return 'missing';
   return o.rttUs === undefined ? 'unknown' : 'heard';
 }
+
+/** A poll is over in a moment: it has no round trip time, and all that it sent was lost or not. One loss is no silence. */
+const polledHealthOf = (misses: number): LinkHealth => (misses === 0 ? 'heard' : misses === 1 ? 'missing' : 'silent');
 
 const order: readonly EvidenceRow['stance'][] = ['accuses', 'hears', 'absent'];
 
