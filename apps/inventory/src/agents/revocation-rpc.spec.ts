@@ -3,7 +3,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus, credentialsFile, publicKeyOf, readCredentials, type Bus, type BusCredentials } from '#bus';
-import { Subjects, type AgentAdmission, type AgentEnrolRequest, type AgentUser, type NodeView } from '#contracts';
+import {
+  Subjects,
+  type AgentAdmission,
+  type AgentEnrolRequest,
+  type AgentUser,
+  type EventMap,
+  type NodeView,
+} from '#contracts';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;
@@ -71,6 +78,14 @@ const noted = (name: string): Promise<void> =>
 
 describe('a host that enrols itself', () => {
   it('is let in by a token, and told where its agent reaches NATS', async () => {
+    const audited = new Promise<EventMap['audit']>((resolve) => {
+      const reader = sut.as('gateway').follow([Subjects.event('audit', '*')], { fromSeq: 1 }, (_subject, event) => {
+        const { data } = event as { data: EventMap['audit'] };
+        if (data.action !== 'agent-enrol') return;
+        resolve(data);
+        void reader.close();
+      });
+    });
     const token = await makeToken('first');
     const admission = await admit('first', host(1));
     expect(admission).toMatchObject({ node: 'host1-SN1', nats: { management: ['nats://10.0.0.1:4222'] } });
@@ -80,6 +95,8 @@ describe('a host that enrols itself', () => {
     const { items } = await gateway().call('inventory.agentTokens.list', {});
     expect(items).toEqual([{ ...token, usedBy: ['host1-SN1'] }]);
     expect(JSON.stringify(items)).not.toContain(sha256('first'));
+    const by = `agent-token ${token.id} of ann`;
+    expect(await audited).toMatchObject({ by, subject: 'host1-SN1', outcome: 'accepted' });
   });
 
   it('is refused by a token that nobody made, that was deleted, or that others have used up', async () => {
