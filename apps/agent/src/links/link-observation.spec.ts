@@ -53,6 +53,7 @@ describe('observation of a link', () => {
     links.sent('b', 'management', 'two', n.interval);
     expect(links.echo('b', 'backend', 'two', n.interval + 1)).toBe(false);
     expect(links.echo('c', 'management', 'two', n.interval + 1)).toBe(false);
+    expect(links.echo('b', 'management', 'another', n.interval + 1)).toBe(false);
     expect(links.echo('b', 'management', 'two', n.interval + 1)).toBe(true);
     expect(links.echo('b', 'management', 'two', n.interval + 2)).toBe(false);
   });

@@ -122,6 +122,14 @@ describe('the monitor’s own look', () => {
     }
   });
 
+  it('is not silent where ssh could not be tried, although a datagram was given up', async () => {
+    look('127.0.0.1', { ssh: { host: NOT_TO_BE_SENT_TO, port: closedPort }, limit: 100, round: 60_000 });
+    // Two things are learnt: that ssh could not be tried, and that nothing echoed.
+    let looks = 0;
+    await until(() => looks++ === 2);
+    expect(state()).toBe('unknown');
+  });
+
   it('counts an ssh that could not leave this host as not tried, and a closed port as an answer', async () => {
     expect(await sshSign(NOT_TO_BE_SENT_TO, 22)).toBe('not-tried');
     expect(await sshSign('127.0.0.1', closedPort)).toBe('refused');
