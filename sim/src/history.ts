@@ -1,4 +1,4 @@
-import { DetectionProfiles, silence, type DetectionSettings } from '#contracts';
+import { DetectionProfiles, silence, SMALL_FLEET, type DetectionSettings } from '#contracts';
 import { Dice } from '../../apps/inventory/src/testing/dice.js';
 import { MONITOR, type Fault } from './world.js';
 import { quickWire, type WireNumbers } from './wire.js';
@@ -58,7 +58,7 @@ export function drawHistory(seed: number, index: number, sizes?: { least: number
     profile,
     networks,
     roles: drawRoles(dice, size),
-    wire: drawWire(dice),
+    wire: drawWire(dice, size),
     witness: dice.chance(0.7),
     leaveGrace: x * dice.of([1, 3]),
     faults,
@@ -79,14 +79,15 @@ function drawRoles(dice: Dice, size: number): Role[] {
   );
 }
 
-function drawWire(dice: Dice): WireNumbers {
+function drawWire(dice: Dice, size: number): WireNumbers {
   return {
     loss: dice.of([0, 0, 0, 0.01, 0.05, 0.2, 0.3]),
     delay: dice.of([1, 1, 20, 150]),
     lateShare: dice.of([0, 0, 0.02, 0.1]),
     late: 4000,
     doubled: dice.of([0, 0, 0.05]),
-    report: dice.of([5, 5, 50, 400]),
+    // Where observers are polled, an answer must be back within a second, 0.85 s of which are theirs.
+    report: dice.of(size > SMALL_FLEET ? [5, 50] : [5, 5, 50, 400]),
   };
 }
 

@@ -320,7 +320,10 @@ export class Oracle {
     let ran = at - since;
     for (const p of this.world.pausesOf(observer))
       if (p.until - p.from > this.n.loopGap) ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
-    const slack = this.n.interval / 5;
+    // After a standstill too short to be one, the next probe follows the late one sooner.
+    const short = this.world.pausesOf(observer).filter((p) => p.until - p.from <= this.n.loopGap);
+    const late = short.filter((p) => p.until > since - this.n.interval && p.from < at);
+    const slack = this.n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
     return at - since >= this.x - slack && ran >= this.x * IN_TIME - slack;
   }
 

@@ -35,6 +35,8 @@ interface Host {
   lastArrival: number[];
 }
 
+/** ms; an agent that is slower answers the polls of the monitor too late. */
+const MOST_STEP = 50;
 /** ms a NATS client takes to be connected again. */
 const RECONNECT = 300;
 
@@ -64,7 +66,7 @@ export class SimulatedFleet {
   constructor(readonly history: History) {
     const { profile, roles, faults } = history;
     this.n = DetectionProfiles[profile];
-    this.step = this.n.interval / 10;
+    this.step = Math.min(MOST_STEP, this.n.interval / 10);
     this.names = roles.map((_r, i) => `n${i}`);
     this.index = new Map(this.names.map((name, i) => [name, i]));
     this.dice = new Dice(history.seed);
