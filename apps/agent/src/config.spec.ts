@@ -17,6 +17,15 @@ describe('agent.json', () => {
     expect(checkConfig(good)).toMatchObject({ stateDir: '/var/lib/muster', socket: '/run/muster/agent.sock' });
   });
 
+  it('has every part of the rejoin loop on and bare probes off, unless it says otherwise', () => {
+    const all = { loop: true, timer: true, triggers: true, lowRate: true };
+    expect(checkConfig(good).rejoin).toEqual(all);
+    expect(checkConfig(good)).not.toHaveProperty('plain');
+    const said = checkConfig({ ...good, rejoin: { timer: false }, plain: { port: 7948 } });
+    expect(said.rejoin).toEqual({ ...all, timer: false });
+    expect(said.plain).toEqual({ port: 7948 });
+  });
+
   it.each<[string, object]>([
     ['node', { node: 'no spaces' }],
     ['cluster', { cluster: '' }],
@@ -27,6 +36,13 @@ describe('agent.json', () => {
     ['nats.management', { nats: { management: [] } }],
     ['keys', { keys: undefined }],
     ['lister', { lister: 'a b' }],
+    ['rejoin', { rejoin: false }],
+    ['rejoin.loop', { rejoin: { loop: 'off' } }],
+    ['rejoin.lop', { rejoin: { lop: false } }],
+    ['rejoin.toString', { rejoin: { toString: false } }],
+    ['plain.port', { plain: true }],
+    ['plain.port', { plain: { port: 0 } }],
+    ['plain.port', { plain: { port: good.port } }],
   ])('is refused by the name of the field: %s', (field, over) => {
     expect(() => checkConfig({ ...good, ...over })).toThrow(`"${field}"`);
   });

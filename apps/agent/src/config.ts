@@ -116,7 +116,7 @@ export function checkConfig(raw: unknown): AgentConfig {
   const rejoin: RejoinSwitches = { ...allSwitchedOn };
   if (raw.rejoin !== undefined && !isObject(raw.rejoin)) wrong('rejoin', 'an object of switches');
   for (const [name, value] of Object.entries(raw.rejoin ?? {})) {
-    if (!(name in allSwitchedOn)) wrong(`rejoin.${name}`, `one of ${Object.keys(allSwitchedOn).join(', ')}`);
+    if (!Object.hasOwn(allSwitchedOn, name)) wrong(`rejoin.${name}`, `one of ${Object.keys(allSwitchedOn).join(', ')}`);
     if (typeof value !== 'boolean') wrong(`rejoin.${name}`, 'true or false');
     rejoin[name as keyof RejoinSwitches] = value as boolean;
   }
