@@ -72,14 +72,9 @@ async function simulation(seed) {
 }
 
 async function longScenarios() {
-  const { text, ...counts } = await scenarios('long');
-  const found = text.split(/^(?=(?:ok  |FAIL|skip) )/m).filter((block) => /^(ok  |FAIL|skip) /.test(block));
-  const result = found.map((block) => {
-    const [first = '', ...more] = block.trimEnd().split('\n');
-    const [, outcome, name, title] = /^(\S+) +(\S+) +(.*)$/.exec(first) ?? [];
-    return { name, outcome, title, said: more.filter((l) => l.startsWith('     ')).map((l) => l.trim()) };
-  });
-  return { ...counts, result: { scenarios: result } };
+  const { text, ...counts } = await scenarios('long', '--json');
+  const last = text.trim().split('\n').at(-1) ?? '';
+  return { ...counts, result: last.startsWith('{') ? { scenarios: JSON.parse(last).scenarios } : { said: last } };
 }
 
 const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim();

@@ -179,8 +179,8 @@ async function main(args: string[]): Promise<number> {
   const skipped = await runAll(chosen(args.filter((a) => a !== '--json')), results);
   const passed = results.filter((r) => r.ok).length;
   const failed = results.length - passed;
+  say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   if (args.includes('--json')) say(JSON.stringify({ passed, failed, skipped, scenarios: results }));
-  else say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   return failed === 0 ? 0 : 1;
 }
 
