@@ -296,7 +296,8 @@ export class SimulatedPeers {
       }
       const { probes, report } = peer.step(now, gap);
       for (const { peer: target, network } of probes) this.probe(peer, target, network, now);
-      if (report !== undefined) this.bus.publish(Subjects.report(peer.name), report);
+      // As a real agent: over the connection of each network.
+      if (report !== undefined) for (const _ of peer.networks) this.bus.publish(Subjects.report(peer.name), report);
       this.polls.get(peer.name)?.step(now);
     }
     this.plan();
