@@ -1,19 +1,7 @@
 import { strict as assert } from 'node:assert';
+import { MischiefKinds } from '../../../../lab/src/mischief/mischief-plan.js';
 import type { Scenario } from '../../scenario.js';
 import { agentStatus, type AgentStatus, idleHost, lasts, hostNames, Watch } from '../../watch.js';
-
-const MISCHIEF = [
-  'late',
-  'duplicate',
-  'reordered',
-  'truncated',
-  'oversized',
-  'foreign-cluster',
-  'wrong-key',
-  'replay',
-  'echo-back',
-  'noise',
-] as const;
 
 const droppedAs = (s: AgentStatus, reason: string): number => s.health.metrics?.dropped[reason] ?? 0;
 
@@ -26,7 +14,7 @@ export const D15: Scenario = {
     const host = await idleHost(fleet);
     const watch = new Watch(fleet);
     const before = await agentStatus(fleet, host);
-    const sent = await Promise.all(MISCHIEF.map((kind) => fleet.lab('datagram', host, kind)));
+    const sent = await Promise.all(MischiefKinds.map((kind) => fleet.lab('datagram', host, kind)));
     const after = await agentStatus(fleet, host);
     assert.equal(after.epoch, before.epoch, 'the agent was restarted');
     const grown = (reason: string): number => droppedAs(after, reason) - droppedAs(before, reason);
