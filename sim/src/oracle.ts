@@ -221,7 +221,8 @@ export class Oracle {
     if (this.echoes[node]?.some((e) => e <= at && at - e < this.n.freshness))
       this.violated(node, at, 'DOWN although it echoed to the monitor');
     const left = this.leftAt[node];
-    if (left !== undefined && at - Math.max(left, 0) < this.h.leaveGrace)
+    // A goodbye that waited for a stopped monitor counts from its last look before.
+    if (left !== undefined && at - left < this.h.leaveGrace - this.n.interval)
       this.violated(node, at, 'DOWN within the grace of its leave');
   }
 

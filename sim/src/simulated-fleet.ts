@@ -61,6 +61,8 @@ export class SimulatedFleet {
   private travelling: Travelling[] = [];
   private nonces = 0;
   private steps = 0;
+  /** Until when the monitor has run. */
+  private monitorAt = 0;
   private t = 0;
 
   constructor(readonly history: History) {
@@ -240,7 +242,8 @@ export class SimulatedFleet {
   /** What happens at the monitor in (from, until], in the order of time. */
   private stepMonitor(from: number, until: number): void {
     const within = <F extends { from: number; until: number }>(f: F): boolean => f.from <= from && from < f.until;
-    const ends = <F extends { from: number; until: number }>(f: F): boolean => f.until > from && f.until <= until;
+    const ends = <F extends { from: number; until: number }>(f: F): boolean =>
+      f.until > this.monitorAt && f.until <= until;
     if (this.world.of('monitor-pause').some(within)) return;
     const takeover = this.world.of('takeover').find(within);
     if (takeover) this.monitor.resign();
@@ -261,6 +264,7 @@ export class SimulatedFleet {
     this.monitor.learn(this.probes.advance(until));
     this.monitor.settle(until);
     this.onFaultEnds(ends, until);
+    this.monitorAt = until;
     // Time alone changes little while everyone is UP; news is acted on at once.
     if (this.steps % (this.monitor.log.notUp().length > 0 ? 2 : 8) === 1) {
       this.monitor.tick(until);
