@@ -69,6 +69,11 @@ export class ControlPlane {
     return join(this.dir, 'etc', 'keys', 'datagram.key');
   }
 
+  /** Signs the users of services. */
+  get operatorKey(): string {
+    return join(this.dir, 'etc', 'keys', 'operator.key');
+  }
+
   /** A connection as one of the services, or as a tool of the operator. */
   async bus(user: ServiceName | 'tools'): Promise<Bus> {
     const credentials = readCredentials(this.credentials(user));

@@ -13,9 +13,9 @@ import { Watch } from './watch.js';
 import { CONTROL, NETWORKS, on, plug, unplug, unwire, wire, type Host } from './wires.js';
 
 const AGENT = join(import.meta.dirname, '..', '..', '..', 'apps', 'agent', 'src', 'main.js');
-const PORT = 7946;
+export const PORT = 7946;
 export const SERIAL = 'B';
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 export interface BenchNode {
   name: string;

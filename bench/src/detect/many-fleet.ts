@@ -1,47 +1,26 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Closable } from '#bus';
-import { MusterError, WatchPlan } from '#contracts';
+import { MusterError, nodeName } from '#contracts';
 import { run } from '../../../lab/src/run.js';
-import { register, SERIAL } from './agent-fleet.js';
-import { ControlPlane } from '../control-plane.js';
+import { issuePeersCredentials } from '../../../lab/src/peers/peers-user.js';
+import { PORT, register, SERIAL } from './agent-fleet.js';
+import type { Deed } from './reporters.js';
+import { CLUSTER, ControlPlane } from '../control-plane.js';
 import { standInWorker } from '../worker-stand-in.js';
 import type { MortalFleet } from './kills.js';
 import { Watch } from './watch.js';
 import { NETWORKS } from './wires.js';
 
 const START_MS = 120_000;
-/** Where the simulated nodes seem to be: whatever is sent there is gone. */
-const VOID = { interface: 'void', prefix: { management: '10.78', backend: '10.79' } } as const;
-
-export interface ReporterPlan {
-  nats: string;
-  /** Folder of `agent=<node>.json`. */
-  credentials: string;
-  networks: string[];
-  nodes: { name: string; peers: string[] }[];
-}
-
-/** What the process of the reporters is told; it answers with the id, and what failed. */
-export type Deed = { id: number } & ({ verb: 'start'; plan: ReporterPlan } | { verb: 'die' | 'rise'; name: string });
+/** Addresses that are all this machine's: the simulated nodes answer there. */
+const RANGES = { management: '10.78', backend: '10.79' } as const;
 
 interface SimulatedNode {
   name: string;
-}
-
-/** A cable at whose other end nobody has these addresses: whatever is sent is neither answered nor refused. */
-async function makeVoid(): Promise<void> {
-  const { interface: name, prefix } = VOID;
-  const lines = [
-    `link add ${name} type veth peer name ${name}-end`,
-    `link set ${name}-end up`,
-    `link set ${name} arp off up`,
-    ...Object.values(prefix).map((p) => `addr add ${p}.255.254/16 dev ${name}`),
-  ];
-  await run('ip', ['-batch', '-'], { input: `${lines.join('\n')}\n` });
 }
 
 /** Many simulated reporters, and the same control machine as of real agents. */
@@ -58,37 +37,24 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
 
   /** Resolves when all are UP. */
   static async start(count: number): Promise<ManyFleet> {
-    await makeVoid();
-    const labels = Array.from({ length: count }, (_, i) => `sim${i + 1}`);
-    const names = labels.map((label) => `${label}-${SERIAL}`);
-    const plane = await ControlPlane.start(['inventory', 'detector', 'gateway'], { agents: names });
+    for (const range of Object.values(RANGES))
+      await run('ip', ['route', 'add', 'local', `${range}.0.0/16`, 'dev', 'lo']);
+    const address = (range: string, i: number): string => `${range}.${Math.floor(i / 250)}.${(i % 250) + 1}`;
+    const all = Array.from({ length: count }, (_, i) => ({
+      label: `sim${i + 1}`,
+      addresses: Object.fromEntries(NETWORKS.map((n) => [n, address(RANGES[n], i)])),
+    }));
+    const peers = all.map(({ label, addresses }) => ({ name: nodeName(label, SERIAL), networks: addresses }));
+    const plane = await ControlPlane.start(['inventory', 'detector', 'gateway']);
     const worker = await standInWorker(await plane.bus('provisioner'));
-    const reporters = fork(join(import.meta.dirname, 'reporters.js'), {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    const watch = new Watch({ tools: await plane.bus('tools') });
-    const nodes = names.map((name) => ({ name }));
-    const fleet = new ManyFleet(plane, watch, nodes, reporters, worker);
+    const reporters = fork(join(import.meta.dirname, 'reporters.js'));
+    const fleet = new ManyFleet(plane, new Watch({ tools: await plane.bus('tools') }), peers, reporters, worker);
     try {
-      const address = (prefix: string, i: number): string => `${prefix}.${Math.floor(i / 250)}.${(i % 250) + 1}`;
-      await register(
-        plane.api,
-        labels.map((label, i) => ({
-          label,
-          addresses: Object.fromEntries(NETWORKS.map((n) => [n, address(VOID.prefix[n], i)])),
-        })),
-      );
-      // As inventory plans it, by the same code.
-      const plan = new WatchPlan(names.map((name) => ({ name, member: true })));
-      await fleet.tell({
-        verb: 'start',
-        plan: {
-          nats: `nats://127.0.0.1:${plane.natsPort}`,
-          credentials: dirname(plane.credentials('tools')),
-          networks: [...NETWORKS].sort(),
-          nodes: names.map((name) => ({ name, peers: [...plan.peersOf(name)] })),
-        },
-      });
+      await register(plane.api, all);
+      const credentials = await issuePeersCredentials(plane.operatorKey);
+      const server = `nats://127.0.0.1:${plane.natsPort}`;
+      const shared = { cluster: CLUSTER, keyFile: plane.datagramKeys, port: PORT };
+      await fleet.tell({ verb: 'start', plan: { ...shared, peers, server, credentials } });
       await fleet.whole();
       return fleet;
     } catch (e) {
@@ -104,11 +70,11 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
   }
 
   die({ name }: SimulatedNode): Promise<void> {
-    return this.tell({ verb: 'die', name });
+    return this.tell({ verb: 'kill', name });
   }
 
   rise({ name }: SimulatedNode): Promise<void> {
-    return this.tell({ verb: 'rise', name });
+    return this.tell({ verb: 'boot', name });
   }
 
   /** Shares of a core that each process takes, over so many seconds. */
@@ -127,11 +93,12 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
     }
     await this.worker.close();
     await this.plane.stop();
-    await run('ip', ['link', 'del', VOID.interface]);
+    for (const range of Object.values(RANGES))
+      await run('ip', ['route', 'del', 'local', `${range}.0.0/16`, 'dev', 'lo']);
   }
 
   private async tell(
-    what: { verb: 'start'; plan: ReporterPlan } | { verb: 'die' | 'rise'; name: string },
+    what: Omit<Extract<Deed, { verb: 'start' }>, 'id'> | Omit<Extract<Deed, { name: string }>, 'id'>,
   ): Promise<void> {
     const id = ++this.deeds;
     const done = new Promise<void>((resolve, reject) => {
