@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { SEED } from '#contracts/testing/chance.js';
+import { SEED, seeded } from '#contracts/testing/chance.js';
 import { DatagramFuzz, fuzzPeerList, fuzzPoll, fuzzReport } from './testing/fuzz.js';
-import { randomOf, Spoiler } from './testing/spoiled-input.js';
+import { Spoiler } from './testing/spoiled-input.js';
 
 const INPUTS = 1_000_000;
 /** Rounds after which the heap is looked at; the first warms up. */
@@ -22,7 +22,7 @@ const heap = (): number => {
 
 describe(`a million inputs, MUSTER_SEED=${SEED}`, () => {
   it('are not believed, do no harm and leave nothing behind', () => {
-    const spoil = new Spoiler(randomOf(SEED));
+    const spoil = new Spoiler(seeded(SEED));
     const datagrams = new DatagramFuzz(spoil);
     const kinds = [() => datagrams.run(), () => fuzzPeerList(spoil), () => fuzzPoll(spoil), () => fuzzReport(spoil)];
     const heaps: number[] = [];

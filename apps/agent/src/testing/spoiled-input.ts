@@ -4,17 +4,6 @@ import type { PollRequest } from '#contracts/poll.js';
 import type { Report } from '#contracts/report.js';
 import { DetectionProfiles } from '#contracts/settings.js';
 
-/** mulberry32: much faster than a property library, for a million inputs. 0 ≤ x < 1. */
-export function randomOf(seed: number): () => number {
-  let s = seed >>> 0;
-  return () => {
-    s = (s + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(s ^ (s >>> 15), 1 | s);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** What is random in spoiled inputs. */
 export class Spoiler {
   constructor(private readonly random: () => number) {}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { POLLED_MOST } from '#contracts';
-import { seeded } from '../testing/seeded.js';
+import { seeded } from '#contracts/testing/chance.js';
 import { drawPolled } from './draw.js';
 
 const names = (n: number): string[] => Array.from({ length: n }, (_, i) => `n${i}`);

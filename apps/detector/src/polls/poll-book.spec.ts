@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { POLL_TARGETS, type PollAnswer } from '#contracts';
-import { seeded } from '../testing/seeded.js';
+import { seeded } from '#contracts/testing/chance.js';
 import {
   POLL_GAP_MS,
   POLL_PERIOD_MS,

@@ -1,13 +1,12 @@
+import { seeded } from '#contracts/testing/chance.js';
+
 /** Choices of a random history, all from one seed. */
 export class Dice {
-  constructor(private state: number) {}
+  /** 0 ≤ x < 1 */
+  readonly roll: () => number;
 
-  /** 0 ≤ x < 1 (mulberry32) */
-  roll(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  constructor(seed: number) {
+    this.roll = seeded(seed);
   }
 
   below(n: number): number {

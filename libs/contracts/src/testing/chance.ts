@@ -10,7 +10,7 @@ export const FACTOR = number('MUSTER_RUNS_FACTOR', 1);
 /** So many runs, steps or changes in `npm test`. */
 export const runs = (inTheGate: number): number => Math.ceil(inTheGate * FACTOR);
 
-/** A source of 0 ≤ x < 1 (mulberry32): the same from the same seed. */
+/** A source of 0 ≤ x < 1 (mulberry32, fast enough for a million inputs): the same from the same seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
