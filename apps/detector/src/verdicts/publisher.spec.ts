@@ -49,6 +49,17 @@ describe('verdicts that wait to be published', () => {
     expect(await run()).toEqual(['UP']);
   });
 
+  it('are worth nothing once everybody is to be examined anew: what they rest on may be long over', async () => {
+    may = false;
+    log.say('n1', judgement('DOWN'), {}, 0, () => none);
+    expect(await run()).toEqual([]);
+    log.sayAgain();
+    may = true;
+    expect(await run()).toEqual([]);
+    log.say('n1', judgement('DOWN'), {}, 0, () => none);
+    expect(await run()).toEqual(['DOWN']);
+  });
+
   it('are worth nothing in a new term', async () => {
     may = false;
     log.say('n0', judgement('DOWN'), {}, 0, () => none);

@@ -42,8 +42,9 @@ export class VerdictLog {
     this.count = 0;
   }
 
-  /** Everything is to be examined anew and said again, as it is found: nothing that was held before counts. */
+  /** Everything is to be examined anew and said again, as it is found: nothing that was held before counts, or leaves. */
   sayAgain(): void {
+    this.unpublished.clear();
     for (const t of this.told.values()) Object.assign(t, { epoch: 0, judgement: unexamined });
   }
 
