@@ -12,6 +12,7 @@ import { lastValueFrom, type Observable, of } from 'rxjs';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { callerOf } from '../auth/bearer.guard.js';
+import { type Needs, ROLE_KEY } from '../auth/roles.js';
 import { type KeptAnswer, KeptAnswers, type Turn } from './kept-answers.js';
 import { type KeyedRequest, readKey, recordKey } from './request-key.js';
 
@@ -32,7 +33,8 @@ export const RequestKey = createParamDecorator((_: unknown, context: ExecutionCo
 
 /**
  * A POST of `/v1` with an Idempotency-Key is carried out once: the same request with the same key, by the same caller,
- * gets the first answer again. Failures of ours (5xx) are not kept: they may be tried again with the same key.
+ * gets the first answer again. Failures of ours (5xx) are not kept: they may be tried again with the same key. Where the
+ * guard does not know the caller nothing is kept: anybody would get another's answer, and could leave any number of them.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -45,7 +47,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const http = context.switchToHttp();
     const keyed = keyedRequest(http.getRequest<FastifyRequest>());
-    if (keyed === undefined) return next.handle();
+    const needs = this.reflector.get<Needs | undefined>(ROLE_KEY, context.getHandler());
+    if (keyed === undefined || needs === 'anyone' || needs === 'agent-token') return next.handle();
     const begun = await this.answers.begin(keyed);
     if ('answer' in begun) {
       void http.getResponse<FastifyReply>().header('idempotent-replayed', 'true');

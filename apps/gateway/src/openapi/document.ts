@@ -105,7 +105,7 @@ function headerParameters(route: Route): Parameter[] {
     schema,
   });
   return [
-    ...(isOwn(route) && route.method === 'POST'
+    ...(isOwn(route) && route.method === 'POST' && route.needs !== 'agent-token'
       ? [
           header(
             'Idempotency-Key',

@@ -43,7 +43,6 @@ export class AgentsController {
   }
 
   @Post('enrol')
-  @ShownOnce('credentials', 'datagramKeys')
   @Allow(
     'agent-token',
     'A host enrols itself',
