@@ -17,7 +17,7 @@ import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { enrolledName, type EnrolRequest } from './enrolment.js';
-import { hasTokenEnded, refuseRevoked, unused, used } from './token-use.js';
+import { hasTokenEnded, refuseOther, refuseRevoked, unused, used } from './token-use.js';
 
 /** Tokens with which hosts enrol themselves. What is stored lets nobody in: a token is not its hash. */
 @Injectable()
@@ -86,7 +86,11 @@ export class AgentTokensService {
     const key = agentTokenKey(token.id);
     const counted = await this.bucket.mutate(key, (current) => used(current?.value ?? ended(token), node, Date.now()));
     try {
-      return { ...(await this.enrolment.enrol(host, (current) => refuseRevoked(token, current))), nats: reached };
+      const enrolment = await this.enrolment.enrol(host, (current) => {
+        refuseRevoked(token, current);
+        refuseOther(host, current);
+      });
+      return { ...enrolment, nats: reached };
     } catch (e) {
       if (counted.changed) await this.bucket.mutate(key, (current) => current && unused(current.value, node));
       throw e;

@@ -14,6 +14,7 @@ export type EnrolRequest = Omit<RpcRequest<'inventory.agents.enrol'>, 'by'>;
 
 /** Nothing of the cluster rests on such a node: its addresses may be those that it is found at. */
 const FREE: readonly NodeStatus[] = ['Unallocated', 'Decommissioned'];
+export const isFree = (n: NodeRecord): boolean => FREE.includes(n.status) && n.state !== 'Discovered';
 
 const HOST_KEY = /^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,2000}={0,2}$/;
 
@@ -66,14 +67,13 @@ export function enrolledNode(
  */
 function networksOf(r: EnrolRequest, current: NodeRecord, facts: RuleFacts): Networks {
   const [was, is] = [current.networks[MANAGEMENT]?.address, r.networks[MANAGEMENT]?.address];
-  const isFree = FREE.includes(current.status) && current.state !== 'Discovered';
-  if (was !== is && !isFree)
+  if (was !== is && !isFree(current))
     throw new MusterError(
       'ALREADY_EXISTS',
       `the host at ${is} answers as ${current.name}, which is ${current.status} and ${current.state} at ${was}: one of the two is a copy, or ${current.name} has moved; then edit its networks first`,
       { node: current.name, address: was, found: is },
     );
-  if (!isFree) return current.networks;
+  if (!isFree(current)) return current.networks;
   const networks = { ...current.networks, ...r.networks };
   checkNetworks(networks);
   checkAddresses(current.name, networks, facts.fleet);

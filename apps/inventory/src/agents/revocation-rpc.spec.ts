@@ -117,6 +117,10 @@ describe('a host that enrols itself', () => {
     await expect(admit('copy', copy)).rejects.toMatchObject({ code: 'ALREADY_EXISTS', facts: { node: 'host1-SN1' } });
     const { items } = await gateway().call('inventory.alarms.list', {});
     expect(items).toContainEqual(expect.objectContaining({ code: 'duplicate', subject: 'host1-SN1' }));
+    const { agentKeys } = await node('host1-SN1');
+    const { machine: _left, ...unsaid } = host(1);
+    await expect(admit('copy', unsaid)).rejects.toMatchObject({ code: 'ALREADY_EXISTS', facts: { node: 'host1-SN1' } });
+    expect((await node('host1-SN1')).agentKeys).toEqual(agentKeys);
     await admit('copy', host(4));
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoredAgentToken } from '#contracts';
+import type { NodeRecord, StoredAgentToken } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
-import { refuseRevoked, unused, used } from './token-use.js';
+import { refuseOther, refuseRevoked, unused, used } from './token-use.js';
 
 const token = (o: Partial<StoredAgentToken> = {}): StoredAgentToken => ({
   id: '0123456789abcdef',
@@ -29,5 +29,23 @@ describe('a token for agents', () => {
     expect(() => refuseRevoked(token(), revoked(99))).not.toThrow();
     expect(() => refuseRevoked(token(), aNode('n1'))).not.toThrow();
     expect(() => refuseRevoked(token(), undefined)).not.toThrow();
+  });
+
+  it('makes nobody the agent of a node who does not show what is known of its machine', () => {
+    const [mine, other] = ['1'.repeat(32), '2'.repeat(32)];
+    const shows = (host: Parameters<typeof refuseOther>[0], on: Partial<NodeRecord> = {}) => {
+      const node = aNode('n1', { status: 'Allocated', machine: mine, sshHostKeys: ['ssh-ed25519 AAAA'], ...on });
+      return () => refuseOther(host, node);
+    };
+    const hostKeys = ['ssh-ed25519 AAAA'];
+    expect(shows({ machine: mine, hostKeys })).not.toThrow();
+    expect(shows({ hostKeys })).toThrow('n1 is known by its machine id');
+    expect(shows({ machine: mine })).toThrow('n1 is known by its ssh host keys');
+    expect(shows({ machine: mine, hostKeys: [] })).toThrow('n1 is known by its ssh host keys');
+    // Installed anew, or another machine: while the node serves nobody can tell, not even when it is down.
+    expect(shows({ machine: other, hostKeys }, { state: 'Disappeared' })).toThrow('n1 is Allocated and has another');
+    expect(shows({ machine: other, hostKeys }, { status: 'Unallocated', state: 'Disappeared' })).not.toThrow();
+    expect(() => refuseOther({}, aNode('n1', { status: 'Allocated' }))).not.toThrow();
+    expect(() => refuseOther({}, undefined)).not.toThrow();
   });
 });

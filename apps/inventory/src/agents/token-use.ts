@@ -1,4 +1,5 @@
 import { MusterError, type NodeRecord, type StoredAgentToken } from '#contracts';
+import { isFree, type EnrolRequest } from './enrolment.js';
 
 export const hasTokenEnded = (token: Pick<StoredAgentToken, 'expiresAt'>, now: number): boolean =>
   token.expiresAt <= now;
@@ -32,5 +33,25 @@ export function refuseRevoked(token: Pick<StoredAgentToken, 'createdAt'>, node: 
       'FORBIDDEN',
       `${node.name} was revoked by ${node.revoked.by} after this token was made: make another for it`,
       { node: node.name },
+    );
+}
+
+/**
+ * By a token nobody becomes the agent of a node who leaves out what is on record of its machine, nor another machine
+ * while the node serves: what a request does not say would be compared with nothing. @throws ALREADY_EXISTS
+ */
+export function refuseOther(host: Pick<EnrolRequest, 'machine' | 'hostKeys'>, node: NodeRecord | undefined): void {
+  if (node === undefined) return;
+  const { name, machine, sshHostKeys = [] } = node;
+  const refused = (why: string): MusterError => new MusterError('ALREADY_EXISTS', why, { node: name });
+  if (machine !== undefined && host.machine === undefined)
+    throw refused(`${name} is known by its machine id, which the host does not show`);
+  if (sshHostKeys.length > 0 && (host.hostKeys ?? []).length === 0)
+    throw refused(
+      `${name} is known by its ssh host keys, and the host shows none: have them forgotten where it has none`,
+    );
+  if (machine !== undefined && host.machine !== machine && !isFree(node))
+    throw refused(
+      `${name} is ${node.status} and has another machine id than the host: where it was installed anew, decommission it first`,
     );
 }
