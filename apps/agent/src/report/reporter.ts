@@ -1,0 +1,119 @@
+import type { AgentMetrics, Leaving, Report } from '#contracts/report.js';
+import type { AgentConfig } from '../config.js';
+import type { KnownPeers } from '../peers/known-peers.js';
+import type { Senses } from '../senses.js';
+import type { DropCounters } from '../wire/drop-counters.js';
+import { buildReport } from './build-report.js';
+import { metricsOf, wireWarnings } from './own-health.js';
+import { ReportTiming } from './report-timing.js';
+import type { WorkloadWatch } from './workload-watch.js';
+
+/** ms between two reports that carry metrics; the first does. */
+const METRICS_PERIOD = 5_000;
+
+export interface ReporterParts {
+  config: Pick<AgentConfig, 'node' | 'networks'>;
+  bootId: string;
+  epoch: number;
+  known: KnownPeers;
+  senses: Senses;
+  counters: DropCounters;
+  workloads: Pick<WorkloadWatch, 'running' | 'warning'>;
+  /** Of the peer list. */
+  listWarning: () => string | undefined;
+  publish: (report: Report) => void;
+}
+
+/** When this agent reports, and what it then says of itself. */
+export class Reporter {
+  private readonly timing: ReportTiming;
+  private seq = 0;
+  private otherChanges = 0;
+  private abstained = false;
+  private gapMs = 0;
+  private standstills = 0;
+  private metricsAt = -Infinity;
+  private leaving: Leaving | undefined;
+
+  constructor(private readonly p: ReporterParts) {
+    this.timing = new ReportTiming(() => p.known.detection.reportPeriod);
+  }
+
+  /** Something that others must hear at once, beside the links. */
+  changed(): void {
+    this.otherChanges++;
+  }
+
+  /** @param gapMs since the loop ran the last time */
+  loopRan(gapMs: number): void {
+    this.gapMs = Math.max(this.gapMs, gapMs);
+  }
+
+  stoodStill(): void {
+    this.standstills++;
+  }
+
+  /** Reports where that is due. */
+  step(now: number): void {
+    const { senses } = this.p;
+    if (senses.links.abstains(now) !== this.abstained) {
+      this.abstained = !this.abstained;
+      this.otherChanges++;
+    }
+    if (this.timing.due(now, senses.links.changes + this.otherChanges)) this.publish(now);
+  }
+
+  /** The last word. */
+  farewell(leaving: Leaving, now: number): void {
+    this.leaving = leaving;
+    this.publish(now);
+  }
+
+  get isLeaving(): boolean {
+    return this.leaving !== undefined;
+  }
+
+  /** The report as it would go out now, with its metrics. */
+  current(now: number): Report {
+    return this.report(now, this.seq, this.metrics());
+  }
+
+  private publish(now: number): void {
+    const withMetrics = now - this.metricsAt >= METRICS_PERIOD;
+    if (withMetrics) this.metricsAt = now;
+    this.p.publish(this.report(now, ++this.seq, withMetrics ? this.metrics() : undefined));
+    this.gapMs = 0;
+  }
+
+  private metrics(): AgentMetrics {
+    const { membership, sockets } = this.p.senses;
+    const rejoin = membership.diary.counts(membership.lostPeers().length);
+    return metricsOf(sockets.values(), this.p.counters, rejoin, this.standstills);
+  }
+
+  private report(now: number, seq: number, metrics: AgentMetrics | undefined): Report {
+    const { config, known, senses, workloads } = this.p;
+    return buildReport({
+      node: config.node,
+      bootId: this.p.bootId,
+      epoch: this.p.epoch,
+      seq,
+      listVersion: known.version,
+      networks: known.networks,
+      peers: known.shared.keys(),
+      links: senses.links,
+      now,
+      sendErrors: senses.sendErrors(),
+      loopGapMs: this.gapMs,
+      warnings: [
+        this.p.listWarning(),
+        workloads.warning,
+        ...wireWarnings(senses.sockets.values(), config.networks, known.list),
+        ...senses.identities.warnings(now),
+      ].filter((w) => w !== undefined),
+      metrics,
+      workloads: workloads.running,
+      leaving: this.leaving,
+    });
+  }
+}

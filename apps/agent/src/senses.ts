@@ -1,0 +1,245 @@
+import { DatagramTypes } from '#contracts/datagram.js';
+import type { PeerList } from '#contracts/peers.js';
+import type { PollAnswer, PollRequest } from '#contracts/poll.js';
+import { silence } from '#contracts/settings.js';
+import type { AgentConfig } from './config.js';
+import { LinkObservations } from './links/link-observation.js';
+import { ProbeSchedule } from './links/probe-schedule.js';
+import type { AgentLog } from './log.js';
+import { Greetings } from './membership/greetings.js';
+import { Membership, membershipNumbers } from './membership/membership.js';
+import { NetworkWatch } from './membership/network-watch.js';
+import type { RejoinWhy } from './membership/rejoin-diary.js';
+import type { KnownPeers } from './peers/known-peers.js';
+import { Polls } from './poll/polls.js';
+import { whyAbstain } from './report/build-report.js';
+import { addressesElsewhere } from './report/own-health.js';
+import { Datagrams, type Heard } from './wire/datagrams.js';
+import type { DropCounters } from './wire/drop-counters.js';
+import { Identities } from './wire/identities.js';
+import { UdpSocket } from './wire/udp-socket.js';
+
+/** A peer is lost after this many times the misses that make it silent: full rate while a power-off is decided. */
+const LOST_FACTOR = 4;
+/** ms; a peer with another list version makes us ask for ours, but not more often. */
+const HINT_GAP = 10_000;
+/** ms between two questions to our own registered address, while we are bound to another one. */
+const NAMESAKE_PERIOD = 10_000;
+
+export interface SensesParts {
+  config: AgentConfig;
+  keys: Buffer[];
+  epoch: number;
+  known: KnownPeers;
+  counters: DropCounters;
+  /** A peer goes by another list of peers. */
+  onOtherList: () => void;
+  isLeaving: () => boolean;
+  log: AgentLog;
+}
+
+/** What goes over the networks: probes, greetings and their answers, and what follows from them for each peer. */
+export class Senses {
+  readonly links: LinkObservations;
+  readonly membership: Membership;
+  readonly identities: Identities;
+  readonly sockets: ReadonlyMap<string, UdpSocket>;
+  private readonly schedule = new ProbeSchedule();
+  private readonly greetings = new Greetings();
+  private readonly watches: Map<string, NetworkWatch>;
+  private readonly polls: Polls;
+  private readonly datagrams: Datagrams;
+  private readonly phase = Math.random();
+  private hintedAt = -Infinity;
+  private namesakeAt = -Infinity;
+
+  constructor(
+    private readonly p: SensesParts,
+    now: number,
+  ) {
+    const { config, epoch, known } = p;
+    const networks = known.networks;
+    this.links = new LinkObservations(known.detection);
+    this.membership = new Membership(membershipNumbers, Math.random, now, config.rejoin);
+    this.watches = new Map(networks.map((n) => [n, new NetworkWatch(now)]));
+    this.identities = new Identities(config.node, epoch);
+    this.datagrams = new Datagrams(
+      { name: config.node, epoch, listVersion: () => known.version },
+      networks,
+      { cluster: config.cluster, keys: p.keys },
+      p.counters,
+      {
+        polled: (...echo) => this.polls.echo(...echo),
+        asUs: (other, at) => this.identities.asUs(other, at),
+      },
+    );
+    this.sockets = new Map(networks.map((n) => [n, this.socketOf(n)]));
+    this.polls = new Polls({
+      node: config.node,
+      epoch,
+      networks,
+      question: ({ target, network }) => this.datagrams.question(DatagramTypes.PROBE, target, network),
+      send: ({ network, address }, port, bytes, unsent) =>
+        this.sockets.get(network)?.send(bytes, address, port, unsent),
+      abstains: (at) => p.isLeaving() || this.whyAbstain(at) !== undefined,
+    });
+  }
+
+  /** Rejects when a port is taken. */
+  async open(): Promise<void> {
+    for (const socket of this.sockets.values()) await socket.open();
+  }
+
+  close(): void {
+    for (const socket of this.sockets.values()) socket.close();
+  }
+
+  /** Another list of peers is in use. @param moved peers that have another address now */
+  followList(list: PeerList, moved: readonly string[], now: number): void {
+    const { shared } = this.p.known;
+    this.datagrams.know(shared.keys());
+    this.identities.know(new Set(shared.keys()));
+    this.links.tune(list.detection);
+    this.links.watch(shared);
+    // What was missed at the old address says nothing of the new one.
+    for (const name of moved) this.links.reset(name);
+    this.membership.readmitUnless((peer) => this.links.silentFor(peer, list.detection.misses));
+    this.schedule.set(shared, list.detection.interval, now, this.phase);
+    this.membership.setPeers(shared.keys(), now);
+  }
+
+  /** Our own loop did not run for too long: nothing that was under way says anything. */
+  stoodStill(gap: number, now: number): void {
+    this.links.stoodStill(gap, now);
+    this.polls.stoodStill();
+    this.schedule.skipTo(now);
+    this.membership.readmitUnless((peer) => this.links.silentFor(peer, this.p.known.detection.misses));
+  }
+
+  /** Judges what was due, and sends what is. */
+  step(now: number): void {
+    this.links.judge(now);
+    this.loseSilent(now);
+    const free = (t: { peer: string; network: string }): boolean =>
+      this.links.link(t.peer, t.network)?.pending === undefined;
+    for (const t of this.schedule.due(now, free))
+      if (!this.membership.isLost(t.peer)) this.probe(t.peer, t.network, now);
+    this.polls.step(now);
+    for (const [network, watch] of this.watches)
+      if (watch.look(now, silence(this.p.known.detection), this.sockets.get(network)?.sendErrors ?? 0))
+        this.lookAtLost('link-up', now);
+    this.greetings.expire(now);
+    for (const { peer } of this.membership.next(now)) this.greet(peer, now);
+    this.askNamesake(now);
+  }
+
+  /** Something changed: those that are lost are greeted now. */
+  lookAtLost(why: RejoinWhy, now: number): void {
+    this.membership.trigger(now, why);
+  }
+
+  /** What the monitor asks us to look at. @param key the same for the copies of one request */
+  poll(request: PollRequest, key: string, now: number): Promise<PollAnswer> {
+    return this.polls.begin(request, key, now);
+  }
+
+  /** Network → probes of ours that did not leave. */
+  sendErrors(): Record<string, number> {
+    return Object.fromEntries([...this.sockets].map(([n, s]) => [n, s.sendErrors]));
+  }
+
+  private whyAbstain(now: number): string | undefined {
+    return whyAbstain({
+      links: this.links,
+      networks: this.p.known.networks,
+      sendErrors: this.sendErrors(),
+      now,
+    });
+  }
+
+  private loseSilent(now: number): void {
+    const { known, log } = this.p;
+    for (const peer of known.shared.keys()) {
+      if (this.membership.isLost(peer) || !this.links.silentFor(peer, known.detection.misses * LOST_FACTOR)) continue;
+      this.links.leave(peer);
+      this.membership.lose(peer, now);
+      log.warn('peer lost', { peer });
+    }
+  }
+
+  private probe(peer: string, network: string, now: number): void {
+    const { bytes, nonce } = this.datagrams.question(DatagramTypes.PROBE, peer, network);
+    this.links.sent(peer, network, nonce, now);
+    this.send(peer, network, bytes, () => this.links.unsent(nonce));
+  }
+
+  private greet(peer: string, now: number): void {
+    for (const network of this.p.known.shared.get(peer) ?? []) {
+      const { bytes, nonce } = this.datagrams.question(DatagramTypes.HELLO, peer, network);
+      this.greetings.sent(nonce, peer, network, now + membershipNumbers.limit);
+      this.send(peer, network, bytes, () => undefined);
+    }
+  }
+
+  private send(peer: string, network: string, bytes: Buffer, failed: () => void): void {
+    const { known } = this.p;
+    const address = known.addressOf(peer, network);
+    if (address === undefined || !known.list) failed();
+    else this.sockets.get(network)?.send(bytes, address, known.list.port, failed);
+  }
+
+  /** While we are bound to another address than the registry has: does somebody else live there under our name? */
+  private askNamesake(now: number): void {
+    const { config, known } = this.p;
+    if (now - this.namesakeAt < NAMESAKE_PERIOD || !known.list) return;
+    this.namesakeAt = now;
+    for (const [network, address] of addressesElsewhere(config.networks, known.list)) {
+      const { bytes } = this.datagrams.question(DatagramTypes.HELLO, config.node, network);
+      this.sockets.get(network)?.send(bytes, address, known.list.port, () => undefined);
+    }
+  }
+
+  private hear(heard: Heard, now: number): void {
+    const { peer, network } = heard;
+    this.identities.heard(peer, heard.epoch, now);
+    if (this.watches.get(network)?.heard(now)) this.lookAtLost('link-up', now);
+    if (heard.kind === 'echo') {
+      if (!this.links.echo(peer, network, heard.nonce, now)) this.p.counters.drop('late-or-duplicate');
+      return;
+    }
+    if (heard.listVersion !== (this.p.known.version & 0xffff) && now - this.hintedAt > HINT_GAP) {
+      this.hintedAt = now;
+      this.p.onOtherList();
+    }
+    if (heard.kind !== 'welcome') {
+      // Whoever asks is alive, or is a replay: a greeting with a fresh nonce tells.
+      this.membership.greetSoon(peer);
+    } else if (!this.greetings.welcomed(heard.nonce, peer, network, now)) {
+      this.p.counters.drop('late-or-duplicate');
+    } else if (this.membership.welcome(peer)) {
+      this.links.reset(peer);
+      this.p.log.info('peer is a member again', { peer, network });
+    }
+  }
+
+  private socketOf(network: string): UdpSocket {
+    const { config, log } = this.p;
+    const bind = config.networks[network]?.bind as string;
+    const socket: UdpSocket = new UdpSocket(
+      network,
+      bind,
+      config.port,
+      {
+        onUp: () => this.lookAtLost('link-up', performance.now()),
+        onDatagram: (bytes, from) => {
+          const now = performance.now();
+          const answer = (reply: Buffer): void => socket.send(reply, from.address, from.port, () => undefined);
+          const heard = this.datagrams.receive(bytes, network, now, answer);
+          if (heard) this.hear(heard, now);
+        },
+      },
+      log,
+    );
+    return socket;
+  }
+}
