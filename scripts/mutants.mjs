@@ -13,6 +13,13 @@ import { mutants } from '../test/mutants.mjs';
 const folder = dirname(dirname(fileURLToPath(import.meta.url)));
 const areas = [...new Set(mutants.map((m) => m.area))];
 const wanted = process.argv.slice(2);
+if (wanted.includes('--help') || wanted.includes('-h')) {
+  process.stdout.write(`usage: npm run mutants [-- AREA…]
+  ${areas.map((a) => `${a} (${mutants.filter((m) => m.area === a).length})`).join(', ')}; all of them where none is named
+  npm run mutants -- detect    each safety line of detection is broken in turn; a line \`ok\` says that a spec turned red
+`);
+  process.exit(0);
+}
 const unknown = wanted.filter((a) => !areas.includes(a));
 if (unknown.length > 0) {
   process.stderr.write(`mutants: no area ${unknown.join(', ')}; there are ${areas.join(', ')}\n`);

@@ -11,14 +11,26 @@ const commands: Record<string, () => Promise<Command>> = {
   enroll: async () => (await import('./enrol/enroll.js')).enroll,
 };
 
+const USAGE = `usage: muster-agent [run|status|enroll] [options]
+
+  run      [--config FILE]              the agent, until it is told to stop; what the unit starts, and the default
+  status   [--json] [--socket PATH]     what the agent of this host knows and does
+  enroll   --server URL [options]       make this host a node: muster-agent enroll --help
+`;
+
 /** `muster-agent [COMMAND] [options]`, by default `run`. What goes wrong is one line on stderr; wrong use ends with 2. */
 async function main(args: string[]): Promise<void> {
   const [first] = args;
   const named = first !== undefined && !first.startsWith('-');
   const name = named ? first : 'run';
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const helps = name !== 'enroll' && args.some((a) => a === '--help' || a === '-h');
+  if (helps || name === 'help') {
+    process.stdout.write(USAGE);
+    return;
+  }
   if (!load) {
-    process.stderr.write(`usage: muster-agent [${Object.keys(commands).join('|')}] [options]\n`);
+    process.stderr.write(`muster-agent: no command ${name}\n\n${USAGE}`);
     process.exitCode = 2;
     return;
   }

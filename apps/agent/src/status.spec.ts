@@ -43,7 +43,13 @@ describe('muster-agent', () => {
     expect((await muster('status', '--bogus')).code).toBe(2);
     const unknown = await muster('constructor');
     expect(unknown.code).toBe(2);
-    expect(unknown.err).toMatch(/^usage: muster-agent \[run\|status/);
+    expect(unknown.err).toMatch(/^muster-agent: no command constructor\n\nusage: muster-agent \[run\|status/);
     expect(await muster('--config', '/nonexistent.json')).toMatchObject({ code: 1, out: '' });
+  });
+
+  it.each([['--help'], ['status', '-h']])('says how it is used: %s %s', async (...args) => {
+    const help = await muster(...args.filter(Boolean));
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(help.out).toMatch(/^usage: muster-agent \[run\|status\|enroll\]/);
   });
 });
