@@ -174,4 +174,13 @@ describe('agents with a real nats-server', () => {
     expect(health.warnings).toContain('duplicate: another machine speaks as a');
     expect(health.metrics?.dropped.own).toBeGreaterThan(0);
   });
+
+  it('warn of two machines that speak under one name, once the older one has answered', async () => {
+    await fleet.start('a');
+    await fleet.start('c');
+    await fleet.startClone('a', 'b');
+    const warning = 'duplicate: two machines speak as a';
+    const { health } = await fleet.until('c', (s) => s.health.warnings?.includes(warning) === true);
+    expect(health.warnings).toContain(warning);
+  });
 });

@@ -199,9 +199,15 @@ export class Senses {
     }
   }
 
-  private hear(heard: Heard, now: number): void {
+  /** @param answer goes back to where it came from, whatever the registry has for that name */
+  private hear(heard: Heard, now: number, answer: (bytes: Buffer) => void): void {
     const { peer, network } = heard;
-    this.identities.heard(peer, heard.epoch, now);
+    if (this.identities.heard(peer, heard.epoch, now)) {
+      const { bytes, nonce } = this.datagrams.question(DatagramTypes.HELLO, peer, network);
+      this.identities.asked(peer, nonce, now);
+      answer(bytes);
+    }
+    if (heard.kind === 'welcome' && this.identities.answered(peer, heard.epoch, heard.nonce, now)) return;
     if (this.watches.get(network)?.heard(now)) this.lookAtLost('link-up', now);
     if (heard.kind === 'echo') {
       if (!this.links.echo(peer, network, heard.nonce, now)) this.p.counters.drop('late-or-duplicate');
@@ -235,7 +241,7 @@ export class Senses {
           const now = performance.now();
           const answer = (reply: Buffer): void => socket.send(reply, from.address, from.port, () => undefined);
           const heard = this.datagrams.receive(bytes, network, now, answer);
-          if (heard) this.hear(heard, now);
+          if (heard) this.hear(heard, now, answer);
         },
       },
       log,

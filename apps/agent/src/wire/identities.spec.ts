@@ -23,14 +23,42 @@ describe('two machines under one name', () => {
     expect(sut.warnings(20)).toHaveLength(1);
   });
 
-  it('is seen of a peer whose older process goes on beside a newer one', () => {
-    for (let now = 0; now < 6_000; now += 500) {
-      sut.heard('b', 1n, now);
-      if (now >= 1_000) sut.heard('b', 2n, now + 1);
+  /** Both processes are heard; `answers`: the older one brings back what it is asked. */
+  const both = (answers: boolean): number => {
+    let asked = 0;
+    for (let now = 0; now < 12_000; now += 500) {
+      if (now >= 1_000) sut.heard('b', 2n, now);
+      if (!sut.heard('b', 1n, now + 1)) continue;
+      sut.asked('b', `nonce ${++asked}`, now + 1);
+      if (answers) expect(sut.answered('b', 1n, `nonce ${asked}`, now + 2)).toBe(true);
     }
-    expect(sut.warnings(6_000)).toEqual(['duplicate: two machines speak as b']);
+    return asked;
+  };
+
+  it('is seen of a peer whose older process goes on beside a newer one, and answers', () => {
+    expect(both(true)).toBeGreaterThan(0);
+    expect(sut.warnings(12_000)).toEqual(['duplicate: two machines speak as b']);
+    expect(sut.warnings(80_000)).toEqual([]);
     sut.know(new Set(['c']));
-    expect(sut.warnings(6_000)).toEqual([]);
+    expect(sut.warnings(12_000)).toEqual([]);
+  });
+
+  it('is not concluded from recorded datagrams of an older process, however many: they answer nothing', () => {
+    // Not each of them is worth a question, or whoever sends them has us send as many.
+    expect(both(false)).toBeLessThan(6);
+    expect(sut.answered('b', 1n, 'another nonce', 12_000)).toBe(false);
+    expect(sut.warnings(12_000)).toEqual([]);
+  });
+
+  it.each([
+    ['the newest process', 2n, 10],
+    ['an older one that comes too late', 1n, 2_001],
+  ] as const)('is not concluded from an answer of %s', (_who, epoch, after) => {
+    sut.heard('b', 2n, 0);
+    expect(sut.heard('b', 1n, 3_000)).toBe(true);
+    sut.asked('b', 'n', 3_000);
+    expect(sut.answered('b', epoch, 'n', 3_000 + after)).toBe(true);
+    expect(sut.warnings(3_000 + after)).toEqual([]);
   });
 
   it('is not concluded from a restart with late datagrams, nor from an epoch that was lost', () => {
