@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NodeRecord } from '#contracts';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { degradedSteps, isDegraded, type DegradedStep } from './degraded-policy.js';
+import { degradedSteps, isDegraded, networksDown, ownSilence, type DegradedStep } from './degraded-policy.js';
 
 /**
  * Since when nodes are DEGRADED, on this process's own clock: one that has just started has seen nothing yet, and so
@@ -29,12 +29,22 @@ export class DegradedWatch implements OnApplicationShutdown {
   steps(): Map<string, DegradedStep> {
     const { nodes, settings, clusterSettings } = this.store;
     if (!nodes.view.live || !settings.view.live) return new Map();
+    const all = nodes.view.entries().map((e) => e.value);
+    this.beginAnew(all);
     return degradedSteps({
       policy: clusterSettings.degraded,
       sighted: this.detector.sighted,
-      nodes: nodes.view.entries().map((e) => e.value),
+      nodes: all,
       degradedForMs: (name) => performance.now() - (this.since.get(name) ?? Infinity),
     });
+  }
+
+  /** A network that was down comes back node by node: those that are still silent on it then get their time from then on. */
+  private beginAnew(all: readonly NodeRecord[]): void {
+    const down = networksDown(all);
+    if (down.size === 0) return;
+    for (const n of all)
+      if (isDegraded(n) && ownSilence(n, down).length === 0) this.since.set(n.name, performance.now());
   }
 
   private see(name: string, node: NodeRecord | undefined): void {

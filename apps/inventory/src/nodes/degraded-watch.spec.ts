@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { defaultSettings, type NodeRecord } from '#contracts';
+import type { DetectorView } from '../monitor/detector-view.js';
+import type { InventoryStore } from '../store/inventory-store.js';
+import { aNode } from '../testing/records.js';
+import { DegradedWatch } from './degraded-watch.js';
+
+const AFTER = 30_000;
+
+describe('how long a node has been DEGRADED', () => {
+  const records = new Map<string, NodeRecord>();
+  let changed: (name: string, node: NodeRecord) => void = () => undefined;
+  let now: number;
+  let sut: DegradedWatch;
+
+  const view = {
+    live: true,
+    entries: () => [...records].map(([key, value]) => ({ key, value })),
+    onChange: (fn: typeof changed) => ((changed = fn), () => undefined),
+  };
+  const clusterSettings = { ...defaultSettings('spec'), degraded: { policy: 'drain' as const, after: AFTER } };
+  const store = { nodes: { view }, settings: { view }, clusterSettings } as unknown as InventoryStore;
+
+  const says = (name: string, ...silent: string[]): void => {
+    const verdict = silent.length > 0 ? ('DEGRADED' as const) : ('UP' as const);
+    const node = aNode(name, { verdict: { verdict, networks: silent, epoch: 1, seq: 1, at: 1 } });
+    records.set(name, node);
+    changed(name, node);
+  };
+  const steps = (): string[] => [...sut.steps().keys()];
+
+  beforeEach(() => {
+    now = 1_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    records.clear();
+    sut = new DegradedWatch(store, { sighted: true } as DetectorView);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) says(name);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('is from when it was first seen, whatever is said again', () => {
+    says('a', 'backend');
+    now += AFTER - 1;
+    says('a', 'backend');
+    expect(steps()).toEqual([]);
+    now += 1;
+    expect(steps()).toEqual(['a']);
+  });
+
+  it('does not count while its network was down for most: when that comes back, it does so node by node', () => {
+    for (const name of ['a', 'b', 'c']) says(name, 'backend');
+    now += 10 * AFTER;
+    expect(steps()).toEqual([]);
+    now += 500;
+    says('a');
+    expect(steps()).toEqual([]);
+    now += AFTER;
+    expect(steps()).toEqual(['b', 'c']);
+  });
+});
