@@ -18,7 +18,7 @@ export const nodeView = (terminal: Terminal): View<NodeView> => ({
     n.state,
     n.inService ? terminal.paint('green', 'in') : terminal.paint('yellow', 'out'),
     n.networks['management']?.address ?? '-',
-    n.reasons.map((r) => r.detail).join('; '),
+    [...n.reasons.map((r) => r.detail), ...lostNetworks(n)].join('; '),
   ],
   none: 'no nodes',
   lines: (n) =>
@@ -32,6 +32,7 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
     ['group', n.hostGroup],
     ['status', `${n.status} (before: ${n.prevStatus})`],
     ['state', `${n.state} (before: ${n.prevState})`],
+    ['verdict', n.verdict && `${n.verdict.verdict}${n.verdict.reason === undefined ? '' : `: ${n.verdict.reason}`}`],
     ['domain', n.failureDomain],
     ...Object.entries(n.networks).map(([name, { address }]): [string, string] => [name, address]),
     ...n.powerLevels.map((level, i): [string, string] => [`power ${i + 1}`, level.map(deviceText).join(' and ')]),
@@ -51,6 +52,10 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
     ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(14)} ${value}`])),
   ];
 }
+
+/** It is in service all the same, and so no reason speaks of it. */
+const lostNetworks = ({ verdict }: NodeView): string[] =>
+  verdict?.verdict === 'DEGRADED' ? [`silent on ${verdict.networks.join(', ')}`] : [];
 
 const deviceText = (d: PowerDevice): string =>
   `${d.id} (${d.driver} ${d.address}${d.port === undefined ? '' : `:${d.port}`})`;

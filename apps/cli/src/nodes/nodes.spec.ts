@@ -37,6 +37,23 @@ describe('nodes', () => {
       expect(stdout).toMatch(/\n {2}vars +rack: r1\n/);
     });
 
+    it('says of a node in service that it has lost a network', async () => {
+      const verdict = {
+        verdict: 'DEGRADED',
+        networks: ['backend'],
+        epoch: 1,
+        seq: 1,
+        at: 1,
+        reason: 'Silent on backend.',
+      };
+      sut.on('GET /v1/nodes', { items: [node('b-2', { verdict, inService: true, reasons: [] })] });
+      sut.on('GET /v1/nodes/b-2', node('b-2', { verdict, inService: true, reasons: [] }));
+      const shown = { terminal: 120, env: { NO_COLOR: '1' } };
+      expect((await sut.call(['nodes', 'get'], shown)).stdout).toMatch(/\bin +10\.0\.0\.1 +silent on backend\n/);
+      const { stdout } = await sut.call(['node', 'get', 'b-2'], shown);
+      expect(stdout).toMatch(/\n {2}verdict +DEGRADED: Silent on backend\.\n/);
+    });
+
     it('shows on that page what a drain has still to move', async () => {
       const cordon = { reason: 'kernel', by: 'ada', at: 1, drain: true };
       sut.on('GET /v1/nodes/a-1', node('a-1', { cordon, remaining: ['db1', 'web'] }));
