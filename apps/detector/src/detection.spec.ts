@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { credentialsFile } from '#bus';
+import { connectBus, credentialsFile, readCredentials } from '#bus';
 import { Subjects, type Beacon, type Verdict } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';
 import { buildConfig, startService, type RunningService } from '#service';
@@ -85,6 +85,25 @@ describe('three real agents, a real nats-server and the detector', () => {
     expect(Object.keys(beacon.notUp)).toEqual(['blue-3']);
     fleet.spawnAgent('blue-3');
     await fleet.until({ 'blue-3': 'UP' }, 30_000);
+  });
+
+  it('blames who reports under other names, and none of those', async () => {
+    const servers = [fleet.nats.url];
+    const credentials = readCredentials(credentialsFile(fleet.nats.dir, 'agent=green-2'));
+    const forger = await connectBus({ name: 'forger', servers, credentials });
+    const health = { abstain: false, sendErrors: {}, loopGapMs: 1 };
+    const base = { v: 1, bootId: 'b', epoch: 1, seq: 1, listVersion: 1, networks: ['management'], peers: [], health };
+    const told = async (): Promise<Beacon['conditions']> => {
+      for (const node of ['red-1', 'nobody-0']) forger.publish(Subjects.report('green-2'), { ...base, node });
+      const { conditions = [] } = await nextBeacon(fleet);
+      const found = conditions.filter((c) => c.code === 'auth-failure');
+      return found.length > 0 ? found : told();
+    };
+    try {
+      expect((await told())?.map((c) => c.subject)).toEqual(['green-2']);
+    } finally {
+      await forger.close();
+    }
   });
 
   it('remembers the peers on disk', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   BEACON_PERIOD_MS,
+  fromToken,
   MusterError,
   parseDatagramKeys,
   parseReport,
@@ -153,7 +154,8 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     // The server lets an agent publish on its own subject only: the subject is the identity.
     if (!report || subject !== Subjects.report(report.node)) {
       this.context.log.warn({ subject }, 'a report that is broken, or of another name than its subject, was ignored');
-      if (report) this.agents.hearStranger(report.node, now);
+      // It could name anybody, and any number.
+      if (report) this.agents.hearStranger(fromToken(subject.slice(Subjects.report('').length)), now);
       return;
     }
     if (!this.bench) return;

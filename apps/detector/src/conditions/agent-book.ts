@@ -61,7 +61,7 @@ export class AgentBook {
     });
   }
 
-  /** A report under the name, or by the credentials, of a node that is not let in. */
+  /** A report by the user of a node that is not let in, or that speaks as another one. */
   hearStranger(name: string, now: number): void {
     const was = this.strangers.get(name);
     const goesOn = was !== undefined && now - was.at <= SAID_MS;
@@ -88,7 +88,13 @@ export class AgentBook {
     for (const [name, { since, at }] of this.strangers) {
       if (now - at > SAID_MS) this.strangers.delete(name);
       else if (now - since >= STRANGER_HOLD_MS)
-        conditions.push(condition('auth-failure', name, `Reports come in the name of ${name}, which is not enrolled.`));
+        conditions.push(
+          condition(
+            'auth-failure',
+            name,
+            `Reports come from ${name}, which is not enrolled, or speaks as another node.`,
+          ),
+        );
     }
     for (const [node, agent] of this.agents) conditions.push(...conditionsOf(node, agent, now));
     return conditions;
