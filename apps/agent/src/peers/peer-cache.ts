@@ -1,4 +1,4 @@
-import { copyFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PeerList } from '#contracts/peers.js';
 import { reasonOf } from '../log.js';
@@ -6,8 +6,8 @@ import { writeDurably } from './durable-file.js';
 import { parsePeerList } from './parse-peer-list.js';
 
 /**
- * The peer list on disk, and the one before it: with them an agent starts in a cluster whose control plane is down.
- * A broken file is set aside by using the older copy, and is told.
+ * The peer list on disk, twice: the newest, and the one before it, or the same where there was none. With them an agent
+ * starts in a cluster whose control plane is down. Where the newest is broken the other one is used, and it is told.
  */
 export class PeerCache {
   private readonly file: string;
@@ -34,9 +34,14 @@ export class PeerCache {
   }
 
   async save(list: PeerList): Promise<void> {
-    // Only a good file may become the copy: a broken one would push the last good one out.
-    if ((await this.read(this.file)).list) await copyFile(this.file, this.before);
-    await writeDurably(this.file, `${JSON.stringify(list)}\n`);
+    // Only a good list may become the copy: a broken one would push the last good one out.
+    const was = (await this.read(this.file)).list ?? (await this.read(this.before)).list ?? list;
+    await this.write(this.before, was);
+    await this.write(this.file, list);
+  }
+
+  private write(file: string, list: PeerList): Promise<void> {
+    return writeDurably(file, `${JSON.stringify(list)}\n`);
   }
 
   private async read(file: string): Promise<{ list?: PeerList; wrong?: string }> {

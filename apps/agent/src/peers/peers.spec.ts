@@ -73,6 +73,12 @@ describe('the cache and the refresher', () => {
     expect(parsePeerList(await readFile(join(dir, 'peers.last.json'), 'utf8'), SELF).version).toBe(1);
   });
 
+  it('has a second copy also of a list that has never changed', async () => {
+    await new PeerCache(dir, SELF).save(list(1));
+    await writeFile(join(dir, 'peers.json'), '');
+    expect((await new PeerCache(dir, SELF).load()).list?.version).toBe(1);
+  });
+
   it('starts with the list on disk before anybody has answered', async () => {
     await new PeerCache(dir, SELF).save(list(4));
     const accepted: number[] = [];
@@ -90,14 +96,17 @@ describe('the cache and the refresher', () => {
   });
 
   /** Answers one after the other; resolves when the last has been taken. */
-  const refreshed = async (answers: (string | Error)[]): Promise<{ sut: Refresher; accepted: number[] }> => {
+  const refreshed = async (
+    answers: (string | Error)[],
+    cache = new PeerCache(dir, SELF),
+  ): Promise<{ sut: Refresher; accepted: number[] }> => {
     const accepted: number[] = [];
     let done = (): void => undefined;
     const asked = new Promise<void>((resolve) => (done = resolve));
     const left = [...answers];
     const sut = new Refresher({
       self: SELF,
-      cache: new PeerCache(dir, SELF),
+      cache,
       ask: () => {
         const next = left.shift();
         if (next === undefined) {
@@ -126,6 +135,29 @@ describe('the cache and the refresher', () => {
     ]);
     expect(accepted).toEqual([1, 3]);
     expect(sut.warning).toBeUndefined();
+  });
+
+  it('writes a list anew that was broken on disk, also where the control plane has the same', async () => {
+    await new PeerCache(dir, SELF).save(list(1));
+    await writeFile(join(dir, 'peers.json'), '');
+    const { accepted } = await refreshed([JSON.stringify(list(1))]);
+    expect(accepted).toEqual([1]);
+    expect(parsePeerList(await readFile(join(dir, 'peers.json'), 'utf8'), SELF).version).toBe(1);
+  });
+
+  it('writes a list again that could not be written', async () => {
+    let tries = 0;
+    class FullAtFirst extends PeerCache {
+      override save(l: PeerList): Promise<void> {
+        return tries++ === 0 ? Promise.reject(new Error('no space left')) : super.save(l);
+      }
+    }
+    const same = JSON.stringify(list(1));
+    const { accepted, sut } = await refreshed([same, same, same], new FullAtFirst(dir, SELF));
+    expect(accepted).toEqual([1]);
+    expect(tries).toBe(2);
+    expect(sut.warning).toBeUndefined();
+    expect((await new PeerCache(dir, SELF).load()).list?.version).toBe(1);
   });
 
   it('says why its list may be old', async () => {

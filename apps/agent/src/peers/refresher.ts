@@ -35,6 +35,8 @@ export class Refresher {
   private again = false;
   private failures = 0;
   private olderSeen = 0;
+  /** What is on disk is not the list in use, or was broken. */
+  private unsaved = false;
   private stopped = false;
 
   private readonly n: typeof refresherNumbers;
@@ -51,6 +53,7 @@ export class Refresher {
   async start(): Promise<void> {
     const { list, warning } = await this.p.cache.load();
     this.warning = warning;
+    this.unsaved = warning !== undefined;
     if (warning !== undefined) this.p.log.warn('the cached peer list cannot be used', { reason: warning });
     if (list) {
       this.current = list;
@@ -103,7 +106,9 @@ export class Refresher {
       const changed = JSON.stringify(list) !== JSON.stringify(this.current);
       this.current = list;
       if (changed) this.p.accept(list);
-      if (changed) await this.p.cache.save(list);
+      this.unsaved ||= changed;
+      if (this.unsaved) await this.p.cache.save(list);
+      this.unsaved = false;
       this.failures = 0;
       this.warning = undefined;
     } catch (e) {
