@@ -37,7 +37,7 @@ export class StartFactsService {
   /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
   mayFollow(seenOn: string): boolean {
     const node = this.store.nodes.view.get(seenOn)?.value;
-    return node !== undefined && node.confirmedOff === undefined && this.store.incidents.view.live;
+    return node?.enrolled === true && node.confirmedOff === undefined && this.store.incidents.view.live;
   }
 
   private mustAnswer(): string[] {

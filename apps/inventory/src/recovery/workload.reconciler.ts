@@ -307,7 +307,7 @@ export class WorkloadReconciler implements Reconciler {
     wanted: Map<string, WantedAlarm>,
   ): Promise<void> {
     if (!this.facts.mayFollow(seenOn)) {
-      const text = `It is reported running on ${seenOn}, which counts as powered off: it is started nowhere until that is settled.`;
+      const text = `It is reported running on ${seenOn}, which counts as powered off or is not enrolled: it is started nowhere until that is settled.`;
       wanted.set(w.name, held(w, text));
       return this.hold(c, w, text);
     }

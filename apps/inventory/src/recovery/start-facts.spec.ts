@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeRecord } from '#contracts';
+import type { InventoryStore } from '../store/inventory-store.js';
+import { aNode } from '../testing/records.js';
+import type { ReportsView } from './reports-view.js';
+import { StartFactsService } from './start-facts.js';
+
+const follows = (node?: NodeRecord): boolean => {
+  const store = {
+    nodes: { view: { get: () => node && { value: node } } },
+    incidents: { view: { live: true } },
+  } as unknown as InventoryStore;
+  return new StartFactsService(store, {} as ReportsView).mayFollow('n-1');
+};
+
+describe('the registry follows where a workload is seen', () => {
+  it('on a node that may run it', () => {
+    expect(follows(aNode('n-1'))).toBe(true);
+  });
+
+  it('but not on one that counts as off, was deleted, or whose agent was shut out', () => {
+    expect(follows(aNode('n-1', { confirmedOff: { at: 1, incident: 'i' } }))).toBe(false);
+    expect(follows(undefined)).toBe(false);
+    // NATS may not have been told yet: it still hears what that agent says.
+    const revoked = { by: 'ann', at: 1, reason: 'stolen' };
+    expect(follows(aNode('n-1', { enrolled: false, revoked }))).toBe(false);
+  });
+});
