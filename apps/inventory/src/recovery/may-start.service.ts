@@ -40,7 +40,10 @@ export class MayStartService {
       return { allowed: false, reason: `Generation ${q.generation} is no longer current: it is ${gate.generation}.` };
     const check = this.facts.check(q.workload, q.node);
     if (check.kind === 'elsewhere' && !this.facts.mayFollow(check.node))
-      return { allowed: false, reason: `Held: ${check.node} says that it runs it, and counts as powered off or is not enrolled.` };
+      return {
+        allowed: false,
+        reason: `Held: ${check.node} says that it runs it, and counts as powered off or is not enrolled.`,
+      };
     if (check.kind === 'elsewhere' && workload?.value.move?.from === check.node)
       return { allowed: false, reason: `Held: ${check.node}, which it has left, still names it.` };
     if (check.kind === 'elsewhere') {
