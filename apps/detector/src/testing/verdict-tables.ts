@@ -1,43 +1,12 @@
 import { DetectionProfiles, silence, type DetectionSettings } from '#contracts';
-import { absent, type Vote } from '../observers/stance.js';
-import { tally, type TargetFacts } from '../verdicts/quorum.js';
+import { tally } from '../verdicts/quorum.js';
 import { judge, unexamined } from '../verdicts/verdict.js';
+import { factsOf, many, type Said } from './target-facts.js';
 
-const NETWORKS = ['backend', 'management'];
 const LARGEST = 6;
 
-type Said = 'accuses' | 'hears' | 'absent';
-
-const vote = (said: Said, i: number): Vote => {
-  const v = absent(`o${i}`);
-  if (said === 'absent') return v;
-  if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS };
-  return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
-};
-
-const times = (n: number, said: Said): Said[] => Array.from({ length: n }, () => said);
-
-/** A node whose own reports have ended and that does not echo to the monitor, by what the others say. */
-const facts = (said: readonly Said[], witness: boolean): TargetFacts => {
-  const reporters = said.filter((s) => s !== 'absent').length;
-  return {
-    node: 'it',
-    networks: NETWORKS,
-    members: said.length + 1,
-    reporters,
-    otherReporters: reporters,
-    votes: said.map(vote),
-    ownSilenceMs: 3000,
-    ownFresh: false,
-    conflict: false,
-    ownProbe: 'silent',
-    witness,
-    freshness: 2500,
-  };
-};
-
 function verdictOn(said: readonly Said[], witness: boolean): string {
-  const f = facts(said, witness);
+  const f = factsOf(said, { witness });
   const t = tally(f);
   const { verdict } = judge(unexamined, f, t, 0);
   return verdict === 'DOWN' && t.hears > 0 ? 'DOWN, held' : verdict;
@@ -52,7 +21,7 @@ function ofTheDead(): string[][] {
         const cells = Array.from({ length: LARGEST }, (_, reporting) => {
           const living = members - dead;
           if (reporting > living) return '';
-          return verdictOn([...times(reporting, 'accuses'), ...times(members - 1 - reporting, 'absent')], witness);
+          return verdictOn([...many(reporting, 'accuses'), ...many(members - 1 - reporting, 'absent')], witness);
         });
         rows.push([`${members}${witness ? ', witness' : ''}`, String(dead), ...cells]);
       }
@@ -67,7 +36,7 @@ function ofTheHalfHeard(): string[][] {
     rows.push([
       String(members),
       ...Array.from({ length: LARGEST }, (_, hear) =>
-        hear > members - 1 ? '' : verdictOn([...times(members - 1 - hear, 'accuses'), ...times(hear, 'hears')], false),
+        hear > members - 1 ? '' : verdictOn([...many(members - 1 - hear, 'accuses'), ...many(hear, 'hears')], false),
       ),
     ]);
   const head = ['M', ...Array.from({ length: LARGEST }, (_, i) => (i === 1 ? '1 hears it' : `${i} hear it`))];

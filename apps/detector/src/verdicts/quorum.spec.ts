@@ -1,50 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Vote } from '../observers/stance.js';
+import { factsOf, many, vote, type Said } from '../testing/target-facts.js';
 import { tally, type TargetFacts } from './quorum.js';
 import { VerdictLog } from './verdict-log.js';
 import { judge, unexamined, type Judgement } from './verdict.js';
 
-const NETWORKS = ['backend', 'management'];
-type Said = 'accuses' | 'suspects' | 'hears' | 'absent' | 'hears-management' | 'hears-backend';
-
-const vote = (said: Said, i: number): Vote => {
-  const v: Vote = {
-    observer: `o${i}`,
-    stance: 'absent',
-    suspects: false,
-    heardOn: [],
-    missingOn: [],
-    silentOn: [],
-  };
-  if (said === 'accuses') return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
-  if (said === 'suspects') return { ...v, suspects: true, missingOn: NETWORKS };
-  if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS };
-  if (said === 'absent') return v;
-  const [on, off] = said === 'hears-management' ? ['management', 'backend'] : ['backend', 'management'];
-  return { ...v, stance: 'hears', heardOn: [on as string], missingOn: [off as string], silentOn: [off as string] };
-};
-
-/** A member that is dead to the monitor too; each observer reports unless it is absent. */
-const facts = (said: Said[], over: Partial<TargetFacts> = {}): TargetFacts => {
-  const reporters = said.filter((s) => s !== 'absent').length;
-  return {
-    node: 'n0',
-    networks: NETWORKS,
-    members: said.length + 1,
-    reporters,
-    otherReporters: reporters,
-    votes: said.map(vote),
-    ownSilenceMs: 3000,
-    ownFresh: false,
-    conflict: false,
-    ownProbe: 'silent',
-    witness: false,
-    freshness: 2500,
-    ...over,
-  };
-};
 const verdict = (f: TargetFacts, was: Judgement = unexamined): string => judge(was, f, tally(f), 600_000).verdict;
-const many = (n: number, s: Said): Said[] => Array.from({ length: n }, () => s);
 
 describe('the quorum, by the number of members', () => {
   // Members, accusers, who hear it, who are absent → verdict.
@@ -71,7 +31,7 @@ describe('the quorum, by the number of members', () => {
   ])('%i members: %i accuse, %i hear, %i absent → %s', (members, accuse, hear, absent, wanted) => {
     const said = [...many(accuse, 'accuses'), ...many(hear, 'hears'), ...many(absent, 'absent')];
     expect(said).toHaveLength(members - 1);
-    expect(verdict(facts(said))).toBe(wanted);
+    expect(verdict(factsOf(said))).toBe(wanted);
   });
 
   it('is right for every mix of accusing, missing, hearing and absent observers of up to six members', () => {
@@ -100,7 +60,7 @@ describe('the quorum, by the number of members', () => {
                     : hear > 0
                       ? 'UP'
                       : 'UNKNOWN';
-              const f = facts(said, { witness });
+              const f = factsOf(said, { witness });
               expect([members, accuse, miss, hear, absent, witness, verdict(f)]).toEqual([
                 members,
                 accuse,
@@ -117,19 +77,19 @@ describe('the quorum, by the number of members', () => {
   });
 
   it('exactly half of the observers is not most', () => {
-    expect(verdict(facts(['accuses', 'accuses', 'hears', 'hears']))).toBe('UP');
-    expect(verdict(facts(['accuses', 'accuses', 'suspects', 'suspects']))).toBe('SUSPECT');
+    expect(verdict(factsOf(['accuses', 'accuses', 'hears', 'hears']))).toBe('UP');
+    expect(verdict(factsOf(['accuses', 'accuses', 'suspects', 'suspects']))).toBe('SUSPECT');
   });
 
   it('with two members the witness decides whether the monitor may judge', () => {
-    expect(verdict(facts(['accuses'], { witness: true }))).toBe('DOWN');
-    expect(verdict(facts(['accuses'], { witness: false }))).toBe('SUSPECT');
-    expect(verdict(facts(['hears'], { witness: true }))).toBe('UP');
+    expect(verdict(factsOf(['accuses'], { witness: true }))).toBe('DOWN');
+    expect(verdict(factsOf(['accuses'], { witness: false }))).toBe('SUSPECT');
+    expect(verdict(factsOf(['hears'], { witness: true }))).toBe('UP');
   });
 
   it('the last member is never called dead', () => {
-    expect(verdict(facts([], { members: 1 }))).toBe('UNKNOWN');
-    expect(verdict(facts([], { members: 1, reporters: 1, ownFresh: true }))).toBe('UP');
+    expect(verdict(factsOf([], { members: 1 }))).toBe('UNKNOWN');
+    expect(verdict(factsOf([], { members: 1, reporters: 1, ownFresh: true }))).toBe('UP');
   });
 });
 
@@ -137,7 +97,7 @@ describe('in a large fleet', () => {
   const ring = many(16, 'accuses');
   /** 40 members; 39 are polled. */
   const polled = (accuse: number, hear: number, watching: Said[] = ring): TargetFacts => ({
-    ...facts(watching, { members: 40, reporters: 39, otherReporters: 39 }),
+    ...factsOf(watching, { members: 40, reporters: 39, otherReporters: 39 }),
     polled: [...many(accuse, 'accuses'), ...many(hear, 'hears'), ...many(39 - accuse - hear, 'absent')].map((said, i) =>
       vote(said, 100 + i),
     ),
@@ -193,7 +153,7 @@ describe('what speaks against a death', () => {
     ['that two machines have its name', { conflict: true }, 'UNKNOWN'],
     ['that most reporters are gone', { reporters: 2, otherReporters: 2 }, 'UNKNOWN'],
   ])('%s', (_what, over, wanted) => {
-    expect(verdict(facts(all, over))).toBe(wanted);
+    expect(verdict(factsOf(all, over))).toBe(wanted);
   });
 });
 
@@ -203,19 +163,19 @@ describe('a verdict holds', () => {
   const degraded: Judgement = { verdict: 'DEGRADED', networks: ['backend'], reason: '' };
 
   it('DOWN while observers restart or abstain, until there is a sign of life', () => {
-    expect(verdict(facts(many(4, 'suspects')), down)).toBe('DOWN');
-    expect(verdict(facts(['accuses', 'suspects', 'suspects', 'absent']), down)).toBe('DOWN');
-    expect(verdict(facts(many(4, 'suspects'), { ownFresh: true }), down)).toBe('SUSPECT');
-    expect(verdict(facts(['accuses', 'accuses', 'hears', 'hears']), down)).toBe('UP');
-    expect(verdict(facts(many(4, 'hears')), down)).toBe('UP');
+    expect(verdict(factsOf(many(4, 'suspects')), down)).toBe('DOWN');
+    expect(verdict(factsOf(['accuses', 'suspects', 'suspects', 'absent']), down)).toBe('DOWN');
+    expect(verdict(factsOf(many(4, 'suspects'), { ownFresh: true }), down)).toBe('SUSPECT');
+    expect(verdict(factsOf(['accuses', 'accuses', 'hears', 'hears']), down)).toBe('UP');
+    expect(verdict(factsOf(many(4, 'hears')), down)).toBe('UP');
   });
 
   it('DOWN no longer than most observers miss it and enough others report', () => {
     const sighted = { reporters: 4, otherReporters: 4 };
-    expect(verdict(facts(many(4, 'absent'), sighted), down)).toBe('SUSPECT');
-    expect(verdict(facts(['accuses', 'accuses', 'absent', 'absent'], sighted), down)).toBe('SUSPECT');
-    expect(verdict(facts(['accuses'], { witness: true }), down)).toBe('DOWN');
-    expect(verdict(facts(['accuses'], { witness: false }), down)).toBe('SUSPECT');
+    expect(verdict(factsOf(many(4, 'absent'), sighted), down)).toBe('SUSPECT');
+    expect(verdict(factsOf(['accuses', 'accuses', 'absent', 'absent'], sighted), down)).toBe('SUSPECT');
+    expect(verdict(factsOf(['accuses'], { witness: true }), down)).toBe('DOWN');
+    expect(verdict(factsOf(['accuses'], { witness: false }), down)).toBe('SUSPECT');
   });
 
   it('nothing, once everybody is to be examined anew', () => {
@@ -253,16 +213,16 @@ describe('a verdict holds', () => {
 
   it('SUSPECT until someone hears it', () => {
     const unsure = { reporters: 4, otherReporters: 4 };
-    expect(verdict(facts(many(4, 'absent'), unsure), suspect)).toBe('SUSPECT');
-    expect(verdict(facts(many(4, 'absent'), unsure))).toBe('UNKNOWN');
-    expect(verdict(facts(many(4, 'hears')), suspect)).toBe('UP');
+    expect(verdict(factsOf(many(4, 'absent'), unsure), suspect)).toBe('SUSPECT');
+    expect(verdict(factsOf(many(4, 'absent'), unsure))).toBe('UNKNOWN');
+    expect(verdict(factsOf(many(4, 'hears')), suspect)).toBe('UP');
   });
 
   it('DEGRADED by most observers, until most do not miss it and one hears it', () => {
     const alive = { ownFresh: true };
-    expect(verdict(facts(many(4, 'hears-management'), alive))).toBe('DEGRADED');
-    expect(verdict(facts(['hears-management', 'hears-management', 'hears', 'hears'], alive))).toBe('UP');
-    expect(verdict(facts(many(4, 'absent'), { ...alive, reporters: 5 }), degraded)).toBe('DEGRADED');
-    expect(verdict(facts(many(4, 'hears'), alive), degraded)).toBe('UP');
+    expect(verdict(factsOf(many(4, 'hears-management'), alive))).toBe('DEGRADED');
+    expect(verdict(factsOf(['hears-management', 'hears-management', 'hears', 'hears'], alive))).toBe('UP');
+    expect(verdict(factsOf(many(4, 'absent'), { ...alive, reporters: 5 }), degraded)).toBe('DEGRADED');
+    expect(verdict(factsOf(many(4, 'hears'), alive), degraded)).toBe('UP');
   });
 });
