@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { agentUser, MusterError, NODE_NAME_PATTERN, token } from '#contracts';
 import type { BusCredentials } from '../types.js';
 import { keyPair, seedOf } from './nkey.js';
+import { readKeyFile } from './read-key-file.js';
 
 /**
  * With it users of agents are made, while NATS runs and without asking it. The account knows this key with a scope: no
@@ -18,21 +18,12 @@ export interface AgentsKey {
 
 /** `keys/agents.key` of `muster init`. CONFIG_INVALID names the file, never its content. */
 export function readAgentsKey(file: string): AgentsKey {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new MusterError('CONFIG_INVALID', `the key file ${file} cannot be read`, { file }, { cause });
-  }
-  try {
-    const { account, seed } = JSON.parse(text) as AgentsKey;
+  const check = ({ account, seed }: AgentsKey): AgentsKey => {
     keyPair(seed);
     if (typeof account !== 'string') throw new TypeError('no account');
     return { account, seed };
-  } catch {
-    // Without the cause: it may quote the seed.
-    throw new MusterError('CONFIG_INVALID', `the key file ${file} must hold {"account", "seed"}`, { file });
-  }
+  };
+  return readKeyFile(file, check, '{"account", "seed"}');
 }
 
 /** The NATS user of a node's agent; each call makes another key, and earlier ones stay valid. CONFIG_INVALID: the name. */

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createAccount, createOperator } from '@nats-io/nkeys';
-import { inboxPrefix, MusterError } from '#contracts';
+import { inboxPrefix } from '#contracts';
 import { keyPair, seedOf } from './nkey.js';
 import type { Permissions } from './permissions.js';
+import { readKeyFile } from './read-key-file.js';
 
 /**
  * `keys/revoker.key`: with it users of agents are made worthless while NATS runs. Inventory alone needs it, and for
@@ -28,23 +28,12 @@ export const newRevokerKey = ({ account, system }: Pick<RevokerKey, 'account' | 
 
 /** CONFIG_INVALID names the file, never its content. */
 export function readRevokerKey(file: string): RevokerKey {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new MusterError('CONFIG_INVALID', `the key file ${file} cannot be read`, { file }, { cause });
-  }
-  try {
-    const { account, system, operator, users } = JSON.parse(text) as RevokerKey;
+  const check = ({ account, system, operator, users }: RevokerKey): RevokerKey => {
     for (const seed of [operator, users]) keyPair(seed);
     if (typeof account !== 'string' || typeof system !== 'string') throw new TypeError('no account');
     return { account, system, operator, users };
-  } catch {
-    // Without the cause: it may quote a seed.
-    throw new MusterError('CONFIG_INVALID', `the key file ${file} must hold a revoker's key: run muster init`, {
-      file,
-    });
-  }
+  };
+  return readKeyFile(file, check, "a revoker's key: run muster init");
 }
 
 /** Name of the user that tells the server. */
