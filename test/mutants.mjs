@@ -136,7 +136,7 @@ export const mutants = [
     area: 'detect',
     name: 'a stale report is evidence',
     file: 'apps/detector/src/observers/stance.ts',
-    find: 'now - h.at <= n.freshness &&',
+    find: 'now - h.spokenAt <= n.freshness &&',
     replace: '',
     specs: ['apps/detector/src/observers/report-book.spec.ts'],
   },

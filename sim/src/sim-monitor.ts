@@ -94,7 +94,7 @@ export class SimMonitor {
 
   hear(report: Report, now: number): void {
     if (this.leads) this.look(now);
-    this.learn(this.book.hear(report, this.attention.heardAt(now), this.n) ?? []);
+    this.learn(this.book.hear(report, this.attention.heardAt(now), this.n, now) ?? []);
   }
 
   /** Something was learnt of these: judged together at the end of this turn of the loop. */

@@ -16,6 +16,8 @@ interface Look {
 /** The monitor's own look at suspects, with the times of the real one, over the simulated wire. */
 export class SimProbes {
   private readonly looks = new Map<string, Look>();
+  /** Of those that are not looked at now. */
+  private readonly echoed = new Map<string, number>();
   private now = 0;
 
   constructor(
@@ -25,14 +27,18 @@ export class SimProbes {
 
   watch(targets: readonly ProbeTarget[]): void {
     const wanted = new Set(targets.map((t) => t.node));
-    for (const node of this.looks.keys()) if (!wanted.has(node)) this.looks.delete(node);
+    for (const [node, look] of this.looks)
+      if (!wanted.has(node)) {
+        this.looks.delete(node);
+        this.echoed.set(node, look.echoedAt);
+      }
     for (const target of targets)
       if (!this.looks.has(target.node))
         this.looks.set(target.node, {
           target,
           nextRound: this.now,
           waiting: [],
-          echoedAt: -Infinity,
+          echoedAt: this.echoed.get(target.node) ?? -Infinity,
           unansweredAt: -Infinity,
         });
   }

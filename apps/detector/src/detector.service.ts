@@ -165,7 +165,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     }
     this.lastTexts.set(subject, text);
     this.look();
-    const changed = this.book.hear(report, this.attention.heardAt(now), this.bench.fleet.settings.detection);
+    const changed = this.book.hear(report, this.attention.heardAt(now), this.bench.fleet.settings.detection, now);
     if (changed === undefined) return;
     this.agents.hear(report, now);
     this.learn(changed);

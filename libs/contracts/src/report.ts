@@ -69,6 +69,11 @@ export interface Report {
   /** Grows with every start of the agent. */
   epoch: number;
   seq: number;
+  /**
+   * The agent's monotonic clock when it was sent, whole ms: by their differences a reader knows which reports were late.
+   * Absent: an agent of an earlier Muster.
+   */
+  sentMs?: number;
   /** Version of the peer list that the observations rest on. */
   listVersion: number;
   networks: string[];
@@ -114,6 +119,7 @@ export function parseReport(text: string): Report | undefined {
   if (typeof r !== 'object' || r === null || r.v !== 1) return undefined;
   if (!isText(r.node) || !isText(r.bootId) || !isCount(r.epoch) || !isCount(r.seq) || !isCount(r.listVersion))
     return undefined;
+  if (r.sentMs !== undefined && !isCount(r.sentMs)) return undefined;
   const networks = r.networks;
   if (!Array.isArray(networks) || networks.length < 1 || networks.length > 4 || !networks.every((n) => isText(n)))
     return undefined;

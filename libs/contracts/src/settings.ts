@@ -43,7 +43,7 @@ export const DetectionProfiles: Record<DetectionSettings['profile'], DetectionSe
     misses: 10,
     suspectMisses: 5,
     reportPeriod: 2000,
-    freshness: 9000,
+    freshness: 6000,
     loopGap: 500,
   },
 };

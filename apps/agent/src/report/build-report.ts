@@ -43,6 +43,7 @@ export function buildReport(p: ReportParts): Report {
     bootId: p.bootId,
     epoch: p.epoch,
     seq: p.seq,
+    sentMs: Math.round(p.now),
     listVersion: p.listVersion,
     networks: p.networks,
     peers,

@@ -92,6 +92,29 @@ describe('the book of reports', () => {
     expect(isHealthyReporter(book.of('a'), 24_100, n)).toBe(true);
   });
 
+  it('does not take for two machines what a connection still held of a process that has ended', () => {
+    book.hear(report(1, { epoch: 1 }), 0, n);
+    book.hear(report(1, { epoch: 2 }), 900, n);
+    for (let i = 2; i < 8; i++) book.hear(report(i, { epoch: 1 }), 1000 + i, n);
+    expect(isHealthyReporter(book.of('a'), 1100, n)).toBe(true);
+  });
+
+  it('counts a report that waited on its way as old as it is, and its sender as heard when it came', () => {
+    for (let i = 1; i < 5; i++) book.hear(report(i, { sentMs: 70_000 + i * 1000 }), i * 1000 + 3, n);
+    book.hear(report(5, { sentMs: 75_000 }), 8003, n);
+    expect([book.of('a')?.at, book.of('a')?.spokenAt]).toEqual([8003, 5003]);
+    expect(isHealthyReporter(book.of('a'), 8003, n)).toBe(false);
+    book.hear(report(6, { sentMs: 78_010 }), 8013, n);
+    expect(isHealthyReporter(book.of('a'), 8013 + n.freshness, n)).toBe(true);
+  });
+
+  it('learns nothing of the way from what was read after a standstill', () => {
+    book.hear(report(1, { sentMs: 50_000 }), 1000, n);
+    book.hear(report(2, { sentMs: 53_000 }), 1200, n, 4000);
+    book.hear(report(3, { sentMs: 54_000 }), 5000, n);
+    expect(book.of('a')?.spokenAt).toBe(5000);
+  });
+
   it('does not take a restart with late copies for two machines', () => {
     book.hear(report(7), 0, n);
     book.hear(report(1, { epoch: 2 }), 900, n);

@@ -1,19 +1,23 @@
 import type { DetectionSettings, LinkObservation, Report } from '#contracts';
+import { Punctuality } from './punctuality.js';
 
 /** After this long without a report, one with a lower number is a new system rather than a late message, ms. */
 const NEW_SYSTEM_MS = 10_000;
 /** An older process that goes on reporting beside a newer one: two machines under one name. Forgotten after this, ms. */
 const CONFLICT_MS = 10_000;
-/** So many growing reports of an older process are no late messages. */
+/** So many growing reports of an older process, over so many report periods, are no late messages. */
 const CONFLICT_REPORTS = 3;
+const CONFLICT_PERIODS = 2;
 
 export type LinkState = 'unknown' | 'heard' | 'missing' | 'silent';
 
 /** The last word of one observer. */
 export interface Heard {
   report: Report;
-  /** When it was received, monotonic ms of this process. */
+  /** When it was received, monotonic ms of this process: so long its sender has been silent at most. */
   at: number;
+  /** When it was sent, as far as can be told; never later than `at`. What it says is as old as this. */
+  spokenAt: number;
   /** Target → its links, in the order of the report's networks. */
   links: Map<string, LinkObservation[]>;
   /** When this process (epoch) of the agent said that it leaves. */
@@ -23,7 +27,8 @@ export interface Heard {
 }
 
 interface Observer extends Heard {
-  older?: { epoch: number; seq: number; grown: number; at: number };
+  older?: { epoch: number; seq: number; grown: number; since: number; at: number };
+  punctuality: Punctuality;
 }
 
 export const linkState = (
@@ -51,14 +56,24 @@ export class ReportBook {
     for (const node of this.observers.keys()) if (!watched.has(node)) this.observers.delete(node);
   }
 
-  /** Whom the report brings news about. Undefined: it is a copy, or an older one. */
-  hear(report: Report, now: number, n: DetectionSettings): string[] | undefined {
+  /**
+   * Whom the report brings news about. Undefined: it is a copy, or an older one.
+   * @param now as of when it counts
+   * @param readAt when it was read, where it may have waited since `now`
+   */
+  hear(report: Report, now: number, n: DetectionSettings, readAt = now): string[] | undefined {
     const was = this.observers.get(report.node);
-    if (was && this.isOlder(was, report, now)) return undefined;
+    if (was && this.isOlder(was, report, now, n)) return undefined;
     const sameProcess = was?.report.epoch === report.epoch;
+    const punctuality = was?.punctuality ?? new Punctuality();
+    // What was read after a standstill tells nothing of its way.
+    const known = report.sentMs !== undefined && readAt === now;
+    const late = known ? punctuality.lateness(report.epoch, report.sentMs as number, now) : 0;
     const next: Observer = {
       report,
       at: now,
+      spokenAt: now - late,
+      punctuality,
       links: new Map(report.peers),
       conflictUntil: was?.conflictUntil ?? -Infinity,
       ...(was?.older && { older: was.older }),
@@ -69,7 +84,7 @@ export class ReportBook {
   }
 
   /** Older than what we have; counts how many such come, for they may be another machine's. */
-  private isOlder(was: Observer, report: Report, now: number): boolean {
+  private isOlder(was: Observer, report: Report, now: number, n: DetectionSettings): boolean {
     const { epoch, seq } = was.report;
     if (report.epoch > epoch || (report.epoch === epoch && report.seq > seq)) {
       this.judgeNewer(was, report, now);
@@ -79,16 +94,19 @@ export class ReportBook {
     if (report.epoch === epoch) return true;
     const o = was.older;
     if (!o || o.epoch !== report.epoch || now - o.at > CONFLICT_MS)
-      was.older = { epoch: report.epoch, seq: report.seq, grown: 0, at: now };
+      was.older = { epoch: report.epoch, seq: report.seq, grown: 0, since: now, at: now };
     else if (report.seq > o.seq) was.older = { ...o, seq: report.seq, grown: o.grown + 1, at: now };
-    if ((was.older?.grown ?? 0) >= CONFLICT_REPORTS) was.conflictUntil = now + CONFLICT_MS;
+    const { grown, since } = was.older as NonNullable<Observer['older']>;
+    // What its connection still held of a process that has ended comes all at once.
+    if (grown >= CONFLICT_REPORTS && now - since >= CONFLICT_PERIODS * n.reportPeriod)
+      was.conflictUntil = now + CONFLICT_MS;
     return true;
   }
 
   private judgeNewer(was: Observer, report: Report, now: number): void {
     // A new process while the old one's reports are not yet old: what still comes of the old one is watched.
     if (report.epoch > was.report.epoch)
-      was.older = { epoch: was.report.epoch, seq: was.report.seq, grown: 0, at: now };
+      was.older = { epoch: was.report.epoch, seq: was.report.seq, grown: 0, since: now, at: now };
   }
 }
 

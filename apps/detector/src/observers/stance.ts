@@ -19,7 +19,7 @@ const NONE: readonly string[] = [];
 /** Its last report is recent, it does not abstain, and no other machine uses its name. */
 export const isHealthyReporter = (h: Heard | undefined, now: number, n: DetectionSettings): h is Heard =>
   h !== undefined &&
-  now - h.at <= n.freshness &&
+  now - h.spokenAt <= n.freshness &&
   !h.report.health.abstain &&
   h.report.leaving === undefined &&
   now >= h.conflictUntil;
@@ -107,7 +107,7 @@ export function evidenceOf(
     const link = links[i];
     if (!link || !networks.includes(network)) return [];
     const [misses, rttUs, lostPermille] = link;
-    const reportAgeMs = Math.round(now - heard.at);
+    const reportAgeMs = Math.round(now - heard.spokenAt);
     const abstains = heard.report.health.abstain && { abstains: true as const };
     const measured = { ...(rttUs >= 0 && { rttUs }), ...(lostPermille !== undefined && { lostPermille }) };
     return [{ observer, network, misses, ...measured, reportAgeMs, stance, ...abstains }];

@@ -86,6 +86,26 @@ describe('the monitor’s own look', () => {
     agent.close();
   });
 
+  it('has not forgotten an echo where a node is suspected again a moment later', async () => {
+    const agent = createSocket('udp4');
+    agent.bind(0, '127.0.0.1');
+    await once(agent, 'listening');
+    agent.once('message', (bytes, from) => {
+      const probe = decodeDatagram(bytes, keys);
+      if (typeof probe === 'string') throw new Error(probe);
+      const echo = { ...probe, type: DatagramTypes.ECHO, from: probe.to, to: probe.from };
+      agent.send(encodeDatagram(echo, keys), from.port, from.address);
+    });
+    const oneRound = { port: agent.address().port, limit: 200, round: 60_000 };
+    look('127.0.0.1', oneRound);
+    await until(() => state() === 'echo');
+    probes.watch([]);
+    expect(state()).toBe('unknown');
+    look('127.0.0.1', oneRound);
+    expect(state()).toBe('echo');
+    agent.close();
+  });
+
   it('counts what was not signed by this cluster, and believes none of it', async () => {
     const agent = createSocket('udp4');
     agent.bind(0, '127.0.0.1');

@@ -39,6 +39,8 @@ interface Look {
 /** The monitor's own look at nodes that are suspect: over every network by the agents' wire, and at their ssh. */
 export class OwnProbes {
   private readonly looks = new Map<string, Look>();
+  /** Of those that are not looked at now: who is suspected again a moment later has not lost its last sign of life. */
+  private readonly signs = new Map<string, Pick<Look, 'echoedAt' | 'bannerAt'>>();
   private readonly echoes: EchoProbe;
 
   constructor(
@@ -58,7 +60,13 @@ export class OwnProbes {
       if (!wanted.has(node)) {
         clearTimeout(look.timer);
         this.looks.delete(node);
+        this.signs.set(node, {
+          echoedAt: look.echoedAt,
+          ...(look.bannerAt !== undefined && { bannerAt: look.bannerAt }),
+        });
       }
+    for (const [node, { echoedAt, bannerAt = -Infinity }] of this.signs)
+      if (performance.now() - Math.max(bannerAt, ...echoedAt.values()) > BANNER_KEPT) this.signs.delete(node);
     for (const target of targets) {
       const known = this.looks.get(target.node);
       if (known) known.target = target;
@@ -106,7 +114,9 @@ export class OwnProbes {
       echoedAt: new Map(),
       ssh: 'not-tried',
       sshBusy: false,
+      ...this.signs.get(target.node),
     };
+    this.signs.delete(target.node);
     this.looks.set(target.node, look);
     this.round(look);
   }
