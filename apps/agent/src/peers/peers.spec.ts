@@ -166,6 +166,15 @@ describe('the cache and the refresher', () => {
     expect(sut.warning).toContain('empty');
   });
 
+  it('says that its list on disk is broken, also while nobody answers, and until a good one has taken its place', async () => {
+    await new PeerCache(dir, SELF).save(list(1));
+    await writeFile(join(dir, 'peers.json'), '');
+    const alone = await refreshed([new Error('no server')]);
+    expect(alone.sut.warning).toMatch(/^peer list: .*peers\.json .*; no server$/);
+    const healed = await refreshed([JSON.stringify(list(1))]);
+    expect(healed.sut.warning).toBeUndefined();
+  });
+
   it('does not believe one older list, but believes a control plane that was set back', async () => {
     const older = JSON.stringify(list(5));
     const { accepted } = await refreshed([

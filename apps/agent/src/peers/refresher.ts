@@ -27,8 +27,10 @@ export interface RefresherParts {
  * never waits for it. Whatever goes wrong, the last good list stays in use, and `warning` says why.
  */
 export class Refresher {
-  /** Why the list in use may be old. */
-  warning: string | undefined;
+  /** Why what is on disk could not be used; until a good list has taken its place. */
+  private onDisk: string | undefined;
+  /** Why the last question brought no list. */
+  private asked: string | undefined;
   private current: PeerList | undefined;
   private timer: NodeJS.Timeout | undefined;
   private running = false;
@@ -49,10 +51,16 @@ export class Refresher {
     return this.current;
   }
 
+  /** Why the list in use may be old, or would be gone with this process. */
+  get warning(): string | undefined {
+    const reasons = [this.onDisk, this.asked].filter((w) => w !== undefined);
+    return reasons.length > 0 ? `peer list: ${reasons.join('; ')}` : undefined;
+  }
+
   /** The list on disk first: an agent resumes before anybody answers. */
   async start(): Promise<void> {
     const { list, warning } = await this.p.cache.load();
-    this.warning = warning;
+    this.onDisk = warning;
     this.unsaved = warning !== undefined;
     if (warning !== undefined) this.p.log.warn('the cached peer list cannot be used', { reason: warning });
     if (list) {
@@ -109,11 +117,12 @@ export class Refresher {
       this.unsaved ||= changed;
       if (this.unsaved) await this.p.cache.save(list);
       this.unsaved = false;
+      this.onDisk = undefined;
       this.failures = 0;
-      this.warning = undefined;
+      this.asked = undefined;
     } catch (e) {
       this.failures++;
-      this.warning = `peer list: ${reasonOf(e)}`;
+      this.asked = reasonOf(e);
       // Once per row of failures: a control plane that is down for an hour shall not fill the log.
       if (this.failures === 1) this.p.log.warn('the peer list could not be refreshed', { reason: reasonOf(e) });
     }
