@@ -1,7 +1,7 @@
 /** Specs stand beside the code and run against a real nats-server; scenarios (test/) run in the lab, by their own runner. */
 export default {
   // Jest would leave one of two cores idle; most of our specs wait for real processes rather than compute.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // Of one test or hook. Real processes on a machine that may be busy with others: it ends what hangs, and measures nothing.
   testTimeout: 60_000 * Number(process.env.MUSTER_RUNS_FACTOR || 1),
   testEnvironment: 'node',
