@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Closable } from '#bus';
@@ -9,6 +8,7 @@ import { Api } from '../../../lab/src/fleet/api.js';
 import { until } from '../../../lab/src/until.js';
 import { standInWorker } from '../worker-stand-in.js';
 import { CLUSTER, ControlPlane } from '../control-plane.js';
+import { killAndWait } from './kill-and-wait.js';
 import { Watch } from './watch.js';
 import { CONTROL, NETWORKS, on, plug, unplug, unwire, wire, type Host } from './wires.js';
 
@@ -135,10 +135,7 @@ export class AgentFleet {
   private async kill(name: string): Promise<void> {
     const agent = this.agents.get(name);
     this.agents.delete(name);
-    if (agent === undefined || agent.exitCode !== null || agent.signalCode !== null) return;
-    const gone = once(agent, 'exit');
-    agent.kill('SIGKILL');
-    await gone;
+    if (agent !== undefined) await killAndWait(agent);
   }
 }
 

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
+import { killAndWait } from './kill-and-wait.js';
 import { on, plug, unplug, unwire, wire, type Host } from './wires.js';
 
 const PORT = 7946;
@@ -106,9 +106,6 @@ export class SerfFleet {
   private async kill(name: string): Promise<void> {
     const agent = this.agents.get(name);
     this.agents.delete(name);
-    if (agent === undefined || agent.exitCode !== null || agent.signalCode !== null) return;
-    const gone = once(agent, 'exit');
-    agent.kill('SIGKILL');
-    await gone;
+    if (agent !== undefined) await killAndWait(agent);
   }
 }

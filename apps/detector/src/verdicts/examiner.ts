@@ -47,7 +47,7 @@ export class Examiner {
       (own !== undefined && v.now < own.conflictUntil) ||
       isDuplicated(name, observers, (o) => this.book.of(o), v.now, n);
     const left = this.leftMs(target, v);
-    const votes = this.fleet.observersOf(name).map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n));
+    const votes = observers.map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n));
     const facts: TargetFacts = {
       node: name,
       networks: target.networks,

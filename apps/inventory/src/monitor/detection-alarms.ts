@@ -9,7 +9,7 @@ import {
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { FLEET } from '../incidents/incident-alarms.js';
 import { isMember } from '../incidents/trouble.js';
-import { isDegraded, isMostOf, isSilentOn } from '../nodes/degraded-policy.js';
+import { isDegraded, isMostOf, isSilentOn, networksDown } from '../nodes/degraded-policy.js';
 
 /** What the detector itself says beside its verdicts, with each beacon. */
 const conditionCodes: readonly DetectorCondition['code'][] = [
@@ -68,7 +68,7 @@ export interface DetectionFacts {
 /** All alarms that the detector's word calls for, each subject once. */
 export function detectionAlarms(f: DetectionFacts): WantedAlarm[] {
   const members = f.nodes.filter(isMember);
-  const down = networksDown(f, members);
+  const down = networkAlarms(f, members);
   return [
     ...sight(f, members.length > 0),
     ...down,
@@ -105,12 +105,13 @@ function sight(f: DetectionFacts, hasMembers: boolean): WantedAlarm[] {
 }
 
 /** More than half of the members that have the network, and at least two, are silent on it. */
-function networksDown(f: DetectionFacts, members: readonly NodeRecord[]): WantedAlarm[] {
+function networkAlarms(f: DetectionFacts, members: readonly NodeRecord[]): WantedAlarm[] {
+  const down = networksDown(members);
   const networks = [...new Set(members.flatMap((n) => Object.keys(n.networks)))].sort();
   return networks.flatMap((network) => {
     const on = members.filter((n) => network in n.networks);
     const silent = on.filter((n) => isSilentOn(n, network)).length;
-    if (isMostOf(silent, on.length))
+    if (down.has(network))
       return [
         {
           code: 'network-down' as const,
