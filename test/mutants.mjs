@@ -592,4 +592,20 @@ export const mutants = [
     replace: 'const before = undefined;',
     specs: ['apps/inventory/src/operations/operations.spec.ts'],
   },
+  {
+    area: 'admit',
+    name: 'the system sets up a node that no longer needs it',
+    file: 'apps/inventory/src/operations/admission.ts',
+    find: 'needs?.(n) === false',
+    replace: 'needs === null',
+    specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
+  {
+    area: 'admit',
+    name: 'a return is asked for whatever has become of its node',
+    file: 'apps/inventory/src/returns/return.reconciler.ts',
+    find: 'returnStep(now, this.look(now, c.now)).do === kind',
+    replace: 'returnStep(n, this.look(now, c.now)).do === kind',
+    specs: ['apps/inventory/src/returns/return.reconciler.spec.ts'],
+  },
 ];

@@ -9,7 +9,7 @@ import { runs, SEED } from '#contracts/testing/chance.js';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { type ApiPaths, spoiled, type Target, targetsOf } from '../../gateway/src/testing/spoiled-bodies.js';
-import { until } from '../../inventory/src/testing/fake-fleet.js';
+import { until } from '../../inventory/src/testing/until.js';
 import { RunningInventory } from '../../inventory/src/testing/running-inventory.js';
 
 /** Random bodies for each route. */

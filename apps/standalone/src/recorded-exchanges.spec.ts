@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { type JobRecord, type NodeResult, RESERVATIONS_KEY } from '#contracts';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
-import { until } from '../../inventory/src/testing/fake-fleet.js';
+import { until } from '../../inventory/src/testing/until.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
 
 /** A JSON value is the whole answer, or of a job the members that are compared. */

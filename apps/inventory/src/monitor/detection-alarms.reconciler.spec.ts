@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
-import { FakeFleet, specDetection, until } from '../testing/fake-fleet.js';
+import { FakeFleet, specDetection } from '../testing/fake-fleet.js';
+import { until } from '../testing/until.js';
 import { BLIND_AFTER_MS, DEGRADED_AFTER_MS, SILENT_AFTER_MS } from './detection-alarms.js';
 
 /** Inventory on a real server; the spec plays the detector. */

@@ -250,4 +250,13 @@ describe('admission, in the words of the operations contract', () => {
       'host3-SN3',
     ]);
   });
+
+  it('lets the system pass a claim, but only to a node that still needs its job', () => {
+    const claimed = { 'host1-SN1': { claim: 'c', generation: 1, at: 1 } };
+    const check = { kind: 'check' as const, nodes: ['host1-SN1'] };
+    const f = facts([master], { held: claimed });
+    expect(refusal(check, f).code).toBe('NODE_RESERVED');
+    expect(admit(request({ ...check, needs: (n) => n === master }), f).nodes).toEqual(['host1-SN1']);
+    expect(refusal({ ...check, needs: () => false }, f).code).toBe('REVISION_CONFLICT');
+  });
 });

@@ -20,8 +20,12 @@ export interface AdmissionRequest {
   addresses: string[];
   hostGroup?: string;
   force?: boolean;
-  /** The system's own: a claim of a scheduler does not stand against it. */
-  bySystem?: boolean;
+  /**
+   * The system's own: a claim of a scheduler does not stand against it. It says whether a node still needs the job:
+   * the system saw it in views that follow by moments each, in which a node may be free before it shows what its last
+   * job has made of it.
+   */
+  needs?: (node: NodeRecord) => boolean;
 }
 
 /** All that the decision rests on, as read for it. */
@@ -71,6 +75,7 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
   const rule = brokenRoleRule(kind, hostGroup, requested, () => others(names, facts), facts.groups);
   if (rule) throw rule;
   checkReserved(request, names, facts);
+  checkNeeded(request, nodes);
   const moving = checkWorkloads(request, names, facts);
   checkQuarantine(kind, names, facts);
   checkQueue(facts);
@@ -153,7 +158,7 @@ function* others(names: readonly string[], facts: AdmissionFacts): Generator<Rol
 function checkReserved(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): void {
   const standsAgainst = (n: string): boolean => {
     const hold = facts.held[n];
-    return hold !== undefined && !(request.bySystem === true && hold.job === undefined && hold.edit === undefined);
+    return hold !== undefined && !(request.needs !== undefined && hold.job === undefined && hold.edit === undefined);
   };
   const taken = names.filter(standsAgainst);
   const hold = taken[0] === undefined ? undefined : facts.held[taken[0]];
@@ -180,6 +185,11 @@ function heldOtherwise(hold: Hold, nodes: string[]): MusterError {
         `one or more nodes are claimed: release the claim, or wait for its end. Claim: [id: ${hold.claim}] Nodes: [${nodes.join(' ')}]`,
         { claim: hold.claim, nodes },
       );
+}
+
+function checkNeeded({ kind, needs }: AdmissionRequest, nodes: readonly NodeRecord[]): void {
+  const past = nodes.find((n) => needs?.(n) === false);
+  if (past) throw new MusterError('REVISION_CONFLICT', `${past.name} needs no ${kind} any more`, { node: past.name });
 }
 
 /** Whether the cleanup playbook runs on the nodes. */

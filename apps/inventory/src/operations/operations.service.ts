@@ -32,6 +32,8 @@ export interface SystemCause {
   cause: string;
   /** Token of the conductor; asked right before the write. */
   check(): number;
+  /** See {@link AdmissionRequest}. */
+  needs(node: NodeRecord): boolean;
 }
 
 type Submission = OperationRequest & By & { key?: string };
@@ -91,7 +93,7 @@ export class OperationsService {
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.force !== undefined) request.force = r.force;
-    if (system) request.bySystem = true;
+    if (system) request.needs = (node) => system.needs(node);
     const id = r.key === undefined ? newJobId() : keyedJobId(r.by, r.key);
     const accepted = await this.book.change<Looked, Accepted>({
       look: (now, round) => this.look(r, id, request, now, round),

@@ -10,7 +10,8 @@ import type {
   WorkloadRecord,
 } from '#contracts';
 import { Subjects, defaultStorm } from '#contracts';
-import { until, type FakeFleet } from '../testing/fake-fleet.js';
+import type { FakeFleet } from '../testing/fake-fleet.js';
+import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 
 /** The judge as a whole on a real server: the spec plays agents, detector, fencer and provisioner. */

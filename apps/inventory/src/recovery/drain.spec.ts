@@ -9,7 +9,8 @@ import {
   type RpcRequest,
   type WorkloadRecord,
 } from '#contracts';
-import { until, type FakeFleet } from '../testing/fake-fleet.js';
+import type { FakeFleet } from '../testing/fake-fleet.js';
+import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 
 /** Inventory on a real server; the spec plays the agents and the provisioner. */

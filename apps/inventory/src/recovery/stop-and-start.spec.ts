@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type IncidentRecord, type JobRecord, type NodeResult, type RpcRequest, type WorkloadRecord } from '#contracts';
-import { until, type FakeFleet } from '../testing/fake-fleet.js';
+import type { FakeFleet } from '../testing/fake-fleet.js';
+import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 
 /** Inventory on a real server; the spec plays the agents and the provisioner. */

@@ -101,7 +101,11 @@ export class ReturnReconciler implements Reconciler {
     try {
       await this.operations.submit(
         { by: 'muster', kind, nodes: [n.name] },
-        { cause: 'return', check: () => c.check() },
+        {
+          cause: 'return',
+          check: () => c.check(),
+          needs: (now) => returnStep(now, this.look(now, c.now)).do === kind,
+        },
       );
       return true;
     } catch (e) {

@@ -16,6 +16,7 @@ import {
 } from '#contracts';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
+import { until } from './until.js';
 
 interface Replica {
   service: RunningService;
@@ -137,14 +138,26 @@ export class RunningInventory {
     await this.startAnother(instance);
   }
 
+  /** Every replica knows of the worker when this resolves. */
   async work(service: 'provisioner' | 'fencer', drivers: string[]): Promise<Closable> {
-    const worker = await WorkerRegistry.announce(this.as(service), {
-      service,
-      id: `${service}-${this.workers.length}`,
-      drivers,
-    });
+    const id = `${service}-${this.workers.length}`;
+    const worker = await WorkerRegistry.announce(this.as(service), { service, id, drivers });
     this.workers.push(worker);
+    const known = () => this.as('gateway').call('inventory.workers.list', {});
+    await this.everywhere(known, (live) => live.items.some((w) => w.service === service && w.id === id));
     return worker;
+  }
+
+  /**
+   * Resolves with an answer that fits once every replica gives such a one: each follows the others by its own watches,
+   * and any of them may answer. So many are asked at once that one is left out in less than one of 10^6 rounds.
+   */
+  everywhere<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
+    const asked = this.replicas.size > 1 ? 24 : 1;
+    return until(async () => {
+      const answers = await Promise.all(Array.from({ length: asked }, ask));
+      return answers.every(fits) && answers[0];
+    }, `an answer of each replica that fits ${fits.toString()}`);
   }
 
   /** Speaks as the detector. */

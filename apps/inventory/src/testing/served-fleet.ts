@@ -2,7 +2,8 @@ import { defaultFencing } from '#contracts';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
-import { FakeFleet, specDetection, until } from './fake-fleet.js';
+import { FakeFleet, specDetection } from './fake-fleet.js';
+import { until } from './until.js';
 
 /** A fleet that is played, in service under a real inventory on a real server; fencing is enforced. */
 export class ServedFleet {

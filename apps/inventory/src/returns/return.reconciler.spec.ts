@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import type { NodeRecord, PendingReturn } from '#contracts';
+import type { ConductorService } from '../conductor/conductor.service.js';
+import type { NodeService } from '../nodes/node.service.js';
+import type { OperationsService, SystemCause } from '../operations/operations.service.js';
+import type { InventoryStore } from '../store/inventory-store.js';
+import { aNode } from '../testing/fixtures.js';
+import type { FlapWatch } from './flap-watch.js';
+import type { PowerQuarantine } from './power-quarantine.js';
+import { ReturnReconciler } from './return.reconciler.js';
+
+const returned = (pendingReturn?: PendingReturn): NodeRecord =>
+  aNode('a-1', { status: 'Allocated', state: 'Discovered', enrolled: false, ...(pendingReturn && { pendingReturn }) });
+const waits: PendingReturn = { reason: 'rebooted', at: 1 };
+
+/** What the reconciler submits for a node that its view shows so, with the system's say in it. */
+async function submitted(seen: NodeRecord): Promise<{ kind: string; system: SystemCause }[]> {
+  const asked: { kind: string; system: SystemCause }[] = [];
+  const reconciler = new ReturnReconciler(
+    { add: () => undefined } as unknown as ConductorService,
+    {
+      nodes: { view: { entries: () => [{ key: seen.name, value: seen, revision: 1 }] } },
+      jobs: { view: { entries: () => [] } },
+      incidents: { view: { get: () => undefined } },
+      held: {},
+      clusterSettings: { fencing: { storm: { flaps: 3 } } },
+    } as unknown as InventoryStore,
+    {} as NodeService,
+    {
+      submit: async ({ kind }: { kind: string }, system: SystemCause) => Promise.resolve(asked.push({ kind, system })),
+    } as unknown as OperationsService,
+    { reason: () => undefined } as unknown as PowerQuarantine,
+    { count: () => 1 } as unknown as FlapWatch,
+  );
+  await reconciler.reconcile({ now: 1, token: 1, check: () => 1 });
+  return asked;
+}
+
+it('asks for a check, and needs it only while the node as decided upon waits for one', async () => {
+  const [check] = await submitted(returned(waits));
+  expect(check?.kind).toBe('check');
+  const needs = (n: NodeRecord) => check?.system.needs(n);
+  expect(needs(returned(waits))).toBe(true);
+  expect(needs(returned({ ...waits, next: 'resetup' }))).toBe(false);
+  expect(needs(returned())).toBe(false);
+});
+
+it('asks for a re-setup, and needs it no more once the node is in service or has returned anew', async () => {
+  const [resetup] = await submitted(returned({ ...waits, next: 'resetup' }));
+  expect(resetup?.kind).toBe('resetup');
+  const needs = (n: NodeRecord) => resetup?.system.needs(n);
+  expect(needs(returned({ ...waits, next: 'resetup' }))).toBe(true);
+  expect(needs(returned())).toBe(false);
+  expect(needs(returned(waits))).toBe(false);
+  expect(needs({ ...returned({ ...waits, next: 'resetup' }), state: 'Disappeared' })).toBe(false);
+});
