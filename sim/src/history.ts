@@ -1,5 +1,5 @@
 import { DetectionProfiles, silence, SMALL_FLEET, type DetectionSettings } from '#contracts';
-import { Dice } from '../../apps/inventory/src/testing/dice.js';
+import { Dice } from '#contracts/testing/dice.js';
 import { MONITOR, type Fault } from './world.js';
 import { quickWire, type WireNumbers } from './wire.js';
 

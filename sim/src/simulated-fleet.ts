@@ -7,7 +7,7 @@ import {
   type Report,
   type VerdictKind,
 } from '#contracts';
-import { Dice } from '../../apps/inventory/src/testing/dice.js';
+import { Dice } from '#contracts/testing/dice.js';
 import type { FleetView } from '../../apps/detector/src/fleet/fleet-view.js';
 import type { Judgement } from '../../apps/detector/src/verdicts/verdict.js';
 import type { History } from './history.js';

@@ -1,4 +1,4 @@
-import type { Dice } from '../../apps/inventory/src/testing/dice.js';
+import type { Dice } from '#contracts/testing/dice.js';
 
 /** How datagrams and reports travel. Times in virtual ms, shares from 0 to 1. */
 export interface WireNumbers {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest } from '#contracts';
 import { FACTOR, runs, SEED } from '#contracts/testing/chance.js';
-import { Dice } from '../testing/dice.js';
+import { Dice } from '#contracts/testing/dice.js';
 import { aNode } from '../testing/fixtures.js';
 import { expectedRefusal } from '../testing/operations-model.js';
 import { RandomOperations, type Mix } from '../testing/random-operations.js';

@@ -2,7 +2,7 @@ import { MusterError, type OperationRequest, type RpcRequest } from '#contracts'
 import type { LeaseRecord } from '#bus';
 import { keyedJobId } from '../operations/request-key.js';
 import { startsFrom } from './operations-model.js';
-import type { Dice } from './dice.js';
+import type { Dice } from '#contracts/testing/dice.js';
 import type { RunningInventory } from './running-inventory.js';
 import { StandInProvisioner } from './stand-in-provisioner.js';
 

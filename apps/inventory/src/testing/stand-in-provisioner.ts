@@ -1,6 +1,6 @@
 import type { Bus, Entry, KvView } from '#bus';
 import { isEndedJob, MusterError, type JobRecord, type NodeResult } from '#contracts';
-import type { Dice } from './dice.js';
+import type { Dice } from '#contracts/testing/dice.js';
 
 const NAME = 'stand-in';
 

@@ -1,4 +1,4 @@
-import { seeded } from '#contracts/testing/chance.js';
+import { seeded } from './chance.js';
 
 /** Choices of a random history, all from one seed. */
 export class Dice {
