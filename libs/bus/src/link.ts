@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   connect,
   createInbox,
-  jwtAuthenticator,
   type ConnectionOptions,
   type Msg,
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
 import { inboxPrefix, MusterError } from '#contracts';
+import { proofOf } from '#contracts/nkey.js';
 import { busUnavailable } from './failures.js';
 import { Requests } from './requests.js';
 import { silentLog, type BusCredentials, type BusLog, type BusOptions } from './types.js';
@@ -31,10 +31,10 @@ export function natsOptions(o: { name: string; servers: string[]; credentials?: 
     noAsyncTraces: true,
     // A server that restarts with a half-written configuration must not end us for good.
     ignoreAuthErrorAbort: true,
-    // One attempt, signing included, which a busy machine may need seconds for.
+    // One attempt, which a busy machine may need seconds for.
     timeout: 4000,
     ...(o.credentials && {
-      authenticator: jwtAuthenticator(o.credentials.jwt, new TextEncoder().encode(o.credentials.seed)),
+      authenticator: proofOf(o.credentials),
       inboxPrefix: inboxPrefix(o.credentials.user),
     }),
   };

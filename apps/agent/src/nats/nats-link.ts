@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect, jwtAuthenticator, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix, isInbox } from '#contracts/names.js';
+import { proofOf } from '#contracts/nkey.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** This agent's NATS user, as its enrolment gave it. */
@@ -98,7 +99,7 @@ export class NatsLink {
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
       ...(credentials && {
-        authenticator: jwtAuthenticator(credentials.jwt, new TextEncoder().encode(credentials.seed)),
+        authenticator: proofOf(credentials),
         inboxPrefix: inboxPrefix(credentials.user),
       }),
     });

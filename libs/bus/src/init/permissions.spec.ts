@@ -14,7 +14,7 @@ import {
   type Bus,
   type BusCredentials,
 } from '../index.js';
-import { keyPair, seedOf } from './nkey.js';
+import { keyPair, seedOf } from '#contracts/nkey.js';
 import { lastMessage } from '../jetstream-api.js';
 import { Link, natsOptions } from '../link.js';
 import { silentLog } from '../types.js';

@@ -4,7 +4,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { fromToken, inboxPrefix, MusterError } from '#contracts';
 import { natsOptions } from '../link.js';
 import type { AgentsKey } from './agents-key.js';
-import { keyPair, seedOf } from './nkey.js';
+import { keyPair, proofOf, publicKeyOf, seedOf } from '#contracts/nkey.js';
 import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
 
 /**
@@ -33,20 +33,14 @@ export interface RevocationOptions {
 
 /** Runs `work` with a connection of its own, in the server's own account. @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED */
 async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
-  const pair = keyPair(seedOf(createUser()));
+  const seed = seedOf(createUser());
   const signer = keyPair(o.key.users);
-  const jwt = await encodeUser(REVOKER, pair.getPublicKey(), o.key.system, {}, { signer, scopedUser: true });
-  const authenticator = (nonce?: string) => ({
-    jwt,
-    nkey: pair.getPublicKey(),
-    sig: Buffer.from(pair.sign(Buffer.from(nonce ?? ''))).toString('base64url'),
-  });
+  const jwt = await encodeUser(REVOKER, publicKeyOf(seed), o.key.system, {}, { signer, scopedUser: true });
   let nc: NatsConnection;
   try {
     nc = await connect({
       ...natsOptions({ name: REVOKER, servers: [...o.servers] }),
-      // As the library's own, which signs in JavaScript: inventory would stand still meanwhile.
-      authenticator,
+      authenticator: proofOf({ jwt, seed }),
       inboxPrefix: inboxPrefix(REVOKER),
       reconnect: false,
     });

@@ -27,6 +27,28 @@ export function keyPair(seed: string): KeyPair {
   });
 }
 
+/**
+ * Proves to a NATS server, at each connection anew, that this is the user of the JWT. The library's own proof is made
+ * in JavaScript: for 40 ms, on a busy machine for half a second, the process does nothing else, and that just when a
+ * server is back to which all of its clients come at once.
+ */
+export function proofOf({ jwt, seed }: { jwt: string; seed: string }): (nonce?: string) => NatsProof {
+  const pair = keyPair(seed);
+  return (nonce = '') => ({
+    jwt,
+    nkey: pair.getPublicKey(),
+    sig: Buffer.from(pair.sign(Buffer.from(nonce))).toString('base64url'),
+  });
+}
+
+/** As the protocol of NATS has it. */
+export interface NatsProof {
+  jwt: string;
+  nkey: string;
+  /** Of the server's nonce, in base64url. */
+  sig: string;
+}
+
 export const publicKeyOf = (seed: string): string => keyPair(seed).getPublicKey();
 
 export const seedOf = (pair: KeyPair): string => new TextDecoder().decode(pair.getSeed());
