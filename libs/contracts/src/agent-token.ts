@@ -1,11 +1,14 @@
+/** Whoever finds a token may register nodes with it: so it is for one host where nobody asks for more. */
+export const AGENT_TOKEN_USES = 1;
+
 /** With it hosts enrol themselves; whoever has it may register nodes, and nothing else. */
 export interface AgentToken {
   id: string;
   by: string;
   createdAt: number;
   expiresAt: number;
-  /** Nodes that may be enrolled with it. @default any number */
-  uses?: number;
+  /** Nodes that may be enrolled with it. @default {@link AGENT_TOKEN_USES} */
+  uses: number;
   /** Nodes that were. One that is enrolled again does not count again. */
   usedBy: string[];
 }

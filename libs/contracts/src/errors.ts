@@ -6,6 +6,8 @@ export const ErrorCodes = {
   NOT_FOUND: { status: 404, retry: false },
   TOO_LARGE: { status: 413, retry: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retry: false },
+  /** Fact `retryAfter`: s. */
+  TOO_MANY_TRIES: { status: 429, retry: true },
   NODE_UNKNOWN: { status: 404, retry: false },
   JOB_UNKNOWN: { status: 404, retry: false },
   INCIDENT_UNKNOWN: { status: 404, retry: false },

@@ -273,7 +273,7 @@ export class AgentTokenRequest {
   @Max(2_592_000)
   ttl?: number;
 
-  /** Nodes that may be enrolled with it. @default any number */
+  /** Nodes that may be enrolled with it. @default 1 */
   @IsOptional()
   @IsInt()
   @Min(1)

@@ -253,7 +253,7 @@ export interface RpcMap {
   /** By a host itself, which shows a token; `sha256` is of that. */
   'inventory.agents.admit': [{ sha256: string; host: AgentEnrolRequest }, AgentAdmission];
   'inventory.agentTokens.list': [Record<string, never>, { items: AgentToken[] }];
-  /** `sha256` of a token that the gateway has made and shows once; `ttl` in s. */
+  /** `sha256` of a token that the gateway has made and shows once; `ttl` in s; `uses`: nodes. @default 1 */
   'inventory.agentTokens.create': [By & { sha256: string; ttl: number; uses?: number }, AgentToken];
   'inventory.agentTokens.delete': [By & { id: string }, Record<string, never>];
   /** Its agent's users are worthless from now on. */

@@ -12,7 +12,7 @@ const PATH = '/v1/agents/tokens';
 export function agentCommands(program: Command): void {
   const agent = examples(
     program.command('agent').description('hosts that enrol themselves: muster-agent enroll'),
-    'agent token create --ttl 1h',
+    'agent token create --ttl 1h --uses 10',
     'agent token list',
   );
   const token = examples(
@@ -25,7 +25,7 @@ export function agentCommands(program: Command): void {
         .command('create')
         .description('make a token; it is shown this once, and opens nothing but enrolment')
         .option('--ttl <duration>', 'ends by itself after 10m, 1h, 7d (default: 1h)')
-        .option('--uses <nodes>', 'for so many nodes at most (default: any number)'),
+        .option('--uses <nodes>', 'for so many nodes (default: 1)'),
       create,
     ),
     'agent token create --ttl 1h --uses 10',
@@ -49,7 +49,7 @@ const view = (terminal: Terminal): View<AgentToken> => ({
     t.by,
     moment(t.createdAt, terminal),
     moment(t.expiresAt, terminal),
-    `${t.usedBy.length}${t.uses === undefined ? '' : ` of ${t.uses}`}`,
+    `${t.usedBy.length} of ${t.uses}`,
     t.usedBy.join(' ') || 'none',
   ],
   none: 'no agent tokens',
@@ -67,7 +67,7 @@ async function create(run: Run, o: { ttl?: string; uses?: string }): Promise<voi
   if (await run.print.machine(answer, [answer.id])) return;
   // Alone on stdout: `muster agent token create | ssh …` sends the token.
   run.terminal.line(answer.token);
-  const uses = answer.uses === undefined ? '' : `, for ${answer.uses} nodes`;
+  const uses = `, for ${answer.uses} ${answer.uses === 1 ? 'node' : 'nodes'}`;
   run.terminal.note(
     `muster: agent token ${answer.id}, until ${moment(answer.expiresAt, run.terminal)}${uses}: it is not shown again`,
   );

@@ -64,6 +64,8 @@ describe('commands', () => {
       const { stdout, stderr } = await sut.call(['agent', 'token', 'create', '--ttl', '1h', '--uses', '2']);
       expect([stdout, sut.last('POST')?.body]).toEqual(['s3cret\n', { ttl: 3600, uses: 2 }]);
       expect(stderr).toMatch(/^muster: agent token ab12, until .*, for 2 nodes: it is not shown again\n$/);
+      sut.on('POST /v1/agents/tokens', { ...token, uses: 1, token: 's3cret' }, 201);
+      expect((await sut.call(['agent', 'token', 'create'])).stderr).toContain(', for 1 node: it is not shown again');
       const json = await sut.call(['agent', 'token', 'create', '-o', 'json']);
       expect(JSON.parse(json.stdout)).toMatchObject({ id: 'ab12', token: 's3cret' });
       expect((await sut.call(['agent', 'token', 'create', '--uses', '0'])).code).toBe(2);

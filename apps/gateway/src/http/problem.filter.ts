@@ -5,8 +5,17 @@ import { ErrorCodes, type ErrorCode, MusterError } from '#contracts';
 import { hangUpLater, tooLarge } from '../body/too-large.js';
 import { isOwnSurface } from './surface.js';
 
-/** Seconds after which a 503 may be tried again: the bus reconnects in well under one, a worker needs to start. */
-const retryAfter = (code: ErrorCode): number => (code === 'NO_WORKERS' || code === 'DRIVER_UNAVAILABLE' ? 5 : 1);
+/**
+ * Seconds after which a 503 may be tried again: the bus reconnects in well under one, a worker needs to start; a 429 says
+ * itself how many.
+ */
+function retryAfter({ code, facts }: MusterError): number {
+  if (typeof facts['retryAfter'] === 'number') return facts['retryAfter'];
+  return code === 'NO_WORKERS' || code === 'DRIVER_UNAVAILABLE' ? 5 : 1;
+}
+
+/** Codes that have it beside those of status 503. */
+const WAITED_FOR: readonly ErrorCode[] = ['IDEMPOTENCY_IN_PROGRESS', 'TOO_MANY_TRIES'];
 
 /** RFC 9457; the facts of the error stand beside the standard members, which they cannot replace. */
 export function problem(error: MusterError): Record<string, unknown> {
@@ -45,8 +54,8 @@ export class ProblemFilter implements ExceptionFilter {
       this.log.error({ err: thrown, method: request.method, url: request.url }, 'request failed');
     // A stream that breaks after its first byte can only be cut.
     if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
-    if (ErrorCodes[error.code].retry && (error.status === 503 || error.code === 'IDEMPOTENCY_IN_PROGRESS'))
-      void reply.header('retry-after', retryAfter(error.code));
+    if (ErrorCodes[error.code].retry && (error.status === 503 || WAITED_FOR.includes(error.code)))
+      void reply.header('retry-after', retryAfter(error));
     if (error.code === 'TOO_LARGE') reply.raw.once('finish', () => hangUpLater(request.raw));
     if (error.code === 'UNAUTHORIZED') void reply.header('www-authenticate', 'Bearer realm="muster"');
     void reply.header('x-content-type-options', 'nosniff');

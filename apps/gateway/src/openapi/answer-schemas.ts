@@ -355,7 +355,7 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'Nodes that were. One that is enrolled again does not count again.',
       },
     },
-    required: ['id', 'by', 'createdAt', 'expiresAt', 'usedBy'],
+    required: ['id', 'by', 'createdAt', 'expiresAt', 'uses', 'usedBy'],
   },
   AlarmRecord: {
     description: 'Bucket `alarms`, key `<code>=<subject>`.',

@@ -188,7 +188,9 @@ function describeRefusals(operation: Operation, route: Route): void {
   for (const [status, codes] of byStatus)
     operation.responses[status] = {
       description: codes.map((code) => `\`${code}\``).join(', '),
-      ...(codes.some((code) => ErrorCodes[code].retry && status === 503) && { headers: retryAfter }),
+      ...(codes.some((code) => ErrorCodes[code].retry && (status === 503 || status === 429)) && {
+        headers: retryAfter,
+      }),
       content: {
         'application/problem+json': {
           schema: refTo('Problem'),

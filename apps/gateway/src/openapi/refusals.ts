@@ -64,7 +64,7 @@ const own: Record<string, ErrorCode[]> = {
   'PATCH /v1/settings': ['SETTINGS_INVALID'],
   'POST /v1/tokens': ['ALREADY_EXISTS'],
   'DELETE /v1/agents/tokens/{id}': ['TOKEN_UNKNOWN'],
-  'POST /v1/agents/enrol': ['ALREADY_EXISTS', 'NO_WORKERS', 'CONFIG_INVALID'],
+  'POST /v1/agents/enrol': ['TOO_MANY_TRIES', 'ALREADY_EXISTS', 'NO_WORKERS', 'CONFIG_INVALID'],
   'DELETE /v1/tokens/{id}': ['TOKEN_UNKNOWN', 'LAST_ADMIN'],
 };
 

@@ -1,8 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { createHash, randomBytes } from 'node:crypto';
 import { AgentEnrolRequest, AgentTokenRequest, type By, MusterError } from '#contracts';
 import { ShownToken, Who } from '../auth/bearer.guard.js';
+import { FailedTries, sourceOf } from '../auth/failed-tries.js';
 import { Allow } from '../auth/roles.js';
 import { ShownOnce } from '../idempotency/idempotency.interceptor.js';
 import { RpcClient } from '../rpc/rpc-client.js';
@@ -14,6 +16,8 @@ const sha256Of = (token: string): string => createHash('sha256').update(token).d
 @ApiTags('agents')
 @Controller('v1/agents')
 export class AgentsController {
+  private readonly failures = new FailedTries();
+
   constructor(private readonly rpc: RpcClient) {}
 
   @Get('tokens')
@@ -27,7 +31,7 @@ export class AgentsController {
   @Allow(
     'admin',
     'Make a token with which hosts enrol themselves',
-    '`token` is shown in this answer and nowhere else; an answer that is repeated for an Idempotency-Key is without it. It opens `POST /v1/agents/enrol` and nothing else. `ttl` in seconds, an hour by default.',
+    '`token` is shown in this answer and nowhere else; an answer that is repeated for an Idempotency-Key is without it. It opens `POST /v1/agents/enrol` and nothing else. `ttl` in seconds, an hour by default; `uses` is the number of nodes that may be enrolled with it, one by default.',
   )
   async create(@Body() { ttl = DEFAULT_TTL_S, uses }: AgentTokenRequest, @Who() who: By) {
     const token = `mse_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
@@ -46,10 +50,25 @@ export class AgentsController {
   @Allow(
     'agent-token',
     'A host enrols itself',
-    'With an agent token as bearer; `muster-agent enroll` does it. The answer holds secrets, which go to the host and nowhere else. Refused, with an alarm, where a living node has its name, or another node its address.',
+    'With an agent token as bearer; `muster-agent enroll` does it. The answer holds secrets, which go to the host and nowhere else. Refused, with an alarm, where a living node has its name, or another node its address. Who shows wrong tokens too often is answered 429 for a while, whatever is shown then.',
   )
-  enrol(@Body() host: AgentEnrolRequest, @ShownToken() token: string | undefined) {
+  async enrol(
+    @Body() host: AgentEnrolRequest,
+    @ShownToken() token: string | undefined,
+    @Req() request: FastifyRequest,
+  ) {
     if (token === undefined) throw new MusterError('UNAUTHORIZED', 'an agent token is needed: Authorization: Bearer …');
-    return this.rpc.write('inventory.agents.admit', { sha256: sha256Of(token), host });
+    const source = sourceOf(request.raw.socket.remoteAddress);
+    const retryAfter = Math.ceil(this.failures.waitMs(source, performance.now()) / 1000);
+    if (retryAfter > 0)
+      throw new MusterError('TOO_MANY_TRIES', `too many wrong tokens from here: try again in ${retryAfter} s`, {
+        retryAfter,
+      });
+    try {
+      return await this.rpc.write('inventory.agents.admit', { sha256: sha256Of(token), host });
+    } catch (e) {
+      if (MusterError.from(e).code === 'UNAUTHORIZED') this.failures.failed(source, performance.now());
+      throw e;
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { MusterError, type AgentAdmission, type AgentToken } from '#contracts';
+import { FailedTryNumbers } from '../auth/failed-tries.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 
 const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -8,7 +9,7 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 const admin = bearer('of-ada');
 const operator = bearer('of-bob');
 
-const kept: AgentToken = { id: '0123456789abcdef', by: 'ada', createdAt: 1, expiresAt: 2, usedBy: [] };
+const kept: AgentToken = { id: '0123456789abcdef', by: 'ada', createdAt: 1, expiresAt: 2, uses: 1, usedBy: [] };
 const host = { label: 'host1', serial: 'SN1', networks: { management: { address: '10.0.0.11' } } };
 const admission: AgentAdmission = {
   node: 'host1-SN1',
@@ -72,6 +73,19 @@ describe('a host that enrols itself', () => {
     for (const stranger of [{}, bearer('bad')])
       expect((await sut.send('POST', '/v1/agents/enrol', host, { ...stranger, ...key })).status).toBe(401);
     expect(await kept()).toEqual(before);
+  });
+
+  it('is refused for a while where others from its address have guessed, whatever it shows; success never counts', async () => {
+    const enrol = (token: string) => sut.send('POST', '/v1/agents/enrol', host, bearer(token));
+    for (let n = 0; n < 2 * FailedTryNumbers.burst; n++) expect((await enrol('good')).status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 2 * FailedTryNumbers.burst }, () => enrol('guess')));
+    expect(answers.map((a) => a.status)).toContain(401);
+    const before = sut.asked.length;
+    const refused = await enrol('good');
+    expect([refused.status, sut.asked.length]).toEqual([429, before]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ code: 'TOO_MANY_TRIES' });
+    expect((await sut.send('GET', '/v1/agents/tokens', undefined, operator)).status).toBe(403);
   });
 });
 

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { KvBucket, KvView } from '#bus';
 import {
   AGENT_TOKEN_PREFIX,
+  AGENT_TOKEN_USES,
   agentTokenKey,
   agentsNats,
   MusterError,
@@ -52,7 +53,7 @@ export class AgentTokensService {
       by: q.by,
       createdAt: now,
       expiresAt: now + q.ttl * 1000,
-      ...(q.uses !== undefined && { uses: q.uses }),
+      uses: q.uses ?? AGENT_TOKEN_USES,
       usedBy: [],
       sha256: q.sha256,
     };

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import type { RpcAnswer, RpcRequest } from '#contracts';
+import { AGENT_TOKEN_USES, type RpcAnswer, type RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { AgentTokensService } from './agent-tokens.service.js';
@@ -40,7 +40,8 @@ export class AgentsController {
 
   @Rpc('inventory.agentTokens.create')
   createToken(q: RpcRequest<'inventory.agentTokens.create'>): Promise<RpcAnswer<'inventory.agentTokens.create'>> {
-    const detail = `for ${q.ttl} s${q.uses === undefined ? '' : ` and ${q.uses} nodes`}`;
+    const uses = q.uses ?? AGENT_TOKEN_USES;
+    const detail = `for ${q.ttl} s and ${uses} ${uses === 1 ? 'node' : 'nodes'}`;
     return this.audit.of(q.by, 'agent-token-create', 'agent-tokens', detail, () => this.tokens.create(q));
   }
 

@@ -104,13 +104,13 @@ describe('a host that enrols itself', () => {
     const { id } = await makeToken('deleted');
     await gateway().call('inventory.agentTokens.delete', { by: 'ann', id });
     await expect(admit('deleted', host(2))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
-    await makeToken('once', { uses: 1 });
+    expect(await makeToken('once')).toMatchObject({ uses: 1 });
     const both = await Promise.allSettled([admit('once', host(2)), admit('once', host(3))]);
     expect(both.map((b) => b.status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('is refused where a living node has its name, with an alarm, and has used nothing up', async () => {
-    await makeToken('copy', { uses: 1 });
+    await makeToken('copy');
     const copy = host(1, { networks: { management: { address: '10.0.0.77' } } });
     await sut.verdict('host1-SN1', 'UP');
     await seen(sut.nodes, 'host1-SN1', (n) => n.state === 'Discovered');
@@ -127,7 +127,7 @@ describe('a host that enrols itself', () => {
 
 describe('an agent that is revoked', () => {
   it('is no member, is cut off by NATS and let in no more, and the others stay', async () => {
-    await makeToken('pair');
+    await makeToken('pair', { uses: 2 });
     const [gone, stays] = [await admit('pair', host(5)), await admit('pair', host(6))];
     const [agent, other] = [await arrive(gone), await arrive(stays)];
     const cut = cutOff(agent);

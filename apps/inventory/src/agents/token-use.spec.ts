@@ -8,6 +8,7 @@ const token = (o: Partial<StoredAgentToken> = {}): StoredAgentToken => ({
   by: 'ann',
   createdAt: 100,
   expiresAt: 1_000,
+  uses: 2,
   usedBy: [],
   sha256: 'x',
   ...o,

@@ -12,7 +12,8 @@ export function used(token: StoredAgentToken, node: string, now: number): Stored
   if (hasTokenEnded(token, now))
     throw new MusterError('UNAUTHORIZED', 'this token has ended: make another with "muster agent token create"');
   if (token.usedBy.includes(node)) return undefined;
-  if (token.uses !== undefined && token.usedBy.length >= token.uses)
+  // One of an earlier Muster may say no number: it is used up.
+  if (!(token.usedBy.length < token.uses))
     throw new MusterError(
       'UNAUTHORIZED',
       `this token is used up (${token.uses}): make another with "muster agent token create"`,

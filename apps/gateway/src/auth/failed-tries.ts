@@ -1,0 +1,53 @@
+import { ipBytes } from '#contracts/ip-address.js';
+
+/** How tries that failed are counted, by where they came from. */
+export const FailedTryNumbers = {
+  /** So many at once are borne: somebody has copied the wrong token, and tries it on a rack of hosts. */
+  burst: 20,
+  /** One more is borne after each of these, ms. */
+  every: 3_000,
+  /** Nobody is refused for longer than this, ms: many share an address. */
+  longest: 600_000,
+  /** Addresses that are remembered: whoever owns more than that has the oldest forgotten. */
+  sources: 10_000,
+} as const;
+
+/**
+ * Who has failed too often is refused for a while, by the generic cell rate algorithm: one number for each source, the
+ * moment at which its failures are worked off. Only failures count, so that a site that enrols a thousand hosts from one
+ * address is never held up; and those count that came while others were being asked about.
+ */
+export class FailedTries {
+  /** Source → ms on the caller's clock; the one that failed longest ago is first. */
+  private readonly workedOff = new Map<string, number>();
+
+  /** ms until this source may try again; 0: now. `now`: monotonic, ms. */
+  waitMs(source: string, now: number): number {
+    const { burst, every } = FailedTryNumbers;
+    return Math.max(0, (this.workedOff.get(source) ?? 0) - now - (burst - 1) * every);
+  }
+
+  failed(source: string, now: number): void {
+    const { burst, every, longest, sources } = FailedTryNumbers;
+    const until = Math.max(now, this.workedOff.get(source) ?? 0) + every;
+    this.workedOff.delete(source);
+    this.workedOff.set(source, Math.min(until, now + longest + (burst - 1) * every));
+    for (const oldest of this.workedOff.keys()) {
+      if (this.workedOff.size <= sources) return;
+      this.workedOff.delete(oldest);
+    }
+  }
+
+  get remembered(): number {
+    return this.workedOff.size;
+  }
+}
+
+/** Whoever has one address of IPv6 has the whole /64. Without an address it came by a unix socket. */
+export function sourceOf(address: string | undefined): string {
+  const bytes = address === undefined ? undefined : ipBytes(address.replace(/%.*$/, ''));
+  if (bytes === undefined) return address ?? 'unix';
+  const isMapped = bytes.length === 16 && bytes.slice(0, 10).every((b) => b === 0) && bytes[10] === 255;
+  if (bytes.length === 4 || isMapped) return bytes.slice(-4).join('.');
+  return Buffer.from(bytes.slice(0, 8)).toString('hex');
+}
