@@ -120,7 +120,7 @@ export class Agent {
     if (this.stopped) return;
     this.stopped = true;
     clearTimeout(this.timer);
-    this.refresher.stop();
+    const saved = this.refresher.stop();
     this.workloads.stop();
     this.reporter.farewell({ kind, bootId: this.p.bootId }, performance.now());
     await this.nats.flush(FAREWELL);
@@ -128,6 +128,7 @@ export class Agent {
     this.plain?.close();
     this.socket.close();
     await this.nats.close();
+    await saved;
     this.p.log.info('agent stopped', { kind });
   }
 

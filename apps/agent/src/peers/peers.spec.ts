@@ -92,7 +92,7 @@ describe('the cache and the refresher', () => {
     });
     await sut.start();
     expect(accepted).toEqual([4]);
-    sut.stop();
+    await sut.stop();
   });
 
   /** Answers one after the other; resolves when the last has been taken. */
@@ -121,7 +121,7 @@ describe('the cache and the refresher', () => {
     });
     await sut.start();
     await asked;
-    sut.stop();
+    await sut.stop();
     return { sut, accepted };
   };
 
@@ -158,6 +158,38 @@ describe('the cache and the refresher', () => {
     expect(tries).toBe(2);
     expect(sut.warning).toBeUndefined();
     expect((await new PeerCache(dir, SELF).load()).list?.version).toBe(1);
+  });
+
+  it('has stopped once nothing of it writes any more, and takes no answer after that', async () => {
+    let answer: (text: string) => void = () => undefined;
+    const saving: (() => void)[] = [];
+    let begun: () => void = () => undefined;
+    const saves = new Promise<void>((resolve) => (begun = resolve));
+    class Slow extends PeerCache {
+      override save(): Promise<void> {
+        begun();
+        return new Promise((resolve) => saving.push(resolve));
+      }
+    }
+    const cache = new Slow(dir, SELF);
+    const accepted: number[] = [];
+    const ask = (): Promise<string> => new Promise((resolve) => (answer = resolve));
+    const make = (): Refresher =>
+      new Refresher({ self: SELF, cache, ask, accept: (l) => accepted.push(l.version), log: quiet });
+    const [saver, asker] = [make(), make()];
+    await saver.start();
+    answer(JSON.stringify(list(1)));
+    await saves;
+    const told: string[] = [];
+    const stopped = saver.stop().then(() => told.push('stopped'));
+    await asker.start();
+    await asker.stop();
+    answer(JSON.stringify(list(2)));
+    await new Promise((resolve) => setImmediate(resolve));
+    told.push('written');
+    saving[0]?.();
+    await stopped;
+    expect([told, saving.length, accepted]).toEqual([['written', 'stopped'], 1, [1]]);
   });
 
   it('says why its list may be old', async () => {

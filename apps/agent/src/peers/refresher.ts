@@ -39,6 +39,7 @@ export class Refresher {
   private olderSeen = 0;
   /** What is on disk is not the list in use, or was broken. */
   private unsaved = false;
+  private saving: Promise<void> | undefined;
   private stopped = false;
 
   private readonly n: typeof refresherNumbers;
@@ -88,9 +89,12 @@ export class Refresher {
     });
   }
 
-  stop(): void {
+  /** Resolves when nothing of it writes any more. It waits for no answer: one that comes later is nobody's. */
+  async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
+    // Where it fails, that is said by whom it was written for.
+    await Promise.allSettled([this.saving]);
   }
 
   private plan(): void {
@@ -107,6 +111,7 @@ export class Refresher {
   private async once(): Promise<void> {
     try {
       const list = parsePeerList(await this.p.ask(this.n.deadline), this.p.self);
+      if (this.stopped) return;
       const why = whyNotAccept(list, this.current, this.olderSeen);
       this.olderSeen = why === 'older' ? this.olderSeen + 1 : 0;
       if (why !== undefined)
@@ -115,7 +120,7 @@ export class Refresher {
       this.current = list;
       if (changed) this.p.accept(list);
       this.unsaved ||= changed;
-      if (this.unsaved) await this.p.cache.save(list);
+      if (this.unsaved) await (this.saving = this.p.cache.save(list));
       this.unsaved = false;
       this.onDisk = undefined;
       this.failures = 0;
