@@ -17,10 +17,12 @@ let playbooks: TestPlaybooks;
 let other: { ed25519: string; rsa: string };
 let outcome: AnsibleOutcome;
 let knownHosts: string;
+/** One each: to the same address ssh would go by the connection of whoever came first, and look at no key. */
+const addresses = Array.from({ length: 7 }, (_, i) => `127.0.0.${i + 1}`);
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'muster-sshd-'));
-  sshd = await startSshd(dir);
+  sshd = await startSshd(dir, addresses);
   playbooks = await testPlaybooks();
   await playbooks.set('cleanup', ['raw: "true"']);
   other = { ed25519: sshKey(join(dir, 'e')), rsa: sshKey(join(dir, 'r'), 'rsa') };
@@ -51,9 +53,9 @@ async function run(pins: Record<string, string[] | undefined>): Promise<AnsibleO
     knownHosts,
   });
   const names = Object.keys(pins);
-  const nodes = names.map((name) =>
+  const nodes = names.map((name, i) =>
     node(name, {
-      networks: { management: { address: '127.0.0.1' } },
+      networks: { management: { address: addresses[i] as string } },
       vars: { ansible_port: sshd.port, ansible_become: false },
       ...(pins[name] && { sshHostKeys: pins[name] }),
     }),

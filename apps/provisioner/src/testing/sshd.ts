@@ -20,13 +20,13 @@ export function sshKey(path: string, type: 'ed25519' | 'rsa' = 'ed25519'): strin
   return readFileSync(`${path}.pub`, 'utf8').trim();
 }
 
-/** A real sshd on this machine, with files of its own in the folder. */
-export async function startSshd(dir: string): Promise<TestSshd> {
+/** A real sshd on this machine, with files of its own in the folder; at one port of all these addresses. */
+export async function startSshd(dir: string, addresses = ['127.0.0.1']): Promise<TestSshd> {
   const port = await freePort();
   const hostKey = sshKey(join(dir, 'host'));
   writeFileSync(join(dir, 'authorized_keys'), `${sshKey(join(dir, 'client'))}\n`);
   const config = [
-    `ListenAddress 127.0.0.1:${port}`,
+    ...addresses.map((address) => `ListenAddress ${address}:${port}`),
     `HostKey ${join(dir, 'host')}`,
     `AuthorizedKeysFile ${join(dir, 'authorized_keys')}`,
     'PidFile none',
