@@ -1,0 +1,33 @@
+import type { Beacon, DetectorCondition } from '#contracts';
+import { reportersNeeded } from './quorum.js';
+import type { VerdictLog } from './verdict-log.js';
+
+/** What is beside the verdicts takes time to be seen: until then a new leader says nothing of it, rather than that there is nothing, ms. */
+const CONDITIONS_AFTER = 15_000;
+
+export interface BeaconFacts {
+  instance: string;
+  verdicts: VerdictLog;
+  /** M, and how many of them report freshly and healthily. */
+  members: number;
+  reporters: number;
+  conditions: DetectorCondition[];
+  /** For how long this instance has led, ms. */
+  ledFor: number;
+}
+
+/** What the leader says of itself each second. */
+export function beaconOf({ instance, verdicts, members, reporters, conditions, ledFor }: BeaconFacts): Beacon {
+  return {
+    epoch: verdicts.epoch,
+    seq: verdicts.seq,
+    instance,
+    sighted: reporters >= reportersNeeded(members),
+    members,
+    sightedReporters: reporters,
+    notUp: Object.fromEntries(
+      verdicts.notUp().map(({ node, judgement, seq }) => [node, { verdict: judgement.verdict, seq }]),
+    ),
+    ...(ledFor >= CONDITIONS_AFTER && { conditions }),
+  };
+}

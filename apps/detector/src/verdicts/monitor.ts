@@ -1,0 +1,148 @@
+import type { Report, Verdict } from '#contracts';
+import type { BusLog } from '#bus';
+import type { FleetView } from '../fleet/fleet-view.js';
+import type { ReportBook } from '../observers/report-book.js';
+import type { PollBook, PollOrder } from '../polls/poll-book.js';
+import type { OwnProbes } from '../probe/own-probe.js';
+import { Assessor, type News } from './assessor.js';
+import { Attention } from './attention.js';
+import { Examiner, type Vantage } from './examiner.js';
+import type { VerdictLog } from './verdict-log.js';
+
+/** What it knows by, and what it does with what it finds. */
+export interface MonitorParts {
+  fleet: FleetView;
+  reports: ReportBook;
+  polls: PollBook;
+  verdicts: VerdictLog;
+  probes: Pick<OwnProbes, 'watch' | 'state' | 'evidence'>;
+  /** Something that is no node answers us. */
+  witness: () => boolean;
+  /** This instance may judge: its lease is valid now. */
+  leads: () => boolean;
+  /** ms since 1970, for the record. */
+  wall: () => number;
+  tell: (news: readonly News[]) => void;
+  ask: (orders: readonly PollOrder[]) => void;
+  log: Pick<BusLog, 'info'>;
+}
+
+/**
+ * When what is judged: as soon as something is learnt, by time alone, and not while it may not. One that does not lead
+ * hears the same and keeps still: when it takes over it has the fleet's last words already. Times are monotonic ms.
+ */
+export class Monitor {
+  private readonly attention: Attention;
+  private readonly examiner: Examiner;
+  private readonly assessor: Assessor;
+  /** Of whom something was learnt in this turn of the loop. */
+  private readonly learnt = new Set<string>();
+
+  constructor(
+    private readonly p: MonitorParts,
+    now: number,
+  ) {
+    this.attention = new Attention(now);
+    this.examiner = new Examiner(p.fleet, p.reports, p.probes, p.polls);
+    this.assessor = new Assessor(p.fleet, this.examiner, p.verdicts, p.probes);
+  }
+
+  /** False: a copy, or older than what we have. */
+  hear(report: Report, now: number): boolean {
+    this.look(now);
+    const { fleet, reports } = this.p;
+    const changed = reports.hear(report, this.attention.heardAt(now), fleet.settings.detection, now);
+    if (changed === undefined) return false;
+    this.learn(changed);
+    return true;
+  }
+
+  /** Judged together by {@link settle} at the end of this turn of the loop: when a rack dies, hundreds of reports come in one. */
+  learn(nodes: readonly string[]): void {
+    for (const node of nodes) this.learnt.add(node);
+  }
+
+  /** Something was learnt that is not judged yet. */
+  get hasNews(): boolean {
+    return this.learnt.size > 0;
+  }
+
+  settle(now: number): void {
+    const nodes = [...this.learnt];
+    this.learnt.clear();
+    this.assess(nodes, now);
+  }
+
+  /** Time alone has gone on. */
+  tick(now: number): void {
+    this.look(now);
+    this.p.reports.keepOnly(this.p.fleet.targets);
+    if (!this.p.leads()) return;
+    this.assessor.forgetStrangers();
+    this.assess(this.assessor.inTurn(), now);
+  }
+
+  /** A new term: nobody is judged before everyone has spoken again. */
+  lead(token: number, now: number): void {
+    this.p.verdicts.begin(token);
+    this.beQuiet(`it leads, term ${token}`, now);
+  }
+
+  rest(): void {
+    this.assessor.rest();
+  }
+
+  /** Reports are missing before now. */
+  listenAnew(why: string, now: number): void {
+    this.attention.listenAnew(now);
+    this.p.polls.forget();
+    this.beQuiet(why, now);
+  }
+
+  isQuiet(now: number): boolean {
+    return this.attention.isQuiet(now) || !this.p.fleet.live;
+  }
+
+  /** As of now; the caller has made sure that it leads. @throws NODE_UNKNOWN */
+  current(node: string, now: number): Verdict {
+    this.look(now);
+    const { verdict, news } = this.assessor.current(node, this.vantage(now), this.p.wall(), this.isQuiet(now));
+    this.p.tell(news);
+    return verdict;
+  }
+
+  /** Members that report freshly and healthily. */
+  reporters(now: number): number {
+    return this.examiner.reporters(now).size;
+  }
+
+  /** One of two members is suspect: whether we are cut off ourselves decides. */
+  get needsWitness(): boolean {
+    return this.p.fleet.members.length === 2 && this.assessor.anySuspect;
+  }
+
+  /** Before anything is heard or judged. */
+  private look(now: number): void {
+    const gap = this.attention.look(now, this.p.fleet.settings.detection);
+    if (gap !== undefined) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`, now);
+  }
+
+  /** Two report periods without a verdict: then everyone has spoken again, and is examined anew. */
+  private beQuiet(why: string, now: number): void {
+    this.attention.beQuiet(now, this.p.fleet.settings.detection);
+    this.p.verdicts.sayAgain();
+    this.p.log.info({ why }, 'quiet for two report periods');
+  }
+
+  private assess(nodes: readonly string[], now: number): void {
+    const { fleet, leads, polls, tell, ask, wall } = this.p;
+    if (!leads()) return;
+    this.look(now);
+    tell(this.assessor.assess(nodes, this.vantage(now), wall(), this.isQuiet(now)));
+    ask(polls.due(this.assessor.suspectsToPoll(), fleet.members, now));
+  }
+
+  private vantage(now: number): Vantage {
+    return { now, listeningSince: this.attention.listeningSince, witness: this.p.witness() };
+  }
+}
