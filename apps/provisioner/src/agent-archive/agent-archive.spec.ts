@@ -146,7 +146,7 @@ describe("the agent's archive", () => {
     const home = join(root, 'opt/muster-agent');
     expect([await readlink(join(home, 'current')), (await readdir(home)).sort()]).toEqual([
       first.version,
-      [first.version, 'current'],
+      [first.version, 'current'].sort(),
     ]);
     expect((await readdir(join(root, 'usr/local/bin'))).sort()).toEqual([
       'muster-agent',
