@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MusterUnderTest } from './testing/muster.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 const node = (label: string, serial: string, address: string): object => ({
   name: `${label}-${serial}`,

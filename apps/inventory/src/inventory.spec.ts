@@ -19,11 +19,11 @@ let ipmitool: Closable;
 
 beforeAll(async () => {
   sut = await RunningInventory.start({ replicas: 2, agents: ['a-1', 'nobody-1'] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await sut?.stop();
-}, 30_000);
+});
 
 const by = { by: 'spec' };
 const node = (label: string, address: string, power = false) => ({
@@ -150,7 +150,7 @@ describe('inventory on a real server', () => {
       lastJob: job,
     });
     expect(sut.reservations.get(RESERVATIONS_KEY)?.value).toMatchObject({ held: {}, pending: {} });
-  }, 20_000);
+  });
 
   it('changes no revision and no job when it refuses', async () => {
     const revisions = () => [
@@ -192,7 +192,7 @@ describe('inventory on a real server', () => {
     await finish('job-left', {}, 'Errored');
     await seen(sut.nodes, 'b-1', (n) => n.status === 'Unallocated');
     await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.held['b-1'] === undefined);
-  }, 20_000);
+  });
 
   it('checks a node that was away, and leaves it alone when all is as it was', async () => {
     await sut.verdict('a-1', 'DOWN');
@@ -211,7 +211,7 @@ describe('inventory on a real server', () => {
     expect(back.status).toBe('Allocated');
     await seen(sut.jobs, job, (j) => j.settled);
     await shown('a-1', hasReasons());
-  }, 20_000);
+  });
 
   it('sets a rebooted node up again when its check finds services gone', async () => {
     await sut.verdict('a-1', 'UP', { bootId: 'boot-2' });
@@ -232,7 +232,7 @@ describe('inventory on a real server', () => {
     await finish(next.pendingReturn?.job ?? '', { 'a-1': { ok: true, step: 'site', checksum: 'sum-2' } });
     const back = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn === undefined);
     expect(back).toMatchObject({ status: 'Allocated', provisioned: { checksum: 'sum-2' }, bootId: 'boot-2' });
-  }, 20_000);
+  });
 
   it('takes every node of an external event, and refuses an empty one', async () => {
     const nodes = ['x', 'y'].map((label, i) => ({ label, serial: 'S', addr: `10.9.0.${i + 1}` }));
@@ -263,7 +263,7 @@ describe('inventory on a real server', () => {
     const cancelled = await sut.as('gateway').call('inventory.jobs.cancel', { ...by, id: job });
     expect(cancelled).toMatchObject({ status: 'Errored', cancel: { by: 'spec' } });
     await seen(sut.jobs, job, (j) => j.settled);
-  }, 20_000);
+  });
 
   it('takes nodes of a driver that nobody offers out of service without a write, and back when a worker returns', async () => {
     const alarms = await sut.as('inventory').bucket<AlarmRecord>('alarms').view();
@@ -285,7 +285,7 @@ describe('inventory on a real server', () => {
     await seen(alarms, 'no-workers=ipmitool', (a) => a.cleared !== undefined);
     await shown('a-1', hasReasons());
     await alarms.close();
-  }, 20_000);
+  });
 
   it('cordons until the end that was given, and deletes only what serves nobody', async () => {
     const cordoned = await sut
@@ -300,5 +300,5 @@ describe('inventory on a real server', () => {
     await expect(sut.as('gateway').call('inventory.nodes.get', { name: 'x-S' })).rejects.toMatchObject({
       code: 'NODE_UNKNOWN',
     });
-  }, 20_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,9 +12,6 @@ import { buildConfig, ServiceContext } from '#service';
 import { freePort } from '#bus/testing/free-port.js';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(60_000);
 
 const HANDLER = fileURLToPath(new URL('../../../deploy/serf/muster-serf-handler', import.meta.url));
 const TOKEN = 'of-the-serf-agent';

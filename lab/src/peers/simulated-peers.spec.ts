@@ -70,7 +70,7 @@ beforeAll(async () => {
   const credentials = await issuePeersCredentials(join(nats.dir, 'keys', 'operator.key'));
   const wire = { cluster: keys.cluster, keys: keys.keys, port };
   sut = await SimulatedPeers.start({ peers: all, ...wire, servers: [nats.url], credentials, log: silentLog });
-}, 60_000);
+});
 
 afterAll(async () => {
   monitor?.close();
@@ -137,7 +137,7 @@ describe('simulated peers', () => {
     expect((await back).epoch).toBe(before.epoch + 1);
     expect((await back).bootId).not.toBe(before.bootId);
     await heard;
-  }, 30_000);
+  });
 
   it('are known by name alone', () => {
     expect(() => sut.kill(['p-9'])).toThrow('no simulated peer is called "p-9"');

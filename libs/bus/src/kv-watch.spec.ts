@@ -162,5 +162,5 @@ describe('a view', () => {
     expect(view.entries().length).toBe(10_000);
     expect(performance.now() - begun).toBeLessThan(5000);
     await view.close();
-  }, 60_000);
+  });
 });

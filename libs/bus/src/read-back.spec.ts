@@ -27,7 +27,7 @@ beforeAll(async () => {
         else await bus.emit('in-service', seq % 3 === 0 ? 'b-1' : 'a-1', { node: seq % 3 === 0 ? 'b-1' : 'a-1' });
       }),
     );
-}, 60_000);
+});
 
 afterAll(async () => {
   await bus?.close();

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -9,9 +9,6 @@ import { parseListen } from '../http/listen-address.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { status } from '../testing/records.js';
 import { TokenFile } from './token-file.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { defaultSettings } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { job, node } from '../testing/records.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 describe('the clusterm surface', () => {
   let sut: GatewayUnderTest;

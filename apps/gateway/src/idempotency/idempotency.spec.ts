@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { MusterError } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { KeptAnswers, LEFT_BEHIND_MS } from './kept-answers.js';
 import { readKey } from './request-key.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 const check = { kind: 'check', nodes: ['a-1'] };
 const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -35,7 +35,7 @@ beforeAll(async () => {
     return admission;
   });
   sut.answer('inventory.nodes.revoke', ({ name }) => ({ node: name, users: 1 }));
-}, 30_000);
+});
 afterAll(() => sut.stop());
 
 describe('an agent token', () => {

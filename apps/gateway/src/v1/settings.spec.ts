@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultSettings, MusterError, type ClustermConfig } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
-
-// Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
 
 let sut: GatewayUnderTest;
 const role = (name: string) => ({ name, role: name, sha256: createHash('sha256').update(name).digest('hex') });

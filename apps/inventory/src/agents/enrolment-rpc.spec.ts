@@ -11,12 +11,12 @@ let agent: Bus | undefined;
 beforeAll(async () => {
   sut = await RunningInventory.start();
   await sut.work('provisioner', ['ansible']);
-}, 60_000);
+});
 
 afterAll(async () => {
   await agent?.close();
   await sut?.stop();
-}, 30_000);
+});
 
 const host = {
   by: 'ada',

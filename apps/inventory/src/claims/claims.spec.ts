@@ -26,11 +26,11 @@ beforeAll(async () => {
       }),
     );
   await Promise.all(names.map((n) => seen(sut.nodes, n, () => true)));
-}, 60_000);
+});
 
 afterAll(async () => {
   await sut?.stop();
-}, 30_000);
+});
 
 const claim = (o: Partial<ClaimRequest> & { key?: string } = {}) =>
   sut.as('gateway').call('inventory.claims.create', { ...by, owner: 'nomad', count: 1, ...o });

@@ -15,7 +15,7 @@ describe('power by hand, asked of inventory', () => {
     for (const name of ['n-1', 'n-2', 'n-3', 'n-4'])
       await sut.as('inventory').bucket<NodeRecord>('nodes').create(name, aNode(name, { cordon }));
     await seen(sut.nodes, 'n-4', () => true);
-  }, 30_000);
+  });
   afterAll(() => sut.stop());
 
   const act = (name: string, action: Action): Promise<RpcAnswer<'inventory.nodes.power'>> =>
@@ -38,7 +38,7 @@ describe('power by hand, asked of inventory', () => {
       .as('gateway')
       .call('inventory.operations.submit', { by: 'eve', kind: 'resetup', nodes: ['n-1'] });
     await expect(resetup).rejects.toMatchObject({ code: 'NODE_BUSY' });
-  }, 30_000);
+  });
 
   it('fences for off and for cycle, by the same gates, and keeps in mind which of them was asked for', async () => {
     expect((await act('n-2', 'cycle')).detail).toContain('NOT_FENCEABLE');
@@ -48,14 +48,14 @@ describe('power by hand, asked of inventory', () => {
     await expect(act('n-2', 'on')).rejects.toMatchObject({ code: 'INCIDENT_STATE' });
     expect(await act('n-2', 'off')).toMatchObject({ incident: cycle.id, detail: expect.stringContaining('joins') });
     expect((await stored('n-2'))?.value.order).toMatchObject({ done: true, ok: false });
-  }, 30_000);
+  });
 
   it('switches nothing on where a person confirmed it down, who may stand before it', async () => {
     await act('n-4', 'cycle');
     const node = { by: 'eve', node: 'n-4', reason: 'the plug is out', force: true };
     const confirmed = await sut.as('gateway').call('inventory.incidents.confirm', node);
     expect(confirmed).toMatchObject({ phase: 'fenced', order: { action: 'on', done: true, ok: false } });
-  }, 30_000);
+  });
 
   it('writes nothing at all in observe', async () => {
     await sut.as('gateway').call('inventory.fencing.put', { by: 'eve', mode: 'observe' });
@@ -64,5 +64,5 @@ describe('power by hand, asked of inventory', () => {
       await expect(act('n-3', action)).rejects.toMatchObject({ code: 'FENCING_REFUSED' });
     expect(await stored('n-3')).toBeUndefined();
     await expect(act('nobody-1', 'on')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
-  }, 30_000);
+  });
 });

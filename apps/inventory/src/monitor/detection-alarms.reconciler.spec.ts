@@ -26,7 +26,7 @@ describe('alarms about what the detector sees', () => {
     };
     inventory = await startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') });
     await fleet.start();
-  }, 30_000);
+  });
 
   afterAll(async () => {
     await inventory.close();
@@ -64,7 +64,7 @@ describe('alarms about what the detector sees', () => {
     await alarms('node-degraded=n-2');
     await fleet.say('n-2', { verdict: 'UP' });
     await alarms();
-  }, 40_000);
+  });
 
   it('are not raised for each node of a network that comes back node by node', async () => {
     const names = ['n-1', 'n-2'];
@@ -85,14 +85,14 @@ describe('alarms about what the detector sees', () => {
       'n-2 up',
     );
     expect(await raised()).toEqual(before);
-  }, 40_000);
+  });
 
   it('are raised for two machines of one name, and cleared', async () => {
     await fleet.say('n-3', { verdict: 'UNKNOWN', reason: 'CONFLICT: two machines report under this name.' });
     await alarms('conflict=n-3');
     await fleet.say('n-3', { verdict: 'UP' });
     await alarms();
-  }, 40_000);
+  });
 
   it('are raised for what beacons carry beside the verdicts, and cleared when they do not any more', async () => {
     const message = 'n-1 and n-2 do not hear each other on backend.';
@@ -100,7 +100,7 @@ describe('alarms about what the detector sees', () => {
     await alarms('link-down=n-1~n-2');
     fleet.conditions = [];
     await alarms();
-  }, 40_000);
+  });
 
   it('are raised for a blind detector, for a silent one instead, and cleared', async () => {
     fleet.sighted = false;
@@ -111,5 +111,5 @@ describe('alarms about what the detector sees', () => {
     await alarms('detector-silent=detector');
     Object.assign(fleet, { sighted: true, detectorSilent: false });
     await alarms();
-  }, 60_000);
+  });
 });

@@ -19,11 +19,11 @@ beforeAll(async () => {
   sut = await RunningInventory.start({ replicas: 2 });
   await sut.work('provisioner', ['ansible']);
   await sut.work('fencer', ['ipmitool']);
-}, 60_000);
+});
 
 afterAll(async () => {
   await sut?.stop();
-}, 30_000);
+});
 
 const gateway = () => sut.as('gateway');
 const get = (name: string) => gateway().call('inventory.nodes.get', { name });
@@ -76,7 +76,7 @@ describe('an import', () => {
     expect(await passwordOf('host-333')).toBe('pw-333');
     expect(await reservations()).toMatchObject({ held: {}, edits: {} });
     expect((await admission().list()).map((e) => e.key)).toEqual([RESERVATIONS_KEY]);
-  }, 30_000);
+  });
 
   it('of its own export, or of the same file again, changes nothing', async () => {
     const before = await everything();
@@ -87,7 +87,7 @@ describe('an import', () => {
     }
     expect((await load(file(1, 450))).unchanged).toHaveLength(450);
     expect(await everything()).toEqual(before);
-  }, 30_000);
+  });
 
   it('edits those that exist; a device without a password keeps its own', async () => {
     const text = (address: string): string =>
@@ -168,7 +168,7 @@ describe('a replica that dies', () => {
     expect(await get('new-1')).toMatchObject({ name: 'new-1' });
     await expect(get('host-11')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
     expect((await reservations())?.held).toEqual({});
-  }, 20_000);
+  });
 
   it('half-way leaves nodes that nobody else edits or removes until all is written', async () => {
     await admission().mutate(

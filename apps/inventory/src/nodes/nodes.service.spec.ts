@@ -30,11 +30,11 @@ beforeAll(async () => {
   await sut.work('provisioner', ['ansible']);
   await sut.work('fencer', ['ipmitool']);
   await create('1');
-}, 60_000);
+});
 
 afterAll(async () => {
   await sut?.stop();
-}, 30_000);
+});
 
 const gateway = () => sut.as('gateway');
 const get = (name = 'a-1') => gateway().call('inventory.nodes.get', { name });

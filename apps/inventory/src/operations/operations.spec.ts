@@ -13,11 +13,11 @@ beforeAll(async () => {
   for (const [i, name] of names.entries())
     await bucket.create(name, aNode(name, { enrolled: false, networks: { management: { address: `10.0.0.${i}` } } }));
   await Promise.all(names.map((n) => seen(sut.nodes, n, () => true)));
-}, 60_000);
+});
 
 afterAll(async () => {
   await sut?.stop();
-}, 30_000);
+});
 
 const submit = (node: string, o: Partial<OperationRequest> & { key?: string } = {}) =>
   sut.as('gateway').call('inventory.operations.submit', {

@@ -442,5 +442,5 @@ describe('inventory, from a death to the node back', () => {
     await phase('n-1', 'suppressed');
     await release(true);
     await phase('n-1', 'fencing');
-  }, 30_000);
+  });
 });

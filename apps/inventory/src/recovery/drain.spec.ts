@@ -209,7 +209,7 @@ describe('a node that is to be emptied', () => {
     await carryOut(await waiting('start'));
     await until(async () => (await workload('web')).move === undefined, 'the move of web is over');
     expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
-  }, 30_000);
+  });
 
   const decommission = async (force: boolean): Promise<JobRecord> => {
     const { job } = await fleet.bus.call('inventory.operations.submit', {

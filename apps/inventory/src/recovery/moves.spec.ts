@@ -251,5 +251,5 @@ describe('a workload that moves', () => {
       ),
       { numRuns: runs(200), examples: [[false, orderOfBefore]] },
     );
-  }, 20_000);
+  });
 });

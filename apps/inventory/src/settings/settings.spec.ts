@@ -12,11 +12,11 @@ beforeAll(async () => {
   follower = sut.as('inventory').follow(['muster.event.settings.>', 'muster.event.audit.>'], {}, (_subject, e) => {
     told.push(e as MusterEvent);
   });
-}, 30_000);
+});
 afterAll(async () => {
   await follower?.close();
   await sut?.stop();
-}, 30_000);
+});
 
 const by = { by: 'ann' };
 const patch = (p: Record<string, unknown>, revision?: number) =>

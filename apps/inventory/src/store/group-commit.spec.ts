@@ -18,7 +18,7 @@ beforeAll(async () => {
   bus = await connectBus({ name: 'spec', servers: [nats.url] });
   await bus.createBuckets();
   bucket = bus.bucket<Tally>('admission');
-}, 30_000);
+});
 
 afterAll(async () => {
   await bus?.close();

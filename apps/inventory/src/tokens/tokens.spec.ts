@@ -7,10 +7,10 @@ import { RunningInventory } from '../testing/running-inventory.js';
 let sut: RunningInventory;
 beforeAll(async () => {
   sut = await RunningInventory.start();
-}, 30_000);
+});
 afterAll(async () => {
   await sut?.stop();
-}, 30_000);
+});
 
 const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
 const create = (name: string, o: { token?: string; expiresAt?: number } = {}) =>

@@ -152,7 +152,7 @@ describe('the playbooks that come with Muster', () => {
     } finally {
       await rm(copy, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('check names a stopped unit, an edited file, and a process of the wrong mode; another variable is another checksum', async () => {
     const config = `${root}/etc/muster-mirror/mirror.json`;
@@ -174,14 +174,14 @@ describe('the playbooks that come with Muster', () => {
     } finally {
       stray.kill('SIGKILL');
     }
-  }, 60_000);
+  });
 
   it('a check as a worker finds the master’s services where they must not be', async () => {
     const check = await run('check', { hostGroup: 'service-worker' });
     expect(found(check)).toMatchObject({
       mirror: expect.stringMatching(/^broken: .*says mode "master" instead of "proxy"/),
     });
-  }, 60_000);
+  });
 
   it('cleanup takes everything away but the agent', async () => {
     const agent = pids().get('muster-agent.service');
@@ -191,7 +191,7 @@ describe('the playbooks that come with Muster', () => {
     await expect(fetch(`http://127.0.0.1:${ports.mirror}/status`)).rejects.toThrow(/fetch failed/);
     expect(agent).toBeDefined();
     expect(() => process.kill(agent ?? 0, 0)).not.toThrow();
-  }, 60_000);
+  });
 
   it('recover writes the unit with its gate, has it started under its generation, and refuses an older one', async () => {
     const db: RecoverTask = {
@@ -218,7 +218,7 @@ describe('the playbooks that come with Muster', () => {
     expect((await run('recover', { recover: [{ ...db, generation: 6 }] })).workloads).toEqual({
       db: { started: false, reason: 'generation 6 is older than 7, which is installed here' },
     });
-  }, 60_000);
+  });
 
   it('recover stops a workload under its generation, and tells what the node refuses', async () => {
     const stop = (workload: string, generation: number, spec = {}): RecoverTask => ({
@@ -245,5 +245,5 @@ describe('the playbooks that come with Muster', () => {
       workloads: { web: { started: false, reason: 'STALE: older' } },
     });
     expect(await readFile(`${root}/last`, 'utf8')).toBe('stop web --generation 3 --unit web.service\n');
-  }, 60_000);
+  });
 });

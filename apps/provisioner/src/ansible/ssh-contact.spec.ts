@@ -37,7 +37,7 @@ beforeAll(async () => {
     'In-File-SN1': undefined,
     'in-file-changed': undefined,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await sshd?.stop();
   await playbooks?.remove();

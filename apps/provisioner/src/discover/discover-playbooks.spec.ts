@@ -41,7 +41,7 @@ beforeAll(async () => {
   await mkdir(`${root}/etc/ssh`);
   await writeFile(`${root}/etc/ssh/ssh_host_ed25519_key.pub`, 'ssh-ed25519 AAAAC3Nz root@bare\n');
   archive = await agentArchive(`${root}/archives`, await runtime('node', `exec ${process.execPath} "$@"`));
-}, 60_000);
+});
 
 afterAll(async () => {
   const pid = await agentPid();
@@ -139,7 +139,7 @@ describe('discover and install', () => {
     expect(facts.addresses).toContainEqual({ interface: 'lo', address: '127.0.0.1' });
     expect(facts.hostKeys.every((key) => /^[a-z0-9-]+ [A-Za-z0-9+/=]+$/.test(key))).toBe(true);
     expect(facts.hostKeys.length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('put the agent on it, which reaches NATS, and show no secret', async () => {
     const given = await task();
@@ -156,7 +156,7 @@ describe('discover and install', () => {
       version: archive.version,
       byHand: false,
     });
-  }, 60_000);
+  });
 
   it('leave the agent that runs where another version does not run on the host, and say so', async () => {
     const broken = await agentArchive(
@@ -171,7 +171,7 @@ describe('discover and install', () => {
     });
     expect(await agentPid()).toBe(before);
     expect(await readlink(`${root}/opt/muster-agent/current`)).toBe(archive.version);
-  }, 60_000);
+  });
 
   it('only start an agent anew that was put there by hand: nothing is sent, nothing is written', async () => {
     const unit = `${root}/etc/systemd/system/muster-agent.service`;
