@@ -130,6 +130,20 @@ describe('agents with a real nats-server', () => {
     expect(again.health.metrics!.cpuMs).toBeGreaterThanOrEqual(health.metrics!.cpuMs);
   });
 
+  it('tell at once that they abstain when their own loop has stood still, and count that', async () => {
+    await fleet.start('a');
+    await fleet.until('a', (s) => s.nats.length === 2);
+    const before = (await fleet.status('a')).health.metrics!.standstills;
+    const abstains = nextReport('a', (r) => r.health.abstain);
+    await nc.flush();
+    // All that runs in this process stands still, and longer than `loopGap`.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, brisk.loopGap + 100);
+    const { health } = await abstains;
+    expect(health).toMatchObject({ reason: 'its loop stood still' });
+    expect(health.loopGapMs).toBeGreaterThan(brisk.loopGap);
+    expect((await fleet.status('a')).health.metrics!.standstills).toBeGreaterThan(before);
+  });
+
   it('take other numbers while they run, and keep no accusation that these would not make', async () => {
     await fleet.start('a');
     await fleet.start('b');

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus, credentialsFile, readCredentials } from '#bus';
 import { Subjects, type Beacon, type Verdict } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';
-import { buildConfig, startService, type RunningService } from '#service';
+import { startService, type RunningService } from '#service';
 import { DetectorModule } from './detector.module.js';
+import { detectorConfig } from './testing/played-fleet.js';
 import { SmallFleet } from './testing/small-fleet.js';
 
 const NAMES = ['red-1', 'green-2', 'blue-3'];
@@ -18,20 +19,9 @@ describe('three real agents, a real nats-server and the detector', () => {
 
   beforeAll(async () => {
     fleet = await SmallFleet.start(NAMES);
-    const config = buildConfig(
-      {
-        cluster: 'spec',
-        instance: 'detector-1',
-        nats: { servers: [fleet.nats.url] },
-        credentials: credentialsFile(fleet.nats.dir, 'detector'),
-        keys: { datagram: fleet.keyFile },
-        dataDir: fleet.nats.dir,
-        logLevel: process.env['SPEC_LOG'] ?? 'silent',
-      },
-      undefined,
-      'spec',
-    );
-    detector = await startService('detector', DetectorModule, { config });
+    detector = await startService('detector', DetectorModule, {
+      config: detectorConfig(fleet.nats, { users: true }),
+    });
     for (const name of NAMES) fleet.spawnAgent(name);
     await fleet.until({ 'red-1': 'UP', 'green-2': 'UP', 'blue-3': 'UP' }, 50_000);
   });

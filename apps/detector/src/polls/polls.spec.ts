@@ -5,20 +5,16 @@ import {
   DetectionProfiles,
   defaultSettings,
   fromToken,
-  SETTINGS_KEY,
   Subjects,
   WatchPlan,
-  type ClusterSettings,
-  type NodeRecord,
   type PollAnswer,
   type PollRequest,
   type Report,
   type Verdict,
 } from '#contracts';
-import { buildConfig, startService, type RunningService } from '#service';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { startService, type RunningService } from '#service';
 import { DetectorModule } from '../detector.module.js';
+import { CLUSTER, detectorConfig, register } from '../testing/played-fleet.js';
 
 const n = DetectionProfiles.lan;
 const NAMES = Array.from({ length: 34 }, (_, i) => `n-${i}`);
@@ -26,25 +22,6 @@ const DEAD = 'n-0';
 const NETWORK = 'management';
 const plan = new WatchPlan(NAMES.map((name) => ({ name, member: true })));
 const WATCHING = new Set(plan.observersOf(DEAD));
-
-const record = (name: string): NodeRecord => ({
-  name,
-  label: 'n',
-  serial: name,
-  failureDomain: 'default',
-  networks: { [NETWORK]: { address: '127.0.0.1' } },
-  powerLevels: [],
-  provisionDriver: 'ansible',
-  // Nothing listens there, nor at the agents' port.
-  vars: { ansible_port: 9 },
-  fencing: 'auto',
-  enrolled: true,
-  status: 'Allocated',
-  prevStatus: 'Unallocated',
-  state: 'Unknown',
-  prevState: 'Unknown',
-  createdAt: 0,
-});
 
 /** The detector on a real server; the spec plays 34 agents, of which one is dead. */
 describe('a suspect in a fleet where not everybody watches everybody', () => {
@@ -95,25 +72,15 @@ describe('a suspect in a fleet where not everybody watches everybody', () => {
   beforeAll(async () => {
     nats = await startTestNats();
     bus = await connectBus({ name: 'spec', servers: [nats.url] });
-    await bus.createBuckets();
-    const settings = { ...defaultSettings('spec'), agentPort: 1 };
-    await bus.bucket<ClusterSettings>('settings').create(SETTINGS_KEY, settings);
-    for (const name of NAMES) await bus.bucket<NodeRecord>('nodes').create(name, record(name));
+    // Nothing listens at the agents' port.
+    const settings = { ...defaultSettings(CLUSTER), agentPort: 1 };
+    await register(bus, settings, Object.fromEntries(NAMES.map((name) => [name, { [NETWORK]: '127.0.0.1' }])));
     bus.answer<PollRequest, PollAnswer>(Subjects.poll('*'), answer);
     bus.follow(['muster.verdict.>'], {}, (_subject, value) => {
       verdicts.push(value as Verdict);
       told();
     });
-    writeFileSync(join(nats.dir, 'datagram.key'), 'ab'.repeat(32));
-    const values = {
-      cluster: 'spec',
-      instance: 'detector-1',
-      nats: { servers: [nats.url] },
-      keys: { datagram: join(nats.dir, 'datagram.key') },
-      dataDir: nats.dir,
-      logLevel: process.env['SPEC_LOG'] ?? 'silent',
-    };
-    detector = await startService('detector', DetectorModule, { config: buildConfig(values, undefined, 'spec') });
+    detector = await startService('detector', DetectorModule, { config: detectorConfig(nats) });
     timer = setInterval(reportAll, 400);
     await until(() => NAMES.every((name) => verdicts.findLast((v) => v.node === name)?.verdict === 'UP'));
   });

@@ -8,36 +8,15 @@ import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
   defaultSettings,
   fromToken,
-  SETTINGS_KEY,
   Subjects,
   type ClusterSettings,
-  type NodeRecord,
   type Peer,
   type PeerList,
   type Verdict,
 } from '#contracts';
+import { CLUSTER, register } from './played-fleet.js';
 
-const CLUSTER = 'spec';
 const agentMain = fileURLToPath(new URL('../../../../dist/apps/agent/src/main.js', import.meta.url));
-
-const record = (name: string, addresses: Record<string, string>): NodeRecord => ({
-  name,
-  label: name,
-  serial: '1',
-  failureDomain: 'default',
-  networks: Object.fromEntries(Object.entries(addresses).map(([n, address]) => [n, { address }])),
-  powerLevels: [],
-  provisionDriver: 'ansible',
-  // Nothing listens there: the own probe finds the port refused.
-  vars: { ansible_port: 9 },
-  fencing: 'auto',
-  enrolled: true,
-  status: 'Allocated',
-  prevStatus: 'Unallocated',
-  state: 'Unknown',
-  prevState: 'Unknown',
-  createdAt: 0,
-});
 
 /** Real agents on 127.x addresses, a real nats-server with users, and what inventory does for them. */
 export class SmallFleet {
@@ -57,12 +36,9 @@ export class SmallFleet {
     const nats = await startTestNats({ users: true, agents: [...names] });
     const credentials = readCredentials(credentialsFile(nats.dir, 'inventory'));
     const inventory = await connectBus({ name: 'inventory-spec', servers: [nats.url], credentials });
-    await inventory.createBuckets();
     const settings = { ...defaultSettings(CLUSTER), agentPort: 20_000 + (process.pid % 10_000) };
     const fleet = new SmallFleet(nats, inventory, names, settings, 10 + (process.pid % 200));
-    await inventory.bucket<ClusterSettings>('settings').create(SETTINGS_KEY, settings);
-    for (const name of names)
-      await inventory.bucket<NodeRecord>('nodes').create(name, record(name, fleet.addresses(name)));
+    await register(inventory, settings, Object.fromEntries(names.map((name) => [name, fleet.addresses(name)])));
     inventory.answer<unknown, PeerList>(Subjects.peers('*'), (_q, subject) =>
       fleet.peersOf(fromToken(subject.split('.').at(-1) as string)),
     );
