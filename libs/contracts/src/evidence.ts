@@ -1,11 +1,11 @@
-import type { Verdict, VerdictEvidence } from './verdict.js';
+import type { Verdict, VerdictEvidence, Wordless } from './verdict.js';
 
 /**
  * `heard`: it echoes. `missing`: as many probes in a row were lost as make a suspect, `silent`: as make an accusation.
- * `stale`: the observer's report is too old to count, `abstains`: it says itself that it does not. `unknown`: it has no
- * answer yet, and misses none.
+ * `stale`: the observer's report is too old to count, `abstains`: it says itself that it does not, `mute`: it cannot send
+ * on that network itself. `unknown`: it has no answer yet, and misses none.
  */
-export type LinkHealth = 'heard' | 'missing' | 'silent' | 'stale' | 'abstains' | 'unknown';
+export type LinkHealth = 'heard' | 'missing' | 'silent' | 'stale' | 'abstains' | 'mute' | 'unknown';
 
 /** What one observer says of a node on one network. */
 export interface EvidenceCell {
@@ -24,8 +24,10 @@ export interface EvidenceRow {
   stance: 'accuses' | 'hears' | 'absent';
   /** It was asked by the monitor, and does not watch the node by the plan. */
   polled?: true;
-  /** Age of its report when the verdict was given, ms: its stance is as old as that. */
-  reportAgeMs: number;
+  /** Why it says nothing of the node: then it has no cell in any network. */
+  wordless?: Wordless;
+  /** Age of its report when the verdict was given, ms: its stance is as old as that. Absent: none was ever heard. */
+  reportAgeMs?: number;
   /** By network; one that they do not share is left out. */
   networks: Record<string, EvidenceCell>;
 }
@@ -46,5 +48,5 @@ export interface NodeEvidence {
   /** Rows of the matrix. */
   observers: EvidenceRow[];
   /** What was counted, and what the monitor saw itself; absent where only the registry knows the verdict. */
-  counts?: Omit<VerdictEvidence, 'observers'>;
+  counts?: Omit<VerdictEvidence, 'observers' | 'wordless'>;
 }

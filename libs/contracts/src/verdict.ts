@@ -16,10 +16,28 @@ export interface ObserverEvidence {
   stance: 'accuses' | 'hears' | 'absent';
   /** Its report says that its own silence means nothing now. */
   abstains?: true;
+  /** It cannot send on this network itself: that it hears nothing there says nothing of the target. */
+  mute?: true;
   /** It was asked by the monitor, and does not watch the target by the plan. */
   polled?: true;
   /** In a thousand of about the last minute's probes; absent: none. */
   lostPermille?: number;
+}
+
+/**
+ * Why an observer says nothing of the target. `never-heard`: the detector has had no report of it since it began to
+ * listen. `no-word`: its last report does not speak of the target, or shares no network with it. `no-answer`: it was
+ * asked in a poll, and has not answered.
+ */
+export type Wordless = 'never-heard' | 'no-word' | 'no-answer';
+
+/** An observer that counts among those whose majority must accuse, and has nothing to show for or against. */
+export interface WordlessObserver {
+  observer: string;
+  why: Wordless;
+  /** Of its last report, ms; absent: never heard. */
+  reportAgeMs?: number;
+  polled?: true;
 }
 
 export type SshSign = 'banner' | 'refused' | 'silent' | 'not-tried';
@@ -35,12 +53,17 @@ export interface OwnProbe {
 
 export interface VerdictEvidence {
   observers: ObserverEvidence[];
+  /** The others that were to speak: with `observers` these are all. Absent: there are none. */
+  wordless?: WordlessObserver[];
   /** Observers whose majority must accuse: those by the plan, or those that were polled. */
   assigned: number;
   accusers: number;
   /** Enrolled nodes minus cordoned minus confirmed off. */
   members: number;
+  /** Members other than the target that report freshly and do not abstain. */
   sightedReporters: number;
+  /** Enough of them to call the target's silence a death. Absent: said by a detector that did not say it. */
+  sighted?: boolean;
   /** ms since the target's own last report; absent: none was seen by this detector. */
   ownReportAgeMs?: number;
   ownProbe?: OwnProbe;

@@ -109,7 +109,8 @@ export function evidenceOf(
     const [misses, rttUs, lostPermille] = link;
     const reportAgeMs = Math.round(now - heard.spokenAt);
     const abstains = heard.report.health.abstain && { abstains: true as const };
+    const mute = (heard.report.health.sendErrors[network] ?? 0) > 0 && { mute: true as const };
     const measured = { ...(rttUs >= 0 && { rttUs }), ...(lostPermille !== undefined && { lostPermille }) };
-    return [{ observer, network, misses, ...measured, reportAgeMs, stance, ...abstains }];
+    return [{ observer, network, misses, ...measured, reportAgeMs, stance, ...abstains, ...mute }];
   });
 }

@@ -3,6 +3,7 @@ import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { isDuplicated } from '../observers/duplicates.js';
 import type { ReportBook } from '../observers/report-book.js';
 import { evidenceOf, isHealthyReporter, voteOf, type Vote } from '../observers/stance.js';
+import { wordlessIn } from '../observers/wordless.js';
 import type { PollBook } from '../polls/poll-book.js';
 import { pollEvidenceOf, pollVoteOf } from '../polls/poll-vote.js';
 import type { OwnProbes } from '../probe/own-probe.js';
@@ -73,15 +74,19 @@ export class Examiner {
     const probe = this.probes.evidence(name, now, this.fleet.settings.detection.freshness);
     const watching = new Set(facts.votes.map((v) => v.observer));
     const asked = (facts.polled ?? []).filter((v) => !watching.has(v.observer));
+    const observers = [
+      ...facts.votes.flatMap((v) => evidenceOf(v, this.book.of(v.observer), name, target.networks, now)),
+      ...asked.flatMap((v) => pollEvidenceOf(v, this.polls.wordOf(v.observer, name), now)),
+    ];
+    const wordless = wordlessIn(observers, facts.votes, asked, (o) => this.book.of(o), now);
     return {
-      observers: [
-        ...facts.votes.flatMap((v) => evidenceOf(v, this.book.of(v.observer), name, target.networks, now)),
-        ...asked.flatMap((v) => pollEvidenceOf(v, this.polls.wordOf(v.observer, name), now)),
-      ],
+      observers,
+      ...(wordless.length > 0 && { wordless }),
       assigned: t.assigned,
       accusers: t.accusers,
       members: facts.members,
       sightedReporters: facts.otherReporters,
+      sighted: t.sighted,
       ...(own && { ownReportAgeMs: Math.round(now - own.at) }),
       ...(probe && { ownProbe: probe }),
     };

@@ -654,7 +654,7 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'What one observer says of a node on one network.',
     type: 'object',
     properties: {
-      health: { type: 'string', enum: ['abstains', 'heard', 'missing', 'silent', 'stale', 'unknown'] },
+      health: { type: 'string', enum: ['abstains', 'heard', 'missing', 'mute', 'silent', 'stale', 'unknown'] },
       misses: {
         type: 'number',
         description: 'Consecutive probes that were due while the observer ran and were not answered.',
@@ -675,9 +675,15 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'How it counted: see {@link ObserverEvidence }.',
       },
       polled: { const: true, description: 'It was asked by the monitor, and does not watch the node by the plan.' },
+      wordless: {
+        type: 'string',
+        enum: ['never-heard', 'no-answer', 'no-word'],
+        description: 'Why it says nothing of the node: then it has no cell in any network.',
+      },
       reportAgeMs: {
         type: 'number',
-        description: 'Age of its report when the verdict was given, ms: its stance is as old as that.',
+        description:
+          'Age of its report when the verdict was given, ms: its stance is as old as that. Absent: none was ever heard.',
       },
       networks: {
         type: 'object',
@@ -685,7 +691,7 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'By network; one that they do not share is left out.',
       },
     },
-    required: ['observer', 'stance', 'reportAgeMs', 'networks'],
+    required: ['observer', 'stance', 'networks'],
   },
   FencingSettings: {
     type: 'object',
@@ -1118,7 +1124,15 @@ export const namedSchemas: Record<string, Schema> = {
           },
           accusers: { type: 'number' },
           members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
-          sightedReporters: { type: 'number' },
+          sightedReporters: {
+            type: 'number',
+            description: 'Members other than the target that report freshly and do not abstain.',
+          },
+          sighted: {
+            type: 'boolean',
+            description:
+              "Enough of them to call the target's silence a death. Absent: said by a detector that did not say it.",
+          },
           ownReportAgeMs: {
             type: 'number',
             description: "ms since the target's own last report; absent: none was seen by this detector.",
@@ -1339,6 +1353,10 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'How this observer counted: accuses, hears it, or does not count (stale, abstaining).',
       },
       abstains: { const: true, description: 'Its report says that its own silence means nothing now.' },
+      mute: {
+        const: true,
+        description: 'It cannot send on this network itself: that it hears nothing there says nothing of the target.',
+      },
       polled: { const: true, description: 'It was asked by the monitor, and does not watch the target by the plan.' },
       lostPermille: { type: 'number', description: "In a thousand of about the last minute's probes; absent: none." },
     },
@@ -1750,13 +1768,26 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       observers: { type: 'array', items: { $ref: '#/components/schemas/ObserverEvidence' } },
+      wordless: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/WordlessObserver' },
+        description: 'The others that were to speak: with `observers` these are all. Absent: there are none.',
+      },
       assigned: {
         type: 'number',
         description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
       },
       accusers: { type: 'number' },
       members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
-      sightedReporters: { type: 'number' },
+      sightedReporters: {
+        type: 'number',
+        description: 'Members other than the target that report freshly and do not abstain.',
+      },
+      sighted: {
+        type: 'boolean',
+        description:
+          "Enough of them to call the target's silence a death. Absent: said by a detector that did not say it.",
+      },
       ownReportAgeMs: {
         type: 'number',
         description: "ms since the target's own last report; absent: none was seen by this detector.",
@@ -1778,6 +1809,18 @@ export const namedSchemas: Record<string, Schema> = {
       severity: { type: 'string', enum: ['critical', 'info', 'warning'], description: 'Least severity.' },
     },
     required: ['name', 'url'],
+  },
+  WordlessObserver: {
+    description:
+      'An observer that counts among those whose majority must accuse, and has nothing to show for or against.',
+    type: 'object',
+    properties: {
+      observer: { type: 'string' },
+      why: { type: 'string', enum: ['never-heard', 'no-answer', 'no-word'] },
+      reportAgeMs: { type: 'number', description: 'Of its last report, ms; absent: never heard.' },
+      polled: { const: true },
+    },
+    required: ['observer', 'why'],
   },
   WorkerRecord: {
     description: "Bucket `workers`, key `<service>=<id>`; heartbeat every 2 s, dead after 6 s by the receiver's clock.",

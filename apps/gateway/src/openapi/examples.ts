@@ -94,6 +94,7 @@ const verdict: Verdict = {
     accusers: 3,
     members: 4,
     sightedReporters: 3,
+    sighted: true,
     ownReportAgeMs: 3_400,
     ownProbe: { echo: [], ssh: 'silent', ageMs: 120 },
   },
@@ -119,6 +120,7 @@ const nodeEvidence: NodeEvidence = {
         backend: { health: 'silent', misses: 7, rttUs: 290, lostPermille: 58 },
       },
     },
+    { observer: 'rack1-a2', stance: 'absent', wordless: 'never-heard', networks: {} },
   ],
   counts,
 };

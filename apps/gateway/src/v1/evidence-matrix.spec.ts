@@ -47,6 +47,23 @@ describe('the matrix of the evidence', () => {
     });
   });
 
+  it('has a row for each who was to speak and has not, behind those that have', () => {
+    const { networks, observers } = evidenceMatrix(
+      [said({ stance: 'absent', abstains: true })],
+      DetectionProfiles.lan,
+      [
+        { observer: 'A-0', why: 'never-heard' },
+        { observer: 'Z-9', why: 'no-answer', reportAgeMs: 70, polled: true },
+      ],
+    );
+    expect(networks).toEqual(['management']);
+    expect(observers.slice(1)).toEqual([
+      { observer: 'A-0', stance: 'absent', wordless: 'never-heard', networks: {} },
+      { observer: 'Z-9', stance: 'absent', wordless: 'no-answer', polled: true, reportAgeMs: 70, networks: {} },
+    ]);
+    expect(observers[0]?.observer).toBe('a-1');
+  });
+
   it('takes the answer of a poll for itself, beside what the same observer sees by the plan', () => {
     const polled = (misses: number): Partial<ObserverEvidence> => ({ polled: true, misses });
     expect([0, 1, 2, 3].map((misses) => health(polled(misses)))).toEqual(['heard', 'missing', 'silent', 'silent']);
@@ -74,6 +91,7 @@ describe('the matrix of the evidence', () => {
     expect(health({ misses: 9, reportAgeMs: 2_501 })).toBe('stale');
     expect(health({ misses: 9, abstains: true })).toBe('abstains');
     expect(health({ abstains: true, reportAgeMs: 9_000 })).toBe('stale');
+    expect(health({ misses: 9, mute: true })).toBe('mute');
   });
 });
 

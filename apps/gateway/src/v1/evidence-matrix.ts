@@ -1,12 +1,17 @@
-import type { DetectionSettings, EvidenceRow, LinkHealth, ObserverEvidence } from '#contracts';
+import type { DetectionSettings, EvidenceRow, LinkHealth, ObserverEvidence, WordlessObserver } from '#contracts';
 
 /** Numbers that tell a miss from a silence, and a stale report from a fresh one. */
 export type HealthNumbers = Pick<DetectionSettings, 'misses' | 'suspectMisses' | 'freshness'>;
 
-/** What the observers said, a row each, networks beside one another; observers that accuse stand first. */
+/**
+ * What the observers said, a row each, networks beside one another; observers that accuse stand first, and last those
+ * that were to speak and have not.
+ * @param wordless have no cell in any network
+ */
 export function evidenceMatrix(
   observers: readonly ObserverEvidence[],
   n: HealthNumbers,
+  wordless: readonly WordlessObserver[] = [],
 ): { networks: string[]; observers: EvidenceRow[] } {
   const rows = new Map<string, EvidenceRow>();
   for (const o of observers) {
@@ -27,14 +32,24 @@ export function evidenceMatrix(
   }
   return {
     networks: [...new Set(observers.map((o) => o.network))].sort(byName),
-    observers: [...rows.values()].sort(byStance),
+    observers: [...rows.values(), ...wordless.map(wordlessRow)].sort(byStance),
   };
 }
+
+const wordlessRow = ({ observer, why, reportAgeMs, polled }: WordlessObserver): EvidenceRow => ({
+  observer,
+  stance: 'absent',
+  wordless: why,
+  ...(polled && { polled }),
+  ...(reportAgeMs !== undefined && { reportAgeMs }),
+  networks: {},
+});
 
 /** What does not count is said before what it would have said. */
 function healthOf(o: ObserverEvidence, n: HealthNumbers): LinkHealth {
   if (o.reportAgeMs > n.freshness) return 'stale';
   if (o.abstains === true) return 'abstains';
+  if (o.mute === true) return 'mute';
   if (o.polled === true) return polledHealthOf(o.misses);
   if (o.misses >= n.misses) return 'silent';
   if (o.misses >= n.suspectMisses) return 'missing';
@@ -47,7 +62,9 @@ const polledHealthOf = (misses: number): LinkHealth => (misses === 0 ? 'heard' :
 const order: readonly EvidenceRow['stance'][] = ['accuses', 'hears', 'absent'];
 
 const byStance = (a: EvidenceRow, b: EvidenceRow): number =>
-  order.indexOf(a.stance) - order.indexOf(b.stance) || byName(a.observer, b.observer);
+  order.indexOf(a.stance) - order.indexOf(b.stance) ||
+  Number(a.wordless !== undefined) - Number(b.wordless !== undefined) ||
+  byName(a.observer, b.observer);
 
 /** Management first: it is the one that people know. */
 const byName = (a: string, b: string): number =>

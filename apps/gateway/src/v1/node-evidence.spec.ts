@@ -27,6 +27,8 @@ const verdict = (name: string, seq: number, kind: Verdict['verdict'], o: Partial
     accusers: 1,
     members: 3,
     sightedReporters: 2,
+    sighted: true,
+    wordless: [{ observer: 'c-3', why: 'never-heard' }],
   },
   ...o,
 });
@@ -75,8 +77,9 @@ describe('/v1/nodes/{name}/evidence', () => {
             backend: { health: 'heard', misses: 0, rttUs: 200 },
           },
         },
+        { observer: 'c-3', stance: 'absent', wordless: 'never-heard', networks: {} },
       ],
-      counts: { assigned: 2, accusers: 1, members: 3, sightedReporters: 2 },
+      counts: { assigned: 2, accusers: 1, members: 3, sightedReporters: 2, sighted: true },
     });
     answers = undefined;
   });
@@ -106,7 +109,7 @@ describe('/v1/nodes/{name}/evidence', () => {
     [2, 0, 2],
     [2, 1, 2],
     [3, 99, 3],
-    [4, HOUR, 4],
+    [4, 5_000, 4],
   ])('at the time of verdict %i and %i ms is verdict %i', async (seq, ms, is) => {
     expect(await ask(`?at=${atOf(seq) + ms}`)).toMatchObject({
       source: 'stored',
@@ -119,6 +122,14 @@ describe('/v1/nodes/{name}/evidence', () => {
     expect(await ask(`?at=${new Date(atOf(2)).toISOString()}`)).toMatchObject({ verdict: { verdict: 'SUSPECT' } });
     const wrong = await sut.get('/v1/nodes/a-1/evidence?at=yesterday');
     expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: 'BAD_REQUEST' }]);
+  });
+
+  it('refuses a time that is yet to come, rather than show what was last seen as if it were of then', async () => {
+    const early = await sut.get(`/v1/nodes/a-1/evidence?at=${Date.now() + HOUR}`);
+    expect([early.status, await early.json()]).toMatchObject([
+      400,
+      { code: 'BAD_REQUEST', detail: expect.stringContaining('is yet to come') },
+    ]);
   });
 
   it('is not found before the first that is kept, and says what is', async () => {

@@ -35,9 +35,16 @@ export class EvidenceService {
 
   /**
    * The last verdict that was given at or before that moment.
-   * @throws MusterError NODE_UNKNOWN, NOT_FOUND where none from before is kept
+   * @throws MusterError NODE_UNKNOWN, NOT_FOUND where none from before is kept, BAD_REQUEST where it is yet to come
    */
   async at(name: string, moment: Date): Promise<NodeEvidence> {
+    const ahead = moment.getTime() - Date.now();
+    // The asker's clock and ours need not agree to the second.
+    if (ahead > STORED_WITHIN_MS)
+      throw new MusterError(
+        'BAD_REQUEST',
+        `at: ${moment.toISOString()} is yet to come, it is ${new Date().toISOString()}: without it the answer is as of now`,
+      );
     const { seq, keptSince } = await this.history.lastUntil(
       Subjects.verdict(name),
       new Date(moment.getTime() + STORED_WITHIN_MS),
@@ -56,7 +63,7 @@ export class EvidenceService {
 
   private async shown(source: NodeEvidence['source'], v: Verdict, told: readonly Verdict[]): Promise<NodeEvidence> {
     const { evidence, ...verdict } = v;
-    const { observers, ...counts } = evidence;
+    const { observers, wordless, ...counts } = evidence;
     const since = standsSince(v, told);
     return {
       node: v.node,
@@ -64,7 +71,7 @@ export class EvidenceService {
       asOf: v.at,
       verdict,
       ...(since !== undefined && { since }),
-      ...evidenceMatrix(observers, await this.numbers()),
+      ...evidenceMatrix(observers, await this.numbers(), wordless),
       counts,
     };
   }
