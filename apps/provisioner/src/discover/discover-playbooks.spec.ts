@@ -148,7 +148,7 @@ describe('discover and install', () => {
     for (const secret of secrets) expect(log).not.toContain(secret);
     for (const file of ['agent.json', 'nats.json', 'datagram.key'])
       expect([file, ((await stat(`${root}/etc/muster/${file}`)).mode & 0o777).toString(8)]).toEqual([file, '600']);
-    expect(await readdir(`${root}/opt/muster-agent`)).toEqual([archive.version, 'current']);
+    expect((await readdir(`${root}/opt/muster-agent`)).sort()).toEqual([archive.version, 'current'].sort());
     expect((await discovered()).agent).toEqual({
       active: true,
       node: NAME,
