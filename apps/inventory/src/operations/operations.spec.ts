@@ -62,9 +62,12 @@ describe('an operation', () => {
 
   it('is found by kind and by node', async () => {
     const { job } = await submit('d-1');
-    await seen(sut.jobs, job, () => true);
     const of = async (q: { kind?: string; node?: string }) =>
       (await sut.as('gateway').call('inventory.jobs.list', q)).items.map((j) => j.id);
+    await sut.everywhere(
+      () => of({}),
+      (all) => all.includes(job),
+    );
     await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.pending[job] === undefined);
     expect(await of({ node: 'd-1' })).toEqual([job]);
     expect(await of({ node: 'd-1', kind: 'check' })).toEqual([]);
