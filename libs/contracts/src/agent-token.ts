@@ -21,6 +21,19 @@ export interface StoredAgentToken extends AgentToken {
 export const AGENT_TOKEN_PREFIX = 'agent-token=';
 export const agentTokenKey = (id: string): string => `${AGENT_TOKEN_PREFIX}${id}`;
 
+/** Whoever was let in as this node's agent until then is shut out for good, whatever becomes of the node's record. */
+export interface AgentRevocation {
+  node: string;
+  by: string;
+  /** Wall clock, ms. */
+  at: number;
+  reason: string;
+}
+
+/** Key of bucket `settings`. */
+export const AGENT_REVOCATION_PREFIX = 'agent-revoked=';
+export const agentRevocationKey = (node: string): string => `${AGENT_REVOCATION_PREFIX}${node}`;
+
 /** A NATS user that was issued to an agent: good as long as its node's record names it (`agentKeys`). */
 export interface AgentUser {
   /** Public key. */

@@ -152,6 +152,11 @@ export interface RevocationOutcome {
   users: number;
   /** Why NATS still lets its agent connect, which then hears nothing and is not believed. Absent: it does not. */
   pending?: string;
+  /**
+   * No node of this name is on record. What was issued for it until now and is not connected is not known either: NATS
+   * refuses it within a minute after it has connected; until then it hears nothing and is not believed.
+   */
+  unregistered?: true;
 }
 
 /**

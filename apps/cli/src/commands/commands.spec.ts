@@ -96,6 +96,9 @@ describe('commands', () => {
       const { code, stderr } = await sut.call([...revoke, '--force', '--yes']);
       expect([code, sut.last('POST')?.body]).toEqual([1, { reason: 'stolen', force: true }]);
       expect(stderr).toContain('host1-SN1 is no member any more, but NATS could not be told: no key');
+      sut.on('POST /v1/nodes/host1-SN1/revoke', { node: 'host1-SN1', users: 0, unregistered: true });
+      const forced = await sut.call([...revoke, '--force', '--yes']);
+      expect([forced.code, forced.stderr]).toEqual([0, expect.stringContaining('no node is called host1-SN1; users')]);
     });
   });
 

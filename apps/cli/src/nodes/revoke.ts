@@ -11,7 +11,10 @@ export function revokeCommand(node: Command): void {
         .command('revoke <name>')
         .description("shut a node's agent out, of the fleet and of NATS, until the host is enrolled again")
         .requiredOption('--reason <text>', 'why; kept with the node')
-        .option('--force', 'also while a job or a claim holds it, its incident is open, or workloads are assigned')
+        .option(
+          '--force',
+          'also while a job or a claim holds it, its incident is open, or workloads are assigned, or it is on no record',
+        )
         .option('--yes', 'do not ask'),
       revoke,
     ),
@@ -28,6 +31,12 @@ async function revoke(run: Run, name: string, o: { reason: string; force?: boole
     throw new Failure('nothing was done');
   const request: RevokeRequest = { reason: o.reason, ...(o.force === true && { force: true }) };
   const done = await run.server.post<RevocationOutcome>(`${nodePath(name)}/revoke`, request);
+  // Also in a pipe: the name may be mistyped.
+  if (done.unregistered === true)
+    run.terminal.note(
+      `muster: no node is called ${name}; users of its agent that NATS refuses now: ${done.users}; any other that was ` +
+        'issued until now is refused within a minute after it connects, and is not believed until then',
+    );
   if (done.pending === undefined)
     return run.print.done(done, name, `${name} is shut out: NATS refuses its agent (users: ${done.users})`);
   if (await run.print.machine(done, [name])) return;

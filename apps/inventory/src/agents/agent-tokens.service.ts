@@ -16,6 +16,7 @@ import {
 } from '#contracts';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
+import { AgentUsers } from './agent-users.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { enrolledName, type EnrolRequest } from './enrolment.js';
 import { hasTokenEnded, refuseOther, refuseRevoked, unused, used } from './token-use.js';
@@ -30,6 +31,7 @@ export class AgentTokensService {
     private readonly context: ServiceContext,
     store: InventoryStore,
     private readonly enrolment: EnrolmentService,
+    private readonly users: AgentUsers,
   ) {
     this.bucket = store.bus.bucket<StoredAgentToken>('settings');
     // The same watch serves all keys of the bucket: only the type differs.
@@ -87,8 +89,10 @@ export class AgentTokensService {
     const key = agentTokenKey(token.id);
     const counted = await this.bucket.mutate(key, (current) => used(current?.value ?? ended(token), node, Date.now()));
     try {
+      // Its record may have been deleted since, or it was let in again by another token.
+      refuseRevoked(token, node, await this.users.revocationOf(node));
       const enrolment = await this.enrolment.enrol(host, (current) => {
-        refuseRevoked(token, current);
+        refuseRevoked(token, node, current?.revoked);
         refuseOther(host, current);
       });
       return { ...enrolment, nats: reached };

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Entry, KvBucket, KvView } from '#bus';
-import { AGENT_USER_PREFIX, agentUserKey, type AgentUser } from '#contracts';
+import {
+  AGENT_REVOCATION_PREFIX,
+  AGENT_USER_PREFIX,
+  agentRevocationKey,
+  agentUserKey,
+  type AgentRevocation,
+  type AgentUser,
+} from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** The NATS users that agents were issued, those that were revoked among them: these stay for good. */
@@ -8,11 +15,15 @@ import { InventoryStore } from '../store/inventory-store.js';
 export class AgentUsers {
   private readonly bucket: KvBucket<AgentUser>;
   private readonly view: KvView<AgentUser>;
+  private readonly revocations: KvBucket<AgentRevocation>;
+  private readonly revocationView: KvView<AgentRevocation>;
 
   constructor(store: InventoryStore) {
     this.bucket = store.bus.bucket<AgentUser>('settings');
     // The same watch serves all keys of the bucket: only the type differs.
     this.view = store.settings.view as unknown as KvView<AgentUser>;
+    this.revocations = store.bus.bucket<AgentRevocation>('settings');
+    this.revocationView = store.settings.view as unknown as KvView<AgentRevocation>;
   }
 
   /** After the node's record names it: one that no record names is worthless. */
@@ -26,6 +37,24 @@ export class AgentUsers {
         ? { ...(current?.value ?? { key, node, at: Date.now() }), revoked: Date.now() }
         : undefined,
     );
+  }
+
+  /** Outlives the node's record. The latest counts. */
+  async noteRevocation(r: AgentRevocation): Promise<void> {
+    await this.revocations.mutate(agentRevocationKey(r.node), (current) =>
+      current !== undefined && current.value.at >= r.at ? undefined : r,
+    );
+  }
+
+  /** A live read. */
+  async revocationOf(node: string): Promise<AgentRevocation | undefined> {
+    return (await this.revocations.get(agentRevocationKey(node)))?.value;
+  }
+
+  /** As last seen, by node. */
+  get revoked(): Map<string, AgentRevocation> {
+    const entries = this.revocationView.entries().filter((e) => e.key.startsWith(AGENT_REVOCATION_PREFIX));
+    return new Map(entries.map((e) => [e.value.node, e.value]));
   }
 
   /** As last seen. */

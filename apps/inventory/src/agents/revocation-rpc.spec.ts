@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectBus, credentialsFile, publicKeyOf, readCredentials, type Bus, type BusCredentials } from '#bus';
+import {
+  addAgentUsers,
+  connectBus,
+  credentialsFile,
+  publicKeyOf,
+  readCredentials,
+  type Bus,
+  type BusCredentials,
+} from '#bus';
 import {
   Subjects,
   type AgentAdmission,
@@ -17,8 +25,11 @@ let sut: RunningInventory;
 const open: Bus[] = [];
 
 beforeAll(async () => {
-  sut = await RunningInventory.start({ agents: ['byhand-SN9', 'early-SN0'] });
+  sut = await RunningInventory.start({
+    agents: ['byhand-SN9', 'early-SN0'],
+  });
   await sut.work('provisioner', ['ansible']);
+  await addAgentUsers(sut.nats.dir, ['unseen-SN20', 'ghost-SN21', 'shown-SN22']);
 }, 60_000);
 
 afterAll(async () => {
@@ -188,6 +199,50 @@ describe('an agent that is revoked', () => {
     await cut;
     await done;
     await refusedByNats(admission.credentials);
+  }, 30_000);
+});
+
+describe('an agent that was revoked', () => {
+  it('stays so when its node is deleted: by an older token it is not let in again', async () => {
+    await makeToken('older', { uses: 5 });
+    await arrive(await admit('older', host(11)));
+    await revoke('host11-SN11');
+    await gateway().call('inventory.nodes.delete', { by: 'ann', name: 'host11-SN11' });
+    await expect(admit('older', host(11))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await makeToken('newer');
+    await arrive(await admit('newer', host(11)));
+    await expect(admit('older', host(11))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  }, 30_000);
+
+  it('is refused by NATS when it shows itself for the first time, whatever has become of its record', async () => {
+    const unseen = {
+      by: 'ann',
+      node: { label: 'unseen', serial: 'SN20', networks: { management: { address: '10.0.0.20' } } },
+    };
+    await gateway().call('inventory.nodes.create', unseen);
+    expect(await revoke('unseen-SN20')).toEqual({ node: 'unseen-SN20', users: 0 });
+    await gateway().call('inventory.nodes.delete', { by: 'ann', name: 'unseen-SN20' });
+    await gateway().call('inventory.nodes.create', unseen);
+
+    await expect(revoke('ghost-SN21')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
+    expect(await revoke('ghost-SN21', { force: true })).toEqual({ node: 'ghost-SN21', users: 0, unregistered: true });
+
+    const made = ['unseen-SN20', 'ghost-SN21'].map((name) =>
+      readCredentials(credentialsFile(sut.nats.dir, `agent=${name}`)),
+    );
+    const cut = (await Promise.all(made.map(connectAs))).map(cutOff);
+    await sut.restart('inventory-1');
+    await Promise.all(cut);
+    for (const credentials of made) await refusedByNats(credentials);
+    expect((await node('unseen-SN20')).agentKeys).toBeUndefined();
+  }, 60_000);
+
+  it('needs no record where it is connected', async () => {
+    const credentials = readCredentials(credentialsFile(sut.nats.dir, 'agent=shown-SN22'));
+    const cut = cutOff(await connectAs(credentials));
+    expect(await revoke('shown-SN22')).toEqual({ node: 'shown-SN22', users: 1, unregistered: true });
+    await cut;
+    await refusedByNats(credentials);
   }, 30_000);
 });
 

@@ -8,12 +8,19 @@ import {
   type AgentConnection,
   type RevocationOptions,
 } from '#bus';
-import { isOpenIncident, MusterError, NODE_NAME_PATTERN, RESERVATIONS_KEY, type RevocationOutcome } from '#contracts';
+import {
+  isOpenIncident,
+  MusterError,
+  NODE_NAME_PATTERN,
+  RESERVATIONS_KEY,
+  type AgentRevocation,
+  type RevocationOutcome,
+} from '#contracts';
 import { ServiceContext } from '#service';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
-import { isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+import { isShutOut, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
 
 /** Shuts agents out: in the registry first, so that Muster believes them nothing, and then at NATS. */
 @Injectable()
@@ -25,9 +32,13 @@ export class RevocationService {
     private readonly users: AgentUsers,
   ) {}
 
-  /** @throws MusterError NODE_UNKNOWN; unless forced NODE_RESERVED, NODE_BUSY, WORKLOADS_PRESENT */
+  /**
+   * Also for a node that is not on record: `muster init` has made users for agents that nobody has seen.
+   * @throws MusterError unless forced NODE_UNKNOWN, NODE_RESERVED, NODE_BUSY, WORKLOADS_PRESENT
+   */
   async revoke(name: string, o: { by: string; reason: string; force?: boolean }): Promise<RevocationOutcome> {
     if (!NODE_NAME_PATTERN.test(name)) throw unknownNode(name);
+    if ((await this.store.nodes.bucket.get(name)) === undefined) return this.revokeUnregistered(name, o);
     let keys: string[] = [];
     await this.nodes.change(
       name,
@@ -39,7 +50,28 @@ export class RevocationService {
       },
       `its agent was revoked: ${o.reason}`,
     );
+    await this.users.noteRevocation({ node: name, by: o.by, at: Date.now(), reason: o.reason });
     return this.shutOut(name, keys);
+  }
+
+  /** A name that nobody knows may be a mistyped one: whoever believes that it is shut out would not look again. */
+  private async revokeUnregistered(
+    node: string,
+    o: { by: string; reason: string; force?: boolean },
+  ): Promise<RevocationOutcome> {
+    if (o.force !== true && !(await this.isKnownToNats(node)))
+      throw new MusterError(
+        'NODE_UNKNOWN',
+        `no node is called ${node}, and no agent of that name is connected: where muster init has made a user for it, repeat it with force`,
+        { node },
+      );
+    await this.users.noteRevocation({ node, by: o.by, at: Date.now(), reason: o.reason });
+    return { ...(await this.shutOut(node, [])), unregistered: true };
+  }
+
+  private async isKnownToNats(node: string): Promise<boolean> {
+    if (this.users.all.some((user) => user.node === node) || this.users.revoked.has(node)) return true;
+    return this.able && (await this.connected()).some((c) => c.node === node);
   }
 
   /** Those that issued users of its agent may have forgotten are seen by their connections. */
@@ -78,17 +110,20 @@ export class RevocationService {
 
   /**
    * What NATS should know already, and may have lost with a disk or a clock; and users that others than inventory have
-   * issued (`muster init`), which are noted while they are seen.
+   * issued (`muster init`): they are noted while they are seen, or refused where they are older than a revocation.
    */
   async repair(check: () => void): Promise<void> {
     const revoked = this.users.all.filter((user) => user.revoked !== undefined).map((user) => user.key);
     check();
     if (revoked.length > 0) await revokeAgentUsers(this.options(), revoked);
+    const outs = await this.revocations(check);
     const known = new Set(this.users.all.map((user) => user.key));
-    for (const { key, node } of await this.connected()) {
-      if (known.has(key)) continue;
+    for (const user of await this.connected()) {
+      if (known.has(user.key)) continue;
       check();
-      await this.adopt(key, node);
+      const record = (await this.store.nodes.bucket.get(user.node))?.value;
+      if (isShutOut(user, outs.get(user.node), record)) await this.refuse([user]);
+      else await this.adopt(user.key, user.node);
     }
   }
 
@@ -96,6 +131,18 @@ export class RevocationService {
   get able(): boolean {
     const { revoker, agents } = this.context.config.keys;
     return revoker !== undefined && agents !== undefined && existsSync(revoker) && existsSync(agents);
+  }
+
+  /** Those of records are kept beside them, where a crash has left that undone. */
+  private async revocations(check: () => void): Promise<Map<string, AgentRevocation>> {
+    const all = this.users.revoked;
+    for (const { key: node, value } of this.store.nodes.view.entries())
+      if (value.revoked !== undefined && !all.has(node)) {
+        check();
+        all.set(node, { node, ...value.revoked });
+        await this.users.noteRevocation({ node, ...value.revoked });
+      }
+    return all;
   }
 
   private async adopt(key: string, node: string): Promise<void> {
@@ -109,7 +156,7 @@ export class RevocationService {
     if (record.enrolled || record.revoked !== undefined) await this.users.note(key, node);
   }
 
-  private async refuse(users: readonly AgentConnection[]): Promise<void> {
+  private async refuse(users: readonly Pick<AgentConnection, 'key' | 'node'>[]): Promise<void> {
     if (users.length === 0) return;
     await revokeAgentUsers(
       this.options(),

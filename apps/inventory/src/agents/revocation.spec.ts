@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aNode } from '../testing/fixtures.js';
-import { isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+import { isShutOut, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
 
 const nothing = { workloads: [] };
 const refusal = (f: Parameters<typeof refusedRevocation>[1], force = false) =>
@@ -34,6 +34,14 @@ describe('the revocation of an agent', () => {
       true,
     ]);
     expect(revoked && revokedNode(revoked, 'bob', 'again', 6)).toBeUndefined();
+  });
+
+  it('outlives the record for users that were issued before it, and for no others', () => {
+    const user = (issuedAt: number) => ({ key: 'U1', issuedAt });
+    const named = aNode('n1', { agentKeys: ['U1'] });
+    for (const record of [undefined, aNode('n1')])
+      expect([5, 6].map((at) => isShutOut(user(at), { at: 5 }, record))).toEqual([true, false]);
+    expect([isShutOut(user(5), undefined, undefined), isShutOut(user(5), { at: 5 }, named)]).toEqual([false, false]);
   });
 
   it('takes back what was issued for a node that has not come yet', () => {

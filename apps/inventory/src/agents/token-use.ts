@@ -1,4 +1,4 @@
-import { MusterError, type NodeRecord, type StoredAgentToken } from '#contracts';
+import { MusterError, type AgentRevocation, type NodeRecord, type StoredAgentToken } from '#contracts';
 import { isFree, type EnrolRequest } from './enrolment.js';
 
 export const hasTokenEnded = (token: Pick<StoredAgentToken, 'expiresAt'>, now: number): boolean =>
@@ -28,12 +28,18 @@ export const unused = (token: StoredAgentToken, node: string): StoredAgentToken 
 });
 
 /** A node that was shut out may still hold the token that let it in. @throws FORBIDDEN */
-export function refuseRevoked(token: Pick<StoredAgentToken, 'createdAt'>, node: NodeRecord | undefined): void {
-  if (node?.revoked !== undefined && node.revoked.at >= token.createdAt)
+export function refuseRevoked(
+  token: Pick<StoredAgentToken, 'createdAt'>,
+  node: string,
+  revoked: Pick<AgentRevocation, 'by' | 'at'> | undefined,
+): void {
+  if (revoked !== undefined && revoked.at >= token.createdAt)
     throw new MusterError(
       'FORBIDDEN',
-      `${node.name} was revoked by ${node.revoked.by} after this token was made: make another for it`,
-      { node: node.name },
+      `${node} was revoked by ${revoked.by} after this token was made: make another for it`,
+      {
+        node,
+      },
     );
 }
 

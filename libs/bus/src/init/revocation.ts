@@ -24,6 +24,8 @@ export interface AgentConnection {
   node: string;
   /** Public key of the user. */
   key: string;
+  /** When it was signed, by its signer's wall clock: ms, of whole seconds. */
+  issuedAt: number;
 }
 
 export interface RevocationOptions {
@@ -106,8 +108,8 @@ export const connectedAgents = (o: RevocationOptions, agents: AgentsKey): Promis
     for (let offset = 0; ; offset += PAGE) {
       const jwts = await userPage(nc, o.key.account, offset);
       for (const jwt of jwts.filter((text) => text !== '')) {
-        const { iss, name, sub } = claimsOf<User>(jwt);
-        if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub });
+        const { iss, name, sub, iat } = claimsOf<User>(jwt);
+        if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub, issuedAt: iat * 1000 });
       }
       if (jwts.length < PAGE) return [...found.values()];
     }
