@@ -672,4 +672,12 @@ export const mutants = [
     replace: 'returnStep(n, this.look(now, c.now)).do === kind',
     specs: ['apps/inventory/src/returns/return.reconciler.spec.ts'],
   },
+  {
+    area: 'admit',
+    name: 'a workload that was assigned a moment ago does not keep its node',
+    file: 'apps/inventory/src/recovery/assigned-now.ts',
+    find: 'return (await view.shows(end, BEHIND_MS)) ? view.entries() : bucket.list();',
+    replace: 'return end < 0 ? bucket.list() : view.entries();',
+    specs: ['apps/inventory/src/recovery/assigned-now.spec.ts'],
+  },
 ];

@@ -165,6 +165,26 @@ describe('a deletion', () => {
   });
 });
 
+describe('a workload', () => {
+  it('keeps its node from being deleted or replaced from the moment on in which it was assigned', async () => {
+    await create('3');
+    for (const name of ['db', 'web', 'mail', 'dns']) {
+      await gateway().call('inventory.workloads.put', { ...by, name, workload: { desired: 'running', node: 'a-3' } });
+      await expect(remove('a-3')).rejects.toMatchObject({
+        code: 'WORKLOADS_PRESENT',
+        facts: { workloads: expect.arrayContaining([name]) },
+      });
+    }
+    await gateway().call('inventory.workloads.put', { ...by, name: 'ftp', workload: { node: 'a-3' } });
+    const replacing = gateway().call('inventory.nodes.replace', {
+      ...by,
+      name: 'a-3',
+      replacement: { serial: '4' },
+    });
+    await expect(replacing).rejects.toMatchObject({ facts: { workloads: expect.arrayContaining(['ftp']) } });
+  });
+});
+
 describe('a cordon', () => {
   it('ends at a time to come, and does not end a drain', async () => {
     const cordon = (until?: number) =>

@@ -13,6 +13,7 @@ import {
   type NodeView,
 } from '#contracts';
 import { FreshReads } from '#bus';
+import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { cordoned } from './cordon.js';
 import { isInDoubt } from './edits.service.js';
@@ -97,7 +98,7 @@ export class NodesService {
     const refused = refusedRemoval(entry.value, {
       hold: await this.hold(name),
       incident: await this.openIncident(name),
-      workloads: this.workloadsOn(name),
+      workloads: await assignedNow(this.store.workloads, name),
     });
     if (refused) throw refused;
     await this.store.nodes.bucket.delete(name, entry.revision);
@@ -146,10 +147,6 @@ export class NodesService {
   private async openIncident(name: string): Promise<IncidentRecord | undefined> {
     const incident = (await this.store.incidents.bucket.get(name))?.value;
     return incident && isOpenIncident(incident) ? incident : undefined;
-  }
-
-  private workloadsOn(name: string): string[] {
-    return this.store.workloads.view.entries().flatMap((e) => (e.value.assignment?.node === name ? [e.key] : []));
   }
 
   /** Where the act was refused, its passwords go too; where nobody knows whether it was written, they stay. */

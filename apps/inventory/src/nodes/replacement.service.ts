@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isOpenIncident, NODE_NAME_PATTERN, type NodeReplaceRequest, type NodeView } from '#contracts';
+import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { nameOf } from './edits.js';
@@ -28,11 +29,10 @@ export class ReplacementService {
       if (!old) throw unknownNode(name);
       checkRevision(name, old.revision, revision);
       const incident = (await this.store.incidents.bucket.get(name))?.value;
-      const workloads = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === name);
       const refused = refusedRemoval(old.value, {
         hold: held[name],
         incident: incident && isOpenIncident(incident) ? incident : undefined,
-        workloads: workloads.map((w) => w.key),
+        workloads: await assignedNow(this.store.workloads, name),
       });
       if (refused) throw refused;
       const facts = {

@@ -1,5 +1,6 @@
 import { NODE_NAME_PATTERN, type JobRecord, type NodeRecord, type Reservations, type WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
+import { workloadsNow } from '../recovery/assigned-now.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 
 /** A view that is further behind than this, ms, is not waited for: its bucket is then read. */
@@ -17,7 +18,7 @@ export class AdmissionRound {
   private fleet: NodeRecord[] | undefined;
   private queued: number | undefined;
   private workloadsKnown: Promise<void> | undefined;
-  private workloadsRead: Entry<WorkloadRecord>[] | undefined;
+  private workloadsRead: readonly Entry<WorkloadRecord>[] | undefined;
   private workloads: Map<string, string[]> | undefined;
 
   constructor(private readonly store: InventoryStore) {}
@@ -45,10 +46,7 @@ export class AdmissionRound {
 
   /** For requests that end what runs on their nodes: whatever was assigned before now is known from now on. */
   catchUpWorkloads(): Promise<void> {
-    const { bucket, view } = this.store.workloads;
-    this.workloadsKnown ??= bucket.lastRevision(view.revision).then(async (end) => {
-      if (!(await view.shows(end, BEHIND_MS))) this.workloadsRead = await bucket.list();
-    });
+    this.workloadsKnown ??= workloadsNow(this.store.workloads).then((all) => void (this.workloadsRead = all));
     return this.workloadsKnown;
   }
 
