@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nest
 import { BEACON_FRESH_MS, Subjects, type Beacon } from '#contracts';
 import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
+import { SightedTime } from './sighted-time.js';
 
 /**
  * What the active detector last said of itself. Without a beacon for 3 s, measured on this process's own monotonic
@@ -10,6 +11,7 @@ import { ServiceContext } from '#service';
 @Injectable()
 export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   private last: { beacon: Beacon; heardAt: number } | undefined;
+  private readonly sightedTime = new SightedTime();
   private subscription: Closable | undefined;
 
   constructor(private readonly context: ServiceContext) {}
@@ -42,6 +44,11 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     return this.fresh && this.beacon?.sighted === true;
   }
 
+  /** ms that pass only while a detector is heard that sees the fleet: to measure how long a verdict has stood. */
+  get sightedMs(): number {
+    return this.sightedTime.ms;
+  }
+
   private hear(text: string): void {
     let beacon: Beacon;
     try {
@@ -52,6 +59,8 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     }
     // An older epoch is a detector that has not yet noticed that it was replaced.
     if (this.last && this.fresh && beacon.epoch < this.last.beacon.epoch) return;
-    this.last = { beacon, heardAt: performance.now() };
+    const heardAt = performance.now();
+    this.last = { beacon, heardAt };
+    this.sightedTime.hear(beacon.sighted === true, heardAt);
   }
 }

@@ -11,6 +11,8 @@ describe('how long a node has been DEGRADED', () => {
   const records = new Map<string, NodeRecord>();
   let changed: (name: string, node: NodeRecord) => void = () => undefined;
   let now: number;
+  /** Time in which the monitor saw. */
+  let seenMs: number;
   let sut: DegradedWatch;
 
   const view = {
@@ -27,34 +29,68 @@ describe('how long a node has been DEGRADED', () => {
     records.set(name, node);
     changed(name, node);
   };
+  const unknown = (name: string): void => {
+    const node = aNode(name, { verdict: { verdict: 'UNKNOWN', networks: [], epoch: 1, seq: 1, at: 1 } });
+    records.set(name, node);
+    changed(name, node);
+  };
   const steps = (): string[] => [...sut.steps().keys()];
+  const pass = (ms: number, o: { blind?: boolean } = {}): void => {
+    now += ms;
+    if (o.blind !== true) seenMs += ms;
+  };
 
   beforeEach(() => {
-    now = 1_000;
+    now = seenMs = 1_000;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     records.clear();
-    sut = new DegradedWatch(store, { sighted: true } as DetectorView);
+    const detector = {
+      sighted: true,
+      get sightedMs() {
+        return seenMs;
+      },
+    } as DetectorView;
+    sut = new DegradedWatch(store, detector);
     for (const name of ['a', 'b', 'c', 'd', 'e']) says(name);
   });
   afterEach(() => void jest.restoreAllMocks());
 
   it('is from when it was first seen, whatever is said again', () => {
     says('a', 'backend');
-    now += AFTER - 1;
+    pass(AFTER - 1);
     says('a', 'backend');
     expect(steps()).toEqual([]);
-    now += 1;
+    pass(1);
     expect(steps()).toEqual(['a']);
   });
 
   it('does not count while its network was down for most: when that comes back, it does so node by node', () => {
     for (const name of ['a', 'b', 'c']) says(name, 'backend');
-    now += 10 * AFTER;
+    pass(10 * AFTER);
     expect(steps()).toEqual([]);
-    now += 500;
+    pass(500);
     says('a');
     expect(steps()).toEqual([]);
-    now += AFTER;
+    pass(AFTER);
     expect(steps()).toEqual(['b', 'c']);
+  });
+
+  it('does not count while nobody saw the node: its verdict was UNKNOWN, or the monitor was blind or gone', () => {
+    says('a', 'backend');
+    pass(AFTER - 1);
+    unknown('a');
+    pass(10 * AFTER);
+    unknown('a');
+    says('a', 'backend');
+    pass(10 * AFTER, { blind: true });
+    expect(steps()).toEqual([]);
+    pass(1);
+    expect(steps()).toEqual(['a']);
+    says('b', 'backend');
+    says('b');
+    unknown('b');
+    pass(AFTER);
+    says('b', 'backend');
+    expect(steps()).toEqual(['a']);
   });
 });

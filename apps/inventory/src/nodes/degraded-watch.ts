@@ -4,13 +4,20 @@ import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { degradedSteps, isDegraded, networksDown, ownSilence, type DegradedStep } from './degraded-policy.js';
 
+/** Of {@link DetectorView.sightedMs}: what passed before `from`, from when on it counts; absent: it does not now. */
+interface Lasting {
+  ms: number;
+  from?: number;
+}
+
 /**
- * Since when nodes are DEGRADED, on this process's own clock: one that has just started has seen nothing yet, and so
- * waits the whole time again. A look that says nothing in between (SUSPECT, UNKNOWN) ends nothing.
+ * How long nodes have been seen DEGRADED, on this process's own clock: one that has just started has seen nothing yet, and
+ * so waits the whole time again. A look that says nothing in between (SUSPECT, UNKNOWN) ends nothing; but time in which
+ * nobody saw does not count: the node may have been well.
  */
 @Injectable()
 export class DegradedWatch implements OnApplicationShutdown {
-  private readonly since = new Map<string, number>();
+  private readonly lasting = new Map<string, Lasting>();
   private readonly stop: () => void;
 
   constructor(
@@ -35,7 +42,7 @@ export class DegradedWatch implements OnApplicationShutdown {
       policy: clusterSettings.degraded,
       sighted: this.detector.sighted,
       nodes: all,
-      degradedForMs: (name) => performance.now() - (this.since.get(name) ?? Infinity),
+      degradedForMs: (name) => this.forMs(name),
     });
   }
 
@@ -44,13 +51,22 @@ export class DegradedWatch implements OnApplicationShutdown {
     const down = networksDown(all);
     if (down.size === 0) return;
     for (const n of all)
-      if (isDegraded(n) && ownSilence(n, down).length === 0) this.since.set(n.name, performance.now());
+      if (isDegraded(n) && ownSilence(n, down).length === 0)
+        this.lasting.set(n.name, { ms: 0, from: this.detector.sightedMs });
   }
 
   private see(name: string, node: NodeRecord | undefined): void {
     const says = node?.verdict?.verdict;
+    const ms = this.forMs(name);
     if (node !== undefined && isDegraded(node)) {
-      if (!this.since.has(name)) this.since.set(name, performance.now());
-    } else if (says !== 'SUSPECT' && says !== 'UNKNOWN') this.since.delete(name);
+      if (this.lasting.get(name)?.from === undefined) this.lasting.set(name, { ms, from: this.detector.sightedMs });
+    } else if (says === 'UNKNOWN') {
+      if (this.lasting.has(name)) this.lasting.set(name, { ms });
+    } else if (says !== 'SUSPECT') this.lasting.delete(name);
+  }
+
+  private forMs(name: string): number {
+    const { ms, from } = this.lasting.get(name) ?? { ms: 0 };
+    return from === undefined ? ms : ms + this.detector.sightedMs - from;
   }
 }
