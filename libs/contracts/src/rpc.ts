@@ -19,7 +19,7 @@ import type {
   WorkloadRequest,
 } from './requests.js';
 import type { ClusterSettings, FencingSettings } from './settings.js';
-import type { Verdict } from './verdict.js';
+import type { TroubledNode, Verdict } from './verdict.js';
 import type { WorkerRecord } from './worker.js';
 import type { WorkloadRecord } from './workload.js';
 
@@ -58,7 +58,13 @@ export interface StatusView {
     beaconAgeMs?: number;
   };
   brake: { candidates: number; limit: number };
-  nodes: { total: number; inService: number; out: { node: string; reasons: string[] }[] };
+  nodes: {
+    total: number;
+    inService: number;
+    out: { node: string; reasons: string[] }[];
+    /** At once, whether or not an alarm or an incident has followed; also of those that are in service. */
+    troubled: TroubledNode[];
+  };
   incidents: WithRevision<IncidentRecord>[];
   /** Jobs that are kept, by their status. */
   jobs: Record<JobStatus, number>;

@@ -90,6 +90,15 @@ export interface Verdict {
   evidence: VerdictEvidence;
 }
 
+/** A member of the fleet that is not all well by the last word on it. */
+export interface TroubledNode {
+  node: string;
+  /** `SUSPECT`: it is being looked at, and either lives or is dead within seconds. */
+  verdict: Extract<VerdictKind, 'DEGRADED' | 'SUSPECT' | 'DOWN'>;
+  /** DEGRADED: the silent networks. */
+  networks: string[];
+}
+
 /** Conditions that a beacon carries at most: the worst come first. */
 export const MOST_CONDITIONS = 100;
 

@@ -1,4 +1,4 @@
-import type { StatusView } from '#contracts';
+import type { StatusView, TroubledNode } from '#contracts';
 
 /** Three leases make a working Muster; each is taken over within seconds when its holder dies. */
 export const NEEDED_LEASES = ['detector', 'conductor', 'fencer'] as const;
@@ -26,11 +26,39 @@ export function criticalFindings(s: StatusView): string[] {
 
 /** What a person should look at, though nothing is lost: each names its subject. */
 export function attentionFindings(s: StatusView): string[] {
+  return [...standingFindings(s), ...untold(s, (v) => v === 'SUSPECT')];
+}
+
+/** Nothing but suspects: within seconds they live, or are dead. */
+export const onlyLooks = (s: StatusView): boolean => judge(s) === 1 && standingFindings(s).length === 0;
+
+/** Nodes in trouble of which neither an incident nor an alarm tells yet. */
+export function untoldNodes(s: StatusView): TroubledNode[] {
+  const told = new Set([
+    ...s.incidents.map((i) => i.node),
+    ...s.alarms.filter((a) => a.code === 'node-degraded' && a.cleared === undefined).map((a) => a.subject),
+  ]);
+  // A server of another version may not name them.
+  const { troubled = [] } = s.nodes as Partial<StatusView['nodes']>;
+  return troubled.filter((t) => !told.has(t.node));
+}
+
+/** `DEGRADED on backend`. */
+export const troubleText = ({ verdict, networks }: TroubledNode): string =>
+  networks.length === 0 ? verdict : `${verdict} on ${networks.join(', ')}`;
+
+const untold = (s: StatusView, of: (v: TroubledNode['verdict']) => boolean): string[] =>
+  untoldNodes(s)
+    .filter((t) => of(t.verdict))
+    .map((t) => `${t.node} is ${troubleText(t)}`);
+
+function standingFindings(s: StatusView): string[] {
   const findings: string[] = [];
   if (s.fencing.mode === 'observe') findings.push('fencing only observes (muster fencing set enforce)');
   if (s.fencing.paused !== undefined) findings.push('fencing is paused');
   for (const i of s.incidents) findings.push(`${i.node} is ${i.phase}`);
   for (const a of s.alarms) if (a.cleared === undefined) findings.push(`alarm ${a.code} ${a.subject}`);
+  findings.push(...untold(s, (v) => v !== 'SUSPECT'));
   for (const d of s.missingDrivers) findings.push(`no live worker offers driver ${d.driver}`);
   return findings;
 }

@@ -17,7 +17,7 @@ const well: StatusView = {
   leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: `${name}-1`, token: 1, ageMs: 300 })),
   detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
   brake: { candidates: 0, limit: 2 },
-  nodes: { total: 5, inService: 5, out: [] },
+  nodes: { total: 5, inService: 5, out: [], troubled: [] },
   incidents: [],
   jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },
   alarms: [],
@@ -82,6 +82,35 @@ describe('muster status', () => {
     expect(first({ alarms: Array.from({ length: 500 }, () => alarm) })).toMatch(/; and 492 more$/);
   });
 
+  it('is not all well while a node is DEGRADED, SUSPECT or DOWN, also before any alarm or incident', () => {
+    const with_ = (verdict: 'DEGRADED' | 'SUSPECT' | 'DOWN', networks: string[] = []): StatusView => ({
+      ...well,
+      nodes: { ...well.nodes, troubled: [{ node: 'a-1', verdict, networks }] },
+    });
+    const seen = (s: StatusView): [number, string | undefined] => [judge(s), statusScreen(s, pipe)[0]];
+    expect(seen(with_('DEGRADED', ['backend']))).toEqual([1, 'prod: needs attention: a-1 is DEGRADED on backend']);
+    expect(seen(with_('SUSPECT'))).toEqual([1, 'prod: looking: a-1 is SUSPECT']);
+    expect(seen(with_('DOWN'))).toEqual([1, 'prod: needs attention: a-1 is DOWN']);
+    expect(statusScreen(with_('DEGRADED', ['backend']), pipe)).toContain(
+      '  trouble  a-1: DEGRADED on backend (muster node why a-1)',
+    );
+    // Said once where an alarm or an incident tells of it already, and beside what else there is.
+    const told = { ...alarm, code: 'node-degraded' as const };
+    expect(seen({ ...with_('DEGRADED', ['backend']), alarms: [told] })[1]).toBe(
+      'prod: needs attention: alarm node-degraded a-1',
+    );
+    expect(seen({ ...with_('DOWN'), incidents: [incident({})] })[1]).toMatch(/^prod: needs attention: a-1 is \w+$/);
+    expect(seen({ ...with_('SUSPECT'), alarms: [alarm] })[1]).toBe(
+      'prod: needs attention: alarm drift a-1; a-1 is SUSPECT',
+    );
+    expect(seen({ ...with_('SUSPECT'), incidents: [incident({ phase: 'failed' })] })).toEqual([
+      2,
+      'prod: serious: a-1 is failed',
+    ]);
+    const { troubled: _none, ...before } = well.nodes;
+    expect(judge({ ...well, nodes: before as StatusView['nodes'] })).toBe(0);
+  });
+
   it('stays one screen however much there is to tell, and says what is serious first', () => {
     const many = <T>(one: T): T[] => Array.from({ length: 500 }, () => one);
     const screen = statusScreen(
@@ -89,7 +118,12 @@ describe('muster status', () => {
         ...well,
         incidents: many(incident({ phase: 'failed' })),
         alarms: many(alarm),
-        nodes: { total: 900, inService: 400, out: many({ node: 'a-1', reasons: ['its incident is open'] }) },
+        nodes: {
+          total: 900,
+          inService: 400,
+          out: many({ node: 'a-1', reasons: ['its incident is open'] }),
+          troubled: many({ node: 'a-1', verdict: 'DOWN', networks: [] }),
+        },
       },
       pipe,
     );

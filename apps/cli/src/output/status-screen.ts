@@ -1,5 +1,13 @@
 import type { StatusView } from '#contracts';
-import { attentionFindings, criticalFindings, judge, NEEDED_LEASES } from './judge.js';
+import {
+  attentionFindings,
+  criticalFindings,
+  judge,
+  NEEDED_LEASES,
+  onlyLooks,
+  troubleText,
+  untoldNodes,
+} from './judge.js';
 import type { Terminal } from './terminal.js';
 import { shortAge } from './times.js';
 
@@ -14,13 +22,19 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
   // What is serious is not drowned in what only wants attention.
   const findings = verdict === 2 ? criticalFindings(s) : attentionFindings(s);
   return [
-    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
+    `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', onlyLooks(s) ? 'looking' : words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
     `fencing    ${fencing(s, t)}`,
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,
     `brake      ${s.brake.candidates} candidates, at most ${s.brake.limit}`,
     `nodes      ${s.nodes.inService} of ${s.nodes.total} in service`,
     ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}`)),
+    ...some(
+      untoldNodes(s).map((n) => {
+        const word = t.paint(n.verdict === 'DOWN' ? 'red' : 'yellow', 'trouble');
+        return `  ${word}  ${n.node}: ${troubleText(n)} (muster node why ${n.node})`;
+      }),
+    ),
     ...some(
       s.incidents.map((i) => {
         const gate = i.gate === undefined ? '' : ` (${i.gate})`;

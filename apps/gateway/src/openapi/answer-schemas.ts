@@ -1655,8 +1655,14 @@ export const namedSchemas: Record<string, Schema> = {
               required: ['node', 'reasons'],
             },
           },
+          troubled: {
+            type: 'array',
+            items: { $ref: '#/components/schemas/TroubledNode' },
+            description:
+              'At once, whether or not an alarm or an incident has followed; also of those that are in service.',
+          },
         },
-        required: ['total', 'inService', 'out'],
+        required: ['total', 'inService', 'out', 'troubled'],
       },
       incidents: {
         type: 'array',
@@ -1747,6 +1753,20 @@ export const namedSchemas: Record<string, Schema> = {
       expiresAt: { type: 'number' },
     },
     required: ['name', 'role', 'by', 'createdAt'],
+  },
+  TroubledNode: {
+    description: 'A member of the fleet that is not all well by the last word on it.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      verdict: {
+        type: 'string',
+        enum: ['DEGRADED', 'DOWN', 'SUSPECT'],
+        description: '`SUSPECT`: it is being looked at, and either lives or is dead within seconds.',
+      },
+      networks: { type: 'array', items: { type: 'string' }, description: 'DEGRADED: the silent networks.' },
+    },
+    required: ['node', 'verdict', 'networks'],
   },
   Verdict: {
     description: 'Published on `muster.verdict.<node>`; ordered by (epoch, seq), lower ones are refused.',

@@ -213,7 +213,12 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     leases: [{ name: 'conductor', holder: 'inventory-1', token: 12, ageMs: 310 }],
     detector: { instance: 'detector-1', epoch: 7, sighted: true, members: 4, reporters: 3, beaconAgeMs: 140 },
     brake: { candidates: 1, limit: 2 },
-    nodes: { total: 4, inService: 3, out: [{ node: 'rack2-b7', reasons: ['incident open: fencing'] }] },
+    nodes: {
+      total: 4,
+      inService: 3,
+      out: [{ node: 'rack2-b7', reasons: ['incident open: fencing'] }],
+      troubled: [{ node: 'rack2-b7', verdict: 'DOWN', networks: [] }],
+    },
     incidents: [incident],
     jobs: { Queued: 0, Running: 1, Complete: 212, Errored: 3 },
     alarms: [],

@@ -47,7 +47,7 @@ export const status = (more: Partial<StatusView> = {}): StatusView => ({
   leases: [{ name: 'conductor', holder: 'inventory-1', token: 5, ageMs: 250 }],
   detector: { sighted: true, members: 2, reporters: 2 },
   brake: { candidates: 0, limit: 2 },
-  nodes: { total: 2, inService: 1, out: [{ node: 'host2-SN2', reasons: ['status Unallocated'] }] },
+  nodes: { total: 2, inService: 1, out: [{ node: 'host2-SN2', reasons: ['status Unallocated'] }], troubled: [] },
   incidents: [],
   jobs: { Queued: 2, Running: 1, Complete: 40, Errored: 3 },
   alarms: [{ code: 'brake', subject: 'fleet', severity: 'critical', message: 'held', since: 1, count: 1 }],

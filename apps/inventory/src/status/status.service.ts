@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nestjs/common';
-import { isOpenIncident, type JobRecord, type StatusView } from '#contracts';
+import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type TroubledNode } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
@@ -7,6 +7,7 @@ import { isMember } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { troubledNodes } from './troubled-nodes.js';
 
 /** One look at everything that a person asks first. */
 @Injectable()
@@ -45,6 +46,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
         out: nodes
           .filter((n) => !n.inService)
           .map((n) => ({ node: n.name, reasons: n.reasons.map((r) => `${r.code}: ${r.detail}`) })),
+        troubled: this.troubled(nodes),
       },
       incidents: open.map((e) => ({ ...e.value, revision: e.revision })),
       jobs: byStatus(this.store.jobs.view.entries().map((e) => e.value)),
@@ -52,6 +54,11 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       missingDrivers: this.service.missingDrivers(),
       workers: this.store.workers.live(),
     };
+  }
+
+  private troubled(nodes: readonly NodeRecord[]): TroubledNode[] {
+    const busy = new Set(this.store.workloads.view.entries().flatMap((e) => e.value.assignment?.node ?? []));
+    return troubledNodes(nodes, this.detector.fresh ? this.detector.beacon : undefined, (node) => busy.has(node));
   }
 
   private detectorPart(): StatusView['detector'] {
