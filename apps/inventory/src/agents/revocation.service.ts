@@ -18,6 +18,7 @@ import {
 } from '#contracts';
 import { ServiceContext } from '#service';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
+import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { isShutOut, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
@@ -187,10 +188,7 @@ export class RevocationService {
     return {
       hold: held[name],
       incident: incident && isOpenIncident(incident) ? incident : undefined,
-      workloads: this.store.workloads.view
-        .entries()
-        .filter((e) => e.value.assignment?.node === name)
-        .map((e) => e.key),
+      workloads: await assignedNow(this.store.workloads, name),
     };
   }
 }
