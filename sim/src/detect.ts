@@ -26,6 +26,8 @@ export interface DetectResult {
   seed: number;
   violations: FoundViolation[];
   coverage: Coverage;
+  /** DOWN that was said by the majority of those who were polled, beyond `SMALL_FLEET` nodes. */
+  pollDecisions: number;
 }
 
 export interface DetectOptions {
@@ -50,12 +52,14 @@ export const isSplit = (h: History): boolean =>
 export function simulateDetection({ histories, seed, sizes, progress }: DetectOptions): DetectResult {
   const violations: FoundViolation[] = [];
   const count: Coverage = { down: 0, unknown: 0, blind: 0, split: 0 };
+  let pollDecisions = 0;
   for (let index = 0; index < histories; index++) {
     const history = drawHistory(seed, index, sizes);
     const fleet = new SimulatedFleet(history).run();
     violations.push(...fleet.violations.map((v) => ({ history: index, seed, ...v })));
     for (const kind of ['down', 'unknown', 'blind'] as const) if (fleet.oracle.seen[kind]) count[kind]++;
     if (isSplit(history)) count.split++;
+    pollDecisions += fleet.verdicts.filter((v) => v.verdict === 'DOWN' && v.polled > 0).length;
     progress?.(index + 1, violations.length);
   }
   const share = (n: number): number => Number((n / histories).toFixed(4));
@@ -69,5 +73,6 @@ export function simulateDetection({ histories, seed, sizes, progress }: DetectOp
       blind: share(count.blind),
       split: share(count.split),
     },
+    pollDecisions,
   };
 }

@@ -44,13 +44,15 @@ const seedOf = (seed: number, index: number): number =>
 /** History number `index` of this seed. */
 export function drawHistory(seed: number, index: number, sizes?: { least: number; most: number }): History {
   const dice = new Dice(seedOf(seed, index));
-  const profile = dice.weighted({ lan: 6, fast: 3, wan: 1 });
+  // Of a large fleet each second costs as much as twenty of a small one: many short histories tell more than a few long ones.
+  const isLarge = sizes !== undefined && sizes.least > SMALL_FLEET;
+  const profile = dice.weighted({ lan: 6, fast: 3, wan: isLarge ? 0 : 1 });
   const x = silence(DetectionProfiles[profile]);
   const size = sizes ? sizes.least + dice.below(sizes.most - sizes.least + 1) : drawSize(dice, profile);
   const networks = dice.chance(0.12) ? ['management'] : ['backend', 'management'];
   const warm = x * 1.2;
   // A few are long enough for peers to be lost, and to come back.
-  const long = dice.chance(0.04) ? 4 : 1;
+  const long = dice.chance(isLarge ? 0 : 0.04) ? 4 : 1;
   const faults = drawFaults(dice, size, networks, warm, x * long);
   const last = Math.max(...faults.map((f) => f.from), warm);
   return {

@@ -33,6 +33,8 @@ export interface Said {
   node: string;
   verdict: VerdictKind;
   reason: string;
+  /** Observers that had been drawn to be asked about it, and voted. */
+  polled: number;
 }
 
 /** What the monitor needs of its surroundings. */
@@ -179,7 +181,13 @@ export class SimMonitor {
     this.look(now);
     const v = { now, listeningSince: this.attention.listeningSince, witness: this.witness };
     for (const { node, is } of this.assessor.assess(nodes, v, this.port.wall(now), this.attention.isQuiet(now)))
-      this.port.said({ at: now, node, verdict: is.verdict, reason: is.reason });
+      this.port.said({
+        at: now,
+        node,
+        verdict: is.verdict,
+        reason: is.reason,
+        polled: this.polls.drawnFor(node).length,
+      });
     this.pollSuspects(now);
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DetectionProfiles, silence, type DetectionSettings } from '#contracts';
+import { DetectionProfiles, silence, SMALL_FLEET, type DetectionSettings } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { simulateDetection } from '../../../../sim/src/detect.js';
 import { aHistory, type History } from '../../../../sim/src/history.js';
@@ -8,6 +8,8 @@ import { SimulatedFleet } from '../../../../sim/src/simulated-fleet.js';
 import { quickWire } from '../../../../sim/src/wire.js';
 import { MONITOR, type Fault } from '../../../../sim/src/world.js';
 
+/** Histories of large fleets: each takes as long as twenty of small ones. */
+const LARGE = 16;
 const BOTH = ['backend', 'management'];
 const profiles: DetectionSettings['profile'][] = ['lan', 'fast', 'wan'];
 const all = (nodes: number): number[] => Array.from({ length: nodes }, (_, i) => i);
@@ -45,6 +47,14 @@ describe('a fleet in virtual time', () => {
     expect(violations).toEqual([]);
     // A property that never met its case would say nothing.
     for (const share of Object.values(coverage)) expect(share).toBeGreaterThanOrEqual(0.01);
+  });
+
+  it('never breaks a rule either where not everybody watches everybody, and polls decide', () => {
+    const sizes = { least: SMALL_FLEET + 1, most: 40 };
+    const histories = runs(LARGE);
+    const { violations, pollDecisions } = simulateDetection({ histories, seed: SEED, sizes });
+    expect(violations).toEqual([]);
+    expect(pollDecisions).toBeGreaterThanOrEqual(histories / 4);
   });
 
   it('calls a dead node DOWN within x + 1 s of its death, and no other, at any size and any phase', () => {
