@@ -234,7 +234,7 @@ export const mutants = [
     file: 'apps/detector/src/verdicts/attention.ts',
     find: 'return now < this.asleep.until + DRAIN',
     replace: 'return now < this.asleep.until',
-    specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
+    specs: ['apps/detector/src/verdicts/attention.spec.ts'],
   },
   {
     area: 'detect',
