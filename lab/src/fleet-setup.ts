@@ -1,4 +1,4 @@
-import { MusterError, type JobRecord, type NodeView } from '#contracts';
+import { isSettledJob, MusterError, type JobRecord, type NodeView } from '#contracts';
 import { BMC_USER } from './bmc.js';
 import { refuseDeadServices } from './cluster.js';
 import { Api } from './fleet/api.js';
@@ -108,7 +108,7 @@ export class FleetSetup {
       60_000 + nodes.length * 20_000,
       async () => {
         const record = await this.api.get<JobRecord>(`/v1/jobs/${job}`);
-        return record.status === 'Complete' || record.status === 'Errored' ? record : undefined;
+        return isSettledJob(record) ? record : undefined;
       },
       200,
     );

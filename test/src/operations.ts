@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isEndedJob, type JobRecord, type NodeStatus, type NodeView } from '#contracts';
+import { isSettledJob, type JobRecord, type NodeStatus, type NodeView } from '#contracts';
 import type { Answer } from '../../lab/src/fleet/api.js';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { assignedTo } from './observations.js';
@@ -37,7 +37,7 @@ export const ended = (fleet: Fleet, job: JobRecord, timeoutMs = 90_000): Promise
     `${job.desc} to end`,
     async () => {
       const now = await fleet.job(job.id);
-      return isEndedJob(now) && now.settled ? now : undefined;
+      return isSettledJob(now) ? now : undefined;
     },
     timeoutMs,
   );

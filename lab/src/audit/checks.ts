@@ -1,5 +1,5 @@
 import type { IncidentRecord, JobRecord, NodeRecord, PowerCommand, Reservations, WorkloadRecord } from '#contracts';
-import { isEndedJob, isOpenIncident } from '#contracts';
+import { isOpenIncident, isSettledJob } from '#contracts';
 import type { BmcEntry } from './bmc-log.js';
 import type { WorkloadHistory } from './ledger.js';
 
@@ -193,7 +193,7 @@ function intentChecks(e: Evidence): Violation[] {
 
 function leftoverChecks(e: Evidence): Violation[] {
   const out: Violation[] = [];
-  const live = new Set(e.jobs.filter((j) => !isEndedJob(j) || !j.settled).map((j) => j.id));
+  const live = new Set(e.jobs.filter((j) => !isSettledJob(j)).map((j) => j.id));
   for (const [node, held] of Object.entries(e.reservations.held))
     if (held.job !== undefined && !live.has(held.job))
       out.push({ kind: 'RESERVATION_LEFT', subject: node, detail: `held by job ${held.job}, which has ended` });

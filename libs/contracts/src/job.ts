@@ -111,6 +111,8 @@ export interface JobRecord {
   settled: boolean;
 }
 export const isEndedJob = (j: { status: JobStatus }): boolean => j.status === 'Complete' || j.status === 'Errored';
+/** It has ended, and its nodes are what it made of them: what rests on it may be asked for. */
+export const isSettledJob = (j: Pick<JobRecord, 'status' | 'settled'>): boolean => isEndedJob(j) && j.settled;
 /** Its nodes are reserved, and workloads have still to leave them: no worker takes it, and nothing was done to them. */
 export const waitsForMoves = (j: Pick<JobRecord, 'status' | 'moving' | 'cancel'>): boolean =>
   j.status === 'Queued' && j.cancel === undefined && (j.moving?.length ?? 0) > 0;

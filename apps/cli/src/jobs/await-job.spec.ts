@@ -12,18 +12,23 @@ const job = (status: string, more: object = {}): object => ({
   error: '',
   results: {},
   nodes: ['a-1', 'b-2'],
+  settled: status === 'Complete' || status === 'Errored',
   ...more,
 });
 const at = (task: string, done: number, failed = false): object => ({ step: 'site', task, done, failed });
 const site = { ok: true, step: 'site' };
 const broken = { ok: false, step: 'site', failedTask: 'web : start', message: 'unit web.service\nfailed' };
 
+const failed = job('Errored', { results: { 'a-1': site, 'b-2': broken }, error: 'site failed on b-2' });
+
 const looks = [
   job('Queued', { moving: ['db1'] }),
   job('Running', { progress: { 'a-1': at('base : packages', 0) } }),
   job('Running', { progress: { 'a-1': at('base : packages', 0), 'b-2': at('base : packages', 3) } }),
   job('Running', { progress: { 'b-2': at('web : start', 4) }, results: { 'a-1': site } }),
-  job('Errored', { results: { 'a-1': site, 'b-2': broken }, error: 'site failed on b-2' }),
+  // Its nodes have not followed yet: who waits for them must not go on.
+  { ...failed, settled: false },
+  failed,
 ];
 
 describe('--wait', () => {
@@ -98,7 +103,7 @@ describe('--wait', () => {
 
   it('answers with -o the job as it ended, and nothing before', async () => {
     const { stdout } = await sut.call([...commission, '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({ id: 'j1', status: 'Errored' });
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'j1', status: 'Errored', settled: true });
   });
 
   it('outlasts a server that is away for a while', async () => {

@@ -1,4 +1,4 @@
-import { isEndedJob, type JobRecord } from '#contracts/job.js';
+import { isEndedJob, isSettledJob, type JobRecord } from '#contracts/job.js';
 import type { Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { watch } from '../watch.js';
@@ -6,7 +6,7 @@ import { progressDisplay } from './progress-display.js';
 
 export const jobPath = (id: string): string => `/v1/jobs/${encodeURIComponent(id)}`;
 
-/** Shows how far each node is, until the job has ended. @throws Failure where the job failed */
+/** Shows how far each node is, until the job has ended and its nodes have followed. @throws Failure where the job failed */
 export async function awaitJob(run: Run, id: string): Promise<void> {
   const display = run.print.forMachines ? undefined : progressDisplay(run.terminal);
   const watched = {
@@ -16,9 +16,9 @@ export async function awaitJob(run: Run, id: string): Promise<void> {
     goesOn: `job ${id} goes on; to follow it: muster job get ${id} -f`,
   };
   const job = await watch(run, watched, (now) => {
-    if (isEndedJob(now)) display?.end(now);
-    else display?.show(now);
-    return isEndedJob(now);
+    if (isSettledJob(now)) display?.end(now);
+    else if (!isEndedJob(now)) display?.show(now);
+    return isSettledJob(now);
   });
   await ended(run, job);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isEndedJob, MusterError, type NodeRecord } from '#contracts';
+import { isSettledJob, MusterError, type NodeRecord } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { NodeService } from '../nodes/node.service.js';
@@ -91,9 +91,7 @@ export class ReturnReconciler implements Reconciler {
   }
 
   private running(): number {
-    return this.store.jobs.view
-      .entries()
-      .filter((e) => e.value.cause === 'return' && !(isEndedJob(e.value) && e.value.settled)).length;
+    return this.store.jobs.view.entries().filter((e) => e.value.cause === 'return' && !isSettledJob(e.value)).length;
   }
 
   /** @returns whether a job was started */
