@@ -39,6 +39,8 @@ export const D2: Scenario = {
       await killAgent(fleet, host);
       await alarmRaised(fleet, 'agent-down', node);
       await lasts(5_000);
+      const { phase, gate } = await fleet.incident(host);
+      assert.deepEqual([phase, gate], ['suppressed', 'LIFE_SIGN']);
       await second.noPowerWrites();
     } finally {
       await inHost(fleet, host, 'mv', '/etc/muster/agent.json.away', '/etc/muster/agent.json');

@@ -1,10 +1,20 @@
 import { strict as assert } from 'node:assert';
+import type { Fleet } from '../../../../lab/src/fleet/fleet.js';
 import { kill, msAfter, powerWrites } from '../../observations.js';
 import type { Scenario } from '../../scenario.js';
-import { idleHost, Watch } from '../../watch.js';
+import { hostNames, idleHost, Watch } from '../../watch.js';
 
 /** The mission's bound for a verdict, from death. */
 const DOWN_WITHIN_MS = 4000;
+
+/** One incident, and one command to one BMC. */
+async function oneOff(fleet: Fleet, host: string, since: { mark: number; sinceNs: number }): Promise<void> {
+  const incidents = fleet.events.seen.slice(since.mark).filter((e) => e.kind === 'incident');
+  const ids = new Set(incidents.map((e) => e.data['incident']));
+  assert.equal(ids.size, 1, `incidents: ${[...ids].join(', ')}`);
+  for (const h of hostNames(fleet))
+    assert.deepEqual(await powerWrites(fleet, h, since.sinceNs), h === host ? ['off'] : [], `power of ${h}`);
+}
 
 /** The same with a fleet of another size. */
 const killed = (name: string, nodes?: number): Scenario => ({
@@ -19,14 +29,7 @@ const killed = (name: string, nodes?: number): Scenario => ({
     say(`DOWN after ${ms.toFixed(0)} ms`);
     assert.ok(ms <= DOWN_WITHIN_MS, `DOWN came ${ms.toFixed(0)} ms after death`);
     await fleet.events.incident(death.node, 'fenced', 25_000, death.mark);
-    const ids = new Set(
-      fleet.events.seen
-        .slice(death.mark)
-        .filter((e) => e.kind === 'incident')
-        .map((e) => e.data['incident']),
-    );
-    assert.equal(ids.size, 1, `incidents: ${[...ids].join(', ')}`);
-    assert.deepEqual(await powerWrites(fleet, death.host, death.ns), ['off']);
+    await oneOff(fleet, death.host, { mark: death.mark, sinceNs: death.ns });
   },
 });
 
@@ -38,15 +41,20 @@ export const D1of32 = killed('D1.32', 32);
 export const D5: Scenario = {
   name: 'D5',
   needsNetns: true,
-  title: 'both networks of one node are cut: DOWN, and it is powered off',
+  timed: true,
+  title: 'both networks of one node are cut: DOWN within 4 s, one incident, powered off once, nobody else is touched',
   async run(fleet, say) {
     const host = await idleHost(fleet);
+    const node = fleet.nodeOf(host);
     const watch = new Watch(fleet);
     await fleet.lab('cut', host);
     const down = await watch.verdict(host, 'DOWN');
     say(`DOWN after ${watch.ms(down).toFixed(0)} ms`);
-    await fleet.events.incident(fleet.nodeOf(host), 'fenced', 25_000, watch.mark);
-    assert.deepEqual(await powerWrites(fleet, host, watch.sinceNs), ['off']);
+    assert.ok(watch.ms(down) <= DOWN_WITHIN_MS, `DOWN came ${watch.ms(down).toFixed(0)} ms after the cut`);
+    await fleet.events.incident(node, 'fenced', 25_000, watch.mark);
+    await oneOff(fleet, host, watch);
+    const others = watch.verdicts().filter((e) => e.key !== node && e.data['verdict'] !== 'UP');
+    assert.deepEqual(others, []);
   },
 };
 

@@ -7,7 +7,7 @@ import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
 import { D19D20, D21 } from './peers.js';
 import { D22, D22parts } from './rejoin.js';
 import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
-import { D15, D16, D18 } from './wire.js';
+import { D15, D16, D18, D18vote } from './wire.js';
 
 /** On the fleet of faults: death and cables. */
 export const deathAndNetworks: readonly Scenario[] = [D1, D3, D4, D6, D8, D10];
@@ -32,6 +32,7 @@ export const detectionLong: readonly Scenario[] = [
   D12,
   D13agent,
   D16,
+  D18vote,
   ...D22parts,
   D17,
   D24,

@@ -1,7 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { MischiefKinds } from '../../../../lab/src/mischief/mischief-plan.js';
 import type { Scenario } from '../../scenario.js';
-import { agentStatus, type AgentStatus, idleHost, lasts, hostNames, Watch } from '../../watch.js';
+import {
+  agentStatus,
+  type AgentStatus,
+  allUp,
+  hostNames,
+  idleHost,
+  killAgent,
+  lasts,
+  LONG_ENOUGH,
+  Watch,
+} from '../../watch.js';
 
 const droppedAs = (s: AgentStatus, reason: string): number => s.health.metrics?.dropped[reason] ?? 0;
 
@@ -26,21 +36,27 @@ export const D15: Scenario = {
   },
 };
 
+/** All but the gateway, whose clock only stamps what it logs. */
+const PROCESSES = ['detector', 'inventory', 'fencer', 'provisioner'].flatMap((s) => [`${s}.1`, `${s}.2`]);
+
 export const D16: Scenario = {
   name: 'D16',
   needsNetns: true,
   needsClocks: true,
-  title: 'the wall clock of an agent and of the monitors jumps by an hour: nothing happens',
-  async run(fleet) {
-    const host = await idleHost(fleet);
+  title: 'the wall clock of an agent, of any service, then of all of them jumps by an hour: nothing happens',
+  async run(fleet, say) {
+    const agents = hostNames(fleet);
     const watch = new Watch(fleet);
-    for (const who of [host, 'detector.1', 'detector.2'])
+    for (const who of [[agents[0] as string], ...PROCESSES.map((p) => [p]), [...agents, ...PROCESSES]])
       for (const by of ['+1h', '-1h', '0']) {
-        await fleet.lab('clock', who, by);
+        await Promise.all(who.map((w) => fleet.lab('clock', w, by)));
         await lasts(1_500);
       }
     watch.never('DOWN', 'SUSPECT', 'DEGRADED', 'UNKNOWN', 'LEFT');
     await watch.noPowerWrites();
+    const incidents = fleet.events.seen.slice(watch.mark).filter((e) => e.kind === 'incident');
+    assert.deepEqual(incidents, []);
+    say(`${agents.length} agents and ${PROCESSES.length} services, ±1 h`);
   },
 };
 
@@ -61,5 +77,30 @@ export const D18: Scenario = {
       );
     await lasts(2_000);
     assert.deepEqual(watch.verdicts(), []);
+  },
+};
+
+export const D18vote: Scenario = {
+  name: 'D18.vote',
+  title: 'one honest user accuses another node in thirty reports, boots and epochs: that is one vote, and no verdict',
+  async run(fleet, say) {
+    const [victim, liar] = hostNames(fleet).slice(-2) as [string, string];
+    const [accused, own] = [fleet.nodeOf(victim), fleet.nodeOf(liar)];
+    const watch = new Watch(fleet);
+    const { list: _list, rejoin: _rejoin, ...honest } = await agentStatus(fleet, liar);
+    const peers = honest.peers.map(([name, links]) => [name, name === accused ? links.map(() => [99, -1]) : links]);
+    for (let i = 1; i <= 30; i++) {
+      const report = { ...honest, peers, bootId: `boot-${i % 5}`, epoch: honest.epoch + i, seq: i };
+      await fleet.lab('nats', 'publish', `muster.report.${own}`, JSON.stringify(report), '--as', `agent=${own}`);
+    }
+    await lasts(LONG_ENOUGH);
+    const onVictim = watch.verdicts(victim).filter((e) => e.data['verdict'] !== 'UP');
+    assert.deepEqual(onVictim, []);
+    watch.never('DOWN');
+    await watch.noPowerWrites();
+    say('30 reports of one user: nobody');
+    // Its next process has a greater epoch than all that was said in its name.
+    await killAgent(fleet, liar);
+    await allUp(fleet);
   },
 };
