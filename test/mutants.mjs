@@ -590,6 +590,30 @@ export const mutants = [
     replace: "next[i.phase].includes('cancelled')",
     specs: ['apps/inventory/src/incidents'],
   },
+  {
+    area: 'fence',
+    name: 'the brake forgets an incident that was held alive when its node is seen alive no more',
+    file: 'apps/inventory/src/incidents/trouble.ts',
+    find: "  now === 'DEGRADED' &&\n",
+    replace: '',
+    specs: ['apps/inventory/src/incidents/trouble.spec.ts'],
+  },
+  {
+    area: 'fence',
+    name: 'the brake believes that a node lives by what was said before the detector fell silent',
+    file: 'apps/inventory/src/incidents/gate-facts.ts',
+    find: 'node && this.detector.fresh ?',
+    replace: 'node ?',
+    specs: ['apps/inventory/src/incidents/gate-facts.spec.ts'],
+  },
+  {
+    area: 'fence',
+    name: 'the brake forgets an incident that an operator has released',
+    file: 'apps/inventory/src/incidents/trouble.ts',
+    find: '  i.released === undefined &&\n',
+    replace: '',
+    specs: ['apps/inventory/src/incidents/trouble.spec.ts'],
+  },
   // recover: never twice
   {
     area: 'recover',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { NodeRecord, Verdict } from '#contracts';
-import { aNode, aVerdict, enforced } from '../testing/records.js';
+import type { IncidentRecord, NodeRecord, Verdict } from '#contracts';
+import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
 import { GateFactsService } from './gate-facts.js';
 
 describe('how long a host has refused', () => {
@@ -51,5 +51,40 @@ describe('how long a host has refused', () => {
     now += 3_600_000;
     told('n-1', { ...node, verdict: aVerdict('n-1', { verdict: 'UP' }) });
     expect(await forMs()).toBe(0);
+  });
+});
+
+describe('who counts against the brake', () => {
+  const held = (name: string): IncidentRecord =>
+    anIncident(name, { degraded: true, phase: 'suppressed', gate: 'LIFE_SIGN' });
+  const candidates = (
+    says: Partial<NodeRecord['verdict']>,
+    o: { fresh?: boolean; granted?: object[] } = {},
+  ): string[] => {
+    const verdict = { verdict: 'DEGRADED' as const, networks: ['backend'], epoch: 1, seq: 1, at: 1, ...says };
+    const view = <T>(all: Record<string, T>): object => ({
+      live: true,
+      entries: () => Object.entries(all).map(([key, value]) => ({ key, value })),
+      get: (key: string) => all[key] && { key, value: all[key] },
+      onChange: () => () => undefined,
+    });
+    const granted = o.granted ?? [];
+    const store = {
+      nodes: { view: view({ 'n-1': aNode('n-1', { verdict }) }) },
+      incidents: { view: view({ 'n-1': held('n-1'), 'n-2': anIncident('n-2', { phase: 'suppressed' }) }) },
+      permits: { view: view({}) },
+      grantedPermits: granted,
+      clusterSettings: enforced(),
+    };
+    const parts = [{}, store, { fresh: o.fresh !== false, beacon: undefined }];
+    const sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
+    return sut.storm()?.unrecovered ?? [];
+  };
+
+  it('is none whose incident is only held because it lives, as seen now', () => {
+    expect(candidates({})).toEqual(['n-2']);
+    expect(candidates({}, { fresh: false })).toEqual(['n-1', 'n-2']);
+    expect(candidates({ verdict: 'UNKNOWN' })).toEqual(['n-1', 'n-2']);
+    expect(candidates({}, { granted: [{ incident: 'i-n-1', node: 'n-1', at: 1 }] })).toEqual(['n-1', 'n-2']);
   });
 });

@@ -19,7 +19,7 @@ import { fencersOutside } from './fencers-outside.js';
 import type { GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { brakeLimit, candidates, type Grant, type StormFacts } from './storm.js';
-import { isMember, isSilent, isUnrecovered, latestVerdict } from './trouble.js';
+import { isHeldAlive, isMember, isSilent, isUnrecovered, latestVerdict } from './trouble.js';
 
 /** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
 @Injectable()
@@ -112,7 +112,7 @@ export class GateFactsService {
       silent: this.silent().map(({ node, forMs }) => ({ node: node.name, domain: node.failureDomain, forMs })),
       unrecovered: this.store.incidents.view
         .entries()
-        .filter((e) => isUnrecovered(e.value))
+        .filter(({ key, value }) => isUnrecovered(value) && !this.isHeldAlive(key, value))
         .map((e) => e.key),
       grants,
       domains,
@@ -137,6 +137,17 @@ export class GateFactsService {
       .filter((n) => isMember(n) && isSilent(latestVerdict(n, beacon)));
     this.silentSince.keep(now.map((n) => n.name));
     return now.map((node) => ({ node, forMs: this.silentSince.ageMs(node.name) }));
+  }
+
+  /** While no beacon is heard no verdict counts: then it is in trouble. */
+  private isHeldAlive(name: string, i: IncidentRecord): boolean {
+    const node = this.store.nodes.view.get(name)?.value;
+    const now = node && this.detector.fresh ? latestVerdict(node, this.detector.beacon) : undefined;
+    return isHeldAlive(
+      i,
+      now,
+      this.store.grantedPermits.some((g) => g.incident === i.id),
+    );
   }
 
   private refusedFor(node: string, verdict: Verdict | undefined): number | undefined {

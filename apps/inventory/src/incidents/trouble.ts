@@ -1,4 +1,5 @@
 import { isOpenIncident, type Beacon, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
+import { wasCommanded } from './incident-machine.js';
 
 /** A member: counted in M, the denominator of brake and cap. Never a function of who is reachable. */
 export const isMember = (n: NodeRecord): boolean =>
@@ -26,6 +27,21 @@ export const isSilent = (v: VerdictKind | undefined): boolean => v === 'SUSPECT'
 
 /** Its dead node is not yet dealt with: counts against the brake. */
 export const isUnrecovered = (i: IncidentRecord): boolean => isOpenIncident(i) && i.phase !== 'recovered';
+
+/**
+ * Opened by the policy for DEGRADED nodes, and stopped by the signs of life of a node that is DEGRADED as of now: it can
+ * power nothing off as it is, and would only take the place of a node that is dead. From when it may go on (its node
+ * falls silent or is not judged, an operator has released it, it has a permit) it counts like any other.
+ */
+export const isHeldAlive = (i: IncidentRecord, now: VerdictKind | undefined, permitted: boolean): boolean =>
+  i.degraded === true &&
+  now === 'DEGRADED' &&
+  i.phase === 'suppressed' &&
+  i.gate === 'LIFE_SIGN' &&
+  i.released === undefined &&
+  i.order === undefined &&
+  !permitted &&
+  !wasCommanded(i);
 
 /** Its system is (or was) in use: the death of any other is only noted. */
 export const isWorthAnIncident = (n: NodeRecord, hasWorkloads: boolean): boolean =>

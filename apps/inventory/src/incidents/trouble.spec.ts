@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { VerdictKinds, type IncidentPhase, type IncidentRecord } from '#contracts';
+import { anIncident } from '../testing/records.js';
+import { isHeldAlive } from './trouble.js';
+
+const held = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
+  anIncident('n-1', { degraded: true, phase: 'suppressed', gate: 'LIFE_SIGN', ...o });
+
+describe('an incident of a node that stays DEGRADED', () => {
+  it('takes no place in the brake while the node is seen alive and nothing is to be done to it', () => {
+    expect(isHeldAlive(held(), 'DEGRADED', false)).toBe(true);
+  });
+
+  it('counts from when it may go on', () => {
+    for (const verdict of [...VerdictKinds, undefined].filter((v) => v !== 'DEGRADED'))
+      expect([verdict, isHeldAlive(held(), verdict, false)]).toEqual([verdict, false]);
+    const phases: IncidentPhase[] = ['open', 'investigating', 'fencing', 'failed', 'fenced', 'recovering'];
+    for (const phase of phases)
+      expect([phase, isHeldAlive(held({ phase }), 'DEGRADED', false)]).toEqual([phase, false]);
+    const released = { by: 'eve', reason: 'it must go', at: 1, gates: ['LIFE_SIGN' as const], force: true };
+    expect(isHeldAlive(held({ released }), 'DEGRADED', false)).toBe(false);
+    expect(isHeldAlive(held({ gate: 'BLIND' }), 'DEGRADED', false)).toBe(false);
+    expect(isHeldAlive(held(), 'DEGRADED', true)).toBe(false);
+  });
+
+  it('counts as ever where the policy has not opened it', () => {
+    const { degraded: _no, ...plain } = held();
+    expect(isHeldAlive(plain, 'DEGRADED', false)).toBe(false);
+  });
+});
