@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,6 +18,7 @@ describe('the monitor’s own look', () => {
   let troubles: string[];
   let learnt: (() => void)[];
   let closedPort: number;
+  const agents: Socket[] = [];
   const keys = { cluster: 'spec', keys: [randomBytes(32)] };
 
   beforeEach(async () => {
@@ -34,7 +35,19 @@ describe('the monitor’s own look', () => {
       tell();
     });
   });
-  afterEach(() => probes.close());
+  afterEach(() => {
+    probes.close();
+    agents.splice(0).forEach((agent) => agent.close());
+  });
+
+  /** What a node listens with; closed after the test, however that ends. */
+  async function anAgent(): Promise<Socket> {
+    const agent = createSocket('udp4');
+    agents.push(agent);
+    agent.bind(0, '127.0.0.1');
+    await once(agent, 'listening');
+    return agent;
+  }
 
   const state = (): string => probes.state('n0', performance.now(), FRESHNESS);
   const look = (address: string, over: Partial<ProbeTarget> = {}): void =>
@@ -68,9 +81,7 @@ describe('the monitor’s own look', () => {
   });
 
   it('believes an echo that comes after it was given up: whoever answers late lives', async () => {
-    const agent = createSocket('udp4');
-    agent.bind(0, '127.0.0.1');
-    await once(agent, 'listening');
+    const agent = await anAgent();
     const asked = once(agent, 'message') as Promise<[Buffer, { port: number; address: string }]>;
     look('127.0.0.1', { port: agent.address().port, limit: 1000, round: 60_000 });
     const [bytes, from] = await asked;
@@ -83,13 +94,10 @@ describe('the monitor’s own look', () => {
     agent.send(encodeDatagram(echo, keys), from.port, from.address);
     await until(() => state() === 'echo');
     expect(probes.evidence('n0', performance.now(), FRESHNESS)?.echo).toEqual(['management']);
-    agent.close();
   });
 
   it('has not forgotten an echo where a node is suspected again a moment later', async () => {
-    const agent = createSocket('udp4');
-    agent.bind(0, '127.0.0.1');
-    await once(agent, 'listening');
+    const agent = await anAgent();
     agent.once('message', (bytes, from) => {
       const probe = decodeDatagram(bytes, keys);
       if (typeof probe === 'string') throw new Error(probe);
@@ -103,13 +111,10 @@ describe('the monitor’s own look', () => {
     expect(state()).toBe('unknown');
     look('127.0.0.1', oneRound);
     expect(state()).toBe('echo');
-    agent.close();
   });
 
   it('counts what was not signed by this cluster, and believes none of it', async () => {
-    const agent = createSocket('udp4');
-    agent.bind(0, '127.0.0.1');
-    await once(agent, 'listening');
+    const agent = await anAgent();
     agent.on('message', (bytes, from) => {
       bytes[63] = (bytes[63] as number) ^ 1;
       agent.send(bytes, from.port, from.address);
@@ -117,7 +122,6 @@ describe('the monitor’s own look', () => {
     look('127.0.0.1', { port: agent.address().port, limit: 400, round: 60_000 });
     await until(() => state() === 'silent');
     expect(probes.forged).toBe(1);
-    agent.close();
   });
 
   it('keeps a banner in mind: one connection that fails is no death', async () => {
