@@ -1,59 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { DetectionProfiles } from '#contracts/settings.js';
 import { allSwitchedOn } from '../membership/membership.js';
+import { goodPeerList, goodReport } from '../testing/spoiled-input.js';
 import type { AgentStatus } from './agent-status.js';
 import { renderStatus } from './render-status.js';
 
+const { leaving: _leaving, ...report } = goodReport;
+
+/** Two peers, of which one shares only a network. */
 const status: AgentStatus = {
-  v: 1,
-  node: 'web-1',
-  bootId: 'boot-1',
-  epoch: 12,
-  seq: 340,
-  listVersion: 7,
-  networks: ['backend', 'management'],
-  peers: [
-    [
-      'db-1',
-      [
-        [0, 412],
-        [4, 300, 83],
-      ],
-    ],
-    [
-      'db-2',
-      [
-        [24, -1],
-        [0, -1],
-      ],
-    ],
-  ],
-  health: {
-    abstain: false,
-    sendErrors: {},
-    loopGapMs: 21,
-    warnings: ['peer list: no answer'],
-    metrics: {
-      rssBytes: 52 * 1024 * 1024,
-      cpuMs: 61_200,
-      standstills: 2,
-      sent: 100,
-      received: 90,
-      dropped: { mac: 3 },
-      rejoin: { runs: { timer: 2, heard: 1 }, lost: 1, greeted: 4, joined: 0, lostNow: 1 },
-    },
-  },
+  ...report,
+  health: { ...report.health, abstain: false, sendErrors: {} },
   workloads: [{ name: 'shop', generation: 3 }],
   list: {
-    version: 7,
-    cluster: 'c',
-    self: { name: 'web-1', networks: {} },
+    ...goodPeerList,
     peers: [
-      { name: 'db-1', networks: { backend: '10.2.0.1', management: '10.1.0.1' } },
-      { name: 'db-2', networks: { backend: '10.2.0.2' } },
+      { name: 'b', networks: { backend: '10.2.0.2', management: '10.1.0.2' } },
+      { name: 'd', networks: { backend: '10.2.0.3' } },
     ],
-    port: 7946,
-    detection: DetectionProfiles.lan,
   },
   nats: ['management'],
   sockets: [
@@ -62,16 +25,16 @@ const status: AgentStatus = {
   ],
   rejoin: {
     switches: { ...allSwitchedOn, timer: false },
-    lost: ['db-2'],
+    lost: ['d'],
     isolated: false,
     nextRunInMs: null,
-    happenings: [{ at: 0, peer: 'db-2', what: 'lost', why: 'silent' }],
+    happenings: [{ at: 0, peer: 'd', what: 'lost', why: 'silent' }],
   },
 };
 
 describe('the status of an agent, for people', () => {
   it('says what is heard of whom, what was dropped, and what the rejoin loop did and why', () => {
-    expect(renderStatus(status)).toBe(`web-1: epoch 12, boot boot-1, report 340
+    expect(renderStatus(status)).toBe(`a: epoch 12, boot boot-1, report 340
 peer list: version 7, 2 peers, profile lan
 NATS: connected over management
 socket backend: not bound (EADDRNOTAVAIL)
@@ -83,14 +46,14 @@ process: 52 MB, 61.2 s of processor time, stood still 2 times
 workloads: shop (generation 3)
 
 PEER  STATE   BACKEND       MANAGEMENT
-db-1  member  heard 0.4 ms  missing (4), 8.3 % lost
-db-2  lost    silent (24)   not shared
+b     member  heard 0.4 ms  missing (4), 8.3 % lost
+d     lost    silent (24)   not shared
 
-rejoin: lost db-2
+rejoin: lost d
   runs: 2 by timer, 1 by heard; none by the timer
   since the start: 1 lost, 4 greeted, 0 joined
   switched off: timer
-  1970-01-01T00:00:00.000Z  lost  db-2  silent
+  1970-01-01T00:00:00.000Z  lost  d  silent
 `);
   });
 
