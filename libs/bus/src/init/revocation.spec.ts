@@ -58,10 +58,12 @@ describe('a NATS user that is revoked', () => {
     await connectAs(created('n.1'));
     const seen = await connectedAgents(revoker, agents);
     expect(seen).toHaveLength(2);
+    // Whole seconds of the clock that signed it: neither later than now, nor of long ago.
+    for (const { issuedAt } of seen) expect(Math.abs(Date.now() - issuedAt)).toBeLessThan(600_000);
     expect(seen).toEqual(
       expect.arrayContaining([
-        { node: 'n.1', key: keyOf(created('n.1')) },
-        { node: 'n.1', key: keyOf(issued) },
+        { node: 'n.1', key: keyOf(created('n.1')), issuedAt: expect.any(Number) },
+        { node: 'n.1', key: keyOf(issued), issuedAt: expect.any(Number) },
       ]),
     );
     await Promise.all([service.close(), second.close()]);
