@@ -107,7 +107,7 @@ export interface PowerOrder {
   at: number;
   /** Highest number of a command before it: those above belong to it. */
   after: number;
-  /** `soft`: the boot that is meant. */
+  /** The boot that the node ran, by its record, when it was ordered: `soft` means that one, `on` awaits another. */
   bootId?: string;
   /** It was dealt with. */
   done?: boolean;

@@ -1489,7 +1489,11 @@ export const namedSchemas: Record<string, Schema> = {
       reason: { type: 'string' },
       at: { type: 'number' },
       after: { type: 'number', description: 'Highest number of a command before it: those above belong to it.' },
-      bootId: { type: 'string', description: '`soft`: the boot that is meant.' },
+      bootId: {
+        type: 'string',
+        description:
+          'The boot that the node ran, by its record, when it was ordered: `soft` means that one, `on` awaits another.',
+      },
       done: { type: 'boolean', description: 'It was dealt with.' },
       ok: {
         type: 'boolean',

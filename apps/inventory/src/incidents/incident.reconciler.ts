@@ -16,6 +16,7 @@ import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { powerOnForbidden } from '../recovery/power-on.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
+import { bootAwaited } from './boot-grace.js';
 import { evidenceOf } from './carried-evidence.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
@@ -43,6 +44,7 @@ export class IncidentReconciler implements Reconciler {
   private readonly commandsSeen = new AgeBook();
   private readonly failedSince = new AgeBook();
   private readonly orderedSince = new AgeBook();
+  private readonly switchedOn = new AgeBook();
   private readonly examined = new Map<string, { state: string; at: number }>();
 
   constructor(
@@ -67,6 +69,7 @@ export class IncidentReconciler implements Reconciler {
     this.power.keep(new Set([...silent, ...degraded].map((n) => n.name)));
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     const work: Promise<void>[] = [];
+    this.switchedOn.keep(this.store.incidents.view.entries().flatMap((e) => this.bootOf(e.value) ?? []));
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
     this.forgetEnded(new Set(open.map((e) => e.value.id)));
     for (const node of silent)
@@ -110,6 +113,7 @@ export class IncidentReconciler implements Reconciler {
       if (open.phase === 'recovered') await this.closeForNext(c, node, open);
       return;
     }
+    if (open !== undefined && this.mayBeBooting(open)) return;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
@@ -148,6 +152,16 @@ export class IncidentReconciler implements Reconciler {
     });
     const { incident, joined } = await this.incidents.openOrJoin(record, () => void c.check());
     if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), facts);
+  }
+
+  private bootOf(i: IncidentRecord): string | undefined {
+    return bootAwaited(i, this.store.nodes.view.get(i.node)?.value);
+  }
+
+  /** Switched on by Muster less than the grace of a reboot ago, on this process's own clock: it is not accused meanwhile. */
+  private mayBeBooting(i: IncidentRecord): boolean {
+    const boot = this.bootOf(i);
+    return boot !== undefined && this.switchedOn.ageMs(boot) < this.store.clusterSettings.leaveGrace;
   }
 
   private treatedAsDown(): NodeRecord[] {

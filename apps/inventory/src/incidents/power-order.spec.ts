@@ -99,6 +99,8 @@ describe('an order', () => {
 
   it('to shut down is meant for the boot that runs', () => {
     expect(withOrder(undefined, order({ action: 'soft' })).order?.bootId).toBe('boot-n-1');
+    // `on`: until the node is heard in another boot than this, it may be booting.
+    expect(withOrder(undefined, order({ action: 'on' })).order?.bootId).toBe('boot-n-1');
   });
 
   it('that nobody carried out is void, and another one is not', () => {

@@ -123,7 +123,7 @@ export function withOrder(was: IncidentRecord | undefined, o: NewOrder): Inciden
   const record = was === undefined ? closedFromBeginning(o, text) : note(was, text, o.at);
   const after = record.commands.reduce((most, c) => Math.max(most, c.n), 0);
   const order: PowerOrder = { action: o.action, by: o.by, reason: o.reason, at: o.at, after };
-  if (o.action === 'soft' && o.node.bootId !== undefined) order.bootId = o.node.bootId;
+  if (o.node.bootId !== undefined) order.bootId = o.node.bootId;
   return { ...record, order };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type {
   AlarmRecord,
+  ClusterSettings,
   GateAnswer,
   IncidentPhase,
   IncidentRecord,
@@ -9,7 +10,8 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { Subjects, defaultStorm } from '#contracts';
+import { SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
+import { anIncident } from '../testing/records.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
@@ -119,6 +121,40 @@ describe('inventory, from a death to the node back', () => {
     );
     return Object.keys(workloads).filter((w) => workloads[w]?.started);
   };
+
+  it('does not accuse a node that it powered on before the grace for its boot is over', async () => {
+    const leaveGrace = 4_000;
+    await fleet.bus.bucket<ClusterSettings>('settings').mutate(SETTINGS_KEY, (s) => s && { ...s.value, leaveGrace });
+    const at = Date.now();
+    const before = (await node('n-1')).bootId;
+    const on = {
+      n: 1,
+      epoch: 1,
+      fencer: 'f',
+      level: 0,
+      device: 'bmc',
+      verb: 'on',
+      at,
+      endedAt: at,
+      result: { ok: true },
+    };
+    const order = { action: 'on', by: 'eve', reason: 'r', at, after: 0, bootId: before, done: true, ok: true };
+    const switched = {
+      ...anIncident('n-1', { id: 'before', phase: 'closed' }),
+      commands: [on],
+      order,
+    } as IncidentRecord;
+    const began = performance.now();
+    await fleet.bus.bucket<IncidentRecord>('incidents').mutate('n-1', () => switched);
+    await fleet.die('n-1');
+    await until(async () => (await node('n-1')).verdict?.verdict === 'DOWN', 'n-1 noted as down');
+    const accused = await until(async () => {
+      const i = await record<IncidentRecord>('incidents', 'n-1');
+      return i?.id !== 'before' && i;
+    }, 'an incident of n-1');
+    expect(accused.phase).not.toBe('closed');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(leaveGrace);
+  });
 
   it('fences, recovers on another node, wants the power on again and closes when the node is back', async () => {
     await runs('db', 'n-1');
