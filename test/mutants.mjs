@@ -704,4 +704,20 @@ export const mutants = [
     replace: 'return end < 0 ? bucket.list() : view.entries();',
     specs: ['apps/inventory/src/recovery/assigned-now.spec.ts'],
   },
+  {
+    area: 'fence',
+    name: 'a node that is still booting after a power-on is accused',
+    file: 'apps/inventory/src/incidents/incident.reconciler.ts',
+    find: 'if (open !== undefined && this.mayBeBooting(open)) return;',
+    replace: '',
+    specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
+  },
+  {
+    area: 'fence',
+    name: 'the grace of a boot outlives the boot',
+    file: 'apps/inventory/src/incidents/boot-grace.ts',
+    find: 'node?.bootId === before',
+    replace: 'before !== null',
+    specs: ['apps/inventory/src/incidents/boot-grace.spec.ts'],
+  },
 ];
