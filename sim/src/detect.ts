@@ -33,7 +33,7 @@ export interface DetectResult {
 export interface DetectOptions {
   histories: number;
   seed: number;
-  /** Nodes in a fleet. @default 2 to 12, and now and then 33 to 40 */
+  /** Nodes in a fleet; large ones only are played in short histories of `lan` and `fast`. @default 2 to 12, and now and then 33 to 40 */
   sizes?: { least: number; most: number };
   progress?: (done: number, violations: number) => void;
 }
