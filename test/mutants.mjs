@@ -6,6 +6,22 @@ export const mutants = [
   // detect: nobody is called dead on the word of a minority, of one network, of the past, or of whoever cannot see
   {
     area: 'detect',
+    name: 'reports that were counted by other numbers are evidence',
+    file: 'apps/detector/src/verdicts/monitor.ts',
+    find: 'before !== undefined && !isDeepStrictEqual(before, detection)',
+    replace: 'before === null',
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+  },
+  {
+    area: 'detect',
+    name: 'after a change of numbers only the new period is waited for',
+    file: 'apps/detector/src/verdicts/monitor.ts',
+    find: 'Math.max(reportPeriod, before?.reportPeriod ?? 0)',
+    replace: 'reportPeriod',
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'half of the observers are a majority',
     file: 'apps/detector/src/verdicts/quorum.ts',
     find: 'count > assigned / 2',

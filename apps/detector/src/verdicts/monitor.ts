@@ -1,4 +1,5 @@
-import type { Report, Verdict } from '#contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { DetectionSettings, Report, Verdict } from '#contracts';
 import type { BusLog } from '#bus';
 import type { FleetView } from '../fleet/fleet-view.js';
 import type { ReportBook } from '../observers/report-book.js';
@@ -37,6 +38,8 @@ export class Monitor {
   private readonly assessor: Assessor;
   /** Of whom something was learnt in this turn of the loop. */
   private readonly learnt = new Set<string>();
+  /** By which it judged last. */
+  private numbers: DetectionSettings | undefined;
 
   constructor(
     private readonly p: MonitorParts,
@@ -92,11 +95,11 @@ export class Monitor {
     this.assessor.rest();
   }
 
-  /** Reports are missing before now. */
-  listenAnew(why: string, now: number): void {
+  /** Reports are missing before now, or were counted by other numbers. */
+  listenAnew(why: string, now: number, before?: DetectionSettings): void {
     this.attention.listenAnew(now);
     this.p.polls.forget();
-    this.beQuiet(why, now);
+    this.beQuiet(why, now, before);
   }
 
   isQuiet(now: number): boolean {
@@ -123,13 +126,28 @@ export class Monitor {
 
   /** Before anything is heard or judged. */
   private look(now: number): void {
+    this.lookAtNumbers(now);
     const gap = this.attention.look(now, this.p.fleet.settings.detection);
     if (gap !== undefined) this.listenAnew(`its own loop stood still for ${Math.round(gap)} ms`, now);
   }
 
+  /**
+   * Misses that were counted at another interval are no evidence by these numbers, and who is silent for too long by the
+   * former ones must not become a witness by longer ones.
+   */
+  private lookAtNumbers(now: number): void {
+    const { detection } = this.p.fleet.settings;
+    if (detection === this.numbers) return;
+    const before = this.numbers;
+    this.numbers = detection;
+    if (before !== undefined && !isDeepStrictEqual(before, detection))
+      this.listenAnew('its numbers were changed', now, before);
+  }
+
   /** Two report periods without a verdict: then everyone has spoken again, and is examined anew. */
-  private beQuiet(why: string, now: number): void {
-    this.attention.beQuiet(now, this.p.fleet.settings.detection);
+  private beQuiet(why: string, now: number, before?: DetectionSettings): void {
+    const { reportPeriod } = this.p.fleet.settings.detection;
+    this.attention.beQuiet(now, { reportPeriod: Math.max(reportPeriod, before?.reportPeriod ?? 0) });
     this.p.verdicts.sayAgain();
     this.p.log.info({ why }, 'quiet for two report periods');
   }

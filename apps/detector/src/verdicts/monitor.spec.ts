@@ -1,0 +1,135 @@
+import { expect, it } from '@jest/globals';
+import {
+  defaultSettings,
+  DetectionProfiles,
+  type ClusterSettings,
+  type DetectionSettings,
+  type NodeRecord,
+} from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
+import { FleetView, type Records } from '../fleet/fleet-view.js';
+import { ReportBook } from '../observers/report-book.js';
+import { PollBook } from '../polls/poll-book.js';
+import type { News } from './assessor.js';
+import { Monitor } from './monitor.js';
+import { VerdictLog } from './verdict-log.js';
+
+const NAMES = ['n-0', 'n-1', 'n-2', 'n-3', 'n-4'];
+const [DEAD, ...ALIVE] = NAMES as [string, ...string[]];
+const { lan, fast, wan } = DetectionProfiles;
+const TICK = 100;
+
+const records = <T>(values: () => Map<string, T>): Records<T> => ({
+  live: true,
+  get: (key) => (values().has(key) ? { value: values().get(key) as T } : undefined),
+  entries: () => [...values()].map(([key, value]) => ({ key, value, revision: 1 })),
+  onChange: () => () => undefined,
+});
+
+/** Five nodes that report by the numbers in force; one of them dies. */
+class Played {
+  now = 0;
+  numbers: DetectionSettings = lan;
+  readonly news: (News & { at: number })[] = [];
+  private diedAt = Infinity;
+  private seq = 0;
+  private spokeAt = -Infinity;
+  private settings: ClusterSettings = defaultSettings('spec');
+  private readonly monitor: Monitor;
+
+  constructor() {
+    const nodes = new Map(NAMES.map((name): [string, NodeRecord] => [name, aNode(name)]));
+    this.monitor = new Monitor(
+      {
+        fleet: new FleetView(
+          records(() => nodes),
+          records(() => new Map([['cluster', this.settings]])),
+          'spec',
+        ),
+        reports: new ReportBook(),
+        polls: new PollBook(() => 0),
+        verdicts: new VerdictLog(),
+        probes: { watch: () => undefined, state: () => 'silent', evidence: () => undefined },
+        witness: () => false,
+        leads: () => true,
+        wall: () => 0,
+        tell: (news) => this.news.push(...news.map((n) => ({ ...n, at: this.now }))),
+        ask: () => undefined,
+        log: { info: () => undefined },
+      },
+      0,
+    );
+    this.monitor.lead(1, 0);
+  }
+
+  die(): void {
+    this.diedAt = this.now;
+  }
+
+  change(numbers: DetectionSettings): void {
+    this.settings = { ...this.settings, detection: numbers };
+    this.numbers = numbers;
+  }
+
+  /** What is learnt of the death until then. */
+  verdictsUntil(end: number): string[] {
+    const from = this.news.length;
+    while (this.now < end) {
+      this.now += TICK;
+      if (this.now - this.spokeAt >= this.numbers.reportPeriod) this.report();
+      this.monitor.tick(this.now);
+    }
+    return this.news.slice(from).flatMap((n) => (n.node === DEAD ? [n.is.verdict] : []));
+  }
+
+  get lastAt(): number {
+    return this.news.at(-1)?.at ?? NaN;
+  }
+
+  private report(): void {
+    this.spokeAt = this.now;
+    this.seq += 1;
+    const { interval } = this.numbers;
+    const misses = Math.max(0, Math.floor((this.now - this.diedAt) / interval));
+    for (const node of this.diedAt <= this.now ? ALIVE : NAMES)
+      this.monitor.hear(
+        {
+          ...{ v: 1 as const, node, bootId: 'boot', epoch: 1, seq: this.seq, listVersion: 1, networks: ['management'] },
+          peers: NAMES.filter((n) => n !== node).map((n) => [n, [n === DEAD ? [misses, -1] : [0, 200]]]),
+          health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
+        },
+        this.now,
+      );
+  }
+}
+
+it('speaks for two report periods of nobody when its numbers change, in the longer of both, and then as before', () => {
+  for (const [from, to] of [
+    [lan, fast],
+    [wan, fast],
+    [lan, wan],
+  ] as const) {
+    const sut = new Played();
+    sut.change(from);
+    expect(sut.verdictsUntil(20_000)).toEqual(['UP']);
+    sut.die();
+    // Less than the silence that either asks for, and by the shorter numbers enough of it soon.
+    sut.verdictsUntil(21_300);
+    sut.change(to);
+    const quiet = 2 * Math.max(from.reportPeriod, to.reportPeriod);
+    expect([from.profile, to.profile, sut.verdictsUntil(21_300 + quiet)]).toEqual([from.profile, to.profile, []]);
+    expect(sut.verdictsUntil(60_000).at(-1)).toBe('DOWN');
+    expect(sut.lastAt).toBeGreaterThan(21_300 + quiet);
+  }
+});
+
+it('goes on as it was where settings are written again with the same numbers', () => {
+  const sut = new Played();
+  sut.verdictsUntil(20_000);
+  sut.die();
+  sut.verdictsUntil(22_000);
+  sut.change({ ...lan });
+  sut.verdictsUntil(40_000);
+  expect(sut.news.at(-1)).toMatchObject({ node: DEAD, is: { verdict: 'DOWN' } });
+  expect(sut.lastAt).toBeLessThanOrEqual(20_000 + lan.interval * lan.misses + lan.reportPeriod + TICK);
+});
