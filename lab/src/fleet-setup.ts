@@ -97,7 +97,7 @@ export class FleetSetup {
     const [master, ...workers] = knownHosts(plan).map((h) => h.node);
     await this.commissionGroup('service-master', [master!]);
     if (workers.length > 0) await this.commissionGroup('service-worker', workers);
-    await this.all(knownHosts(plan), 'be in service', 60_000, (n) => n.inService);
+    await this.all(knownHosts(plan), 'be in service', 60_000 + workers.length * 2_000, (n) => n.inService);
   }
 
   private async commissionGroup(hostGroup: string, nodes: string[]): Promise<void> {

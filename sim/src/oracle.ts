@@ -121,7 +121,7 @@ export class Oracle {
     this.sign(target, at);
     if (kind === 'polled') (this.pollEchoAt[observer] as Float64Array)[target] = at;
     if (kind !== 'echo' || at - sentAt >= this.n.interval * IN_TIME) return;
-    const stood = this.world.pausesOf(observer).some((p) => p.until > sentAt && p.from < at);
+    const stood = this.world.standstillsOf(observer).some((p) => p.until > sentAt && p.from < at);
     if (!stood) (this.answeredAt[observer] as Float64Array)[target] = at;
   }
 
@@ -142,7 +142,8 @@ export class Oracle {
   /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
   pollDone(observer: number, begun: number, now: number): boolean[] {
     const stood =
-      this.stoodLately(observer, now) || this.world.pausesOf(observer).some((p) => p.until > begun && p.from < now);
+      this.stoodLately(observer, now) ||
+      this.world.standstillsOf(observer).some((p) => p.until > begun && p.from < now);
     return this.names.map(
       (_n, target) => !stood && ((this.pollEchoAt[observer] as Float64Array)[target] as number) < begun,
     );
@@ -301,7 +302,7 @@ export class Oracle {
     const span = this.n.interval * ABSTAIN - 1;
     const start = this.startedAt[node] as number;
     return this.world
-      .pausesOf(node)
+      .standstillsOf(node)
       .some((p) => p.until - Math.max(p.from, start) > this.n.loopGap && p.until <= at && at - p.until < span);
   }
 
@@ -314,15 +315,15 @@ export class Oracle {
   /** No answer for x; and this process ran for long enough since to have sent and missed all the probes. */
   private wasSilent(observer: number, target: number, at: number): boolean {
     let since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
-    for (const p of this.world.pausesOf(observer)) {
+    for (const p of this.world.standstillsOf(observer)) {
       if (p.until > at || p.until <= since) continue;
       if (p.until - p.from > this.x) since = p.until;
     }
     let ran = at - since;
-    for (const p of this.world.pausesOf(observer))
+    for (const p of this.world.standstillsOf(observer))
       if (p.until - p.from > this.n.loopGap) ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
     // After a standstill too short to be one, the next probe follows the late one sooner.
-    const short = this.world.pausesOf(observer).filter((p) => p.until - p.from <= this.n.loopGap);
+    const short = this.world.standstillsOf(observer).filter((p) => p.until - p.from <= this.n.loopGap);
     const late = short.filter((p) => p.until > since - this.n.interval && p.from < at);
     const slack = this.n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
     return at - since >= this.x - slack && ran >= this.x * IN_TIME - slack;

@@ -56,6 +56,7 @@ export class World {
   private readonly byKind: Partial<Record<Fault['kind'], Fault[]>> = {};
   private readonly lives: Process[][];
   private readonly pauses: Pause[][];
+  private readonly standstills: Lasting[][];
   private readonly cuts: Cut[];
 
   constructor(
@@ -66,6 +67,7 @@ export class World {
     const nodes = Array.from({ length: size }, (_, i) => i);
     this.lives = nodes.map((node) => this.livesOf(node));
     this.pauses = nodes.map((node) => this.of('pause').filter((p) => p.node === node));
+    this.standstills = this.pauses.map(joined);
     this.cuts = this.of('cut').map(({ from, until, a, b, oneWay, networks }) => {
       const side = new Uint8Array(size + 1);
       for (const [ends, is] of [
@@ -95,8 +97,9 @@ export class World {
     return this.lives[node] as Process[];
   }
 
-  pausesOf(node: number): readonly Pause[] {
-    return this.pauses[node] as Pause[];
+  /** When the node did not run, in their order: pauses that overlap are one. */
+  standstillsOf(node: number): readonly Readonly<Lasting>[] {
+    return this.standstills[node] as Lasting[];
   }
 
   runs(node: number, t: number): boolean {
@@ -158,4 +161,14 @@ export class World {
     if (from < Infinity) live(Infinity, undefined);
     return lives;
   }
+}
+
+function joined(spans: readonly Lasting[]): Lasting[] {
+  const all: Lasting[] = [];
+  for (const { from, until } of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = all.at(-1);
+    if (last && from <= last.until) last.until = Math.max(last.until, until);
+    else all.push({ from, until });
+  }
+  return all;
 }

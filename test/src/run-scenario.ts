@@ -138,6 +138,20 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
   }
 }
 
+/** A fleet that does not come up fails its own scenarios, not the hours of the others. */
+async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
+  try {
+    await runOnFleet(wanted, results, quiet);
+  } catch (e) {
+    const failure = `its fleet failed: ${e instanceof Error ? e.message : String(e)}`;
+    for (const { name, title } of wanted.filter((s) => !results.some((r) => r.name === s.name))) {
+      const result: Result = { name, title, ok: false, seconds: 0, healedSeconds: 0, figures: [], failure, void: [] };
+      tell(result);
+      results.push(result);
+    }
+  }
+}
+
 /** Those that can share a fleet. */
 const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
   const groups = new Map<string, Scenario[]>();
@@ -166,7 +180,7 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   // Both are waited for before an error is told: each takes down its own fleet.
   const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
   if (failed) throw failed.reason;
-  for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOnFleet(group, results, quiet);
+  for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, results, quiet);
   return skipped.length;
 }
 

@@ -20,7 +20,6 @@ export const detectionLong: readonly Scenario[] = [
   D1of3,
   D7of3,
   D1of10,
-  D1of32,
   D7of2,
   D7of4,
   D10of4,
@@ -42,4 +41,5 @@ export const detectionLong: readonly Scenario[] = [
   D7of6,
   D9,
   D10of6,
+  D1of32,
 ];
