@@ -16,7 +16,7 @@ import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { powerOnForbidden } from '../recovery/power-on.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
-import { bootAwaited } from './boot-grace.js';
+import { bootAwaited, isOrderedOn } from './boot-grace.js';
 import { evidenceOf } from './carried-evidence.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
@@ -113,7 +113,7 @@ export class IncidentReconciler implements Reconciler {
       if (open.phase === 'recovered') await this.closeForNext(c, node, open);
       return;
     }
-    if (open !== undefined && this.mayBeBooting(open)) return;
+    if (open !== undefined && this.isSwitchedOn(open)) return;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
@@ -123,7 +123,7 @@ export class IncidentReconciler implements Reconciler {
   /** Treated as DOWN by policy: the same way, and held by gate LIFE_SIGN while anybody hears it. */
   private async onDegraded(c: ConductorView, node: NodeRecord): Promise<void> {
     const open = this.store.incidents.view.get(node.name)?.value;
-    if (open !== undefined && isOpenIncident(open)) return;
+    if (open !== undefined && (isOpenIncident(open) || this.isSwitchedOn(open))) return;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DEGRADED' || isOlder(verdict, node)) return;
@@ -150,7 +150,10 @@ export class IncidentReconciler implements Reconciler {
       story: this.power.story(node.name),
       at,
     });
-    const { incident, joined } = await this.incidents.openOrJoin(record, () => void c.check());
+    const { incident, joined } = await this.incidents.openOrJoin(record, {
+      check: () => void c.check(),
+      keeps: (over) => this.isSwitchedOn(over),
+    });
     if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), facts);
   }
 
@@ -158,8 +161,12 @@ export class IncidentReconciler implements Reconciler {
     return bootAwaited(i, this.store.nodes.view.get(i.node)?.value);
   }
 
-  /** Switched on by Muster less than the grace of a reboot ago, on this process's own clock: it is not accused meanwhile. */
-  private mayBeBooting(i: IncidentRecord): boolean {
+  /**
+   * It is being switched on by an order, or was by Muster less than the grace of a reboot ago: it is not accused meanwhile.
+   * The grace is counted on this process's own clock, from when it first saw the command, so each conductor begins anew.
+   */
+  private isSwitchedOn(i: IncidentRecord): boolean {
+    if (isOrderedOn(i)) return true;
     const boot = this.bootOf(i);
     return boot !== undefined && this.switchedOn.ageMs(boot) < this.store.clusterSettings.leaveGrace;
   }

@@ -16,15 +16,17 @@ export class IncidentService {
 
   /**
    * The node's open incident, or this new one: whoever comes second joins the first.
-   * @param check called right before the write; throws where the right to write is gone
+   * @param o `check`: called right before the write; throws where the right to write is gone. `keeps`: a record that is
+   *   over is left alone all the same, and answered as joined
    */
   async openOrJoin(
     record: IncidentRecord,
-    check: () => void = () => undefined,
+    o: { check?: () => void; keeps?: (over: IncidentRecord) => boolean } = {},
   ): Promise<{ incident: WithRevision<IncidentRecord>; joined: boolean }> {
     const done = await this.store.incidents.bucket.mutate(record.node, (current) => {
-      if (current !== undefined && isOpenIncident(current.value)) return undefined;
-      check();
+      if (current !== undefined && (isOpenIncident(current.value) || o.keeps?.(current.value) === true))
+        return undefined;
+      o.check?.();
       return record;
     });
     if (done.value === undefined) throw new MusterError('INTERNAL', `the incident of ${record.node} vanished`);

@@ -7,6 +7,7 @@ import {
   type IncidentRecord,
   type NodeRecord,
   type OffProof,
+  type PowerOrder,
   type RpcAnswer,
   type RpcRequest,
   type WithRevision,
@@ -62,7 +63,7 @@ export class OperatorOrders {
       story: this.power.story(node.name),
       at: Date.now(),
     });
-    if (o.cycle === true) record.order = { action: 'on', by: q.by, reason: q.reason, at: record.openedAt, after: 0 };
+    if (o.cycle === true) record.order = cycled(record, node);
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) => {
@@ -154,6 +155,16 @@ export class OperatorOrders {
     }
   }
 }
+
+/** The second half of a cycle. */
+const cycled = (i: IncidentRecord, node: NodeRecord): PowerOrder => ({
+  action: 'on',
+  by: i.by ?? '',
+  reason: i.reason,
+  at: i.openedAt,
+  after: 0,
+  ...(node.bootId !== undefined && { bootId: node.bootId }),
+});
 
 /** @throws MusterError FENCING_REFUSED where this gate cannot be released, or not without force */
 export function refuseRelease(

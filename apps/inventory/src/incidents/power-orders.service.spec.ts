@@ -43,7 +43,12 @@ describe('power by hand, asked of inventory', () => {
   it('fences for off and for cycle, by the same gates, and keeps in mind which of them was asked for', async () => {
     expect((await act('n-2', 'cycle')).detail).toContain('NOT_FENCEABLE');
     const cycle = await seen(sut.incidents, 'n-2', (i) => i.phase === 'suppressed');
-    expect(cycle).toMatchObject({ cause: 'manual', by: 'eve', order: { action: 'on' }, commands: [] });
+    expect(cycle).toMatchObject({
+      cause: 'manual',
+      by: 'eve',
+      order: { action: 'on', bootId: 'boot-n-2' },
+      commands: [],
+    });
     // It waits at its gate: the power is its own until it is over, and off joins it.
     await expect(act('n-2', 'on')).rejects.toMatchObject({ code: 'INCIDENT_STATE' });
     expect(await act('n-2', 'off')).toMatchObject({ incident: cycle.id, detail: expect.stringContaining('joins') });

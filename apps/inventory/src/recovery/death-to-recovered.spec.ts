@@ -156,6 +156,25 @@ describe('inventory, from a death to the node back', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(leaveGrace);
   });
 
+  it('does not open an incident in the place of an order to switch on that is still to be carried out', async () => {
+    const order = { action: 'on' as const, by: 'eve', reason: 'r', at: 1, after: 0 };
+    const before = { ...anIncident('n-1', { id: 'before', phase: 'closed' }), order };
+    await fleet.bus.bucket<IncidentRecord>('incidents').mutate('n-1', () => before);
+    await fleet.die('n-1');
+    await until(async () => (await node('n-1')).verdict?.verdict === 'DOWN', 'n-1 noted as down');
+    // When the one that died after it has its incident, n-1 was looked at.
+    await fleet.die('n-2');
+    await until(async () => record<IncidentRecord>('incidents', 'n-2'), 'an incident of n-2');
+    expect(await record<IncidentRecord>('incidents', 'n-1')).toMatchObject({ id: 'before', order });
+    await fleet.bus
+      .bucket<IncidentRecord>('incidents')
+      .mutate('n-1', () => ({ ...before, order: { ...order, done: true, ok: false } }));
+    await until(
+      async () => (await record<IncidentRecord>('incidents', 'n-1'))?.id !== 'before',
+      'an incident of n-1, when its order has ended',
+    );
+  });
+
   it('fences, recovers on another node, wants the power on again and closes when the node is back', async () => {
     await runs('db', 'n-1');
     await fleet.die('n-1');
