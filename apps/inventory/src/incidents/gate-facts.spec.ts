@@ -56,10 +56,13 @@ describe('how long a host has refused', () => {
 
 describe('who counts against the brake', () => {
   const held = (name: string): IncidentRecord =>
-    anIncident(name, { degraded: true, phase: 'suppressed', gate: 'LIFE_SIGN' });
+    anIncident(name, {
+      ...{ degraded: true, phase: 'suppressed', gate: 'NOT_FENCEABLE' },
+      gates: [{ gate: 'LIFE_SIGN', pass: false, detail: '' }],
+    });
   const candidates = (
     says: Partial<NodeRecord['verdict']>,
-    o: { fresh?: boolean; granted?: object[] } = {},
+    o: { fresh?: boolean; sighted?: boolean; granted?: object[] } = {},
   ): string[] => {
     const verdict = { verdict: 'DEGRADED' as const, networks: ['backend'], epoch: 1, seq: 1, at: 1, ...says };
     const view = <T>(all: Record<string, T>): object => ({
@@ -76,7 +79,7 @@ describe('who counts against the brake', () => {
       grantedPermits: granted,
       clusterSettings: enforced(),
     };
-    const parts = [{}, store, { fresh: o.fresh !== false, beacon: undefined }];
+    const parts = [{}, store, { fresh: o.fresh !== false, sighted: o.fresh !== false && o.sighted !== false }];
     const sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
     return sut.storm()?.unrecovered ?? [];
   };
@@ -84,6 +87,7 @@ describe('who counts against the brake', () => {
   it('is none whose incident is only held because it lives, as seen now', () => {
     expect(candidates({})).toEqual(['n-2']);
     expect(candidates({}, { fresh: false })).toEqual(['n-1', 'n-2']);
+    expect(candidates({}, { sighted: false })).toEqual(['n-1', 'n-2']);
     expect(candidates({ verdict: 'UNKNOWN' })).toEqual(['n-1', 'n-2']);
     expect(candidates({}, { granted: [{ incident: 'i-n-1', node: 'n-1', at: 1 }] })).toEqual(['n-1', 'n-2']);
   });

@@ -139,10 +139,10 @@ export class GateFactsService {
     return now.map((node) => ({ node, forMs: this.silentSince.ageMs(node.name) }));
   }
 
-  /** While no beacon is heard no verdict counts: then it is in trouble. */
+  /** While no detector that sees the fleet is heard no verdict counts: then it is in trouble. */
   private isHeldAlive(name: string, i: IncidentRecord): boolean {
     const node = this.store.nodes.view.get(name)?.value;
-    const now = node && this.detector.fresh ? latestVerdict(node, this.detector.beacon) : undefined;
+    const now = node && this.detector.sighted ? latestVerdict(node, this.detector.beacon) : undefined;
     return isHeldAlive(
       i,
       now,

@@ -3,12 +3,16 @@ import { VerdictKinds, type IncidentPhase, type IncidentRecord } from '#contract
 import { anIncident } from '../testing/records.js';
 import { isHeldAlive } from './trouble.js';
 
+const life = (pass: boolean): IncidentRecord['gates'] => [{ gate: 'LIFE_SIGN', pass, detail: '' }];
 const held = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
-  anIncident('n-1', { degraded: true, phase: 'suppressed', gate: 'LIFE_SIGN', ...o });
+  anIncident('n-1', { degraded: true, phase: 'suppressed', gate: 'LIFE_SIGN', gates: life(false), ...o });
 
 describe('an incident of a node that stays DEGRADED', () => {
   it('takes no place in the brake while the node is seen alive and nothing is to be done to it', () => {
     expect(isHeldAlive(held(), 'DEGRADED', false)).toBe(true);
+    // A gate that is asked before it stops it as well.
+    for (const gate of ['BLIND', 'NOT_FENCEABLE'] as const)
+      expect([gate, isHeldAlive(held({ gate }), 'DEGRADED', false)]).toEqual([gate, true]);
   });
 
   it('counts from when it may go on', () => {
@@ -19,7 +23,8 @@ describe('an incident of a node that stays DEGRADED', () => {
       expect([phase, isHeldAlive(held({ phase }), 'DEGRADED', false)]).toEqual([phase, false]);
     const released = { by: 'eve', reason: 'it must go', at: 1, gates: ['LIFE_SIGN' as const], force: true };
     expect(isHeldAlive(held({ released }), 'DEGRADED', false)).toBe(false);
-    expect(isHeldAlive(held({ gate: 'BLIND' }), 'DEGRADED', false)).toBe(false);
+    for (const gates of [life(true), []])
+      expect(isHeldAlive(held({ gate: 'BLIND', gates }), 'DEGRADED', false)).toBe(false);
     expect(isHeldAlive(held(), 'DEGRADED', true)).toBe(false);
   });
 

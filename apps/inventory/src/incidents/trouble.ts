@@ -37,7 +37,8 @@ export const isHeldAlive = (i: IncidentRecord, now: VerdictKind | undefined, per
   i.degraded === true &&
   now === 'DEGRADED' &&
   i.phase === 'suppressed' &&
-  i.gate === 'LIFE_SIGN' &&
+  // The gate that stops it is the first in order: another before it does not make the node any less alive.
+  i.gates.some((g) => g.gate === 'LIFE_SIGN' && !g.pass) &&
   i.released === undefined &&
   i.order === undefined &&
   !permitted &&
