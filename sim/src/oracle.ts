@@ -322,9 +322,10 @@ export class Oracle {
     let ran = at - since;
     for (const p of this.world.standstillsOf(observer))
       if (p.until - p.from > this.n.loopGap) ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
-    // After a standstill too short to be one, the next probe follows the late one sooner.
+    // After a standstill too short to be one, the next probe follows the late one sooner; where echoes take nearly as
+    // long as they may, so does the one after it, which had to wait for the late one's.
     const short = this.world.standstillsOf(observer).filter((p) => p.until - p.from <= this.n.loopGap);
-    const late = short.filter((p) => p.until > since - this.n.interval && p.from < at);
+    const late = short.filter((p) => p.until > since - 2 * this.n.interval && p.from < at);
     const slack = this.n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
     return at - since >= this.x - slack && ran >= this.x * IN_TIME - slack;
   }
