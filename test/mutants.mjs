@@ -716,8 +716,8 @@ export const mutants = [
     area: 'admit',
     name: 'a workload that was assigned a moment ago does not keep its node',
     file: 'apps/inventory/src/recovery/assigned-now.ts',
-    find: 'return (await view.shows(end, BEHIND_MS)) ? view.entries() : bucket.list();',
-    replace: 'return end < 0 ? bucket.list() : view.entries();',
+    find: 'return (await view.shows(end, BEHIND_MS)) ? undefined : bucket.list();',
+    replace: 'return end < 0 ? bucket.list() : undefined;',
     specs: ['apps/inventory/src/recovery/assigned-now.spec.ts'],
   },
   {
@@ -775,5 +775,21 @@ export const mutants = [
     find: "g.gate === 'LIFE_SIGN' && !g.pass",
     replace: "g.gate === 'LIFE_SIGN'",
     specs: ['apps/inventory/src/incidents/trouble.spec.ts'],
+  },
+  {
+    area: 'fence',
+    name: 'a job begins on a node whose incident has only just been ordered',
+    file: 'apps/inventory/src/recovery/move.reconciler.ts',
+    find: 'const incident = (await this.store.incidents.bucket.get(name))?.value;',
+    replace: 'const incident = this.store.incidents.view.get(name)?.value;',
+    specs: ['apps/inventory/src/recovery/move.reconciler.spec.ts'],
+  },
+  {
+    area: 'fence',
+    name: 'a node is taken that a power-off may still reach',
+    file: 'apps/inventory/src/recovery/move.reconciler.ts',
+    find: '(incident && this.quarantine.reasonOf(incident)) ??',
+    replace: '',
+    specs: ['apps/inventory/src/recovery/move.reconciler.spec.ts'],
   },
 ];

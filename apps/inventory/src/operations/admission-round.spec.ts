@@ -22,7 +22,7 @@ const onNode = (name: string, node: string, revision: number): Entry<WorkloadRec
 });
 
 /** A round whose view of the workloads ends at revision 4, while their bucket ends at 5. */
-function behind(o: { catchesUp: boolean }): { round: AdmissionRound; lists: () => number } {
+function behind(o: { catchesUp: boolean }): { round: AdmissionRound; lists: () => number; assign: () => void } {
   const stored = [onNode('web', 'a-1', 4), onNode('db', 'b-1', 5)];
   let [shown, lists] = [4, 0];
   const view = {
@@ -40,7 +40,11 @@ function behind(o: { catchesUp: boolean }): { round: AdmissionRound; lists: () =
     list: async () => Promise.resolve((lists++, stored)),
   };
   const store = { workloads: { bucket, view } } as unknown as InventoryStore;
-  return { round: new AdmissionRound(store), lists: () => lists };
+  const assign = (): void => {
+    stored.push(onNode('late', 'c-1', 6));
+    shown = 6;
+  };
+  return { round: new AdmissionRound(store), lists: () => lists, assign };
 }
 
 describe('workloads, for a request that ends what runs on its nodes', () => {
@@ -49,6 +53,13 @@ describe('workloads, for a request that ends what runs on its nodes', () => {
     await round.catchUpWorkloads();
     expect(round.workloadsOn('b-1')).toEqual(['db']);
     expect(lists()).toBe(0);
+  });
+
+  it('are those that the view shows when it is decided, where it has caught up', async () => {
+    const { round, assign } = behind({ catchesUp: true });
+    await round.catchUpWorkloads();
+    assign();
+    expect(round.workloadsOn('c-1')).toEqual(['late']);
   });
 
   it('are read, once for all requests, where the view stays behind', async () => {

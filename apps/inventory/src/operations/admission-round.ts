@@ -1,10 +1,7 @@
 import { NODE_NAME_PATTERN, type JobRecord, type NodeRecord, type Reservations, type WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
-import { workloadsNow } from '../recovery/assigned-now.js';
+import { BEHIND_MS, workloadsBehind } from '../recovery/assigned-now.js';
 import type { InventoryStore } from '../store/inventory-store.js';
-
-/** A view that is further behind than this, ms, is not waited for: its bucket is then read. */
-const BEHIND_MS = 500;
 
 /**
  * What one group of decisions rests on. It is made after the reservations were read. A settlement writes the node first
@@ -46,7 +43,7 @@ export class AdmissionRound {
 
   /** For requests that end what runs on their nodes: whatever was assigned before now is known from now on. */
   catchUpWorkloads(): Promise<void> {
-    this.workloadsKnown ??= workloadsNow(this.store.workloads).then((all) => void (this.workloadsRead = all));
+    this.workloadsKnown ??= workloadsBehind(this.store.workloads).then((all) => void (this.workloadsRead = all));
     return this.workloadsKnown;
   }
 

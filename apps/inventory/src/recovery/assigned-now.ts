@@ -3,15 +3,22 @@ import type { WorkloadRecord } from '#contracts';
 import type { Table } from '../store/inventory-store.js';
 
 /** A view that is further behind than this, ms, is not waited for: its bucket is then read. */
-const BEHIND_MS = 500;
+export const BEHIND_MS = 500;
 
 /**
  * Every workload, for decisions that rest on a node having none: whatever was assigned before now is in it. Any replica
  * may have written that, and the view shows it only a moment later.
  */
-export async function workloadsNow({ bucket, view }: Table<WorkloadRecord>): Promise<readonly Entry<WorkloadRecord>[]> {
+const workloadsNow = async (all: Table<WorkloadRecord>): Promise<readonly Entry<WorkloadRecord>[]> =>
+  (await workloadsBehind(all)) ?? all.view.entries();
+
+/** Waits until the view shows all that was written before now. @returns the bucket, where the view stays behind */
+export async function workloadsBehind({
+  bucket,
+  view,
+}: Table<WorkloadRecord>): Promise<readonly Entry<WorkloadRecord>[] | undefined> {
   const end = await bucket.lastRevision(view.revision);
-  return (await view.shows(end, BEHIND_MS)) ? view.entries() : bucket.list();
+  return (await view.shows(end, BEHIND_MS)) ? undefined : bucket.list();
 }
 
 /** Names of the workloads that are assigned to the node now. */

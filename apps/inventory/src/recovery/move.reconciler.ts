@@ -124,10 +124,11 @@ export class MoveReconciler implements Reconciler {
   private async isFree(name: string, stuck: Stuck): Promise<boolean> {
     const node = (await this.store.nodes.bucket.get(name))?.value;
     if (node === undefined) return true;
+    const incident = (await this.store.incidents.bucket.get(name))?.value;
     const why =
       notEmptyBecause(node, [], this.reported(name)) ??
-      this.quarantine.reason(name) ??
-      (this.isInIncident(name) ? 'It has an open incident.' : undefined);
+      (incident && this.quarantine.reasonOf(incident)) ??
+      (incident && !quiet.includes(incident.phase) ? 'It has an open incident.' : undefined);
     if (why !== undefined) stuck(name, why);
     return why === undefined;
   }

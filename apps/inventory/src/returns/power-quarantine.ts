@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { IncidentRecord } from '#contracts';
 import { AgeBook } from '../incidents/age-book.js';
 import { isOrderPending } from '../incidents/incident-machine.js';
 import { quarantineOver } from '../incidents/quarantine.js';
@@ -26,10 +27,14 @@ export class PowerQuarantine implements OnApplicationShutdown {
     this.stop();
   }
 
-  /** Why the node must be left alone now; undefined: it need not. */
+  /** Why the node must be left alone now, by the view; undefined: it need not. */
   reason(node: string): string | undefined {
     const incident = this.store.incidents.view.get(node)?.value;
-    if (!incident) return undefined;
+    return incident && this.reasonOf(incident);
+  }
+
+  /** The same, by a record that was read: for a decision that the view may be behind of. */
+  reasonOf(incident: IncidentRecord): string | undefined {
     // What is set up meanwhile would be cut short; of an incident that is under way the order is not due yet.
     if (isOrderPending(incident) && quiet.includes(incident.phase))
       return `power ${incident.order?.action ?? ''} was ordered by ${incident.order?.by ?? ''}, and is not done yet`;
