@@ -45,6 +45,7 @@ export class ReturnReconciler implements Reconciler {
       .sort((a, b) => (a.pendingReturn?.at ?? 0) - (b.pendingReturn?.at ?? 0));
     let free = RETURNS_AT_ONCE - this.running();
     for (const n of due) {
+      this.noteFailedTry(n, c.now);
       const step = returnStep(n, this.look(n, c.now));
       if (step.do === 'hold') {
         c.check();
@@ -67,7 +68,6 @@ export class ReturnReconciler implements Reconciler {
   }
 
   private look(n: NodeRecord, now: number): Parameters<typeof returnStep>[1] {
-    this.noteFailedTry(n, now);
     return {
       incident: this.store.incidents.view.get(n.name)?.value.phase,
       reserved: this.isTaken(n.name),
