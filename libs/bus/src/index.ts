@@ -6,7 +6,6 @@ export { FreshReads } from './fresh-reads.js';
 export type { FollowHandler, FollowOptions } from './follow.js';
 export type { LogChunk, ReadLogOptions } from './job-log.js';
 export { addAgentUsers, credentialsFile, initCluster, isCluster, type InitOptions } from './init/init-cluster.js';
-export { publicKeyOf } from '#contracts/nkey.js';
 export { issueAgentCredentials, readAgentsKey, type AgentsKey } from './init/agents-key.js';
 export {
   connectedAgents,

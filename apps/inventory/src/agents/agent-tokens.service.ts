@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { KvBucket, KvView } from '#bus';
 import {
   AGENT_TOKEN_PREFIX,
   AGENT_TOKEN_USES,
@@ -15,17 +14,17 @@ import {
   type StoredAgentToken,
 } from '#contracts';
 import { ServiceContext } from '#service';
-import { InventoryStore } from '../store/inventory-store.js';
+import { InventoryStore, type Table } from '../store/inventory-store.js';
+import { settingsOf } from '../store/settings-of.js';
 import { AgentUsers } from './agent-users.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { enrolledName, type EnrolRequest } from './enrolment.js';
-import { hasTokenEnded, refuseOther, refuseRevoked, unused, used } from './token-use.js';
+import { asToken, hasTokenEnded, refuseOther, refuseRevoked, unused, used } from './token-use.js';
 
 /** Tokens with which hosts enrol themselves. What is stored lets nobody in: a token is not its hash. */
 @Injectable()
 export class AgentTokensService {
-  private readonly bucket: KvBucket<StoredAgentToken>;
-  private readonly view: KvView<StoredAgentToken>;
+  private readonly tokens: Table<StoredAgentToken>;
 
   constructor(
     private readonly context: ServiceContext,
@@ -33,9 +32,7 @@ export class AgentTokensService {
     private readonly enrolment: EnrolmentService,
     private readonly users: AgentUsers,
   ) {
-    this.bucket = store.bus.bucket<StoredAgentToken>('settings');
-    // The same watch serves all keys of the bucket: only the type differs.
-    this.view = store.settings.view as unknown as KvView<StoredAgentToken>;
+    this.tokens = settingsOf(store);
   }
 
   /** Those that have not ended, newest first. */
@@ -49,7 +46,8 @@ export class AgentTokensService {
 
   async create(q: RpcRequest<'inventory.agentTokens.create'>): Promise<AgentToken> {
     const now = Date.now();
-    for (const old of this.stored()) if (hasTokenEnded(old, now)) await this.bucket.delete(agentTokenKey(old.id));
+    for (const old of this.stored())
+      if (hasTokenEnded(old, now)) await this.tokens.bucket.delete(agentTokenKey(old.id));
     const token: StoredAgentToken = {
       id: tokenId(q.sha256),
       by: q.by,
@@ -59,23 +57,23 @@ export class AgentTokensService {
       usedBy: [],
       sha256: q.sha256,
     };
-    await this.bucket.create(agentTokenKey(token.id), token);
+    await this.tokens.bucket.create(agentTokenKey(token.id), token);
     return shown(token);
   }
 
   /** @throws TOKEN_UNKNOWN */
   async delete(id: string): Promise<void> {
-    const found = /^[0-9a-f]{16}$/.test(id) ? await this.bucket.get(agentTokenKey(id)) : undefined;
+    const found = /^[0-9a-f]{16}$/.test(id) ? await this.tokens.bucket.get(agentTokenKey(id)) : undefined;
     if (found === undefined) throw new MusterError('TOKEN_UNKNOWN', `there is no agent token ${id}`);
-    await this.bucket.delete(found.key, found.revision);
+    await this.tokens.bucket.delete(found.key, found.revision);
   }
 
   /** @throws UNAUTHORIZED where no token has this hash */
   async byHash(sha256: string): Promise<StoredAgentToken> {
-    const found = (await this.bucket.get(agentTokenKey(tokenId(sha256))))?.value;
+    const found = (await this.tokens.bucket.get(agentTokenKey(tokenId(sha256))))?.value;
     if (found === undefined || !isEqual(found.sha256, sha256))
       throw new MusterError('UNAUTHORIZED', 'this token is not known, or it has ended');
-    return found;
+    return asToken(found);
   }
 
   /**
@@ -87,7 +85,9 @@ export class AgentTokensService {
     const { agents, nats } = this.context.config;
     const reached = natsOf(host.networks, agentsNats(agents.nats, nats.servers));
     const key = agentTokenKey(token.id);
-    const counted = await this.bucket.mutate(key, (current) => used(current?.value ?? ended(token), node, Date.now()));
+    const counted = await this.tokens.bucket.mutate(key, (current) =>
+      used(current ? asToken(current.value) : ended(token), node, Date.now()),
+    );
     try {
       // Its record may have been deleted since, or it was let in again by another token.
       refuseRevoked(token, node, await this.users.revocationOf(node));
@@ -97,16 +97,16 @@ export class AgentTokensService {
       });
       return { ...enrolment, nats: reached };
     } catch (e) {
-      if (counted.changed) await this.bucket.mutate(key, (current) => current && unused(current.value, node));
+      if (counted.changed) await this.tokens.bucket.mutate(key, (current) => current && unused(current.value, node));
       throw e;
     }
   }
 
   private stored(): StoredAgentToken[] {
-    return this.view
+    return this.tokens.view
       .entries()
       .filter((e) => e.key.startsWith(AGENT_TOKEN_PREFIX))
-      .map((e) => e.value);
+      .map((e) => asToken(e.value));
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Entry, KvBucket, KvView } from '#bus';
+import type { Entry } from '#bus';
 import {
   AGENT_REVOCATION_PREFIX,
   AGENT_USER_PREFIX,
@@ -8,31 +8,29 @@ import {
   type AgentRevocation,
   type AgentUser,
 } from '#contracts';
-import { InventoryStore } from '../store/inventory-store.js';
+import { InventoryStore, type Table } from '../store/inventory-store.js';
+import { settingsOf } from '../store/settings-of.js';
 
 /** The NATS users that agents were issued, those that were revoked among them: these stay for good. */
 @Injectable()
 export class AgentUsers {
-  private readonly bucket: KvBucket<AgentUser>;
-  private readonly view: KvView<AgentUser>;
-  private readonly revocations: KvBucket<AgentRevocation>;
-  private readonly revocationView: KvView<AgentRevocation>;
+  private readonly users: Table<AgentUser>;
+  private readonly revocations: Table<AgentRevocation>;
 
   constructor(store: InventoryStore) {
-    this.bucket = store.bus.bucket<AgentUser>('settings');
-    // The same watch serves all keys of the bucket: only the type differs.
-    this.view = store.settings.view as unknown as KvView<AgentUser>;
-    this.revocations = store.bus.bucket<AgentRevocation>('settings');
-    this.revocationView = store.settings.view as unknown as KvView<AgentRevocation>;
+    this.users = settingsOf(store);
+    this.revocations = settingsOf(store);
   }
 
   /** After the node's record names it: one that no record names is worthless. */
   async note(key: string, node: string): Promise<void> {
-    await this.bucket.mutate(agentUserKey(key), (current) => (current ? undefined : { key, node, at: Date.now() }));
+    await this.users.bucket.mutate(agentUserKey(key), (current) =>
+      current ? undefined : { key, node, at: Date.now() },
+    );
   }
 
   async noteRevoked(key: string, node: string): Promise<void> {
-    await this.bucket.mutate(agentUserKey(key), (current) =>
+    await this.users.bucket.mutate(agentUserKey(key), (current) =>
       current?.value.revoked === undefined
         ? { ...(current?.value ?? { key, node, at: Date.now() }), revoked: Date.now() }
         : undefined,
@@ -41,31 +39,31 @@ export class AgentUsers {
 
   /** Outlives the node's record. The latest counts. */
   async noteRevocation(r: AgentRevocation): Promise<void> {
-    await this.revocations.mutate(agentRevocationKey(r.node), (current) =>
+    await this.revocations.bucket.mutate(agentRevocationKey(r.node), (current) =>
       current !== undefined && current.value.at >= r.at ? undefined : r,
     );
   }
 
   /** A live read. */
   async revocationOf(node: string): Promise<AgentRevocation | undefined> {
-    return (await this.revocations.get(agentRevocationKey(node)))?.value;
+    return (await this.revocations.bucket.get(agentRevocationKey(node)))?.value;
   }
 
   /** As last seen, by node. */
   get revoked(): Map<string, AgentRevocation> {
-    const entries = this.revocationView.entries().filter((e) => e.key.startsWith(AGENT_REVOCATION_PREFIX));
+    const entries = this.revocations.view.entries().filter((e) => e.key.startsWith(AGENT_REVOCATION_PREFIX));
     return new Map(entries.map((e) => [e.value.node, e.value]));
   }
 
   /** As last seen. */
   get all(): AgentUser[] {
-    return this.view
+    return this.users.view
       .entries()
       .filter((e: Entry<AgentUser>) => e.key.startsWith(AGENT_USER_PREFIX))
       .map((e) => e.value);
   }
 
   get live(): boolean {
-    return this.view.live;
+    return this.users.view.live;
   }
 }

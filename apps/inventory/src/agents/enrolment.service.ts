@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import { issueAgentCredentials, publicKeyOf, readAgentsKey, type AgentsKey } from '#bus';
+import { issueAgentCredentials, readAgentsKey, type AgentsKey } from '#bus';
+import { publicKeyOf } from '#contracts/nkey.js';
 import { MusterError, parseDatagramKeys, type AgentEnrolment, type NodeRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';

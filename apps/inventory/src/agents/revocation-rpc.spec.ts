@@ -2,15 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  addAgentUsers,
-  connectBus,
-  credentialsFile,
-  publicKeyOf,
-  readCredentials,
-  type Bus,
-  type BusCredentials,
-} from '#bus';
+import { addAgentUsers, connectBus, credentialsFile, readCredentials, type Bus, type BusCredentials } from '#bus';
 import {
   Subjects,
   type AgentAdmission,
@@ -19,6 +11,7 @@ import {
   type EventMap,
   type NodeView,
 } from '#contracts';
+import { publicKeyOf } from '#contracts/nkey.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;

@@ -21,7 +21,7 @@ import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
-import { isShutOut, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+import { isShutOut, isUnkept, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
 
 /** Shuts agents out: in the registry first, so that Muster believes them nothing, and then at NATS. */
 @Injectable()
@@ -138,7 +138,7 @@ export class RevocationService {
   private async revocations(check: () => void): Promise<Map<string, AgentRevocation>> {
     const all = this.users.revoked;
     for (const { key: node, value } of this.store.nodes.view.entries())
-      if (value.revoked !== undefined && !all.has(node)) {
+      if (value.revoked !== undefined && isUnkept(value.revoked, all.get(node))) {
         check();
         all.set(node, { node, ...value.revoked });
         await this.users.noteRevocation({ node, ...value.revoked });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aNode } from '../testing/fixtures.js';
-import { isShutOut, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
+import { isShutOut, isUnkept, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
 
 const nothing = { workloads: [] };
 const refusal = (f: Parameters<typeof refusedRevocation>[1], force = false) =>
@@ -47,5 +47,12 @@ describe('the revocation of an agent', () => {
   it('takes back what was issued for a node that has not come yet', () => {
     const { enrolled: _no, ...node } = aNode('n1', { awaited: true });
     expect(revokedNode({ ...node, enrolled: false }, 'ann', 'wrong', 5)?.awaited).toBeUndefined();
+  });
+
+  it('is kept beside the record where that is missing, or is one of before the last', () => {
+    expect(isUnkept({ at: 5 }, undefined)).toBe(true);
+    expect(isUnkept({ at: 5 }, { at: 4 })).toBe(true);
+    expect(isUnkept({ at: 5 }, { at: 5 })).toBe(false);
+    expect(isUnkept({ at: 5 }, { at: 6 })).toBe(false);
   });
 });

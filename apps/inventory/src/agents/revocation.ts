@@ -59,3 +59,9 @@ export const isShutOut = (
 /** Users that no record names: of nodes that were revoked, deleted or replaced, and those that were issued long ago. */
 export const isWorthless = (key: string, record: NodeRecord | undefined): boolean =>
   record?.agentKeys?.includes(key) !== true;
+
+/** What a record says of its node's last revocation is kept beside the record only in an earlier form, or not at all. */
+export const isUnkept = (
+  revoked: Pick<AgentRevocation, 'at'>,
+  kept: Pick<AgentRevocation, 'at'> | undefined,
+): boolean => kept === undefined || kept.at < revoked.at;

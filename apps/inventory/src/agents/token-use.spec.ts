@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NodeRecord, StoredAgentToken } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
-import { refuseOther, refuseRevoked, unused, used } from './token-use.js';
+import { asToken, refuseOther, refuseRevoked, unused, used } from './token-use.js';
 
 const token = (o: Partial<StoredAgentToken> = {}): StoredAgentToken => ({
   id: '0123456789abcdef',
@@ -22,6 +22,14 @@ describe('a token for agents', () => {
     expect(() => used(one, 'n2', 999)).toThrow('this token is used up (1)');
     expect(used(one, 'n1', 999)).toBeUndefined();
     expect(used(unused(one, 'n1'), 'n2', 999)?.usedBy).toEqual(['n2']);
+  });
+
+  it('of an earlier Muster that says no number is used up, and says by how many', () => {
+    const { uses: _none, ...early } = token({ usedBy: ['n1', 'n2'] });
+    expect(asToken(early).uses).toBe(2);
+    expect(() => used(asToken(early), 'n3', 999)).toThrow('this token is used up (2)');
+    expect(used(asToken(early), 'n1', 999)).toBeUndefined();
+    expect(asToken(token()).uses).toBe(2);
   });
 
   it('does not let in again a node that was shut out after it was made', () => {

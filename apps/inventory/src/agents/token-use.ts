@@ -12,14 +12,19 @@ export function used(token: StoredAgentToken, node: string, now: number): Stored
   if (hasTokenEnded(token, now))
     throw new MusterError('UNAUTHORIZED', 'this token has ended: make another with "muster agent token create"');
   if (token.usedBy.includes(node)) return undefined;
-  // One of an earlier Muster may say no number: it is used up.
-  if (!(token.usedBy.length < token.uses))
+  if (token.usedBy.length >= token.uses)
     throw new MusterError(
       'UNAUTHORIZED',
       `this token is used up (${token.uses}): make another with "muster agent token create"`,
     );
   return { ...token, usedBy: [...token.usedBy, node] };
 }
+
+/** As read: one of an earlier Muster may say no number, and is then used up. */
+export const asToken = (stored: Omit<StoredAgentToken, 'uses'> & { uses?: number }): StoredAgentToken => ({
+  ...stored,
+  uses: stored.uses ?? stored.usedBy.length,
+});
 
 /** As it was before: the node was refused. */
 export const unused = (token: StoredAgentToken, node: string): StoredAgentToken => ({
