@@ -160,7 +160,8 @@ export interface RevocationOutcome {
   pending?: string;
   /**
    * No node of this name is on record. What was issued for it until now and is not connected is not known either: NATS
-   * refuses it within a minute after it has connected; until then it hears nothing and is not believed.
+   * refuses it within a minute after it has connected; until then it hears nothing and is not believed while no node of
+   * this name is enrolled.
    */
   unregistered?: true;
 }

@@ -35,7 +35,8 @@ async function revoke(run: Run, name: string, o: { reason: string; force?: boole
   if (done.unregistered === true)
     run.terminal.note(
       `muster: no node is called ${name}; users of its agent that NATS refuses now: ${done.users}; any other that was ` +
-        'issued until now is refused within a minute after it connects, and is not believed until then',
+        'issued until now is refused within a minute after it connects, and until then is not believed while no node of ' +
+        'this name is enrolled',
     );
   if (done.pending === undefined)
     return run.print.done(done, name, `${name} is shut out: NATS refuses its agent (users: ${done.users})`);

@@ -1603,7 +1603,7 @@ export const namedSchemas: Record<string, Schema> = {
       unregistered: {
         const: true,
         description:
-          'No node of this name is on record. What was issued for it until now and is not connected is not known either: NATS refuses it within a minute after it has connected; until then it hears nothing and is not believed.',
+          'No node of this name is on record. What was issued for it until now and is not connected is not known either: NATS refuses it within a minute after it has connected; until then it hears nothing and is not believed while no node of this name is enrolled.',
       },
     },
     required: ['node', 'users'],
