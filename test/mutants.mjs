@@ -724,8 +724,8 @@ export const mutants = [
     area: 'fence',
     name: 'a node that is still booting after a power-on is accused',
     file: 'apps/inventory/src/incidents/incident.reconciler.ts',
-    find: 'if (open !== undefined && this.isSwitchedOn(open)) return;',
-    replace: '',
+    find: 'boot !== undefined && this.switchedOn',
+    replace: "boot === '' && this.switchedOn",
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
   },
   {
