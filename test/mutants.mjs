@@ -6,6 +6,14 @@ export const mutants = [
   // detect: nobody is called dead on the word of a minority, of one network, of the past, or of whoever cannot see
   {
     area: 'detect',
+    name: 'an echo that comes while nobody suspects its node is lost',
+    file: 'apps/detector/src/probe/own-probe.ts',
+    find: 'if (echoed) this.signOf(node)',
+    replace: 'if (!echoed) this.signOf(node)',
+    specs: ['apps/detector/src/probe/own-probe.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'reports that were counted by other numbers are evidence',
     file: 'apps/detector/src/verdicts/monitor.ts',
     find: 'before !== undefined && !isDeepStrictEqual(before, detection)',

@@ -16,8 +16,8 @@ interface Look {
 /** The monitor's own look at suspects, with the times of the real one, over the simulated wire. */
 export class SimProbes {
   private readonly looks = new Map<string, Look>();
-  /** Of those that are not looked at now. */
-  private readonly echoed = new Map<string, number>();
+  /** Of those that are not looked at now: what they answer still counts. */
+  private readonly ended = new Map<string, Look>();
   private now = 0;
 
   constructor(
@@ -30,17 +30,14 @@ export class SimProbes {
     for (const [node, look] of this.looks)
       if (!wanted.has(node)) {
         this.looks.delete(node);
-        this.echoed.set(node, look.echoedAt);
+        this.ended.set(node, look);
       }
     for (const target of targets)
-      if (!this.looks.has(target.node))
-        this.looks.set(target.node, {
-          target,
-          nextRound: this.now,
-          waiting: [],
-          echoedAt: this.echoed.get(target.node) ?? -Infinity,
-          unansweredAt: -Infinity,
-        });
+      if (!this.looks.has(target.node)) {
+        const { waiting = [], echoedAt = -Infinity } = this.ended.get(target.node) ?? {};
+        this.ended.delete(target.node);
+        this.looks.set(target.node, { target, nextRound: this.now, waiting, echoedAt, unansweredAt: -Infinity });
+      }
   }
 
   state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {
@@ -60,24 +57,30 @@ export class SimProbes {
     const learnt: string[] = [];
     for (const [node, look] of this.looks) {
       for (; look.nextRound <= now; look.nextRound += look.target.round) this.round(look);
-      const due = look.waiting.filter((w) => w.at <= now);
-      if (due.length === 0) continue;
-      look.waiting = look.waiting.filter((w) => w.at > now);
-      for (const { at, echoed } of due) look[echoed ? 'echoedAt' : 'unansweredAt'] = at;
-      learnt.push(node);
+      if (this.read(look, now)) learnt.push(node);
     }
+    for (const look of this.ended.values()) this.read(look, now);
     return learnt;
   }
 
   /** The monitor stood still: timers run before sockets are read, so whoever's time was up in between did not answer. */
   stoodStill(from: number, until: number): void {
-    for (const look of this.looks.values()) {
+    for (const look of [...this.looks.values(), ...this.ended.values()]) {
       look.nextRound = Math.max(look.nextRound, until);
       look.waiting = look.waiting.map((w) => {
         if (w.at < from) return w;
         return { ...w, at: Math.max(w.at, until), echoed: w.echoed && w.limit > until };
       });
     }
+  }
+
+  /** @returns whether something had come, or had not come in time */
+  private read(look: Look, now: number): boolean {
+    const due = look.waiting.filter((w) => w.at <= now);
+    if (due.length === 0) return false;
+    look.waiting = look.waiting.filter((w) => w.at > now);
+    for (const { at, echoed } of due) look[echoed ? 'echoedAt' : 'unansweredAt'] = at;
+    return true;
   }
 
   /** One that comes after its limit counts when it comes: the real one waits for it three times as long. */

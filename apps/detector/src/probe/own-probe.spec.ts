@@ -113,6 +113,25 @@ describe('the monitor’s own look', () => {
     expect(state()).toBe('echo');
   });
 
+  it('has not lost an echo that came while nobody suspected the node', async () => {
+    const agent = await anAgent();
+    const asked = once(agent, 'message') as Promise<[Buffer, { port: number; address: string }]>;
+    const oneRound = { port: agent.address().port, limit: 1000, round: 60_000 };
+    look('127.0.0.1', oneRound);
+    const [bytes, from] = await asked;
+    const probe = decodeDatagram(bytes, keys);
+    if (typeof probe === 'string') throw new Error(probe);
+    probes.watch([]);
+    // Of two datagrams from one socket the second is not read first: its count tells that the echo has come.
+    const forged = encodeDatagram({ ...probe, type: DatagramTypes.ECHO }, { ...keys, keys: [randomBytes(32)] });
+    const echo = encodeDatagram({ ...probe, type: DatagramTypes.ECHO, from: probe.to, to: probe.from }, keys);
+    agent.send(echo, from.port, from.address);
+    agent.send(forged, from.port, from.address);
+    while (probes.forged === 0) await pause(5);
+    look('127.0.0.1', { ...oneRound, port: closedPort });
+    expect(state()).toBe('echo');
+  });
+
   it('counts what was not signed by this cluster, and believes none of it', async () => {
     const agent = await anAgent();
     agent.on('message', (bytes, from) => {

@@ -136,16 +136,26 @@ export class OwnProbes {
     look.sshBusy = true;
     look.ssh = await sshSign(ssh.host, ssh.port, limit);
     look.sshAt = performance.now();
-    if (look.ssh === 'banner') look.bannerAt = look.sshAt;
+    if (look.ssh === 'banner') (this.looks.get(node) ?? this.signOf(node)).bannerAt = look.sshAt;
     look.sshBusy = false;
-    if (this.looks.get(node) === look) this.changed(node);
+    if (this.looks.has(node)) this.changed(node);
   }
 
   private onEcho({ node, network, echoed }: EchoAnswer): void {
     const look = this.looks.get(node);
-    if (!look) return;
+    if (!look) {
+      // It was asked while it was suspect, and may be so again before the echo is old.
+      if (echoed) this.signOf(node).echoedAt.set(network, performance.now());
+      return;
+    }
     if (echoed) look.echoedAt.set(network, performance.now());
     else look.unansweredAt = performance.now();
     this.changed(node);
+  }
+
+  private signOf(node: string): Pick<Look, 'echoedAt' | 'bannerAt'> {
+    let sign = this.signs.get(node);
+    if (!sign) this.signs.set(node, (sign = { echoedAt: new Map() }));
+    return sign;
   }
 }
