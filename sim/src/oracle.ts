@@ -34,6 +34,8 @@ interface LastWord {
   spoken: Spoken;
   /** When it reached the monitor's host. */
   at: number;
+  /** As of when it says that its sender lives. */
+  saidAt: number;
 }
 
 /** Shares of the interval: an echo in less than this after its probe is an answer. */
@@ -42,6 +44,8 @@ const IN_TIME = 0.8;
 const OWN_LIMIT = 1000;
 /** ms of a standstill that the monitor itself does not notice. */
 const OWN_GAP = 1000;
+/** ms after a longer one in which it believes that what it reads has waited since its beginning. */
+const DRAIN = 250;
 /** Intervals after a standstill in which nobody may be accused. */
 const ABSTAIN = 1.8;
 
@@ -159,7 +163,7 @@ export class Oracle {
     this.sign(spoken.node, at);
     const last = this.words[spoken.node];
     if (last && !isAfter(spoken, last.spoken)) return;
-    this.words[spoken.node] = { spoken, at };
+    this.words[spoken.node] = { spoken, at, saidAt: this.isDrained(readAt) ? -Infinity : spoken.at };
     if (!spoken.leaving) this.leftAt[spoken.node] = undefined;
     else this.leftAt[spoken.node] ??= at;
   }
@@ -217,7 +221,7 @@ export class Oracle {
       );
     if (this.names.length > SMALL_FLEET) this.mustBeDeadToAll(node, at);
     const own = this.words[node];
-    const silentFor = at - Math.max(this.listeningSince, own && !own.spoken.leaving ? own.at : -Infinity);
+    const silentFor = at - Math.max(this.listeningSince, own && !own.spoken.leaving ? own.saidAt : -Infinity);
     if (silentFor < this.n.freshness) this.violated(node, at, `DOWN ${Math.round(silentFor)} ms after its own report`);
     if (this.echoes[node]?.some((e) => e <= at && at - e < this.n.freshness))
       this.violated(node, at, 'DOWN although it echoed to the monitor');
@@ -295,7 +299,17 @@ export class Oracle {
 
   /** What waited for a monitor that stood still is as of when it came; of a short standstill it knows nothing. */
   private counted(arrivedAt: number, readAt: number): number {
-    return readAt - arrivedAt > Math.min(OWN_GAP, this.n.reportPeriod) ? arrivedAt : readAt;
+    return readAt - arrivedAt > this.ownGap ? arrivedAt : readAt;
+  }
+
+  /** Read so soon after a standstill of the monitor that it may have waited there. */
+  private isDrained(readAt: number): boolean {
+    const pauses = this.world.of('monitor-pause').filter((p) => p.until - p.from > this.ownGap);
+    return pauses.some((p) => readAt >= p.until && readAt < p.until + DRAIN);
+  }
+
+  private get ownGap(): number {
+    return Math.min(OWN_GAP, this.n.reportPeriod);
   }
 
   private stoodLately(node: number, at: number): boolean {

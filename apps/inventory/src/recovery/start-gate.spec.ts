@@ -23,7 +23,7 @@ describe('the start gate', () => {
   const refusals: [string, Partial<StartGateFacts>][] = [
     ['an unknown workload', { workload: undefined }],
     ['an unknown node', { record: undefined }],
-    ['another node than the assigned one', { node: 'n-2', record: aNode('n-2') }],
+    ['another node than the assigned one', { node: 'n-2', record: aNode('n-2'), boot: 'boot-n-2' }],
     ['a workload that was taken from its node', { workload: aWorkload('db', { generation: 5 }) }],
     ['a workload that shall not run', { workload: { ...here, desired: 'stopped' } }],
     ['a held workload', { workload: { ...here, held: 'x' } }],
