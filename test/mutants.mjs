@@ -6,6 +6,14 @@ export const mutants = [
   // detect: nobody is called dead on the word of a minority, of one network, of the past, or of whoever cannot see
   {
     area: 'detect',
+    name: 'silence from before the blindness counts when a split fleet is joined',
+    file: 'apps/detector/src/verdicts/attention.ts',
+    find: 'if (this.blind && !blind) this.since = now;',
+    replace: '',
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'an echo that comes while nobody suspects its node is lost',
     file: 'apps/detector/src/probe/own-probe.ts',
     find: 'if (echoed) this.signOf(node)',

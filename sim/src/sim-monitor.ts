@@ -17,6 +17,7 @@ import { PollBook, type PollOrder } from '../../apps/detector/src/polls/poll-boo
 import { Assessor } from '../../apps/detector/src/verdicts/assessor.js';
 import { Attention } from '../../apps/detector/src/verdicts/attention.js';
 import { Examiner } from '../../apps/detector/src/verdicts/examiner.js';
+import { reportersNeeded } from '../../apps/detector/src/verdicts/quorum.js';
 import { VerdictLog } from '../../apps/detector/src/verdicts/verdict-log.js';
 import type { History } from './history.js';
 import type { SimProbes } from './sim-probes.js';
@@ -75,6 +76,7 @@ export class SimMonitor {
   private book = new ReportBook();
   private polls: PollBook;
   private openPolls: { order: PollOrder; until: number }[] = [];
+  private examiner: Examiner;
   private assessor: Assessor;
   private leads = true;
   private attention = new Attention(0);
@@ -89,6 +91,7 @@ export class SimMonitor {
     private readonly port: MonitorPort,
   ) {
     this.polls = new PollBook(random);
+    this.examiner = this.anExaminer();
     this.assessor = this.anAssessor();
     this.log.begin(this.term);
     this.beQuiet(0);
@@ -149,6 +152,7 @@ export class SimMonitor {
     this.attention.look(now, this.n);
     this.polls = new PollBook(this.random);
     this.openPolls = [];
+    this.examiner = this.anExaminer();
     this.assessor = this.anAssessor();
     this.log.begin(++this.term);
     this.beQuiet(now);
@@ -179,7 +183,9 @@ export class SimMonitor {
   private assess(nodes: readonly string[], now: number): void {
     if (!this.leads) return;
     this.look(now);
-    const v = { now, listeningSince: this.attention.listeningSince, witness: this.witness };
+    const reporters = this.examiner.reporters(now);
+    this.attention.sees(reporters.size < reportersNeeded(this.fleet.members.length), now);
+    const v = { now, listeningSince: this.attention.listeningSince, reporters, witness: this.witness };
     for (const { node, is } of this.assessor.assess(nodes, v, this.port.wall(now), this.attention.isQuiet(now)))
       this.port.said({
         at: now,
@@ -191,8 +197,11 @@ export class SimMonitor {
     this.pollSuspects(now);
   }
 
+  private anExaminer(): Examiner {
+    return new Examiner(this.fleet, this.book, this.probes, this.polls);
+  }
+
   private anAssessor(): Assessor {
-    const examiner = new Examiner(this.fleet, this.book, this.probes, this.polls);
-    return new Assessor(this.fleet, examiner, this.log, this.probes);
+    return new Assessor(this.fleet, this.examiner, this.log, this.probes);
   }
 }

@@ -38,14 +38,13 @@ export class Assessor {
 
   /** @param quiet learn whom to look at, say nothing */
   assess(nodes: readonly string[], v: Vantage, wall: number, quiet: boolean): News[] {
-    const reporters = this.examiner.reporters(v.now);
     let moved = false;
     const news: News[] = [];
     for (const node of nodes) {
       const target = this.fleet.targets.get(node);
       if (!target) continue;
       const was = this.log.judgementOf(node);
-      const { said, suspect } = this.assessOne(target, was, reporters, v, wall, quiet);
+      const { said, suspect } = this.assessOne(target, was, v, wall, quiet);
       if (said) news.push({ node, was, is: this.log.judgementOf(node) });
       if (suspect === this.suspects.has(node)) continue;
       moved = true;
@@ -61,7 +60,7 @@ export class Assessor {
     const target = this.fleet.targets.get(node);
     if (!target) throw new MusterError('NODE_UNKNOWN', `${node} is not watched`, { node });
     const news = this.assess([node], v, wall, quiet);
-    const found = this.examiner.examine(target, this.examiner.reporters(v.now), v);
+    const found = this.examiner.examine(target, v);
     const verdict = this.log.asVerdict(node, wall, this.examiner.evidence(target, found, v.now));
     if (quiet)
       Object.assign(verdict, { verdict: 'UNKNOWN', networks: [], reason: 'The detector has just begun to look.' });
@@ -98,13 +97,12 @@ export class Assessor {
   private assessOne(
     target: WatchedTarget,
     was: Judgement,
-    reporters: ReadonlySet<string>,
     v: Vantage,
     wall: number,
     quiet: boolean,
   ): { said: boolean; suspect: boolean } {
     const { name, confirmedOff } = target.record;
-    const found = this.examiner.examine(target, reporters, v);
+    const found = this.examiner.examine(target, v);
     const off = confirmedOff !== undefined;
     if (quiet) return { said: false, suspect: found.tally.suspect && !off };
     const is = judge(was, found.facts, found.tally, this.fleet.settings.leaveGrace);

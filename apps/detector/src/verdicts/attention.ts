@@ -21,13 +21,14 @@ export class Attention {
   private lookedAt: number;
   private quietUntil = Infinity;
   private asleep = { from: -Infinity, until: -Infinity };
+  private blind = true;
 
   constructor(now: number) {
     this.since = now;
     this.lookedAt = now;
   }
 
-  /** Since when reports reach us without a gap. */
+  /** Since when the reports of enough members reach us without a gap. */
   get listeningSince(): number {
     return this.since;
   }
@@ -49,6 +50,15 @@ export class Attention {
   /** Reports are missing before now. */
   listenAnew(now: number): void {
     this.since = now;
+  }
+
+  /**
+   * Whether too few members report to judge at all. When enough do again, a fleet that was split in halves is just being
+   * joined: whose own report has not come yet must not count as silent for all the time before.
+   */
+  sees(blind: boolean, now: number): void {
+    if (this.blind && !blind) this.since = now;
+    this.blind = blind;
   }
 
   beQuiet(now: number, n: Numbers): void {

@@ -37,7 +37,7 @@ describe('what a verdict rests on', () => {
     { state: () => 'unknown', evidence: () => undefined },
     { drawnFor: () => [], wordOf: () => undefined },
   );
-  const found = sut.examine(target, sut.reporters(now), { now, listeningSince: 0, witness: false });
+  const found = sut.examine(target, { now, listeningSince: 0, reporters: sut.reporters(now), witness: false });
   const evidence = sut.evidence(target, found, now);
 
   it('names each of those that had to speak, also who never did', () => {

@@ -15,6 +15,8 @@ export interface Vantage {
   now: number;
   /** Since when reports can reach us without a gap, monotonic ms. */
   listeningSince: number;
+  /** Members that report freshly and healthily. */
+  reporters: ReadonlySet<string>;
   witness: boolean;
 }
 
@@ -38,7 +40,7 @@ export class Examiner {
     return new Set(this.fleet.members.filter((m) => isHealthyReporter(this.book.of(m), now, detection)));
   }
 
-  examine(target: WatchedTarget, reporters: ReadonlySet<string>, v: Vantage): Examination {
+  examine(target: WatchedTarget, v: Vantage): Examination {
     const { name } = target.record;
     const n = this.fleet.settings.detection;
     const own = this.book.of(name);
@@ -53,8 +55,8 @@ export class Examiner {
       node: name,
       networks: target.networks,
       members: this.fleet.members.length,
-      reporters: reporters.size,
-      otherReporters: reporters.size - (reporters.has(name) ? 1 : 0),
+      reporters: v.reporters.size,
+      otherReporters: v.reporters.size - (v.reporters.has(name) ? 1 : 0),
       votes,
       ...(this.fleet.polls && { polled: this.polledVotes(target, votes, v.now) }),
       ownSilenceMs,

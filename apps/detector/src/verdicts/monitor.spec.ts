@@ -14,8 +14,8 @@ import type { News } from './assessor.js';
 import { Monitor } from './monitor.js';
 import { VerdictLog } from './verdict-log.js';
 
-const NAMES = ['n-0', 'n-1', 'n-2', 'n-3', 'n-4'];
-const [DEAD, ...ALIVE] = NAMES as [string, ...string[]];
+const NAMES = ['n-0', 'n-1', 'n-2', 'n-3', 'n-4', 'n-5'];
+const DEAD = 'n-0';
 const { lan, fast, wan } = DetectionProfiles;
 const TICK = 100;
 
@@ -26,12 +26,13 @@ const records = <T>(values: () => Map<string, T>): Records<T> => ({
   onChange: () => () => undefined,
 });
 
-/** Five nodes that report by the numbers in force; one of them dies. */
+/** Six nodes that report by the numbers in force, of which some are lost to the monitor and to those that it hears. */
 class Played {
   now = 0;
   numbers: DetectionSettings = lan;
   readonly news: (News & { at: number })[] = [];
-  private diedAt = Infinity;
+  /** Node → since when it is lost. */
+  private readonly lost = new Map<string, number>();
   private seq = 0;
   private spokeAt = -Infinity;
   private settings: ClusterSettings = defaultSettings('spec');
@@ -62,8 +63,15 @@ class Played {
     this.monitor.lead(1, 0);
   }
 
-  die(): void {
-    this.diedAt = this.now;
+  lose(...nodes: string[]): void {
+    for (const node of nodes) this.lost.set(node, this.now);
+  }
+
+  /** It reports at once, and is greeted by the others when they have found it again. */
+  returns(node: string): void {
+    this.lost.delete(node);
+    this.say(node);
+    this.monitor.tick(this.now);
   }
 
   change(numbers: DetectionSettings): void {
@@ -82,24 +90,31 @@ class Played {
     return this.news.slice(from).flatMap((n) => (n.node === DEAD ? [n.is.verdict] : []));
   }
 
+  get calledDown(): string[] {
+    return this.news.filter((n) => n.is.verdict === 'DOWN').map((n) => n.node);
+  }
+
   get lastAt(): number {
     return this.news.at(-1)?.at ?? NaN;
   }
 
   private report(): void {
     this.spokeAt = this.now;
+    for (const node of NAMES) if (!this.lost.has(node)) this.say(node);
+  }
+
+  private say(node: string): void {
     this.seq += 1;
-    const { interval } = this.numbers;
-    const misses = Math.max(0, Math.floor((this.now - this.diedAt) / interval));
-    for (const node of this.diedAt <= this.now ? ALIVE : NAMES)
-      this.monitor.hear(
-        {
-          ...{ v: 1 as const, node, bootId: 'boot', epoch: 1, seq: this.seq, listVersion: 1, networks: ['management'] },
-          peers: NAMES.filter((n) => n !== node).map((n) => [n, [n === DEAD ? [misses, -1] : [0, 200]]]),
-          health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
-        },
-        this.now,
-      );
+    const misses = (peer: string): number =>
+      Math.max(0, Math.floor((this.now - (this.lost.get(peer) ?? this.now)) / this.numbers.interval));
+    this.monitor.hear(
+      {
+        ...{ v: 1 as const, node, bootId: 'boot', epoch: 1, seq: this.seq, listVersion: 1, networks: ['management'] },
+        peers: NAMES.filter((n) => n !== node).map((n) => [n, [this.lost.has(n) ? [misses(n), -1] : [0, 200]]]),
+        health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
+      },
+      this.now,
+    );
   }
 }
 
@@ -112,7 +127,7 @@ it('speaks for two report periods of nobody when its numbers change, in the long
     const sut = new Played();
     sut.change(from);
     expect(sut.verdictsUntil(20_000)).toEqual(['UP']);
-    sut.die();
+    sut.lose(DEAD);
     // Less than the silence that either asks for, and by the shorter numbers enough of it soon.
     sut.verdictsUntil(21_300);
     sut.change(to);
@@ -126,10 +141,26 @@ it('speaks for two report periods of nobody when its numbers change, in the long
 it('goes on as it was where settings are written again with the same numbers', () => {
   const sut = new Played();
   sut.verdictsUntil(20_000);
-  sut.die();
+  sut.lose(DEAD);
   sut.verdictsUntil(22_000);
   sut.change({ ...lan });
   sut.verdictsUntil(40_000);
   expect(sut.news.at(-1)).toMatchObject({ node: DEAD, is: { verdict: 'DOWN' } });
   expect(sut.lastAt).toBeLessThanOrEqual(20_000 + lan.interval * lan.misses + lan.reportPeriod + TICK);
+});
+
+it('calls nobody DOWN while a fleet that was split in halves is being joined, node by node, and the dead soon after', () => {
+  const sut = new Played();
+  sut.verdictsUntil(20_000);
+  sut.lose('n-3', 'n-4', 'n-5');
+  sut.verdictsUntil(32_000);
+  expect(sut.calledDown).toEqual([]);
+  sut.returns('n-5');
+  sut.verdictsUntil(32_900);
+  sut.returns('n-4');
+  const joined = 34_000;
+  sut.verdictsUntil(joined);
+  expect(sut.calledDown).toEqual([]);
+  sut.verdictsUntil(joined + lan.freshness);
+  expect(sut.calledDown).toEqual(['n-3']);
 });
