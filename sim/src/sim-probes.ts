@@ -79,7 +79,7 @@ export class SimProbes {
     const due = look.waiting.filter((w) => w.at <= now);
     if (due.length === 0) return false;
     look.waiting = look.waiting.filter((w) => w.at > now);
-    for (const { at, echoed } of due) look[echoed ? 'echoedAt' : 'unansweredAt'] = at;
+    for (const { at, echoed } of due.sort((a, b) => a.at - b.at)) look[echoed ? 'echoedAt' : 'unansweredAt'] = at;
     return true;
   }
 
