@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `npm run test:long [-- --only PART…] [--seed N] [--list]`: what takes minutes, one part after the other. Each leaves
- * docs/results/<part>.json: what ran, on which commit and machine, from which seed, and what came of it. The last
- * line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
+ * `npm run test:long [-- --only PART…] [--seed N] [--scenario NAME]… [--list]`: what takes minutes, one part after the
+ * other. Each leaves docs/results/<part>.json: what ran, on which commit and machine, from which seed, and what came of
+ * it; single scenarios, as after a mend, docs/results/scenarios-again.json. The last line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
  */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -33,7 +33,7 @@ const parts = {
     run: (seed) => random(onRealServer, seed, HISTORIES_FACTOR),
   },
   'sim-detect': { title: `${HISTORIES} histories of detection in virtual time`, run: simulation },
-  scenarios: { title: 'the long scenarios in the lab', run: longScenarios },
+  scenarios: { title: 'the long scenarios in the lab', run: () => longScenarios(scenario) },
 };
 
 async function jest(options, env) {
@@ -71,8 +71,8 @@ async function simulation(seed) {
   return { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: 0, result };
 }
 
-async function longScenarios() {
-  const { text, ...counts } = await scenarios('long', '--json');
+async function longScenarios(wanted = ['long']) {
+  const { text, ...counts } = await scenarios(...wanted, '--json');
   const last = text.trim().split('\n').at(-1) ?? '';
   return { ...counts, result: last.startsWith('{') ? { scenarios: JSON.parse(last).scenarios } : { said: last } };
 }
@@ -87,11 +87,18 @@ function wrong(text) {
 function read() {
   try {
     const flag = { type: 'boolean' };
-    const options = { only: flag, seed: { type: 'string' }, list: flag, help: { ...flag, short: 'h' } };
+    const options = {
+      only: flag,
+      seed: { type: 'string' },
+      scenario: { type: 'string', multiple: true },
+      list: flag,
+      help: { ...flag, short: 'h' },
+    };
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const unknown = positionals.filter((name) => !(name in parts));
     if (unknown.length > 0) wrong(`no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
     if ((values.only === true) !== positionals.length > 0) wrong('--only takes the names of parts, and names need it');
+    if (values.scenario && positionals.join() !== 'scenarios') wrong('--scenario goes with --only scenarios');
     if (values.seed !== undefined && !/^\d+$/.test(values.seed)) wrong('--seed takes a whole number');
     return { names: positionals.length > 0 ? positionals : Object.keys(parts), ...values };
   } catch (error) {
@@ -99,11 +106,12 @@ function read() {
   }
 }
 
-const { names, seed = String(randomInt(2 ** 31)), list, help } = read();
+const { names, seed = String(randomInt(2 ** 31)), scenario, list, help } = read();
 if (help) {
   process.stdout.write(`usage: npm run test:long [-- --only PART…] [--seed N] [--list]
   npm run test:long -- --list                      the parts
   npm run test:long -- --only properties --seed 7  one part, its failure again; leaves docs/results/properties.json
+  npm run test:long -- --only scenarios --scenario D10.6     a scenario again; leaves docs/results/scenarios-again.json
 `);
   process.exit(0);
 }
@@ -135,7 +143,7 @@ for (const [i, name] of names.entries()) {
     seed: Number(seed),
     seconds,
   };
-  const file = join('docs', 'results', `${name}.json`);
+  const file = join('docs', 'results', `${scenario ? `${name}-again` : name}.json`);
   mkdirSync(join(folder, 'docs', 'results'), { recursive: true });
   writeFileSync(
     join(folder, file),
