@@ -100,7 +100,7 @@ function tell(r: Result): void {
 /** These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. */
 async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
   const since = performance.now();
-  const nodes = wanted[0]?.nodes ?? NODES;
+  const { nodes = NODES, peers = 0 } = wanted[0] ?? {};
   const options = {
     name: 'scenario',
     nodes,
@@ -109,6 +109,7 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
     // for failure domains would rightly stop the third within a minute.
     up: [
       ...['--storm-cap', '100', '--domains', String(nodes)],
+      ...(peers > 0 ? ['--peers', String(peers)] : []),
       ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : []),
       ...(wanted.some((s) => s.needsClocks) ? ['--faketime'] : []),
     ],
@@ -124,7 +125,7 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
       const home = fleet.info.hosts[1]?.name as string;
       for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
       await fleet.heal();
-      say(`a fleet of ${nodes} (${options.mode}) is up and commissioned: ${secondsSince(since).toFixed(1)} s`);
+      say(`a fleet of ${nodes + peers} (${options.mode}) is up and commissioned: ${secondsSince(since).toFixed(1)} s`);
       started();
       for (const s of wanted) {
         const result = await quiet.run(s.timed === true, () => runUntilCounted(fleet, s));
@@ -156,7 +157,7 @@ async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: 
 const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
   const groups = new Map<string, Scenario[]>();
   for (const s of wanted) {
-    const key = `${s.nodes ?? NODES} ${s.needsClocks === true}`;
+    const key = `${s.nodes ?? NODES} ${s.peers ?? 0} ${s.needsClocks === true}`;
     groups.set(key, [...(groups.get(key) ?? []), s]);
   }
   return [...groups.values()];

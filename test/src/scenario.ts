@@ -11,6 +11,8 @@ export interface Scenario {
   needsBare?: true;
   /** Hosts of a fleet that it needs for itself. @default on one of 5, with others */
   nodes?: number;
+  /** Simulated peers beside its hosts, with which they make up a fleet that this machine could not carry. */
+  peers?: number;
   /** Its fleet's wall clocks can be set, which costs every process a little; it is on a fleet for that. */
   needsClocks?: true;
   /** It makes agents stand still itself: that they did is no sign of a machine without time for them. */

@@ -17,11 +17,12 @@ async function oneOff(fleet: Fleet, host: string, since: { mark: number; sinceNs
 }
 
 /** The same with a fleet of another size. */
-const killed = (name: string, nodes?: number): Scenario => ({
+const killed = (name: string, fleet: { nodes?: number; peers?: number } = {}): Scenario => ({
   name,
   timed: true,
-  ...(nodes !== undefined && { nodes }),
-  title: `a killed host${nodes === undefined ? '' : ` of ${nodes}`} is DOWN within 4 s of its death, with one incident`,
+  ...fleet,
+  ...(fleet.peers !== undefined && { needsNetns: true }),
+  title: `a killed host${fleet.nodes === undefined ? '' : ` of ${fleet.nodes + (fleet.peers ?? 0)}`} is DOWN within 4 s of its death, with one incident`,
   async run(fleet, say) {
     const death = await kill(fleet, await idleHost(fleet));
     const down = await fleet.events.verdict(death.node, 'DOWN', 10_000, death.mark);
@@ -34,9 +35,9 @@ const killed = (name: string, nodes?: number): Scenario => ({
 });
 
 export const D1 = killed('D1');
-export const D1of3 = killed('D1.3', 3);
-export const D1of10 = killed('D1.10', 10);
-export const D1of32 = killed('D1.32', 32);
+export const D1of3 = killed('D1.3', { nodes: 3 });
+export const D1of10 = killed('D1.10', { nodes: 10 });
+export const D1of32 = killed('D1.32', { nodes: 3, peers: 29 });
 
 export const D5: Scenario = {
   name: 'D5',
