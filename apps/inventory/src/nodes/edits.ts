@@ -86,7 +86,8 @@ export function finishEdit(r: Reservations, edit: string, nodesAt: number): Rese
     if (rest.claim === undefined && rest.job === undefined) delete held[node];
     else held[node] = rest;
   }
-  return { ...r, held, edits, nodesAt: Math.max(r.nodesAt ?? 0, nodesAt) };
+  // Whoever has prepared an edit since must look again: what was being written then is there now.
+  return { ...r, generation: r.generation + 1, held, edits, nodesAt: Math.max(r.nodesAt ?? 0, nodesAt) };
 }
 
 /** Who keeps a node from being edited together with others; undefined: nobody. A claim does not. */
