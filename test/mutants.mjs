@@ -56,7 +56,7 @@ export const mutants = [
     area: 'detect',
     name: 'blindness goes unnoticed',
     file: 'apps/detector/src/verdicts/quorum.ts',
-    find: 'blind: f.reporters < reportersNeeded(f.members)',
+    find: 'blind: isBlind(f.reporters, f.members)',
     replace: 'blind: f.members < 0',
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },

@@ -17,7 +17,7 @@ import { PollBook, type PollOrder } from '../../apps/detector/src/polls/poll-boo
 import { Assessor } from '../../apps/detector/src/verdicts/assessor.js';
 import { Attention } from '../../apps/detector/src/verdicts/attention.js';
 import { Examiner } from '../../apps/detector/src/verdicts/examiner.js';
-import { reportersNeeded } from '../../apps/detector/src/verdicts/quorum.js';
+import { isBlind } from '../../apps/detector/src/verdicts/quorum.js';
 import { VerdictLog } from '../../apps/detector/src/verdicts/verdict-log.js';
 import type { History } from './history.js';
 import type { SimProbes } from './sim-probes.js';
@@ -184,7 +184,7 @@ export class SimMonitor {
     if (!this.leads) return;
     this.look(now);
     const reporters = this.examiner.reporters(now);
-    this.attention.sees(reporters.size < reportersNeeded(this.fleet.members.length), now);
+    this.attention.sees(isBlind(reporters.size, this.fleet.members.length), now);
     const v = { now, listeningSince: this.attention.listeningSince, reporters, witness: this.witness };
     for (const { node, is } of this.assessor.assess(nodes, v, this.port.wall(now), this.attention.isQuiet(now)))
       this.port.said({

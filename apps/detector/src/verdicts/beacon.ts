@@ -1,5 +1,5 @@
 import type { Beacon, DetectorCondition } from '#contracts';
-import { reportersNeeded } from './quorum.js';
+import { isBlind } from './quorum.js';
 import type { VerdictLog } from './verdict-log.js';
 
 /** What is beside the verdicts takes time to be seen: until then a new leader says nothing of it, rather than that there is nothing, ms. */
@@ -22,7 +22,7 @@ export function beaconOf({ instance, verdicts, members, reporters, conditions, l
     epoch: verdicts.epoch,
     seq: verdicts.seq,
     instance,
-    sighted: reporters >= reportersNeeded(members),
+    sighted: !isBlind(reporters, members),
     members,
     sightedReporters: reporters,
     notUp: Object.fromEntries(

@@ -8,7 +8,7 @@ import type { OwnProbes } from '../probe/own-probe.js';
 import { Assessor, type News } from './assessor.js';
 import { Attention } from './attention.js';
 import { Examiner, type Vantage } from './examiner.js';
-import { reportersNeeded } from './quorum.js';
+import { isBlind } from './quorum.js';
 import type { VerdictLog } from './verdict-log.js';
 
 /** What it knows by, and what it does with what it finds. */
@@ -163,7 +163,7 @@ export class Monitor {
 
   private vantage(now: number): Vantage {
     const reporters = this.examiner.reporters(now);
-    this.attention.sees(reporters.size < reportersNeeded(this.p.fleet.members.length), now);
+    this.attention.sees(isBlind(reporters.size, this.p.fleet.members.length), now);
     return { now, listeningSince: this.attention.listeningSince, reporters, witness: this.p.witness() };
   }
 }

@@ -53,7 +53,10 @@ export interface Tally {
 const majority = (members: number): number => Math.floor(members / 2) + 1;
 
 /** Reporters without whom everything is UNKNOWN. With two members one is enough to be heard, not to call the other dead. */
-export const reportersNeeded = (members: number): number => (members === 0 ? 0 : members === 2 ? 1 : majority(members));
+const reportersNeeded = (members: number): number => (members === 0 ? 0 : members === 2 ? 1 : majority(members));
+
+/** Too few of the members report to judge anybody. */
+export const isBlind = (reporters: number, members: number): boolean => reporters < reportersNeeded(members);
 
 const isMost = (count: number, assigned: number): boolean => count > assigned / 2;
 const counted = (votes: readonly Vote[], is: (v: Vote) => boolean): number => {
@@ -90,7 +93,7 @@ export function tally(f: TargetFacts): Tally {
   const on = (network: string, of: (v: Vote) => readonly string[]): number =>
     counted(f.votes, (v) => of(v).includes(network));
   return {
-    blind: f.reporters < reportersNeeded(f.members),
+    blind: isBlind(f.reporters, f.members),
     sighted,
     suspect,
     assigned: polled?.assigned ?? f.votes.length,

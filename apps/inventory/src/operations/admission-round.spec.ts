@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { JobKind, WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
 import type { InventoryStore } from '../store/inventory-store.js';
+import { aWorkload } from '../testing/records.js';
 import { AdmissionRound } from './admission-round.js';
 import { OperationsService } from './operations.service.js';
 import type { ReservationBook } from './reservation-book.js';
@@ -10,15 +11,7 @@ import { noReservations } from './reservations.js';
 const onNode = (name: string, node: string, revision: number): Entry<WorkloadRecord> => ({
   key: name,
   revision,
-  value: {
-    name,
-    desired: 'running',
-    priority: 0,
-    weight: 1,
-    recovery: { driver: 'ansible', spec: {} },
-    generation: 1,
-    assignment: { node, generation: 1 },
-  },
+  value: aWorkload(name, { generation: 1, assignment: { node, generation: 1 } }),
 });
 
 /** A round whose view of the workloads ends at revision 4, while their bucket ends at 5. */

@@ -3,6 +3,7 @@ import { connectBus, type Bus } from '#bus';
 import { startProxy, type TestProxy } from '#bus/testing/proxy.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import type { WorkloadRecord } from '#contracts';
+import { aWorkload } from '../testing/records.js';
 import { assignedNow } from './assigned-now.js';
 
 let nats: TestNats;
@@ -23,21 +24,11 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-const db = (node: string): WorkloadRecord => ({
-  name: 'db',
-  desired: 'running',
-  priority: 0,
-  weight: 1,
-  recovery: { driver: 'ansible', spec: {} },
-  generation: 1,
-  assignment: { node, generation: 1 },
-});
-
 it('what was assigned is known at once, also where the view has not followed', async () => {
   const bucket = near.bucket<WorkloadRecord>('workloads');
   const view = await far.bucket<WorkloadRecord>('workloads').view();
   proxy.freeze();
-  await bucket.create('db', db('a-1'));
+  await bucket.create('db', aWorkload('db', { generation: 1, assignment: { node: 'a-1', generation: 1 } }));
   expect(view.entries()).toEqual([]);
   expect(await assignedNow({ bucket, view }, 'a-1')).toEqual(['db']);
   expect(await assignedNow({ bucket, view }, 'b-1')).toEqual([]);
