@@ -40,7 +40,9 @@ function specsUnder(mutant) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js');
-  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--json', `--outputFile=${report}`];
+  // What a broken line leaves open must not hold the runner, and the first failure is enough.
+  const ends = ['--forceExit', '--bail'];
+  const args = ['--experimental-vm-modules', '--no-warnings', jest, ...ends, '--json', `--outputFile=${report}`];
   spawnSync(process.execPath, [...args, ...mutant.specs], { cwd: copy, stdio: 'ignore', timeout: 300_000 });
   if (!existsSync(report)) return 'the runner ended without a report';
   const result = JSON.parse(readFileSync(report, 'utf8'));
