@@ -754,6 +754,22 @@ export const mutants = [
   },
   {
     area: 'fence',
+    name: 'a node that was powered on and never boots is told to nobody',
+    file: 'apps/inventory/src/incidents/boot-grace.ts',
+    find: "node.state !== 'Discovered' && quiet",
+    replace: "node.state === 'Discovered' && quiet",
+    specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
+  },
+  {
+    area: 'fence',
+    name: 'a takeover ends the alarm of a node that never boots',
+    file: 'apps/inventory/src/incidents/incident-alarms.reconciler.ts',
+    find: 'told.has(node) || ',
+    replace: '',
+    specs: ['apps/inventory/src/incidents/boot-alarm.spec.ts'],
+  },
+  {
+    area: 'fence',
     name: 'a power-on whose end nobody has told gives no grace',
     file: 'apps/inventory/src/incidents/boot-grace.ts',
     find: 'on.result === undefined ||',

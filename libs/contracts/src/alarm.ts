@@ -14,6 +14,8 @@ export const AlarmCodes = [
   'no-room',
   'workload-held',
   'power-on-withheld',
+  /** A node that Muster has powered on was not heard in a new boot within its grace. */
+  'boot-timeout',
   'drift',
   'resetup-failed',
   'flapping',

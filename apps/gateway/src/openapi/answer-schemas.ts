@@ -369,6 +369,7 @@ export const namedSchemas: Record<string, Schema> = {
           'auth-failure',
           'blind',
           'bmc-unreachable',
+          'boot-timeout',
           'brake',
           'conflict',
           'conflict-power',

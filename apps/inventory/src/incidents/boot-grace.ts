@@ -1,4 +1,5 @@
 import type { IncidentRecord, NodeRecord, PowerCommand } from '#contracts';
+import { quiet } from '../returns/return-step.js';
 import { isOrderPending } from './incident-machine.js';
 
 /**
@@ -22,6 +23,13 @@ export function bootAwaited(
   const before = order?.bootId ?? i.bootId;
   return node?.bootId === undefined || node.bootId === before ? `${i.id}/${last.n}` : undefined;
 }
+
+/**
+ * The same, where somebody should be told once its grace is over: the node runs an agent, and is not heard in any boot.
+ * Undefined too while an incident of it is on its way, which says more.
+ */
+export const bootMissed = (i: IncidentRecord, node: NodeRecord | undefined): string | undefined =>
+  node?.enrolled === true && node.state !== 'Discovered' && quiet.includes(i.phase) ? bootAwaited(i, node) : undefined;
 
 const mayHaveWorked = (on: PowerCommand, later: readonly PowerCommand[]): boolean =>
   on.result === undefined ||

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { IncidentRecord } from '#contracts';
+import type { IncidentRecord, NodeRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { DetectorView } from '../monitor/detector-view.js';
 import { AgeBook } from './age-book.js';
+import { bootMissed } from './boot-grace.js';
 import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarms.js';
 
 /** Keeps the alarms that stand for incidents equal to what the incidents call for. */
@@ -13,22 +15,31 @@ import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarm
 export class IncidentAlarmsReconciler implements Reconciler {
   readonly name = 'incident-alarms';
   private readonly orderedSince = new AgeBook();
+  /** Time in which the monitor did not see the fleet does not count: it could not have heard the node. */
+  private readonly switchedOn: AgeBook;
 
   constructor(
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
+    detector: DetectorView,
     conductor: ConductorService,
   ) {
+    this.switchedOn = new AgeBook(() => detector.sightedMs);
     conductor.add(this);
   }
 
   async reconcile(c: ConductorView): Promise<void> {
     const incidents = this.store.incidents.view.entries().map((e) => e.value);
     this.orderedSince.keep(incidents.filter((i) => i.phase === 'fencing').map(order));
+    const nodeOf = (node: string): NodeRecord | undefined => this.store.nodes.view.get(node)?.value;
+    this.switchedOn.keep(incidents.flatMap((i) => bootMissed(i, nodeOf(i.node)) ?? []));
+    // One that stands has waited for its grace, if in another process: a takeover must not end it.
+    const told = new Set(this.alarms.list().flatMap((a) => (a.code === 'boot-timeout' ? [a.subject] : [])));
     const wanted = alarmsOf(
       incidents,
-      (node) => this.store.nodes.view.get(node)?.value.failureDomain ?? 'default',
+      nodeOf,
       (i) => this.orderedSince.ageMs(order(i)) > FENCING_STUCK_MS,
+      (boot, node) => told.has(node) || this.switchedOn.ageMs(boot) >= this.store.clusterSettings.leaveGrace,
     );
     await keepAlarms(this.alarms, incidentAlarmCodes, wanted, () => void c.check());
   }

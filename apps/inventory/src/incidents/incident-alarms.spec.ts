@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IncidentRecord, ObserverEvidence, SshSign } from '#contracts';
-import { anIncident, aVerdict } from '../testing/records.js';
+import type { IncidentRecord, NodeRecord, ObserverEvidence, PowerCommand, PowerVerb, SshSign } from '#contracts';
+import { aNode, anIncident, aVerdict } from '../testing/records.js';
 import { alarmsOf } from './incident-alarms.js';
 
 describe('the alarms of incidents', () => {
@@ -8,8 +8,9 @@ describe('the alarms of incidents', () => {
   const of = (stuck: boolean, i = fencing) =>
     alarmsOf(
       [i],
-      () => 'default',
+      () => undefined,
       () => stuck,
+      () => false,
     );
 
   it('tell of an order that nobody carries out', () => {
@@ -47,6 +48,58 @@ describe('the alarms of incidents', () => {
     it('are over with the incident', () => {
       expect(said(held('banner', 'accuses', { phase: 'cancelled' }))).toEqual([]);
       expect(said(held('banner', 'accuses', { phase: 'investigating' }))).toEqual([]);
+    });
+  });
+
+  describe('of a node that was powered on', () => {
+    const command = (n: number, verb: PowerVerb): PowerCommand => {
+      const by = { epoch: 1, fencer: 'f', level: 0, device: 'bmc', at: 0 };
+      return { ...by, n, verb, result: { ok: true } };
+    };
+    const recovered = anIncident('n-1', {
+      phase: 'recovered',
+      commands: [command(1, 'off'), command(2, 'on')],
+      powerOn: { wanted: true, requestedAt: 1, done: true, ok: true },
+    });
+    const byHand = anIncident('n-1', { phase: 'closed', commands: [command(1, 'on')] });
+    const silent = aNode('n-1', { state: 'Disappeared' });
+    const codes = (i: IncidentRecord, node: NodeRecord | undefined, isOverdue = true): string[] =>
+      alarmsOf(
+        [i],
+        (name) => (name === 'n-1' ? node : undefined),
+        () => false,
+        () => isOverdue,
+      ).map((a) => `${a.code}=${a.subject} ${a.severity}`);
+
+    it('tell that it was not heard, by whatever way it was powered on', () => {
+      for (const i of [recovered, byHand]) expect(codes(i, silent)).toEqual(['boot-timeout=n-1 warning']);
+      expect(codes(anIncident('n-1', { ...byHand, phase: 'cancelled' }), silent)).toHaveLength(1);
+    });
+
+    it('wait for its grace', () => expect(codes(recovered, silent, false)).toEqual([]));
+
+    it('are over when it is heard, ordered down again, or deleted', () => {
+      expect(codes(recovered, { ...silent, bootId: 'new' })).toEqual([]);
+      expect(codes(byHand, { ...silent, state: 'Discovered' })).toEqual([]);
+      for (const verb of ['off', 'soft'] as const)
+        expect(codes({ ...recovered, commands: [...recovered.commands, command(3, verb)] }, silent)).toEqual([]);
+      expect(codes(recovered, undefined)).toEqual([]);
+    });
+
+    it('say nothing of a node that runs no agent, which nobody hears anyway', () => {
+      expect(codes(byHand, { ...silent, enrolled: false })).toEqual([]);
+    });
+
+    it('leave it to its next incident once that is open: what it was fenced for is said there', () => {
+      for (const phase of ['open', 'suppressed', 'fencing', 'fenced', 'recovering'] as const)
+        expect(codes({ ...recovered, phase }, silent)).toEqual([]);
+      const confirmed = { ...recovered, phase: 'fenced' as const, proof: { kind: 'manual' as const, at: 1 } };
+      expect(codes(confirmed, silent)).toEqual([]);
+    });
+
+    it('say it once where the power-on was given up', () => {
+      const i = { ...recovered, powerOn: { wanted: true, requestedAt: 1, done: true, ok: false, detail: 'no' } };
+      expect(codes(i, silent)).toEqual(['power-on-withheld=n-1 warning']);
     });
   });
 

@@ -1,5 +1,6 @@
-import { isOpenIncident, type AlarmCode, type GateCode, type IncidentRecord } from '#contracts';
+import { isOpenIncident, type AlarmCode, type GateCode, type IncidentRecord, type NodeRecord } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import { bootMissed } from './boot-grace.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [
@@ -11,6 +12,7 @@ export const incidentAlarmCodes: readonly AlarmCode[] = [
   'fencing-suppressed',
   'fencing-failed',
   'power-on-withheld',
+  'boot-timeout',
 ];
 
 /** All levels have 20 s, a takeover of the fencer's lease at most 18 s: an order that is this old, ms, has nobody. */
@@ -46,12 +48,15 @@ const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm 
 
 /**
  * All alarms that the incidents as they are call for, each subject once.
+ * @param nodeOf its record; undefined: it was deleted
  * @param isStuck in phase `fencing` for longer than {@link FENCING_STUCK_MS}
+ * @param isOverdue the boot that is awaited, by {@link bootMissed}, is so for longer than its grace
  */
 export function alarmsOf(
   incidents: readonly IncidentRecord[],
-  domainOf: (node: string) => string,
+  nodeOf: (node: string) => NodeRecord | undefined,
   isStuck: (i: IncidentRecord) => boolean,
+  isOverdue: (boot: string, node: string) => boolean,
 ): WantedAlarm[] {
   const wanted = new Map<string, WantedAlarm>();
   const want = (a: WantedAlarm): void => {
@@ -60,8 +65,27 @@ export function alarmsOf(
   };
   // Oldest first, so that the words of a fleet-wide alarm do not change with each round.
   for (const i of [...incidents].sort((a, b) => a.openedAt - b.openedAt || a.node.localeCompare(b.node))) {
+    const node = nodeOf(i.node);
+    // What an operator has ordered since counts instead, until it has failed.
+    const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
+    const isWithheld = i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
+    const boot = bootMissed(i, node);
+    if (isWithheld && !isSwitchedByHand)
+      want({
+        code: 'power-on-withheld',
+        subject: i.node,
+        severity: 'warning',
+        message: i.order?.detail ?? i.powerOn?.detail ?? 'It stays off.',
+      });
+    else if (boot !== undefined && isOverdue(boot, i.node))
+      want({
+        code: 'boot-timeout',
+        subject: i.node,
+        severity: 'warning',
+        message: 'Muster powered it on, and it was not heard in a new boot within its grace: look at its console.',
+      });
     if (!isOpenIncident(i)) continue;
-    if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, domainOf(i.node)));
+    if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, node?.failureDomain ?? 'default'));
     if (i.phase === 'fencing' && isStuck(i))
       want({
         code: 'fencing-failed',
@@ -76,15 +100,6 @@ export function alarmsOf(
         subject: i.node,
         severity: 'critical',
         message: `Its power could not be proven off; its workloads are started nowhere. ${i.steps.at(-1)?.detail ?? ''}`,
-      });
-    // What an operator has ordered since counts instead, until it has failed.
-    const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
-    if (i.phase === 'recovered' && !isSwitchedByHand && (i.powerOn?.wanted === false || i.powerOn?.ok === false))
-      want({
-        code: 'power-on-withheld',
-        subject: i.node,
-        severity: 'warning',
-        message: i.order?.detail ?? i.powerOn.detail ?? 'It stays off.',
       });
   }
   return [...wanted.values()];
