@@ -786,6 +786,14 @@ export const mutants = [
   },
   {
     area: 'fence',
+    name: 'an order that a power-off takes the place of ends without a word',
+    file: 'apps/inventory/src/incidents/incident.service.ts',
+    find: 'current && isOrderPending(current.value)',
+    replace: 'current === undefined',
+    specs: ['apps/inventory/src/incidents/incident.service.spec.ts'],
+  },
+  {
+    area: 'fence',
     name: 'an order to switch on that was given a moment ago is overwritten',
     file: 'apps/inventory/src/incidents/incident.service.ts',
     find: ' || o.keeps?.(current.value) === true',

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { MusterError, type EventMap, type IncidentRecord } from '#contracts';
+import { MusterError, type EventMap, type IncidentRecord, type IncidentStep } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -43,18 +44,21 @@ export class IncidentTeller implements Reconciler, OnApplicationBootstrap {
     let told = this.told.get(i.id);
     if (told === undefined) this.told.set(i.id, (told = new Set()));
     for (const step of i.steps) {
-      const id = stepId(i, step);
-      if (told.has(id)) continue;
+      const key = stepKey(step);
+      if (told.has(key)) continue;
       const data: EventMap['incident'] = { node: i.node, incident: i.id, phase: step.phase, detail: step.detail };
       if (step.phase === 'suppressed' && i.gate !== undefined) data.gate = i.gate;
-      await this.store.bus.emit('incident', i.node, data, { id });
-      told.add(id);
+      await this.store.bus.emit('incident', i.node, data, { id: stepId(i, step) });
+      told.add(key);
     }
   }
 }
 
-const stepId = (i: IncidentRecord, step: IncidentRecord['steps'][number]): string =>
-  `incident.${i.id}.${step.phase}.${step.at}.${step.detail.length}`;
+/** By its words: two steps of one phase may be written at the same moment. */
+const stepKey = (s: IncidentStep): string => `${s.phase}.${s.at}.${s.detail}`;
+
+const stepId = (i: IncidentRecord, s: IncidentStep): string =>
+  `incident.${i.id}.${createHash('sha256').update(stepKey(s)).digest('hex').slice(0, 24)}`;
 
 const olderSteps = (i: IncidentRecord, now: number): Set<string> =>
-  new Set(i.steps.filter((s) => now - s.at > RETELL_MS).map((s) => stepId(i, s)));
+  new Set(i.steps.filter((s) => now - s.at > RETELL_MS).map(stepKey));

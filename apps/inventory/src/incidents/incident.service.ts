@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, isOpenIncident, type IncidentRecord, type WithRevision } from '#contracts';
+import { MusterError, isOpenIncident, type IncidentRecord, type PowerOrder, type WithRevision } from '#contracts';
+import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { isOrderPending, note } from './incident-machine.js';
+import { supersededBy } from './power-order.js';
 
 /** The one way in which an incident's value is written by inventory: compare-and-set on what was decided on. */
 @Injectable()
 export class IncidentService {
-  constructor(private readonly store: InventoryStore) {}
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly audit: AuditService,
+  ) {}
 
   /** A live read. @throws MusterError INCIDENT_UNKNOWN */
   async get(node: string): Promise<WithRevision<IncidentRecord>> {
@@ -15,7 +21,8 @@ export class IncidentService {
   }
 
   /**
-   * The node's open incident, or this new one: whoever comes second joins the first.
+   * The node's open incident, or this new one: whoever comes second joins the first. An order that was still to be
+   * carried out goes with the record that this one replaces, and its end is told: in the steps, and in the audit.
    * @param o `check`: called right before the write; throws where the right to write is gone. `keeps`: a record that is
    *   over is left alone all the same, and answered as joined
    */
@@ -23,14 +30,24 @@ export class IncidentService {
     record: IncidentRecord,
     o: { check?: () => void; keeps?: (over: IncidentRecord) => boolean } = {},
   ): Promise<{ incident: WithRevision<IncidentRecord>; joined: boolean }> {
+    let order: PowerOrder | undefined;
     const done = await this.store.incidents.bucket.mutate(record.node, (current) => {
       if (current !== undefined && (isOpenIncident(current.value) || o.keeps?.(current.value) === true))
         return undefined;
       o.check?.();
-      return record;
+      order = current && isOrderPending(current.value) ? current.value.order : undefined;
+      return order === undefined ? record : note(record, supersededBy(order, record), record.openedAt);
     });
     if (done.value === undefined) throw new MusterError('INTERNAL', `the incident of ${record.node} vanished`);
-    return { incident: { ...done.value, revision: done.revision }, joined: done.value.id !== record.id };
+    const joined = done.value.id !== record.id;
+    if (order !== undefined && !joined)
+      await this.audit.done(
+        record.by ?? 'muster',
+        `power-${order.action}-superseded`,
+        record.node,
+        supersededBy(order, record),
+      );
+    return { incident: { ...done.value, revision: done.revision }, joined };
   }
 
   /**

@@ -145,6 +145,12 @@ const closedFromBeginning = (o: NewOrder, text: string): IncidentRecord => ({
   steps: [{ phase: 'closed', at: o.at, detail: text }],
 });
 
+/** What became of an order that is still to be carried out when this incident takes the place of its record. */
+export const supersededBy = (order: PowerOrder, by: Pick<IncidentRecord, 'by' | 'reason'>): string =>
+  `${order.by} had ordered power ${order.action} (${order.reason}), which is void: superseded by ${
+    by.by === undefined ? 'the incident of the node' : `${by.by}, who ordered it off`
+  }: ${by.reason}`;
+
 /** Nobody carried it out in time. Undefined: it is dealt with, or another one by now. */
 export function lapsed(i: IncidentRecord, order: PowerOrder): IncidentRecord | undefined {
   if (i.order?.at !== order.at || !isOrderPending(i)) return undefined;

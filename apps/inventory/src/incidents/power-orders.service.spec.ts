@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { defaultFencing, type IncidentRecord, type NodeRecord, type RpcAnswer, type RpcRequest } from '#contracts';
+import {
+  defaultFencing,
+  Subjects,
+  type IncidentRecord,
+  type MusterEvent,
+  type NodeRecord,
+  type RpcAnswer,
+  type RpcRequest,
+} from '#contracts';
 import { aNode } from '../testing/records.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
+import { until } from '../testing/until.js';
 
 type Action = RpcRequest<'inventory.nodes.power'>['action'];
 
@@ -12,9 +21,9 @@ describe('power by hand, asked of inventory', () => {
     sut = await RunningInventory.start({ initial: { fencing: { ...defaultFencing, mode: 'enforce' } } });
     await sut.work('fencer', ['ipmitool']);
     const cordon = { reason: 'memory', by: 'eve', at: 1 };
-    for (const name of ['n-1', 'n-2', 'n-3', 'n-4'])
+    for (const name of ['n-1', 'n-2', 'n-3', 'n-4', 'n-5'])
       await sut.as('inventory').bucket<NodeRecord>('nodes').create(name, aNode(name, { cordon }));
-    await seen(sut.nodes, 'n-4', () => true);
+    await seen(sut.nodes, 'n-5', () => true);
   });
   afterAll(() => sut.stop());
 
@@ -53,6 +62,35 @@ describe('power by hand, asked of inventory', () => {
     await expect(act('n-2', 'on')).rejects.toMatchObject({ code: 'INCIDENT_STATE' });
     expect(await act('n-2', 'off')).toMatchObject({ incident: cycle.id, detail: expect.stringContaining('joins') });
     expect((await stored('n-2'))?.value.order).toMatchObject({ done: true, ok: false });
+  });
+
+  it('tells of an order that off takes the place of: by whom, and whose it was', async () => {
+    await act('n-5', 'on');
+    const told = new Map<string, MusterEvent>();
+    const subjects = [Subjects.event('audit', '*'), Subjects.event('incident', 'n-5')];
+    const reader = sut.as('gateway').follow(subjects, { fromSeq: 1 }, (_subject, event) => {
+      const e = event as MusterEvent;
+      if (JSON.stringify(e.data).includes('superseded')) told.set(e.kind, e);
+    });
+    const off = { by: 'bob', name: 'n-5', action: 'off' as const, reason: 'it burns' };
+    const { incident } = await sut.as('gateway').call('inventory.nodes.power', off);
+    const by = 'superseded by bob, who ordered it off: it burns';
+    expect((await stored('n-5'))?.value).toMatchObject({
+      id: incident,
+      steps: expect.arrayContaining([expect.objectContaining({ detail: expect.stringContaining(by) })]),
+    });
+    expect((await stored('n-5'))?.value.order).toBeUndefined();
+    await until(() => told.size === 2, 'the audit and the story');
+    await reader.close();
+    const detail = expect.stringContaining(by);
+    expect(told.get('audit')?.data).toEqual({
+      by: 'bob',
+      action: 'power-on-superseded',
+      subject: 'n-5',
+      detail,
+      outcome: 'accepted',
+    });
+    expect(told.get('incident')?.data).toMatchObject({ incident, detail: expect.stringContaining('eve') });
   });
 
   it('switches nothing on where a person confirmed it down, who may stand before it', async () => {

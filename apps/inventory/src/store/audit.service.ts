@@ -39,6 +39,11 @@ export class AuditService {
     return outcome;
   }
 
+  /** What an act has brought about beside itself. */
+  done(by: string, action: string, subject: string, detail: string): Promise<void> {
+    return this.tell(by, action, subject, detail, 'accepted');
+  }
+
   private async tell(
     by: string,
     action: string,
