@@ -55,6 +55,8 @@ export function drawHistory(seed: number, index: number, sizes?: { least: number
   const long = dice.chance(isLarge ? 0 : 0.04) ? 4 : 1;
   const faults = drawFaults(dice, size, networks, warm, x * long);
   const last = Math.max(...faults.map((f) => f.from), warm);
+  // By longer numbers it takes longer until something shows.
+  const longest = Math.max(x, ...faults.map((f) => (f.kind === 'numbers' ? silence(DetectionProfiles[f.profile]) : 0)));
   return {
     seed: dice.below(2 ** 31),
     profile,
@@ -64,7 +66,7 @@ export function drawHistory(seed: number, index: number, sizes?: { least: number
     witness: dice.chance(0.7),
     leaveGrace: x * dice.of([1, 3]),
     faults,
-    until: last + x * (1.6 + dice.roll()) * long,
+    until: last + longest * (1.6 + dice.roll()) * long,
   };
 }
 
@@ -129,6 +131,8 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       bus: 0.7,
       'monitor-pause': 0.7,
       takeover: 1,
+      registry: 0.3,
+      numbers: 0.5,
       clock: 1,
     })
   ) {
@@ -183,7 +187,11 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
     case 'monitor-pause':
       return [{ kind: 'monitor-pause', ...lasts }];
     case 'takeover':
-      return [{ kind: 'takeover', from, until: from + dice.roll() * x, warm: dice.chance(0.5) }];
+      return [{ kind: 'takeover', from, until: from + dice.roll() * x, successor: dice.of(['same', 'other', 'new']) }];
+    case 'registry':
+      return [{ kind: 'registry', ...lasts }];
+    case 'numbers':
+      return [{ kind: 'numbers', from, until: Infinity, profile: dice.of(['lan', 'lan', 'fast', 'fast', 'wan']) }];
     case 'clock':
       return [MONITOR, node].map((n) => ({
         kind: 'clock',

@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import type { History } from './history.js';
 import type { Arrival } from './sim-agent.js';
-import { MONITOR, type World } from './world.js';
+import { MONITOR, type Successor, type World } from './world.js';
 
 export interface Violation {
   node: string;
@@ -48,6 +48,8 @@ const OWN_GAP = 1000;
 const DRAIN = 250;
 /** Intervals after a standstill in which nobody may be accused. */
 const ABSTAIN = 1.8;
+/** ms after a change of numbers in which somebody counts by the former ones, or must keep quiet. */
+const RETUNING = 4500;
 
 /**
  * Knows the world's truth and the rules, and nothing of the code that it judges. A node *answers* an observer when its
@@ -60,8 +62,10 @@ const ABSTAIN = 1.8;
 export class Oracle {
   readonly violations: Violation[] = [];
   readonly seen = { down: false, unknown: false, blind: false };
-  private readonly n: DetectionSettings;
-  private readonly x: number;
+  /** The numbers that are set now. */
+  private n: DetectionSettings;
+  /** By node: those that its present process has had, and since when. */
+  private readonly tunings: { at: number; n: DetectionSettings }[][];
   private readonly members: number[];
   private readonly observers: number[][];
   /** [observer][target]: when it was last answered, and when anything at all of the target came to it. */
@@ -79,6 +83,9 @@ export class Oracle {
   private readonly was: VerdictKind[];
   private readonly accusedOfLateness = new Set<number>();
   private listeningSince = 0;
+  private live = true;
+  /** Too few members reported at the last look, and nobody has spoken since who made them enough. */
+  private wasBlind = true;
   private quietUntil = 0;
 
   constructor(
@@ -88,7 +95,6 @@ export class Oracle {
     planned: (name: string) => readonly string[],
   ) {
     this.n = DetectionProfiles[h.profile];
-    this.x = silence(this.n);
     const all = names.map((_n, i) => i);
     this.members = all.filter((i) => h.roles[i] === 'member');
     this.observers = all.map((i) =>
@@ -103,28 +109,51 @@ export class Oracle {
     this.signAt = new Float64Array(names.length);
     this.echoes = all.map(() => []);
     this.was = all.map(() => 'UNKNOWN');
+    this.tunings = all.map(() => [{ at: 0, n: this.n }]);
   }
 
   /** Nobody may be judged before everyone has spoken again: another leads, who may know nothing, or reports are missing. */
-  quiet(now: number, because: 'started' | 'leads' | 'bus'): void {
+  quiet(now: number, because: Successor | 'bus'): void {
+    this.keepQuiet(now, this.n);
+    if (because === 'bus' || because === 'new') this.listeningSince = now;
+    // What came back to another process.
+    if (because === 'other' || because === 'new') for (const echoes of this.echoes) echoes.length = 0;
+    if (because !== 'new') return;
     this.quietUntil = now + 2 * this.n.reportPeriod;
-    this.was.fill('UNKNOWN');
-    if (because !== 'leads') this.listeningSince = now;
-    if (because !== 'started') return;
+    this.wasBlind = true;
     this.words.fill(undefined);
     this.leftAt.fill(undefined);
   }
 
-  started(node: number, now: number): void {
+  /** Everybody counts by these from now on, and what was counted by the former ones is no evidence. */
+  numbersChange(n: DetectionSettings, now: number): void {
+    this.keepQuiet(now, n.reportPeriod > this.n.reportPeriod ? n : this.n);
+    this.n = n;
+    this.listeningSince = now;
+  }
+
+  /** Whether the monitor follows the registry: it says nothing while it does not. */
+  follows(live: boolean): void {
+    this.live = live;
+  }
+
+  started(node: number, n: DetectionSettings, now: number): void {
     this.startedAt[node] = now;
+    this.tunings[node] = [{ at: now, n }];
     this.answeredAt[node]?.fill(-Infinity);
+  }
+
+  tuned(node: number, n: DetectionSettings, now: number): void {
+    this.tunings[node]?.push({ at: now, n });
   }
 
   /** The observer read an echo or a welcome. */
   read(observer: number, target: number, { kind, sentAt, at }: Arrival): void {
     this.sign(target, at);
     if (kind === 'polled') (this.pollEchoAt[observer] as Float64Array)[target] = at;
-    if (kind !== 'echo' || at - sentAt >= this.n.interval * IN_TIME) return;
+    if (kind !== 'echo') return;
+    const interval = Math.min(this.numbersOf(observer, sentAt).interval, this.numbersOf(observer, at).interval);
+    if (at - sentAt >= interval * IN_TIME) return;
     const stood = this.world.standstillsOf(observer).some((p) => p.until > sentAt && p.from < at);
     if (!stood) (this.answeredAt[observer] as Float64Array)[target] = at;
   }
@@ -166,6 +195,10 @@ export class Oracle {
     this.words[spoken.node] = { spoken, at, saidAt: this.isDrained(readAt) ? -Infinity : spoken.at };
     if (!spoken.leaving) this.leftAt[spoken.node] = undefined;
     else this.leftAt[spoken.node] ??= at;
+    if (!this.wasBlind || this.isBlind(at)) return;
+    // Whose own word has not come yet is not silent for all the time before: a fleet in two parts joins node by node.
+    this.wasBlind = false;
+    this.listeningSince = Math.max(this.listeningSince, at);
   }
 
   said(at: number, node: number, verdict: VerdictKind): void {
@@ -173,17 +206,22 @@ export class Oracle {
     this.was[node] = verdict;
     if (verdict === 'UNKNOWN') this.seen.unknown = true;
     if (at < this.quietUntil) this.violated(node, at, `${verdict} while the monitor must be quiet`);
+    if (!this.live) this.violated(node, at, `${verdict} while the registry is not followed`);
     if (verdict !== 'DOWN') return;
     this.seen.down = true;
     if (was !== 'DOWN') this.mustBeDead(node, at);
     this.mustBeSighted(node, at);
   }
 
-  /** At every look of the monitor. */
+  /** At every look of a monitor that listens, whether it leads or not. */
+  watch(now: number): void {
+    if (this.isBlind(now)) this.wasBlind = true;
+  }
+
+  /** At every look of the one that leads. */
   look(now: number, verdictOf: (node: number) => VerdictKind): void {
-    if (now < this.quietUntil) return;
-    const needed = this.members.length === 2 ? 1 : this.majority;
-    const blind = this.members.filter((m) => this.reports(m, now)).length < needed;
+    if (now < this.quietUntil || !this.live) return;
+    const blind = this.isBlind(now);
     if (blind) this.seen.blind = true;
     for (let node = 0; node < this.names.length; node++) {
       const verdict = verdictOf(node);
@@ -191,6 +229,25 @@ export class Oracle {
       if (verdict === 'DOWN') this.mustBeSighted(node, now);
       else if (now - (this.signAt[node] as number) > this.bound) this.mustNotBeDead(node, now, verdict);
     }
+  }
+
+  private keepQuiet(now: number, { reportPeriod }: DetectionSettings): void {
+    this.quietUntil = Math.max(this.quietUntil, now + 2 * reportPeriod);
+    this.was.fill('UNKNOWN');
+  }
+
+  /** Of this node's process, at a time since its start. */
+  private numbersOf(node: number, t: number): DetectionSettings {
+    const tunings = this.tunings[node] as { at: number; n: DetectionSettings }[];
+    for (let i = tunings.length - 1; i > 0; i--) if ((tunings[i] as { at: number }).at <= t) return tunings[i]!.n;
+    return tunings[0]!.n;
+  }
+
+  private isBlind(now: number): boolean {
+    const needed = this.members.length === 2 ? 1 : this.majority;
+    let reporters = 0;
+    for (const m of this.members) if (this.reports(m, now)) reporters++;
+    return reporters < needed;
   }
 
   private get majority(): number {
@@ -204,7 +261,7 @@ export class Oracle {
   private get bound(): number {
     const { interval, suspectMisses } = this.n;
     const own = (suspectMisses + 2) * interval + OWN_LIMIT;
-    return Math.max(this.x + 2 * interval, own) + this.h.wire.report + this.n.interval / 2;
+    return Math.max(silence(this.n) + 2 * interval, own) + this.h.wire.report + this.n.interval / 2;
   }
 
   private mustBeDead(node: number, at: number): void {
@@ -290,7 +347,10 @@ export class Oracle {
         case 'bus':
         case 'monitor-pause':
         case 'takeover':
+        case 'registry':
           return between(f);
+        case 'numbers':
+          return between({ from: f.from, until: f.from + RETUNING });
         default:
           return false;
       }
@@ -313,11 +373,14 @@ export class Oracle {
   }
 
   private stoodLately(node: number, at: number): boolean {
-    const span = this.n.interval * ABSTAIN - 1;
+    const span = this.numbersOf(node, at).interval * ABSTAIN - 1;
     const start = this.startedAt[node] as number;
     return this.world
       .standstillsOf(node)
-      .some((p) => p.until - Math.max(p.from, start) > this.n.loopGap && p.until <= at && at - p.until < span);
+      .some(
+        (p) =>
+          p.until - Math.max(p.from, start) > this.loopGapOf(node, p.until) && p.until <= at && at - p.until < span,
+      );
   }
 
   /** A member whose word counts now. */
@@ -326,22 +389,32 @@ export class Oracle {
     return word !== undefined && now - word.at <= this.n.freshness && !word.spoken.abstains && !word.spoken.leaving;
   }
 
+  private loopGapOf(node: number, t: number): number {
+    return this.numbersOf(node, t).loopGap;
+  }
+
   /** No answer for x; and this process ran for long enough since to have sent and missed all the probes. */
   private wasSilent(observer: number, target: number, at: number): boolean {
+    const standstills = this.world.standstillsOf(observer);
     let since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
-    for (const p of this.world.standstillsOf(observer)) {
+    for (const p of standstills) {
       if (p.until > at || p.until <= since) continue;
-      if (p.until - p.from > this.x) since = p.until;
+      if (p.until - p.from > silence(this.numbersOf(observer, p.until))) since = p.until;
     }
     let ran = at - since;
-    for (const p of this.world.standstillsOf(observer))
-      if (p.until - p.from > this.n.loopGap) ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
+    for (const p of standstills)
+      if (p.until - p.from > this.loopGapOf(observer, p.until))
+        ran -= Math.max(0, Math.min(p.until, at) - Math.max(p.from, since));
+    const n = this.numbersOf(observer, at);
+    const x = silence(n);
     // After a standstill too short to be one, the next probe follows the late one sooner; where echoes take nearly as
     // long as they may, so does the one after it, which had to wait for the late one's.
-    const short = this.world.standstillsOf(observer).filter((p) => p.until - p.from <= this.n.loopGap);
-    const late = short.filter((p) => p.until > since - 2 * this.n.interval && p.from < at);
-    const slack = this.n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
-    return at - since >= this.x - slack && ran >= this.x * IN_TIME - slack;
+    const short = standstills.filter((p) => p.until - p.from <= this.loopGapOf(observer, p.until));
+    const late = short.filter((p) => p.until > since - 2 * n.interval && p.from < at);
+    // So does the first one at another interval.
+    const tuned = this.numbersOf(observer, since - 2 * n.interval) === n ? 0 : n.interval;
+    const slack = n.interval / 5 + tuned + late.reduce((sum, p) => sum + p.until - p.from, 0);
+    return at - since >= x - slack && ran >= x * IN_TIME - slack;
   }
 
   private sign(node: number, at: number): void {

@@ -64,6 +64,8 @@ export class SimAgent {
   private readonly membership: Membership;
   private readonly greetings = new Greetings();
   private readonly timing: ReportTiming;
+  private readonly phase: number;
+  private n: DetectionSettings;
   private inbox: Arrival[] = [];
   private asked: Poll[] = [];
   private polls: RunningPoll[] = [];
@@ -80,17 +82,31 @@ export class SimAgent {
     now: number,
   ) {
     const { n, peers, random } = self;
+    this.n = n;
+    this.phase = random();
     this.links = new LinkObservations(n);
     this.links.watch(peers);
-    this.schedule.set(peers, n.interval, now, random());
+    this.schedule.set(peers, n.interval, now, this.phase);
     this.membership = new Membership(membershipNumbers, random, now);
     this.membership.setPeers(peers.keys(), now);
-    this.timing = new ReportTiming(() => n.reportPeriod);
+    this.timing = new ReportTiming(() => this.n.reportPeriod);
     this.lastStep = now;
   }
 
   isLost(peer: string): boolean {
     return this.membership.isLost(peer);
+  }
+
+  get numbers(): DetectionSettings {
+    return this.n;
+  }
+
+  /** Another list of peers has come, with other numbers in it. */
+  follow(n: DetectionSettings, now: number): void {
+    this.n = n;
+    this.links.tune(n);
+    this.membership.readmitUnless((peer) => this.links.silentFor(peer, n.misses));
+    this.schedule.set(this.self.peers, n.interval, now, this.phase);
   }
 
   arrives(arrival: Arrival): void {
@@ -110,7 +126,8 @@ export class SimAgent {
 
   step(now: number): void {
     this.readAll(now);
-    const { n, peers } = this.self;
+    const { n } = this;
+    const { peers } = this.self;
     const gap = now - this.lastStep;
     this.lastStep = now;
     this.gapSinceReport = Math.max(this.gapSinceReport, gap);

@@ -1,33 +1,12 @@
-import {
-  DetectionProfiles,
-  POLL_LIMIT_MS,
-  defaultSettings,
-  SETTINGS_KEY,
-  type ClusterSettings,
-  type DetectionSettings,
-  type NodeRecord,
-  type PollAnswer,
-  type PollRequest,
-  type Report,
-  type VerdictKind,
-} from '#contracts';
-import { FleetView, type Records } from '../../apps/detector/src/fleet/fleet-view.js';
+import { POLL_LIMIT_MS, type PollAnswer, type PollRequest, type Report, type VerdictKind } from '#contracts';
+import type { FleetView } from '../../apps/detector/src/fleet/fleet-view.js';
 import { ReportBook } from '../../apps/detector/src/observers/report-book.js';
 import { PollBook, type PollOrder } from '../../apps/detector/src/polls/poll-book.js';
-import { Assessor } from '../../apps/detector/src/verdicts/assessor.js';
-import { Attention } from '../../apps/detector/src/verdicts/attention.js';
-import { Examiner } from '../../apps/detector/src/verdicts/examiner.js';
-import { isBlind } from '../../apps/detector/src/verdicts/quorum.js';
+import { Monitor } from '../../apps/detector/src/verdicts/monitor.js';
+import type { Judgement } from '../../apps/detector/src/verdicts/verdict.js';
 import { VerdictLog } from '../../apps/detector/src/verdicts/verdict-log.js';
-import type { History } from './history.js';
 import type { SimProbes } from './sim-probes.js';
-
-const records = <T>(values: Record<string, T>): Records<T> => ({
-  live: true,
-  get: (key) => (key in values ? { value: values[key] as T } : undefined),
-  entries: () => Object.entries(values).map(([key, value]) => ({ key, value, revision: 1 })),
-  onChange: () => () => undefined,
-});
+import type { Successor } from './world.js';
 
 export interface Said {
   at: number;
@@ -38,170 +17,205 @@ export interface Said {
   polled: number;
 }
 
-/** What the monitor needs of its surroundings. */
-export interface MonitorPort {
+/** What a detector needs of its surroundings. */
+export interface Surroundings {
+  fleet: FleetView;
+  /** A witness stands beside the fleet, and answers whoever asks it. */
+  witness: boolean;
+  random: () => number;
   wall(t: number): number;
+  /** Of a detector that has just been started. */
+  probes(now: number): SimProbes;
   said(s: Said): void;
   /** The request to one observer leaves. */
   poll(order: PollOrder, request: PollRequest, now: number): void;
 }
 
-/** The registry as this history has it. */
-export function fleetOf(h: History, names: readonly string[]): FleetView {
-  const networks = Object.fromEntries(h.networks.map((n) => [n, { address: '127.0.0.1' }]));
-  const record = (name: string, i: number): NodeRecord =>
-    ({
-      name,
-      networks,
-      vars: {},
-      enrolled: true,
-      ...(h.roles[i] === 'cordoned' && { cordon: { reason: 'sim', by: 'sim', at: 0 } }),
-      ...(h.roles[i] === 'off' && { confirmedOff: { at: 0, incident: name } }),
-    }) as unknown as NodeRecord;
-  const settings: ClusterSettings = {
-    ...defaultSettings('sim'),
-    detection: DetectionProfiles[h.profile],
-    leaveGrace: h.leaveGrace,
-  };
-  return new FleetView(
-    records(Object.fromEntries(names.map((name, i) => [name, record(name, i)]))),
-    records({ [SETTINGS_KEY]: settings }),
-    'sim',
-  );
-}
-
-/** The detector's real decisions; around them its service's loop: who leads, when it is quiet, what it hears. */
-export class SimMonitor {
-  readonly log = new VerdictLog();
-  private book = new ReportBook();
-  private polls: PollBook;
-  private openPolls: { order: PollOrder; until: number }[] = [];
-  private examiner: Examiner;
-  private assessor: Assessor;
-  private leads = true;
-  private attention = new Attention(0);
-  private readonly news = new Set<string>();
-  private term = 1;
+/** One process of the detector: the real monitor, and around it what its service does. */
+class SimDetector {
+  readonly verdicts = new VerdictLog();
+  private readonly polls: PollBook;
+  private readonly probes: SimProbes;
+  private readonly monitor: Monitor;
+  private asked: { order: PollOrder; until: number }[] = [];
+  private leads = false;
+  private witnessed = false;
 
   constructor(
-    private readonly fleet: FleetView,
-    private readonly probes: SimProbes,
-    private readonly witness: boolean,
-    private readonly random: () => number,
-    private readonly port: MonitorPort,
+    private readonly p: Surroundings,
+    private now: number,
   ) {
-    this.polls = new PollBook(random);
-    this.examiner = this.anExaminer();
-    this.assessor = this.anAssessor();
-    this.log.begin(this.term);
-    this.beQuiet(0);
+    this.polls = new PollBook(p.random);
+    this.probes = p.probes(now);
+    this.monitor = new Monitor(
+      {
+        fleet: p.fleet,
+        reports: new ReportBook(),
+        polls: this.polls,
+        verdicts: this.verdicts,
+        probes: this.probes,
+        witness: () => this.witnessed,
+        leads: () => this.leads,
+        wall: () => p.wall(this.now),
+        tell: (news) => {
+          for (const { node, is } of news)
+            p.said({
+              at: this.now,
+              node,
+              verdict: is.verdict,
+              reason: is.reason,
+              polled: this.polls.drawnFor(node).length,
+            });
+        },
+        ask: (orders) => {
+          for (const order of orders) this.ask(order);
+        },
+        log: { info: () => undefined },
+      },
+      now,
+    );
+  }
+
+  lead(term: number, now: number): void {
+    this.now = now;
+    this.leads = true;
+    this.monitor.lead(term, now);
+  }
+
+  resign(): void {
+    if (!this.leads) return;
+    this.leads = false;
+    this.monitor.rest();
   }
 
   hear(report: Report, now: number): void {
-    if (this.leads) this.look(now);
-    this.learn(this.book.hear(report, this.attention.heardAt(now), this.n, now) ?? []);
+    this.now = now;
+    this.monitor.hear(report, now);
   }
 
-  /** Something was learnt of these: judged together at the end of this turn of the loop. */
-  learn(nodes: readonly string[]): void {
-    for (const node of nodes) this.news.add(node);
+  /** Time goes on: what of its own datagrams came back, or did not, until now. */
+  advance(now: number): void {
+    this.now = now;
+    this.monitor.learn(this.probes.advance(now));
   }
 
   /** This turn of the loop ends. */
   settle(now: number): void {
-    if (this.news.size === 0) return;
-    const nodes = [...this.news];
-    this.news.clear();
-    this.assess(nodes, now);
+    this.now = now;
+    this.giveUp();
+    if (this.monitor.hasNews) this.monitor.settle(now);
   }
 
   tick(now: number): void {
-    this.look(now);
-    this.assess(this.assessor.inTurn(), now);
+    this.now = now;
+    this.monitor.tick(now);
+    this.witnessed = this.leads && this.p.witness && this.monitor.needsWitness;
   }
 
   /** An observer's answer, if it still waits for it. */
   answered(order: PollOrder, answer: PollAnswer, now: number): void {
-    const open = this.openPolls.findIndex((p) => p.order === order);
-    if (open < 0) return;
-    this.openPolls.splice(open, 1);
-    this.polls.ended(order, answer, now);
-    this.learn(order.targets);
+    this.now = now;
+    this.giveUp();
+    if (!this.asked.some((a) => a.order === order)) return;
+    this.asked = this.asked.filter((a) => a.order !== order);
+    this.monitor.polled(order, answer, now);
   }
 
   /** Reports reach it again. */
   listenAnew(now: number): void {
-    this.attention.listenAnew(now);
-    this.polls.forget();
-    this.openPolls = [];
-    this.beQuiet(now);
+    this.now = now;
+    this.monitor.listenAnew('the bus is back', now);
   }
 
+  stoodStill(from: number, until: number): void {
+    this.probes.stoodStill(from, until);
+  }
+
+  private ask(order: PollOrder): void {
+    this.asked.push({ order, until: this.now + POLL_LIMIT_MS });
+    this.p.poll(order, this.p.fleet.pollRequest(order.targets), this.now);
+  }
+
+  private giveUp(): void {
+    if (this.asked.length === 0) return;
+    const late = this.asked.filter((a) => a.until <= this.now);
+    this.asked = this.asked.filter((a) => a.until > this.now);
+    for (const { order } of late) this.monitor.polled(order, undefined, this.now);
+  }
+}
+
+/** The fleet's detectors, of which one leads at most. All read what comes at the same time. */
+export class SimMonitor {
+  private leader: SimDetector;
+  private standby: SimDetector | undefined;
+  private term = 0;
+
+  /** @param hasStandby a second one listens from the beginning */
+  constructor(
+    private readonly p: Surroundings,
+    private readonly hasStandby: boolean,
+  ) {
+    this.leader = new SimDetector(p, 0);
+    if (hasStandby) this.standby = new SimDetector(p, 0);
+    this.leader.lead(++this.term, 0);
+  }
+
+  judgementOf(node: string): Judgement {
+    return this.leader.verdicts.judgementOf(node);
+  }
+
+  /** Somebody is not plainly UP. */
+  get hasTrouble(): boolean {
+    return this.leader.verdicts.notUp().length > 0;
+  }
+
+  hear(report: Report, now: number): void {
+    this.leader.hear(report, now);
+    this.standby?.hear(report, now);
+  }
+
+  /** A moment passes without news from outside. */
+  advance(now: number): void {
+    this.leader.advance(now);
+    this.standby?.advance(now);
+  }
+
+  settle(now: number): void {
+    this.leader.settle(now);
+    this.standby?.settle(now);
+  }
+
+  tick(now: number): void {
+    this.leader.tick(now);
+    this.standby?.tick(now);
+  }
+
+  answered(order: PollOrder, answer: PollAnswer, now: number): void {
+    this.leader.answered(order, answer, now);
+    this.standby?.answered(order, answer, now);
+  }
+
+  listenAnew(now: number): void {
+    this.leader.listenAnew(now);
+    this.standby?.listenAnew(now);
+  }
+
+  stoodStill(from: number, until: number): void {
+    this.leader.stoodStill(from, until);
+    this.standby?.stoodStill(from, until);
+  }
+
+  /** The lease has ended, and nobody has it. */
   resign(): void {
-    this.leads = false;
-    this.assessor.rest();
+    this.leader.resign();
   }
 
-  /** Another instance leads: one that has heard the reports all the time, or has just been started. */
-  succeed(now: number, warm: boolean): void {
-    this.leads = true;
-    if (!warm) {
-      this.book = new ReportBook();
-      this.attention = new Attention(now);
+  succeed(now: number, successor: Successor): void {
+    if (successor === 'other' && this.standby) [this.leader, this.standby] = [this.standby, this.leader];
+    if (successor === 'new') {
+      this.leader = new SimDetector(this.p, now);
+      if (this.hasStandby) this.standby = new SimDetector(this.p, now);
     }
-    this.attention.look(now, this.n);
-    this.polls = new PollBook(this.random);
-    this.openPolls = [];
-    this.examiner = this.anExaminer();
-    this.assessor = this.anAssessor();
-    this.log.begin(++this.term);
-    this.beQuiet(now);
-  }
-
-  private get n(): DetectionSettings {
-    return this.fleet.settings.detection;
-  }
-
-  private pollSuspects(now: number): void {
-    for (const { order } of this.openPolls.filter((p) => p.until <= now)) this.polls.ended(order, undefined, now);
-    this.openPolls = this.openPolls.filter((p) => p.until > now);
-    for (const order of this.polls.due(this.assessor.suspectsToPoll(), this.fleet.members, now)) {
-      this.openPolls.push({ order, until: now + POLL_LIMIT_MS });
-      this.port.poll(order, this.fleet.pollRequest(order.targets), now);
-    }
-  }
-
-  private look(now: number): void {
-    if (this.attention.look(now, this.n) !== undefined) this.listenAnew(now);
-  }
-
-  private beQuiet(now: number): void {
-    this.attention.beQuiet(now, this.n);
-    this.log.sayAgain();
-  }
-
-  private assess(nodes: readonly string[], now: number): void {
-    if (!this.leads) return;
-    this.look(now);
-    const reporters = this.examiner.reporters(now);
-    this.attention.sees(isBlind(reporters.size, this.fleet.members.length), now);
-    const v = { now, listeningSince: this.attention.listeningSince, reporters, witness: this.witness };
-    for (const { node, is } of this.assessor.assess(nodes, v, this.port.wall(now), this.attention.isQuiet(now)))
-      this.port.said({
-        at: now,
-        node,
-        verdict: is.verdict,
-        reason: is.reason,
-        polled: this.polls.drawnFor(node).length,
-      });
-    this.pollSuspects(now);
-  }
-
-  private anExaminer(): Examiner {
-    return new Examiner(this.fleet, this.book, this.probes, this.polls);
-  }
-
-  private anAssessor(): Assessor {
-    return new Assessor(this.fleet, this.examiner, this.log, this.probes);
+    this.leader.lead(++this.term, now);
   }
 }

@@ -18,9 +18,9 @@ export class SimProbes {
   private readonly looks = new Map<string, Look>();
   /** Of those that are not looked at now: what they answer still counts. */
   private readonly ended = new Map<string, Look>();
-  private now = 0;
 
   constructor(
+    private now: number,
     /** When the node's echo to a datagram of this time comes; undefined: never. */
     private readonly echoAt: (node: string, network: string, t: number) => number | undefined,
   ) {}
@@ -32,12 +32,15 @@ export class SimProbes {
         this.looks.delete(node);
         this.ended.set(node, look);
       }
-    for (const target of targets)
-      if (!this.looks.has(target.node)) {
+    for (const target of targets) {
+      const known = this.looks.get(target.node);
+      if (known) known.target = target;
+      else {
         const { waiting = [], echoedAt = -Infinity } = this.ended.get(target.node) ?? {};
         this.ended.delete(target.node);
         this.looks.set(target.node, { target, nextRound: this.now, waiting, echoedAt, unansweredAt: -Infinity });
       }
+    }
   }
 
   state(node: string, now: number, freshness: number): 'echo' | 'silent' | 'unknown' {

@@ -8,14 +8,14 @@ import {
   type VerdictKind,
 } from '#contracts';
 import { Dice } from '#contracts/testing/dice.js';
-import type { FleetView } from '../../apps/detector/src/fleet/fleet-view.js';
 import type { Judgement } from '../../apps/detector/src/verdicts/verdict.js';
 import type { History } from './history.js';
 import type { PollOrder } from '../../apps/detector/src/polls/poll-book.js';
 import { Oracle, type Violation } from './oracle.js';
 import { SimAgent, type AgentPort, type Question } from './sim-agent.js';
-import { fleetOf, SimMonitor, type Said } from './sim-monitor.js';
+import { SimMonitor, type Said, type Surroundings } from './sim-monitor.js';
 import { SimProbes } from './sim-probes.js';
+import { SimRegistry } from './sim-registry.js';
 import { Wire } from './wire.js';
 import { MONITOR, World, type FaultOf } from './world.js';
 
@@ -33,29 +33,32 @@ interface Host {
   agent?: SimAgent;
   /** When the last report over each connection of this process arrives: TCP keeps the order. */
   lastArrival: number[];
+  /** ms after the monitor until its agent has new numbers. */
+  lag: number;
 }
 
 /** ms; an agent that is slower answers the polls of the monitor too late. */
 const MOST_STEP = 50;
 /** ms a NATS client takes to be connected again. */
 const RECONNECT = 300;
+/** ms that the agents need at most to have new numbers, where they run. */
+const MOST_LAG = 400;
 
 /** Agents, wire and monitor of one history, in virtual time; with an oracle beside them. */
 export class SimulatedFleet {
   readonly verdicts: Said[] = [];
-  readonly n: DetectionSettings;
   readonly names: readonly string[];
   readonly world: World;
   readonly oracle: Oracle;
   /** Between two steps of an agent; the monitor looks every second one. */
   readonly step: number;
   private readonly dice: Dice;
+  private numbers: DetectionSettings;
   private readonly wire: Wire;
   private readonly index: ReadonlyMap<string, number>;
   private readonly hosts: Host[];
-  private readonly view: FleetView;
+  private readonly registry: SimRegistry;
   private readonly plan: WatchPlan;
-  private readonly probes: SimProbes;
   private readonly monitor: SimMonitor;
   private readonly replayed: ReadonlySet<number>;
   private travelling: Travelling[] = [];
@@ -67,25 +70,38 @@ export class SimulatedFleet {
 
   constructor(readonly history: History) {
     const { profile, roles, faults } = history;
-    this.n = DetectionProfiles[profile];
-    this.step = Math.min(MOST_STEP, this.n.interval / 10);
+    this.numbers = DetectionProfiles[profile];
     this.names = roles.map((_r, i) => `n${i}`);
     this.index = new Map(this.names.map((name, i) => [name, i]));
     this.dice = new Dice(history.seed);
     this.wire = new Wire(history.wire, this.dice);
     this.world = new World(roles.length, faults);
-    this.hosts = this.names.map((name) => ({ name, offset: this.dice.roll() * this.step, lastArrival: [] }));
+    const intervals = this.world.of('numbers').map((f) => DetectionProfiles[f.profile].interval);
+    this.step = Math.min(MOST_STEP, ...[this.n.interval, ...intervals].map((interval) => interval / 10));
+    this.hosts = this.names.map((name) => ({
+      name,
+      offset: this.dice.roll() * this.step,
+      lastArrival: [],
+      lag: intervals.length > 0 ? this.dice.roll() * MOST_LAG : 0,
+    }));
     this.replayed = new Set(this.world.of('replay').map((f) => f.node));
-    this.view = fleetOf(history, this.names);
+    this.registry = new SimRegistry(history, this.names);
     this.plan = new WatchPlan(this.names.map((name, i) => ({ name, member: roles[i] === 'member' })));
-    this.probes = new SimProbes((node, network, t) => this.echoToMonitor(node, network, t));
     this.oracle = new Oracle(history, this.world, this.names, (node) => this.plan.observersOf(node));
-    this.monitor = new SimMonitor(this.view, this.probes, history.witness, () => this.dice.roll(), {
+    const surroundings: Surroundings = {
+      fleet: this.registry.view,
+      witness: history.witness,
+      random: () => this.dice.roll(),
       wall: (t) => this.world.wall(MONITOR, t),
+      probes: (now) => new SimProbes(now, (node, network, t) => this.echoToMonitor(node, network, t)),
       said: (said) => this.say(said),
       poll: (order, request, now) => this.poll(order, request, now),
-    });
-    this.oracle.quiet(0, 'started');
+    };
+    this.monitor = new SimMonitor(
+      surroundings,
+      this.world.of('takeover').some((f) => f.successor === 'other'),
+    );
+    this.oracle.quiet(0, 'new');
   }
 
   get now(): number {
@@ -97,11 +113,16 @@ export class SimulatedFleet {
   }
 
   judgementOf(node: string): Judgement {
-    return this.monitor.log.judgementOf(node);
+    return this.monitor.judgementOf(node);
   }
 
   get violations(): readonly Violation[] {
     return this.oracle.violations;
+  }
+
+  /** Those that are set now. */
+  get n(): DetectionSettings {
+    return this.numbers;
   }
 
   /** x: silence after which an observer accuses, ms. */
@@ -129,13 +150,22 @@ export class SimulatedFleet {
     if (!process || !this.world.runs(node, now)) return;
     host.agent ??= this.startAgent(host, node, now);
     host.agent.step(now);
+    const n = this.numbersAt(now - host.lag);
+    if (host.agent.numbers === n) return;
+    host.agent.follow(n, now);
+    this.oracle.tuned(node, n, now);
+  }
+
+  private numbersAt(t: number): DetectionSettings {
+    return DetectionProfiles[this.world.of('numbers').findLast((f) => f.from <= t)?.profile ?? this.history.profile];
   }
 
   private startAgent(host: Host, node: number, now: number): SimAgent {
     const { networks } = this.history;
     const process = this.world.process(node, now) as SimAgent['process'];
     host.lastArrival = networks.map(() => 0);
-    this.oracle.started(node, now);
+    const n = this.numbersAt(now);
+    this.oracle.started(node, n, now);
     const peers = new Map(this.plan.peersOf(host.name).map((peer) => [peer, networks]));
     const port: AgentPort = {
       ask: (kind, peer, network, at) => this.ask(kind, node, peer, network, at),
@@ -144,7 +174,7 @@ export class SimulatedFleet {
       },
       publish: (report, at) => this.publish(host, node, report, at),
     };
-    const self = { name: host.name, networks, peers, n: this.n, random: () => this.dice.roll() };
+    const self = { name: host.name, networks, peers, n, random: () => this.dice.roll() };
     return new SimAgent(self, process, port, now);
   }
 
@@ -245,32 +275,42 @@ export class SimulatedFleet {
     const ends = <F extends { from: number; until: number }>(f: F): boolean =>
       f.until > this.monitorAt && f.until <= until;
     if (this.world.of('monitor-pause').some(within)) return;
-    const takeover = this.world.of('takeover').find(within);
-    if (takeover) this.monitor.resign();
+    this.followRegistry(from, this.world.of('registry').some(within));
+    const takeovers = this.world.of('takeover').filter(within);
+    const nobodyListens = takeovers.some((f) => f.successor === 'new');
+    if (takeovers.length > 0) this.monitor.resign();
     let now = from;
-    for (const p of this.world.of('monitor-pause').filter((f) => f.until > from - this.step && f.until <= from)) {
-      this.probes.stoodStill(p.from, p.until);
-      now = from;
-    }
+    for (const p of this.world.of('monitor-pause').filter((f) => f.until > from - this.step && f.until <= from))
+      this.monitor.stoodStill(p.from, p.until);
     const due = this.travelling.filter((r) => r.at <= until).sort((a, b) => a.at - b.at);
     if (due.length > 0) this.travelling = this.travelling.filter((r) => r.at > until);
     for (const { at, arrive } of due) {
       if (at > now) this.monitor.settle(now);
       now = Math.max(now, at);
-      this.monitor.learn(this.probes.advance(now));
-      if (takeover === undefined || takeover.warm) arrive(now);
+      this.monitor.advance(now);
+      if (!nobodyListens) arrive(now);
     }
     this.monitor.settle(now);
-    this.monitor.learn(this.probes.advance(until));
+    this.monitor.advance(until);
     this.monitor.settle(until);
     this.onFaultEnds(ends, until);
     this.monitorAt = until;
     // Time alone changes little while everyone is UP; news is acted on at once.
-    if (this.steps % (this.monitor.log.notUp().length > 0 ? 2 : 8) === 1) {
-      this.monitor.tick(until);
-      // Where nobody leads nothing is said, and readers hold everything for UNKNOWN.
-      if (!takeover) this.oracle.look(until, (node) => this.verdictOf(this.names[node] as string));
-    }
+    if (this.steps % (this.monitor.hasTrouble ? 2 : 8) !== 1) return;
+    this.monitor.tick(until);
+    if (!nobodyListens) this.oracle.watch(until);
+    // Where nobody leads nothing is said, and readers hold everything for UNKNOWN.
+    if (takeovers.length === 0) this.oracle.look(until, (node) => this.verdictOf(this.names[node] as string));
+  }
+
+  private followRegistry(now: number, isLost: boolean): void {
+    this.registry.live = !isLost;
+    this.oracle.follows(!isLost);
+    const n = this.numbersAt(now);
+    if (n === this.numbers) return;
+    this.numbers = n;
+    this.registry.change(n);
+    this.oracle.numbersChange(n, now);
   }
 
   private onFaultEnds(ends: (f: { from: number; until: number }) => boolean, now: number): void {
@@ -280,9 +320,9 @@ export class SimulatedFleet {
       this.monitor.listenAnew(now);
       this.oracle.quiet(now, 'bus');
     }
-    for (const f of this.world.of('takeover').filter(ends)) {
-      this.monitor.succeed(now, f.warm);
-      this.oracle.quiet(now, f.warm ? 'leads' : 'started');
+    for (const { successor } of this.world.of('takeover').filter(ends)) {
+      this.monitor.succeed(now, successor);
+      this.oracle.quiet(now, successor);
     }
   }
 }

@@ -1,3 +1,5 @@
+import type { DetectionSettings } from '#contracts';
+
 /** Stands for the monitor where a fault names the ends of a link. */
 export const MONITOR = -1;
 
@@ -7,6 +9,9 @@ interface Lasting {
   /** Infinity: for good. */
   until: number;
 }
+
+/** Who leads next: the same one again, another that has heard the reports all the time, or one that has just been started. */
+export type Successor = 'same' | 'other' | 'new';
 
 /** What goes wrong. Nodes are numbers, from 0. */
 export type Fault = Lasting &
@@ -25,7 +30,9 @@ export type Fault = Lasting &
     | { kind: 'replay'; node: number } /** Somebody answers for it with its echoes of before. */
     | { kind: 'bus' } /** No NATS server. */
     | { kind: 'monitor-pause' }
-    | { kind: 'takeover'; warm: boolean } /** No detector leads; a warm one has heard the reports meanwhile. */
+    | { kind: 'takeover'; successor: Successor } /** No detector leads until then. */
+    | { kind: 'registry' } /** The detector does not follow the registry. */
+    | { kind: 'numbers'; profile: DetectionSettings['profile'] } /** From then on these are set. */
     | { kind: 'clock'; node: number; by: number } /** The wall clock jumps at `from`. */
   );
 export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>;

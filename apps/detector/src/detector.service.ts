@@ -15,7 +15,7 @@ import { ConditionBook } from './conditions/condition-book.js';
 import { FleetView } from './fleet/fleet-view.js';
 import { ReportBook } from './observers/report-book.js';
 import { ReportInbox } from './observers/report-inbox.js';
-import { PollBook } from './polls/poll-book.js';
+import { PollBook, type PollOrder } from './polls/poll-book.js';
 import { Poller } from './polls/poller.js';
 import { OwnProbes } from './probe/own-probe.js';
 import { readDatagramKeys } from './probe/read-datagram-keys.js';
@@ -69,9 +69,8 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       log,
     );
     this.poller = new Poller(
-      this.polls,
       (subject, request, o) => bus.ask(subject, request, o),
-      (nodes) => this.learn(nodes),
+      (order, said) => this.polled(order, said),
       log,
     );
   }
@@ -146,6 +145,12 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private learn(nodes: readonly string[]): void {
     if (!this.bench) return;
     this.bench.monitor.learn(nodes);
+    this.settleSoon(this.bench.monitor);
+  }
+
+  private polled(order: PollOrder, said: unknown): void {
+    if (!this.bench) return;
+    this.bench.monitor.polled(order, said, performance.now());
     this.settleSoon(this.bench.monitor);
   }
 

@@ -1,6 +1,5 @@
 import { MusterError, POLL_LIMIT_MS, Subjects, type PollRequest } from '#contracts';
-import { readPollAnswer } from './poll-answer.js';
-import type { PollBook, PollOrder } from './poll-book.js';
+import type { PollOrder } from './poll-book.js';
 
 /** How a request goes out; rejects without an answer in time. */
 export type Ask = (subject: string, request: PollRequest, o: { timeoutMs: number }) => Promise<unknown>;
@@ -8,10 +7,9 @@ export type Ask = (subject: string, request: PollRequest, o: { timeoutMs: number
 /** Asks agents to look at suspects that they do not watch. Never waits for one before it asks the next. */
 export class Poller {
   constructor(
-    private readonly book: PollBook,
     private readonly ask: Ask,
-    /** Something was learnt of these. */
-    private readonly learnt: (nodes: readonly string[]) => void,
+    /** Something came back, whatever it is; undefined: nothing in time. */
+    private readonly ended: (order: PollOrder, said: unknown) => void,
     private readonly log: { debug(fields: object, message: string): void },
   ) {}
 
@@ -27,7 +25,6 @@ export class Poller {
     } catch (e) {
       this.log.debug({ observer, targets, code: MusterError.from(e).code }, 'poll not answered');
     }
-    this.book.ended(order, readPollAnswer(said, observer), performance.now());
-    this.learnt(targets);
+    this.ended(order, said);
   }
 }

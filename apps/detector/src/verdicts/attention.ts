@@ -19,7 +19,8 @@ type Numbers = Pick<DetectionSettings, 'reportPeriod'>;
 export class Attention {
   private since: number;
   private lookedAt: number;
-  private quietUntil = Infinity;
+  /** Undefined: it has had no reason to speak yet. */
+  private quietUntil: number | undefined;
   private asleep = { from: -Infinity, until: -Infinity };
   private blind = true;
 
@@ -61,11 +62,12 @@ export class Attention {
     this.blind = blind;
   }
 
+  /** For two report periods from now on, and no shorter than it had to be quiet before. */
   beQuiet(now: number, n: Numbers): void {
-    this.quietUntil = now + QUIET_PERIODS * n.reportPeriod;
+    this.quietUntil = Math.max(this.quietUntil ?? now, now + QUIET_PERIODS * n.reportPeriod);
   }
 
   isQuiet(now: number): boolean {
-    return now < this.quietUntil;
+    return this.quietUntil === undefined || now < this.quietUntil;
   }
 }

@@ -3,6 +3,7 @@ import type { DetectionSettings, Report, Verdict } from '#contracts';
 import type { BusLog } from '#bus';
 import type { FleetView } from '../fleet/fleet-view.js';
 import type { ReportBook } from '../observers/report-book.js';
+import { readPollAnswer } from '../polls/poll-answer.js';
 import type { PollBook, PollOrder } from '../polls/poll-book.js';
 import type { OwnProbes } from '../probe/own-probe.js';
 import { Assessor, type News } from './assessor.js';
@@ -64,6 +65,12 @@ export class Monitor {
   /** Judged together by {@link settle} at the end of this turn of the loop: when a rack dies, hundreds of reports come in one. */
   learn(nodes: readonly string[]): void {
     for (const node of nodes) this.learnt.add(node);
+  }
+
+  /** An order came to its end. @param said what came back, whatever it is; undefined: nothing in time */
+  polled(order: PollOrder, said: unknown, now: number): void {
+    this.p.polls.ended(order, readPollAnswer(said, order.observer), now);
+    this.learn(order.targets);
   }
 
   /** Something was learnt that is not judged yet. */

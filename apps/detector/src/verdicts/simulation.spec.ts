@@ -159,7 +159,7 @@ describe('a fleet in virtual time', () => {
   });
 
   it('finds again, after its own restart, who died before', () => {
-    const restart: Fault = { kind: 'takeover', warm: false, from: 12_000, until: 13_000 };
+    const restart: Fault = { kind: 'takeover', successor: 'new', from: 12_000, until: 13_000 };
     const f = after(5, 19, 18_000, [death(2, 8000), restart]);
     expect(f.verdicts.filter((v) => v.node === 'n2' && v.verdict === 'DOWN').map((v) => v.at > 13_000)).toEqual([
       false,
