@@ -20,19 +20,23 @@ const NODES = 5;
 /** A detection scenario in which agents had no time to run says nothing: it is repeated so often at most. */
 const MOST_REPEATS = 2;
 
+const namesOf = (s: Pick<Scenario, 'name' | 'also'>): string[] => [s.name, ...(s.also ?? [])];
 const secondsSince = (since: number): number => Math.round((performance.now() - since) / 100) / 10;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function chosen(args: string[]): readonly Scenario[] {
-  const unknown = args.filter((a) => a !== 'all' && a !== 'long' && !scenarios.some((s) => s.name === a));
+  const unknown = args.filter((a) => a !== 'all' && a !== 'long' && !scenarios.some((s) => namesOf(s).includes(a)));
   if (args.length === 0 || unknown.length > 0)
     throw new MusterError('BAD_REQUEST', unknown.length > 0 ? `no scenario ${unknown.join(', ')}\n${USAGE}` : USAGE);
-  return scenarios.filter((s) => args.includes(s.name) || args.includes(long.includes(s) ? 'long' : 'all'));
+  return scenarios.filter(
+    (s) => namesOf(s).some((n) => args.includes(n)) || args.includes(long.includes(s) ? 'long' : 'all'),
+  );
 }
 
 /** What was seen of a scenario. */
 interface Result {
   name: string;
+  also?: readonly string[];
   title: string;
   ok: boolean;
   seconds: number;
@@ -64,6 +68,7 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result> {
   }
   return {
     name: scenario.name,
+    ...(scenario.also !== undefined && { also: scenario.also }),
     title: scenario.title,
     ok: failure === undefined,
     seconds,
@@ -90,7 +95,7 @@ async function runUntilCounted(fleet: Fleet, scenario: Scenario): Promise<Result
 }
 
 function tell(r: Result): void {
-  say(`${r.ok ? 'ok  ' : 'FAIL'} ${r.name.padEnd(4)} ${r.title}`);
+  say(`${r.ok ? 'ok  ' : 'FAIL'} ${namesOf(r).join(' ').padEnd(4)} ${r.title}`);
   say(
     `     ${r.seconds.toFixed(1)} s, healed and audited in ${r.healedSeconds.toFixed(1)} s${r.figures.map((f) => `; ${f}`).join('')}`,
   );
@@ -172,7 +177,7 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   const possible = wanted.filter((s) => why === undefined || s.needsNetns !== true);
   const skipped = wanted.filter((x) => !possible.includes(x));
   for (const s of skipped)
-    say(`skip ${s.name.padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
+    say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
   const quiet = new Quiet();
   const runs = [faults, operations]
     .map((group) => group.filter((s) => possible.includes(s)))
@@ -187,7 +192,11 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
 
 async function main(args: string[]): Promise<number> {
   if (args.includes('--list') || args.includes('--help')) {
-    say(args.includes('--help') ? USAGE : scenarios.map((s) => `${s.name.padEnd(9)} ${s.title}`).join('\n'));
+    say(
+      args.includes('--help')
+        ? USAGE
+        : scenarios.map((s) => `${namesOf(s).join(' ').padEnd(11)} ${s.title}`).join('\n'),
+    );
     return 0;
   }
   const results: Result[] = [];

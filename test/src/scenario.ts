@@ -4,6 +4,8 @@ import type { Fleet } from '../../lab/src/fleet/fleet.js';
 export interface Scenario {
   /** Letter and number: D detection, F fencing, O operations, R return, V recovery. */
   name: string;
+  /** Other names that it goes by: what it shows beside, of the same fault. Each of them chooses it. */
+  also?: readonly string[];
   title: string;
   /** It cuts cables or mounts something, which only a host with namespaces of its own can. */
   needsNetns?: true;

@@ -3,27 +3,6 @@ import type { StatusView } from '#contracts';
 import { alarm, assignedTo, hostRunning, kill, nowNs, powerWrites, startedAfter } from '../observations.js';
 import type { Scenario } from '../scenario.js';
 
-export const F1: Scenario = {
-  name: 'F1',
-  title: 'a dead node gets exactly one off, two off-reads, then its workloads recover',
-  async run(fleet, say) {
-    const death = await kill(fleet, await hostRunning(fleet, 'w1'));
-    const run = await startedAfter(fleet, 'w1', death.ns, 60_000);
-    const log = (await fleet.bmc(death.host)).filter((e) => e.ns >= death.ns && e.ns < run.fromNs);
-    const off = log.findIndex((e) => e.op === 'set');
-    assert.deepEqual(
-      log.filter((e) => e.op === 'set').map((e) => e.value),
-      ['0'],
-      'power commands before the start elsewhere',
-    );
-    const proof = log.slice(off + 1).filter((e) => e.op === 'get' && e.value === '0');
-    assert.ok(proof.length >= 2, `only ${proof.length} off-reads before ${run.host} started it`);
-    const apart = ((proof[1]?.ns ?? 0) - (proof[0]?.ns ?? 0)) / 1e6;
-    assert.ok(apart >= 200, `the off-reads were ${apart.toFixed(0)} ms apart`);
-    say(`running on ${run.host} after ${((run.fromNs - death.ns) / 1e6).toFixed(0)} ms`);
-  },
-};
-
 export const F3: Scenario = {
   name: 'F3',
   title: 'the BMC says ok but the node stays on: failed, alarm, started nowhere, retried',

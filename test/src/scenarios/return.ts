@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { assertNoPowerWrites, hostRunning, kill, nowNs } from '../observations.js';
+import { assertNoPowerWrites, hostRunning, nowNs } from '../observations.js';
 import type { Scenario } from '../scenario.js';
 import { fingerprint, sameFingerprint } from '../../../lab/src/fleet/fingerprint.js';
 
@@ -30,32 +30,5 @@ export const R1: Scenario = {
     await assertNoPowerWrites(fleet, since);
     assert.ok(!fleet.events.seen.slice(mark).some((e) => e.kind === 'resetup'), 'it was set up again');
     say('0 files changed, 0 processes restarted');
-  },
-};
-
-export const R3: Scenario = {
-  name: 'R3',
-  title: 'reboot with its services gone: the check fails, re-setup, in service',
-  async run(fleet, say) {
-    const host = await hostRunning(fleet, 'w1');
-    const death = await kill(fleet, host);
-    await fleet.events.incident(death.node, 'recovered', 60_000, death.mark);
-    await fleet.lab('boot', host);
-    const check = await fleet.events.until(
-      'the check',
-      (e) => e.kind === 'check' && e.key === death.node,
-      90_000,
-      death.mark,
-    );
-    assert.equal(check.data['pass'], false, 'the check passed although the services were gone');
-    const resetup = await fleet.events.until(
-      'the re-setup',
-      (e) => e.kind === 'resetup' && e.key === death.node,
-      90_000,
-      death.mark,
-    );
-    assert.equal(resetup.data['ok'], true, JSON.stringify(resetup.data));
-    const back = await fleet.events.inService(death.node, 60_000, death.mark);
-    say(`in service ${((Number(back.arrivedNs) - death.ns) / 1e9).toFixed(1)} s after its death`);
   },
 };
