@@ -1,12 +1,13 @@
 import type { LinkObservations } from '../links/link-observation.js';
-import type {
-  AgentHealth,
-  AgentMetrics,
-  Leaving,
-  LinkObservation,
-  PeerObservation,
-  Report,
-  RunningWorkload,
+import {
+  asSentence,
+  type AgentHealth,
+  type AgentMetrics,
+  type Leaving,
+  type LinkObservation,
+  type PeerObservation,
+  type Report,
+  type RunningWorkload,
 } from '#contracts/report.js';
 
 /** `networks` are sorted. */
@@ -66,7 +67,7 @@ function healthOf(p: ReportParts): AgentHealth {
     ...(reason !== undefined && { reason }),
     sendErrors: p.sendErrors,
     loopGapMs: Math.round(p.loopGapMs),
-    ...(p.warnings.length > 0 && { warnings: p.warnings }),
+    ...(p.warnings.length > 0 && { warnings: p.warnings.map(asSentence) }),
     ...(p.metrics && { metrics: p.metrics }),
   };
 }

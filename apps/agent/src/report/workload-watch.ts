@@ -1,4 +1,4 @@
-import type { RunningWorkload } from '#contracts/report.js';
+import { asSentence, type RunningWorkload } from '#contracts/report.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** ms from the begin of a look to the next; the tool tells of its own starts and stops at once. */
@@ -64,8 +64,9 @@ export class WorkloadWatch {
       this.warning = undefined;
     } catch (e) {
       this.seen = undefined;
-      if (this.warning === undefined) this.log.warn('the running workloads cannot be listed', { reason: reasonOf(e) });
-      this.warning = `workloads: ${reasonOf(e)}`;
+      const reason = asSentence(reasonOf(e));
+      if (this.warning === undefined) this.log.warn('the running workloads cannot be listed', { reason });
+      this.warning = `workloads: ${reason}`;
     }
     if (JSON.stringify(this.seen?.workloads) !== before) this.changed();
   }

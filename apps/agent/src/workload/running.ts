@@ -1,4 +1,4 @@
-import type { RunningWorkload } from '#contracts/report.js';
+import { isRunningList, type RunningWorkload } from '#contracts/report.js';
 import { runCommand, runningUnits } from './systemctl.js';
 import { allWorkloads } from './workload-files.js';
 
@@ -21,11 +21,7 @@ export async function listByCommand([command, ...args]: string[]): Promise<Runni
   const { code, stdout, stderr } = await runCommand(command as string, args, LISTER_LIMIT);
   if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr.trim()}`);
   const found = JSON.parse(stdout) as unknown;
-  const good = (w: unknown): w is RunningWorkload =>
-    typeof w === 'object' &&
-    w !== null &&
-    typeof (w as RunningWorkload).name === 'string' &&
-    Number.isSafeInteger((w as RunningWorkload).generation);
-  if (!Array.isArray(found) || !found.every(good)) throw new Error(`${command} printed no list of {name, generation}`);
+  if (!isRunningList(found))
+    throw new Error(`${command} printed no list of {name, generation}: a text, and a whole number from 0 on`);
   return found.map(({ name, generation, starting }) => ({ name, generation, ...(starting === true && { starting }) }));
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAME_PATTERN } from '#contracts/names.js';
+import { isRunningList } from '#contracts/report.js';
 import { musterRoot } from '../config.js';
 import { writeDurably } from '../peers/durable-file.js';
 
@@ -27,8 +28,7 @@ export async function readWorkload(name: string): Promise<WorkloadFile | undefin
     throw e;
   }
   const w = JSON.parse(text) as Partial<WorkloadFile>;
-  if (w.name !== name || !Number.isSafeInteger(w.generation) || typeof w.unit !== 'string')
-    throw new Error(`${file} is broken`);
+  if (!isRunningList([w]) || w.name !== name || typeof w.unit !== 'string') throw new Error(`${file} is broken`);
   return w as WorkloadFile;
 }
 
