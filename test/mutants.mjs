@@ -671,6 +671,30 @@ export const mutants = [
     replace: "return silent.length > 9999 ? { kind: 'unknown', nodes: silent }",
     specs: ['apps/inventory/src/recovery/start-check.spec.ts'],
   },
+  {
+    area: 'recover',
+    name: 'a workload stays on a node that was deleted as it was assigned',
+    file: 'apps/inventory/src/recovery/workload.service.ts',
+    find: 'if (done.changed && record.assignment !== undefined && was?.assignment === undefined)',
+    replace: 'if (done.changed && record.assignment === undefined && was?.assignment === undefined)',
+    specs: ['apps/inventory/src/recovery/assignment-race.spec.ts'],
+  },
+  {
+    area: 'recover',
+    name: 'a node is deleted or replaced under a workload that was assigned as its removal was prepared',
+    file: 'apps/inventory/src/recovery/workload.service.ts',
+    find: 'generation: now.generation + 1 }',
+    replace: 'generation: now.generation }',
+    specs: ['apps/inventory/src/recovery/assignment-race.spec.ts'],
+  },
+  {
+    area: 'recover',
+    name: 'a workload is assigned to a node that is being cleaned up',
+    file: 'apps/inventory/src/recovery/refused-assignment.ts',
+    find: 'cleansUp(hold.kind) ? hold.job',
+    replace: 'cleansUp(hold.kind) ? hold.edit',
+    specs: ['apps/inventory/src/recovery/assignment-race.spec.ts'],
+  },
   // admit: no node in two jobs, all or none, and a refused request changes nothing
   {
     area: 'admit',

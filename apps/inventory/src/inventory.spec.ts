@@ -139,15 +139,16 @@ describe('inventory on a real server', () => {
         hostGroup: 'service-master',
         extraVars: { nap: 4 },
       });
+    const reserved = () => sut.as('inventory').bucket<Reservations>('admission').get(RESERVATIONS_KEY);
+    const before = await reserved();
     await expect(submit()).rejects.toMatchObject({ code: 'NOT_DISCOVERED' });
     await sut.verdict('a-1', 'UP');
     await seen(sut.nodes, 'a-1', (n) => n.state === 'Discovered');
-    const before = sut.reservations.get(RESERVATIONS_KEY)?.revision;
+    expect(await reserved()).toEqual(before);
     const { job } = await submit();
     const moved = await seen(sut.nodes, 'a-1', (n) => n.status === 'Provisioning');
     expect(moved.hostGroup).toBe('service-master');
     await expect(submit()).rejects.toMatchObject({ code: 'NODE_RESERVED', facts: { job, nodes: ['a-1'] } });
-    expect(before).toBeUndefined();
     await finish(job, { 'a-1': ok });
     await seen(sut.jobs, job, (j) => j.settled);
     expect(await shown('a-1', (n) => n.inService)).toMatchObject({

@@ -16,7 +16,7 @@ import { FreshReads } from '#bus';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { cordoned } from './cordon.js';
-import { isInDoubt } from './edits.service.js';
+import { EditsService, isInDoubt, newEditId } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
 import { checkRevision, fleetOf, type RuleFacts } from './node-rules.js';
 import { NodeService, unknownNode } from './node.service.js';
@@ -36,6 +36,7 @@ export class NodesService {
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
+    private readonly edits: EditsService,
   ) {
     this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
   }
@@ -90,20 +91,23 @@ export class NodesService {
     return this.get(name);
   }
 
-  /** A node that serves is decommissioned first; one that is gone may be forgotten. */
+  /**
+   * A node that serves is decommissioned first; one that is gone may be forgotten. Decided on the reservations: what is
+   * begun with the node at the same moment, by whomever, is seen here or sees that it goes.
+   */
   async delete(name: string, revision?: number): Promise<void> {
-    const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
-    if (!entry) throw unknownNode(name);
-    checkRevision(name, entry.revision, revision);
-    const refused = refusedRemoval(entry.value, {
-      hold: await this.hold(name),
-      incident: await this.openIncident(name),
-      workloads: await assignedNow(this.store.workloads, name),
+    await this.edits.apply(newEditId(), async ({ held }) => {
+      const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
+      if (!entry) throw unknownNode(name);
+      checkRevision(name, entry.revision, revision);
+      const refused = refusedRemoval(entry.value, {
+        hold: held[name],
+        incident: await this.openIncident(name),
+        workloads: await assignedNow(this.store.workloads, name),
+      });
+      if (refused) throw refused;
+      return { changes: [{ kind: 'delete', name }], secrets: {}, copies: new Map(), drops: secretsOf(entry.value) };
     });
-    if (refused) throw refused;
-    await this.store.nodes.bucket.delete(name, entry.revision);
-    await this.secrets.drop(secretsOf(entry.value));
-    await this.store.bus.emit('node-deleted', name, { node: name });
   }
 
   async cordon(name: string, by: string, reason: string, until?: number): Promise<NodeView> {

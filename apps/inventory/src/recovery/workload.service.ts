@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import {
   MusterError,
+  RESERVATIONS_KEY,
   isOpenIncident,
   type EventMap,
+  type NodeRecord,
   type RpcRequest,
   type WithRevision,
   type WorkloadRecord,
 } from '#contracts';
-import { unknownNode } from '../nodes/node.service.js';
+import { ReservationBook } from '../operations/reservation-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GenerationFloor } from './generation-floor.js';
+import { refusedAssignment } from './refused-assignment.js';
 import { PUT } from './start-gate.js';
-import { isStopped, runOrdered, stopOrdered } from './workload-machine.js';
+import { cleared, isStopped, runOrdered, stopOrdered } from './workload-machine.js';
 
 type Change = EventMap['workload']['change'];
 
@@ -21,6 +24,7 @@ export class WorkloadService {
   constructor(
     private readonly store: InventoryStore,
     private readonly floor: GenerationFloor,
+    private readonly book: ReservationBook,
   ) {}
 
   /** A live read. @throws MusterError WORKLOAD_UNKNOWN */
@@ -58,8 +62,9 @@ export class WorkloadService {
     const r = q.workload;
     if (r.recovery !== undefined) refuseDriver(r.recovery.driver);
     if (r.node !== undefined) await this.refuseNode(r.node);
+    let was: WorkloadRecord | undefined;
     const done = await this.store.workloads.bucket.mutate(q.name, async (current) => {
-      const was = current?.value;
+      was = current?.value;
       const next: WorkloadRecord = {
         name: q.name,
         desired: r.desired ?? was?.desired ?? 'running',
@@ -74,6 +79,8 @@ export class WorkloadService {
     });
     const record = done.value;
     if (record === undefined) throw unknownWorkload(q.name);
+    if (done.changed && record.assignment !== undefined && was?.assignment === undefined)
+      await this.settle({ ...record, revision: done.revision }, record.assignment.node, was);
     if (done.changed && record.assignment !== undefined && (record.start ?? record.stop) !== undefined)
       await this.tell(record, done.revision, record.stop === undefined ? 'assigned' : 'stopping');
     return { ...record, revision: done.revision };
@@ -95,15 +102,59 @@ export class WorkloadService {
 
   /** A first assignment says "it runs there": on a node that is being fenced, or was, that would be undone at once. */
   private async refuseNode(name: string): Promise<void> {
-    const node = (await this.store.nodes.bucket.get(name))?.value;
-    if (node === undefined) throw unknownNode(name);
+    const hold = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[name];
+    const record = (await this.store.nodes.bucket.get(name))?.value;
+    const refused = refusedAssignment(name, { record, hold });
+    if (refused) throw refused;
     const incident = (await this.store.incidents.bucket.get(name))?.value;
-    if (node.confirmedOff !== undefined || (incident !== undefined && isOpenIncident(incident)))
+    if (record?.confirmedOff !== undefined || (incident !== undefined && isOpenIncident(incident)))
       throw new MusterError(
         'INCIDENT_STATE',
         `${name} is powered off or has an open incident: leave "node" out, and Muster places it.`,
         { node: name },
       );
+  }
+
+  /**
+   * A node that is to be deleted or cleaned up may have been looked at before the workload was written there. Whoever did
+   * decides on the reservations: either that is seen here, or, as they have moved on by this write, it looks again.
+   */
+  private async settle(w: WithRevision<WorkloadRecord>, node: string, was: WorkloadRecord | undefined): Promise<void> {
+    try {
+      await this.book.change<NodeRecord | undefined, void>({
+        look: async (_now, round) => (await round.read(node))?.value,
+        decide: (now, record) => {
+          const refused = refusedAssignment(node, { record, hold: now.held[node] });
+          if (refused) throw refused;
+          return { next: { ...now, generation: now.generation + 1 }, answer: undefined };
+        },
+      });
+    } catch (e) {
+      await this.takeBack(w, node, was);
+      throw e;
+    }
+  }
+
+  /** As it was, but for the generation: its node may have been told of that, and it is never given twice. */
+  private async takeBack(
+    { revision, generation, name }: WithRevision<WorkloadRecord>,
+    node: string,
+    was: WorkloadRecord | undefined,
+  ): Promise<void> {
+    const { bucket } = this.store.workloads;
+    if (was === undefined) await this.floor.raise(generation);
+    for (;;) {
+      const entry = await bucket.get(name);
+      if (entry?.value.assignment?.generation !== generation) return;
+      const changed = entry.revision === revision ? undefined : cleared(entry.value, node);
+      try {
+        if (was === undefined) await bucket.delete(name, entry.revision);
+        else await bucket.update(name, changed ?? { ...was, generation: generation + 1 }, entry.revision);
+      } catch (e) {
+        // Its node's report was noted in it, for one.
+        if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
+      }
+    }
   }
 
   private tell(w: WorkloadRecord, revision: number, change: Change): Promise<void> {
