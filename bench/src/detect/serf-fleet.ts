@@ -8,6 +8,9 @@ import { on, plug, unplug, unwire, wire, type Host } from './wires.js';
 const PORT = 7946;
 const LIMIT_MS = 60_000;
 
+/** Of each agent, when a wait was in vain. */
+const LAST_WORDS = 6;
+
 interface Line {
   by: string;
   text: string;
@@ -18,6 +21,7 @@ interface Line {
 export class SerfFleet {
   private readonly agents = new Map<string, ChildProcess>();
   private readonly lookers = new Set<(line: Line) => void>();
+  private readonly words = new Map<string, string[]>();
 
   private constructor(private readonly hosts: readonly Host[]) {}
 
@@ -43,10 +47,11 @@ export class SerfFleet {
       const victim = this.hosts[i % this.hosts.length] as Host;
       // Over the time between two probes, as our own.
       await pause((1000 * i) / count);
-      const failed = this.line(`EventMemberFailed: ${victim.netns} `, [victim.netns]);
+      const failed = this.hear(`EventMemberFailed: ${victim.netns} `, this.living(victim));
       const killedAt = performance.now();
-      const [{ at }] = await Promise.all([failed, unplug(victim).then(() => this.kill(victim.netns))]);
-      ms.push(at - killedAt);
+      // The victim stays away until all have said it: whoever only suspects it then takes it back without a word.
+      const [said] = await Promise.all([failed, unplug(victim).then(() => this.kill(victim.netns))]);
+      ms.push(Math.min(...said.map(({ at }) => at)) - killedAt);
       await plug(victim);
       await this.join(victim);
     }
@@ -58,10 +63,15 @@ export class SerfFleet {
     await unwire(this.hosts);
   }
 
+  private living(but: Host): Host[] {
+    return this.hosts.filter((host) => host !== but && this.agents.has(host.netns));
+  }
+
   /** Resolves when each of the others has said that it is there. */
   private async join(host: Host): Promise<void> {
-    const others = this.hosts.filter(({ netns }) => netns !== host.netns && this.agents.has(netns));
-    const known = others.map(({ netns }) => this.line(`EventMemberJoin: ${host.netns} `, [], netns));
+    const others = this.living(host);
+    const known = this.hear(`EventMemberJoin: ${host.netns} `, others);
+    const runs = this.hear('Serf agent running!', [host]);
     const first = others[0];
     const [command, args] = on(
       host,
@@ -70,9 +80,8 @@ export class SerfFleet {
     );
     const agent = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.agents.set(host.netns, agent);
-    const runs = this.line('Serf agent running!', [], host.netns);
     for (const stream of [agent.stdout, agent.stderr]) this.follow(host.netns, stream);
-    await Promise.all([runs, ...known]);
+    await Promise.all([runs, known]);
   }
 
   private follow(by: string, stream: NodeJS.ReadableStream): void {
@@ -82,22 +91,31 @@ export class SerfFleet {
       const at = performance.now();
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
+      const words = [...(this.words.get(by) ?? []), ...lines.map((text) => text.trim()).filter((text) => text !== '')];
+      this.words.set(by, words.slice(-LAST_WORDS));
       for (const text of lines) for (const look of [...this.lookers]) look({ by, text, at });
     });
   }
 
-  /** The first line of this text that one of them says: `by`, or anybody but those who do not count. */
-  private line(text: string, not: readonly string[], by?: string): Promise<Line> {
+  /** The first line of this text that each of them says from now on. TIMEOUT names those who did not, and what they said. */
+  private hear(text: string, by: readonly Host[]): Promise<Line[]> {
+    const missing = new Set(by.map(({ netns }) => netns));
+    const heard: Line[] = [];
+    if (missing.size === 0) return Promise.resolve(heard);
     return new Promise((resolve, reject) => {
       const look = (line: Line): void => {
-        if (!line.text.includes(text) || not.includes(line.by) || (by !== undefined && line.by !== by)) return;
+        if (!line.text.includes(text) || !missing.delete(line.by)) return;
+        heard.push(line);
+        if (missing.size > 0) return;
         clearTimeout(timer);
         this.lookers.delete(look);
-        resolve(line);
+        resolve(heard);
       };
       const timer = setTimeout(() => {
         this.lookers.delete(look);
-        reject(new MusterError('TIMEOUT', `waited ${LIMIT_MS / 1000} s for serf to say "${text}"`));
+        const silent = [...missing].map((name) => `\n  ${name} said: ${(this.words.get(name) ?? []).join('\n    ')}`);
+        const who = `${missing.size} of ${by.length} serf agents`;
+        reject(new MusterError('TIMEOUT', `waited ${LIMIT_MS / 1000} s for ${who} to say "${text}"${silent.join('')}`));
       }, LIMIT_MS);
       this.lookers.add(look);
     });
