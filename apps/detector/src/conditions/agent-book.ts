@@ -1,5 +1,5 @@
 import type { DetectorCondition, Report } from '#contracts';
-import { some } from './sight.js';
+import { FLEET, some } from './sight.js';
 
 /** ms after which what an agent said of itself, or a stranger's report, is over. */
 export const SAID_MS = 10_000;
@@ -15,7 +15,6 @@ const MOST_STRANGERS = 100;
 const PEER_LIST = 'peer list:';
 /** The verdict is about that, and its alarm. */
 const DUPLICATE = 'duplicate:';
-const FLEET = 'fleet';
 
 /** Of one agent. */
 interface Agent {
@@ -38,6 +37,8 @@ const condition = (
 export class AgentBook {
   private readonly agents = new Map<string, Agent>();
   private readonly strangers = new Map<string, { since: number; at: number }>();
+  /** Whose last report could not be read, and when it came. */
+  private readonly unreadable = new Map<string, number>();
   private monitor = { forged: 0, at: -Infinity };
 
   /** A report of a node that is let in. */
@@ -61,6 +62,11 @@ export class AgentBook {
     });
   }
 
+  /** A report of a node that is let in, of which not even the votes could be read. */
+  hearUnreadable(node: string, now: number): void {
+    this.unreadable.set(node, now);
+  }
+
   /** A report by the user of a node that is not let in, or that speaks as another one. */
   hearStranger(name: string, now: number): void {
     const was = this.strangers.get(name);
@@ -76,7 +82,8 @@ export class AgentBook {
 
   /** Forgets whoever is not watched any more. */
   keepOnly(watched: { has(node: string): boolean }): void {
-    for (const node of this.agents.keys()) if (!watched.has(node)) this.agents.delete(node);
+    for (const kept of [this.agents, this.unreadable])
+      for (const node of kept.keys()) if (!watched.has(node)) kept.delete(node);
   }
 
   conditions(now: number): DetectorCondition[] {
@@ -96,6 +103,16 @@ export class AgentBook {
           ),
         );
     }
+    for (const [node, at] of this.unreadable)
+      if (now - at > SAID_MS) this.unreadable.delete(node);
+      else
+        conditions.push(
+          condition(
+            'agent-health',
+            node,
+            `${node}: its reports cannot be read, so that it has no vote: an agent of another version, or a broken one`,
+          ),
+        );
     for (const [node, agent] of this.agents) conditions.push(...conditionsOf(node, agent, now));
     return conditions;
   }

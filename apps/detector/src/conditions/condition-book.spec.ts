@@ -6,6 +6,7 @@ import { VerdictLog } from '../verdicts/verdict-log.js';
 import { AgentBook } from './agent-book.js';
 import { LINK_HOLD_MS } from './broken-links.js';
 import { ConditionBook } from './condition-book.js';
+import { SILENT_HOLD_MS } from './silent-agents.js';
 
 const n = DetectionProfiles.lan;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -49,9 +50,14 @@ describe('what is beside the verdicts', () => {
   const verdict = (node: string, verdict: 'UP' | 'SUSPECT'): boolean =>
     log.say(node, { verdict, networks: [], reason: '' }, {}, 0, () => none);
   /** Everybody reports; these pairs do not hear each other. */
-  const report = (now: number, cut: readonly [string, string][], health: Partial<Report['health']> = {}): void => {
+  const report = (
+    now: number,
+    cut: readonly [string, string][],
+    health: Partial<Report['health']> = {},
+    from: readonly string[] = NAMES,
+  ): void => {
     seq++;
-    for (const node of NAMES) {
+    for (const node of from) {
       const isCut = (p: string): boolean => cut.some((pair) => pair.includes(node) && pair.includes(p));
       const r: Report = {
         v: 1,
@@ -115,6 +121,32 @@ describe('what is beside the verdicts', () => {
   it('is no link on the word of who abstains, or cannot send there', () => {
     expect(lasting([['a', 'b']], { abstain: true })).toEqual([]);
     expect(lasting([['a', 'b']], { sendErrors: { backend: 1, management: 2 } })).toEqual([]);
+  });
+
+  it('is an agent that others hear and that does not report any more, until it does', () => {
+    const others = NAMES.slice(1);
+    report(0, []);
+    expect(ids(0)).toEqual([]);
+    // The first look that finds its last report too old.
+    const silentAt = 3_000;
+    expect(silentAt).toBeGreaterThan(n.freshness);
+    const end = silentAt + SILENT_HOLD_MS;
+    for (let now = 1000; now <= end; now += 1000) {
+      report(now, [], {}, others);
+      expect(ids(now)).toEqual(now < end ? [] : ['agent-health=a']);
+    }
+    report(end + 1000, []);
+    expect(ids(end + 1000)).toEqual([]);
+  });
+
+  it('is no silence of agents in the time in which nobody looked', () => {
+    report(0, []);
+    ids(0);
+    report(1000, [], {}, NAMES.slice(1));
+    ids(1000);
+    // Another instance led meanwhile.
+    report(3_600_000, [], {}, NAMES.slice(1));
+    expect(ids(3_600_000)).toEqual([]);
   });
 
   it('is what agents say of themselves, once for all where most say it', () => {

@@ -1,4 +1,4 @@
-import type { DetectorCondition } from '#contracts';
+import { BEACON_PERIOD_MS, type DetectorCondition } from '#contracts';
 import type { FleetView } from '../fleet/fleet-view.js';
 import { linkState, type ReportBook } from '../observers/report-book.js';
 import { isHealthyReporter } from '../observers/stance.js';
@@ -6,13 +6,19 @@ import type { VerdictLog } from '../verdicts/verdict-log.js';
 import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
 import { qualityConditions, type BadLinks } from './link-quality.js';
-import type { Sight } from './sight.js';
+import type { Sight, SightedNode } from './sight.js';
+import { silentAgents, type AgentVoice, type SilentFor } from './silent-agents.js';
 import { worstFirst } from './worst-first.js';
+
+/** ms between two looks at most that count as time in which somebody looked: there is one with each beacon. */
+const LOOKED_ON = 2 * BEACON_PERIOD_MS;
 
 /** What is beside the verdicts, from one look to the next. */
 export class ConditionBook {
   private brokenSince: BrokenSince = new Map();
   private badLinks: BadLinks = new Set();
+  private silentFor: SilentFor = new Map();
+  private lookedAt = -Infinity;
 
   constructor(
     private readonly fleet: FleetView,
@@ -25,9 +31,31 @@ export class ConditionBook {
     const sight = this.sight(now);
     const links = linkConditions(sight, this.brokenSince, now);
     const quality = qualityConditions(sight, this.badLinks);
+    const passed = now - this.lookedAt;
+    const { detection, leaveGrace } = this.fleet.settings;
+    const silent = silentAgents(
+      sight.nodes.map((node) => this.voiceOf(node, now)),
+      this.silentFor,
+      { freshness: detection.freshness, bootGrace: leaveGrace },
+      passed <= LOOKED_ON ? passed : 0,
+    );
     this.brokenSince = links.since;
     this.badLinks = quality.bad;
-    return worstFirst([...links.conditions, ...quality.conditions, ...this.agents.conditions(now)], sight.nodes.length);
+    this.silentFor = silent.silentFor;
+    this.lookedAt = now;
+    // Of what is told twice of a node the first counts: that its reports cannot be read says more than that none is heard.
+    const told = [...links.conditions, ...quality.conditions, ...this.agents.conditions(now), ...silent.conditions];
+    return worstFirst(told, sight.nodes.length);
+  }
+
+  private voiceOf({ name, verdict }: SightedNode, now: number): AgentVoice {
+    const heard = this.reports.of(name);
+    return {
+      name,
+      verdict,
+      ...(heard && { reportAgeMs: now - heard.at }),
+      hasReported: heard !== undefined || this.fleet.targets.get(name)?.record.verdict?.bootId !== undefined,
+    };
   }
 
   private sight(now: number): Sight {

@@ -21,13 +21,17 @@ export interface Sight {
 }
 
 /** Its links are seen, and it lives: a condition about it means the link, or its agent, and not the node. */
-export const isSeen = (n: SightedNode): boolean => n.verdict === 'UP' || n.verdict === 'DEGRADED';
+export const isSeen = (n: Pick<SightedNode, 'verdict'>): boolean => n.verdict === 'UP' || n.verdict === 'DEGRADED';
 
 /** Nobody knows now: what was found before is not called over. */
-export const isUnseen = (n: SightedNode): boolean => n.verdict === 'UNKNOWN' || n.verdict === 'SUSPECT';
+export const isUnseen = (n: Pick<SightedNode, 'verdict'>): boolean =>
+  n.verdict === 'UNKNOWN' || n.verdict === 'SUSPECT';
 
 /** More than half of them, and not just one. */
 export const isMass = (count: number, of: number): boolean => count >= 2 && count > of / 2;
+
+/** Subject of what is about most of them, or about nobody in particular. */
+export const FLEET = 'fleet';
 
 const NAMED = 5;
 

@@ -1,7 +1,6 @@
 import { MOST_CONDITIONS, type DetectorCondition } from '#contracts';
-import { isMass, some } from './sight.js';
+import { FLEET, isMass, some } from './sight.js';
 
-const FLEET = 'fleet';
 const SEVERITIES: readonly DetectorCondition['severity'][] = ['critical', 'warning', 'info'];
 /** What may hide an attack or a blind spot stands before what is slow. */
 const CODES: readonly DetectorCondition['code'][] = [

@@ -2,13 +2,20 @@ import { fromToken, parseReport, Subjects, type Report } from '#contracts';
 import type { BusLog } from '#bus';
 import type { AgentBook } from '../conditions/agent-book.js';
 
+/** ms between two lines of the log about one node's reports: broken ones come once a second, over each network. */
+export const REFUSED_LOG_MS = 60_000;
+/** Nodes whose lines are kept in mind at most. */
+const MOST_LOGGED = 1_000;
+
 /** What comes in under the agents' subjects: lets through what a node that is let in says of itself, once. */
 export class ReportInbox {
   /** Subject → the text of its last report: the same one comes over each network, and is read once. */
   private readonly lastTexts = new Map<string, string>();
+  /** Node → when its refused reports were last logged. */
+  private readonly loggedAt = new Map<string, number>();
 
   constructor(
-    private readonly agents: Pick<AgentBook, 'hearStranger'>,
+    private readonly agents: Pick<AgentBook, 'hearStranger' | 'hearUnreadable'>,
     private readonly log: Pick<BusLog, 'warn'>,
   ) {}
 
@@ -27,9 +34,11 @@ export class ReportInbox {
     const report = parseReport(text);
     // The server lets an agent publish on its own subject only: the subject is the identity.
     if (!report || subject !== Subjects.report(report.node)) {
-      this.log.warn({ subject }, 'a report that is broken, or of another name than its subject, was ignored');
+      const node = fromToken(subject.slice(Subjects.report('').length));
+      this.logRefused(node, subject, now);
       // It could name anybody, and any number.
-      if (report) this.agents.hearStranger(fromToken(subject.slice(Subjects.report('').length)), now);
+      if (report) this.agents.hearStranger(node, now);
+      else if (watched?.has(node)) this.agents.hearUnreadable(node, now);
       return undefined;
     }
     if (!watched) return undefined;
@@ -46,5 +55,12 @@ export class ReportInbox {
     if (this.lastTexts.size <= watched.size) return;
     const subjects = new Set([...watched.keys()].map((node) => Subjects.report(node)));
     for (const subject of this.lastTexts.keys()) if (!subjects.has(subject)) this.lastTexts.delete(subject);
+  }
+
+  private logRefused(node: string, subject: string, now: number): void {
+    if (now - (this.loggedAt.get(node) ?? -Infinity) < REFUSED_LOG_MS) return;
+    if (this.loggedAt.size >= MOST_LOGGED) this.loggedAt.clear();
+    this.loggedAt.set(node, now);
+    this.log.warn({ node, subject }, 'reports that are broken, or of another name than their subject, are ignored');
   }
 }
