@@ -557,6 +557,38 @@ export const mutants = [
     replace: 'links.length > 99',
     specs: ['apps/agent/src/fuzz.spec.ts'],
   },
+  {
+    area: 'detect',
+    name: 'what a lister prints takes its node’s vote',
+    file: 'libs/contracts/src/report.ts',
+    find: 'leaveOutBroken(r as Report);',
+    replace: 'if (r.workloads !== undefined && !isRunningList(r.workloads)) return undefined;',
+    specs: ['libs/contracts/src/report.spec.ts'],
+  },
+  {
+    area: 'detect',
+    name: 'a broken list of workloads says that nothing runs',
+    file: 'libs/contracts/src/report.ts',
+    find: 'delete r.workloads;',
+    replace: 'r.workloads = [];',
+    specs: ['libs/contracts/src/report.spec.ts'],
+  },
+  {
+    area: 'detect',
+    name: 'a broken warning takes evidence of two machines with it',
+    file: 'libs/contracts/src/report.ts',
+    find: 'h.warnings = words.map(asSentence);',
+    replace: 'h.warnings = words.length < (said as string[]).length ? [] : words.map(asSentence);',
+    specs: ['libs/contracts/src/report.spec.ts'],
+  },
+  {
+    area: 'detect',
+    name: 'an agent sends words that nobody reads',
+    file: 'apps/agent/src/report/build-report.ts',
+    find: 'warnings: p.warnings.map(asSentence)',
+    replace: 'warnings: p.warnings',
+    specs: ['apps/agent/src/report/own-words.spec.ts'],
+  },
   // fence: never on an unread power, never by two
   {
     area: 'fence',
