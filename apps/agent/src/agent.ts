@@ -6,6 +6,7 @@ import type { AgentConfig } from './config.js';
 import type { AgentStatus } from './control/agent-status.js';
 import { LocalRequests } from './control/local-requests.js';
 import { StatusSocket } from './control/status-socket.js';
+import { KeyRing } from './keys/key-ring.js';
 import { reasonOf, type AgentLog } from './log.js';
 import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
 import { NatsLinks } from './nats/nats-links.js';
@@ -27,6 +28,7 @@ const FAREWELL = 500;
 
 export interface AgentParts {
   config: AgentConfig;
+  /** Of the enrolment. */
   keys: Buffer[];
   credentials?: NatsCredentials;
   epoch: number;
@@ -37,6 +39,7 @@ export interface AgentParts {
 /** One node's uptime daemon: runs the loop, and connects its senses, its reports and those who ask it. */
 export class Agent {
   private readonly known: KnownPeers;
+  private readonly keys: KeyRing;
   private readonly senses: Senses;
   private readonly reporter: Reporter;
   private readonly plain: PlainEcho | undefined;
@@ -53,10 +56,17 @@ export class Agent {
     const { lister, node } = config;
     const counters = new DropCounters();
     this.known = new KnownPeers(Object.keys(config.networks).sort());
+    this.keys = new KeyRing({
+      cluster: config.cluster,
+      enrolled: keys,
+      stateDir: config.stateDir,
+      changed: () => this.reporter.changed(),
+      log,
+    });
     this.senses = new Senses(
       {
         config,
-        keys,
+        keys: this.keys,
         epoch,
         known: this.known,
         counters,
@@ -71,7 +81,10 @@ export class Agent {
     this.refresher = new Refresher({
       self: config,
       cache: new PeerCache(config.stateDir, config),
-      ask: (ms) => this.nats.request(Subjects.peers(node), '{}', ms),
+      ask: async (ms) => {
+        const question = this.keys.question();
+        return question.read(await this.nats.request(Subjects.peers(node), question.text, ms));
+      },
       accept: (list) => this.accept(list),
       log,
     });
@@ -88,6 +101,7 @@ export class Agent {
       senses: this.senses,
       counters,
       workloads: this.workloads,
+      keys: this.keys,
       listWarning: () => this.refresher.warning,
       publish: (report) => this.nats.publish(Subjects.report(node), JSON.stringify(report)),
     });
@@ -103,6 +117,7 @@ export class Agent {
 
   /** Resolves when everything has begun; rejects when a port or the socket is taken. */
   async start(): Promise<void> {
+    await this.keys.load();
     await this.socket.open();
     await this.senses.open();
     await this.plain?.open();
@@ -129,6 +144,7 @@ export class Agent {
     this.socket.close();
     await this.nats.close();
     await saved;
+    await this.keys.settled();
     this.p.log.info('agent stopped', { kind });
   }
 

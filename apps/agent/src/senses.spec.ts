@@ -26,7 +26,7 @@ describe('what an agent senses', () => {
     sut = new Senses(
       {
         config,
-        keys: [Buffer.alloc(32, 7)],
+        keys: { cluster: config.cluster, keys: [Buffer.alloc(32, 7)] },
         epoch: 1,
         known: new KnownPeers(['backend']),
         counters: new DropCounters(),

@@ -1,4 +1,4 @@
-import { DatagramTypes } from '#contracts/datagram.js';
+import { DatagramTypes, type DatagramKeys } from '#contracts/datagram.js';
 import type { PeerList } from '#contracts/peers.js';
 import type { PollAnswer, PollRequest } from '#contracts/poll.js';
 import { silence } from '#contracts/settings.js';
@@ -28,7 +28,7 @@ const NAMESAKE_PERIOD = 10_000;
 
 export interface SensesParts {
   config: AgentConfig;
-  keys: Buffer[];
+  keys: DatagramKeys;
   epoch: number;
   known: KnownPeers;
   counters: DropCounters;
@@ -66,7 +66,7 @@ export class Senses {
     this.datagrams = new Datagrams(
       { name: config.node, epoch, listVersion: () => known.version },
       networks,
-      { cluster: config.cluster, keys: p.keys },
+      p.keys,
       p.counters,
       {
         polled: (...echo) => this.polls.echo(...echo),

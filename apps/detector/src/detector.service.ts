@@ -1,14 +1,16 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   BEACON_PERIOD_MS,
+  DATAGRAM_KEYS_KEY,
   MusterError,
   Subjects,
   type ClusterSettings,
   type CurrentVerdictRequest,
+  type DatagramKeySet,
   type NodeRecord,
   type Verdict,
 } from '#contracts';
-import { Lease, type Closable } from '#bus';
+import { Lease, type Closable, type KvView } from '#bus';
 import { ServiceContext } from '#service';
 import { AgentBook } from './conditions/agent-book.js';
 import { ConditionBook } from './conditions/condition-book.js';
@@ -17,6 +19,7 @@ import { ReportBook } from './observers/report-book.js';
 import { ReportInbox } from './observers/report-inbox.js';
 import { PollBook, type PollOrder } from './polls/poll-book.js';
 import { Poller } from './polls/poller.js';
+import { FleetKeys } from './probe/fleet-keys.js';
 import { OwnProbes } from './probe/own-probe.js';
 import { readDatagramKeys } from './probe/read-datagram-keys.js';
 import { Witness } from './probe/witness.js';
@@ -52,6 +55,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private unsubscribe: (() => void)[] = [];
   private timers: NodeJS.Timeout[] = [];
   private probes: OwnProbes | undefined;
+  private keys: FleetKeys | undefined;
   private bench: Bench | undefined;
   private answering: Closable | undefined;
   private leadsSince = Infinity;
@@ -77,9 +81,15 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const { bus, config, log } = this.context;
+    this.keys = new FleetKeys({
+      cluster: config.cluster,
+      keys: readDatagramKeys(config.keys.datagram),
+      ask: (q) => bus.call('inventory.agents.keys', q),
+      failed: (err) => log.warn({ err }, 'the keys of the datagrams could not be had: own probes say nothing'),
+    });
     this.probes = new OwnProbes(
       config.instance,
-      { cluster: config.cluster, keys: readDatagramKeys(config.keys.datagram) },
+      this.keys,
       (node) => this.learn([node]),
       (reason) => log.debug({ reason }, 'own probe'),
     );
@@ -113,6 +123,10 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     const settings = await bus.bucket<ClusterSettings>('settings').view();
     this.closables.push(nodes, settings);
     if (this.stopped) return;
+    const sets = settings as unknown as KvView<DatagramKeySet>;
+    const follow = (): void => this.keys?.follow(sets.get(DATAGRAM_KEYS_KEY)?.value);
+    follow();
+    this.unsubscribe.push(settings.onChange(follow));
     const fleet = new FleetView(nodes, settings, config.cluster);
     const monitor = new Monitor(
       {
@@ -167,6 +181,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private tick(now: number): void {
     if (!this.bench) return;
     const { fleet, monitor } = this.bench;
+    void this.keys?.step(now);
     monitor.tick(now);
     this.agents.keepOnly(fleet.targets);
     this.inbox.keepOnly(fleet.targets);
@@ -218,6 +233,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       reporters: bench.monitor.reporters(now),
       conditions: bench.conditions.look(now),
       ledFor: now - this.leadsSince,
+      keys: this.keys?.ids ?? [],
     });
     context.bus.publish(Subjects.beacon(), beacon);
   }

@@ -1,3 +1,4 @@
+import type { KeysInUse } from './datagram-key-set.js';
 import type { DetectionSettings } from './settings.js';
 
 export interface Peer {
@@ -17,6 +18,8 @@ export interface PeerList {
   /** UDP port of every agent. */
   port: number;
   detection: DetectionSettings;
+  /** By what the fleet proves its datagrams. Absent: by the keys that each was enrolled with. */
+  keys?: KeysInUse;
 }
 
 /** Plain request of an agent on `muster.gate.<node>`. */

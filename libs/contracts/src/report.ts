@@ -1,3 +1,5 @@
+import { isKeyIds } from './datagram-key-set.js';
+
 /**
  * Of one peer on one network: consecutive misses, rtt in µs or -1 where none is known, and where some were lost how
  * many in a thousand of the judged probes of about the last minute.
@@ -80,6 +82,8 @@ export interface Report {
   /** Version of the peer list that the observations rest on. */
   listVersion: number;
   networks: string[];
+  /** Which keys it has for its datagrams, see `keyId`; the first signs. Absent: an agent of an earlier Muster. */
+  keys?: string[];
   peers: PeerObservation[];
   health: AgentHealth;
   /** Absent: the agent has no lister, or it failed; a reader must not take that for "runs nothing". */
@@ -187,6 +191,10 @@ function leaveOutBroken(r: Report): void {
   if (r.workloads !== undefined && !isRunningList(r.workloads)) {
     delete r.workloads;
     notes.push('what runs there, which counts as unknown');
+  }
+  if (r.keys !== undefined && !isKeyIds(r.keys)) {
+    delete r.keys;
+    notes.push('which keys it has');
   }
   const said: unknown = h.warnings;
   if (said !== undefined) {

@@ -281,6 +281,20 @@ export class AgentTokenRequest {
   uses?: number;
 }
 
+/** An exchange of the key by which agents prove their datagrams. */
+export class AgentKeyRotateRequest {
+  /** Why; kept in the audit. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(512)
+  reason?: string;
+
+  /** Goes on with an exchange that waits for nodes that nobody hears: they get the keys when they are back. */
+  @IsOptional()
+  @IsBoolean()
+  dropAbsent?: boolean;
+}
+
 /** What a machine says of itself when it is to be let in. */
 export class AgentEnrolRequest {
   @Matches(NAME_PATTERN)

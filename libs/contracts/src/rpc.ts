@@ -1,4 +1,5 @@
 import type { AgentToken } from './agent-token.js';
+import type { AgentKeyView, KeysAnswer, KeysQuestion } from './datagram-key-set.js';
 import type { AlarmRecord } from './alarm.js';
 import type { GateResult, IncidentRecord } from './incident.js';
 import type { JobRecord, JobStatus } from './job.js';
@@ -7,6 +8,7 @@ import type { ClaimRecord } from './admission.js';
 import type { AgentMetrics } from './report.js';
 import type {
   AgentEnrolRequest,
+  AgentKeyRotateRequest,
   ClaimRequest,
   FencingRequest,
   MonitorNode,
@@ -268,6 +270,11 @@ export interface RpcMap {
   /** `sha256` of a token that the gateway has made and shows once; `ttl` in s; `uses`: nodes. @default 1 */
   'inventory.agentTokens.create': [By & { sha256: string; ttl: number; uses?: number }, AgentToken];
   'inventory.agentTokens.delete': [By & { id: string }, Record<string, never>];
+  /** What a detector lacks, sealed to it; for nobody else. */
+  'inventory.agents.keys': [KeysQuestion, KeysAnswer];
+  'inventory.agentKeys.get': [Record<string, never>, AgentKeyView];
+  /** Begins an exchange; with `dropAbsent` it goes on with one that waits for nodes that nobody hears. */
+  'inventory.agentKeys.rotate': [By & AgentKeyRotateRequest, AgentKeyView];
   /** Its agent's users are worthless from now on. */
   'inventory.nodes.revoke': [By & { name: string; reason: string; force?: boolean }, RevocationOutcome];
   'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];

@@ -126,6 +126,8 @@ export interface Beacon {
   notUp: Record<string, { verdict: VerdictKind; seq: number }>;
   /** Absent: it has not looked for long enough, and says nothing of what was told before. */
   conditions?: DetectorCondition[];
+  /** By which keys it proves its own datagrams, see `keyId`; the first signs. Absent: a detector of an earlier Muster. */
+  keys?: string[];
 }
 
 export const BEACON_PERIOD_MS = 1000;

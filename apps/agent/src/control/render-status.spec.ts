@@ -9,6 +9,7 @@ const { leaving: _leaving, ...report } = goodReport;
 /** Two peers, of which one shares only a network. */
 const status: AgentStatus = {
   ...report,
+  keys: ['1f3a9c2e', '77aa01bc'],
   health: { ...report.health, abstain: false, sendErrors: {} },
   workloads: [{ name: 'shop', generation: 3 }],
   list: {
@@ -36,6 +37,7 @@ describe('the status of an agent, for people', () => {
   it('says what is heard of whom, what was dropped, and what the rejoin loop did and why', () => {
     expect(renderStatus(status)).toBe(`a: epoch 12, boot boot-1, report 340
 peer list: version 7, 2 peers, profile lan
+datagram keys: signs with 1f3a9c2e, accepts 77aa01bc too
 NATS: connected over management
 socket backend: not bound (EADDRNOTAVAIL)
 socket management: bound, 8388608 bytes of buffer

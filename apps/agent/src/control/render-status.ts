@@ -13,6 +13,10 @@ function linkText(link: Report['peers'][number][1][number] | undefined, s: Agent
   return `${state}${facts}${lost > 0 ? `, ${(lost / 10).toFixed(1)} % lost` : ''}`;
 }
 
+/** `signs with 1f3a9c2e, accepts 77aa01bc too`: what names them, never the keys. */
+const keysText = ([first, ...others]: readonly string[] = []): string =>
+  `signs with ${first ?? '?'}${others.length > 0 ? `, accepts ${others.join(', ')} too` : ''}`;
+
 /** Columns of equal width, two spaces apart. */
 function columns(rows: string[][]): string[] {
   const widths = rows.reduce<number[]>((most, row) => row.map((cell, i) => Math.max(cell.length, most[i] ?? 0)), []);
@@ -49,6 +53,7 @@ export function renderStatus(s: AgentStatus): string {
   return [
     `${s.node}: epoch ${s.epoch}, boot ${s.bootId}, report ${s.seq}`,
     `peer list: ${s.list ? `version ${s.list.version}, ${s.list.peers.length} peers, profile ${s.list.detection.profile}` : 'none yet'}`,
+    `datagram keys: ${keysText(s.keys)}`,
     `NATS: ${s.nats.length === 0 ? 'not connected' : `connected over ${s.nats.join(', ')}`}`,
     ...s.sockets.map(
       (x) =>

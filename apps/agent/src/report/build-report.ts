@@ -13,7 +13,7 @@ import {
 /** `networks` are sorted. */
 export interface ReportParts
   extends
-    Pick<Report, 'node' | 'bootId' | 'epoch' | 'seq' | 'listVersion' | 'networks'>,
+    Pick<Report, 'node' | 'bootId' | 'epoch' | 'seq' | 'listVersion' | 'networks' | 'keys'>,
     Pick<AgentHealth, 'sendErrors' | 'loopGapMs'> {
   peers: Iterable<string>;
   links: LinkObservations;
@@ -47,6 +47,7 @@ export function buildReport(p: ReportParts): Report {
     sentMs: Math.round(p.now),
     listVersion: p.listVersion,
     networks: p.networks,
+    ...(p.keys && { keys: p.keys }),
     peers,
     health: healthOf(p),
     ...(p.workloads && { workloads: p.workloads }),

@@ -1,5 +1,6 @@
 import type { AgentMetrics, Leaving, Report } from '#contracts/report.js';
 import type { AgentConfig } from '../config.js';
+import type { KeyRing } from '../keys/key-ring.js';
 import type { KnownPeers } from '../peers/known-peers.js';
 import type { Senses } from '../senses.js';
 import type { DropCounters } from '../wire/drop-counters.js';
@@ -19,6 +20,7 @@ export interface ReporterParts {
   senses: Senses;
   counters: DropCounters;
   workloads: Pick<WorkloadWatch, 'running' | 'warning'>;
+  keys: Pick<KeyRing, 'ids' | 'warning'>;
   /** Of the peer list. */
   listWarning: () => string | undefined;
   publish: (report: Report) => void;
@@ -100,6 +102,7 @@ export class Reporter {
       seq,
       listVersion: known.version,
       networks: known.networks,
+      keys: this.p.keys.ids,
       peers: known.shared.keys(),
       links: senses.links,
       now,
@@ -107,6 +110,7 @@ export class Reporter {
       loopGapMs: this.gapMs,
       warnings: [
         this.p.listWarning(),
+        this.p.keys.warning,
         workloads.warning,
         ...wireWarnings(senses.sockets.values(), config.networks, known.list),
         ...senses.identities.warnings(now),

@@ -6,6 +6,7 @@ import { seconds, wholeNumber } from '../input/numbers.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
+import { agentKeyCommands } from './agent-keys.js';
 
 const PATH = '/v1/agents/tokens';
 
@@ -39,6 +40,7 @@ export function agentCommands(program: Command): void {
     does(token.command('delete <id>').description('end a token; nodes that were enrolled with it stay'), remove),
     'agent token delete 9f86d081884c7d65',
   );
+  agentKeyCommands(agent);
 }
 
 const view = (terminal: Terminal): View<AgentToken> => ({

@@ -86,6 +86,44 @@ describe('commands', () => {
     });
   });
 
+  describe('agent key', () => {
+    const view = { phase: 'spread', keys: ['1f3a9c2e', '77aa01bc'], by: 'ann', startedAt: 0, changedAt: 0, nodes: 3 };
+
+    it('is exchanged, and says what that waits for', async () => {
+      const waitsFor = [
+        { name: 'host1-SN1', keys: ['1f3a9c2e'], heard: true },
+        { name: 'host2-SN2', heard: false },
+      ];
+      sut.on('POST /v1/agents/key/rotate', { ...view, waitsFor });
+      const { code, stdout } = await sut.call(['agent', 'key', 'rotate', '--reason', 'stolen']);
+      expect([code, sut.last('POST')?.body]).toEqual([0, { reason: 'stolen' }]);
+      expect(stdout).toMatch(
+        /^step 1 of 3: .* by ann\n1f3a9c2e signs, 77aa01bc is accepted too\nwaits for \(2; nodes: 3\):\n/,
+      );
+      expect(stdout).toContain('  host1-SN1: has 1f3a9c2e\n');
+      expect(stdout).toContain('  host2-SN2: has not said what it has, and nobody hears it (--drop-absent)\n');
+      await sut.call(['agent', 'key', 'rotate', '--drop-absent']);
+      expect(sut.last('POST')?.body).toEqual({ dropAbsent: true });
+    });
+
+    it('is told of: by what it is known, how far its exchange is, and who has another one', async () => {
+      const done = { ...view, phase: 'done', keys: ['77aa01bc'], without: ['host2-SN2'] };
+      sut.on('GET /v1/agents/key', { ...done, waitsFor: [] });
+      const { stdout } = await sut.call(['agent', 'key', 'status']);
+      expect(stdout).toMatch(
+        /^exchanged: .*\n77aa01bc signs\nnot waited for: host2-SN2\nnobody is known to have another one/,
+      );
+      sut.on('GET /v1/agents/key', { ...done, waitsFor: [{ name: 'host2-SN2', keys: ['1f3a9c2e'], heard: true }] });
+      expect((await sut.call(['agent', 'key', 'status'])).stdout).toContain(
+        'with other keys (1; nodes: 3):\n  host2-SN2: has',
+      );
+      const json = await sut.call(['agent', 'key', 'status', '-o', 'json']);
+      expect(JSON.parse(json.stdout)).toMatchObject({ phase: 'done', keys: ['77aa01bc'] });
+      sut.on('GET /v1/agents/key', { phase: 'file', keys: ['1f3a9c2e'], nodes: 3, waitsFor: [] });
+      expect((await sut.call(['agent', 'key', 'status'])).stdout).toMatch(/^never exchanged: /);
+    });
+  });
+
   describe('node revoke', () => {
     it('says that NATS refuses the agent, or why not yet', async () => {
       sut.on('POST /v1/nodes/host1-SN1/revoke', { node: 'host1-SN1', users: 1 });

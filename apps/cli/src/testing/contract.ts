@@ -3,6 +3,7 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
   AckRequest,
+  AgentKeyRotateRequest,
   AgentTokenRequest,
   ClaimRequest,
   CordonRequest,
@@ -33,6 +34,7 @@ const bodies: [route: RegExp, body: ClassConstructor<object>][] = [
   [/^POST \/v1\/claims$/, ClaimRequest],
   [/^POST \/v1\/tokens$/, TokenRequest],
   [/^POST \/v1\/agents\/tokens$/, AgentTokenRequest],
+  [/^POST \/v1\/agents\/key\/rotate$/, AgentKeyRotateRequest],
   [/^POST \/v1\/nodes\/[^/]+\/revoke$/, RevokeRequest],
   [/^POST \/v1\/alarms\/[^/]+\/ack$/, AckRequest],
   [/^PUT \/v1\/workloads\/[^/]+$/, WorkloadRequest],

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { DatagramTypes, decodeDatagram, encodeDatagram, peerId, type DatagramKeys } from '#contracts';
+import { DatagramTypes, decodeDatagram, encodeDatagram, peerId } from '#contracts';
+import type { ProbeKeys } from './fleet-keys.js';
 
 /** A datagram that was given up is waited for so many times as long: an echo that comes late is a sign of life, too. */
 const LATE = 3;
@@ -11,6 +12,14 @@ const LATE = 3;
  * Every other one is our own trouble (no route, no buffer, a firewall here) and says nothing of it.
  */
 const OF_THE_TARGET = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ECONNREFUSED']);
+
+interface Asked {
+  node: string;
+  network: string;
+  timer: NodeJS.Timeout;
+  /** By the keys of that moment; where they were not the fleet's, no answer says nothing. */
+  provable: boolean;
+}
 
 export interface EchoAnswer {
   node: string;
@@ -24,14 +33,14 @@ export interface EchoAnswer {
  */
 export class EchoProbe {
   private readonly sockets = new Map<'udp4' | 'udp6', Socket>();
-  private readonly waiting = new Map<string, { node: string; network: string; timer: NodeJS.Timeout }>();
+  private readonly waiting = new Map<string, Asked>();
   /** Datagrams that came to the monitor and were not signed by this cluster. */
   forged = 0;
   private readonly id: bigint;
 
   constructor(
     instance: string,
-    private readonly keys: DatagramKeys,
+    private readonly keys: ProbeKeys,
     private readonly done: (a: EchoAnswer) => void,
     private readonly failed: (reason: string) => void,
   ) {
@@ -40,7 +49,7 @@ export class EchoProbe {
 
   /**
    * Calls `done` with the echo, or at `limit` ms without one, and then again where it comes late; not at all where we
-   * ourselves could not send.
+   * ourselves could not send, or not prove it.
    */
   ask(node: string, network: string, index: number, address: string, port: number, limit: number): void {
     const nonce = randomBytes(16);
@@ -57,7 +66,8 @@ export class EchoProbe {
       },
       this.keys,
     );
-    const asked = { node, network, timer: setTimeout(() => this.giveUp(key, limit), limit) };
+    const timer = setTimeout(() => this.giveUp(key, limit), limit);
+    const asked: Asked = { node, network, timer, provable: !this.keys.outdated };
     this.waiting.set(key, asked);
     this.socket(isIPv6(address) ? 'udp6' : 'udp4').send(bytes, port, address, (e) => {
       if (!e) return;
@@ -72,7 +82,7 @@ export class EchoProbe {
     const asked = this.waiting.get(key);
     if (!asked) return;
     asked.timer = setTimeout(() => this.waiting.delete(key), (LATE - 1) * limit);
-    this.done({ node: asked.node, network: asked.network, echoed: false });
+    if (asked.provable && !this.keys.outdated) this.done({ node: asked.node, network: asked.network, echoed: false });
   }
 
   close(): void {

@@ -20,17 +20,25 @@ describe('the monitor’s own look', () => {
   let closedPort: number;
   const agents: Socket[] = [];
   const keys = { cluster: 'spec', keys: [randomBytes(32)] };
+  let outdated: boolean;
 
   beforeEach(async () => {
     troubles = [];
     learnt = [];
+    outdated = false;
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     closedPort = (server.address() as { port: number }).port;
     server.close();
     await once(server, 'close');
     const tell = (): void => learnt.splice(0).forEach((go) => go());
-    probes = new OwnProbes('spec', keys, tell, (reason) => {
+    const probeKeys = {
+      ...keys,
+      get outdated() {
+        return outdated;
+      },
+    };
+    probes = new OwnProbes('spec', probeKeys, tell, (reason) => {
       troubles.push(reason);
       tell();
     });
@@ -130,6 +138,22 @@ describe('the monitor’s own look', () => {
     while (probes.forged === 0) await pause(5);
     look('127.0.0.1', { ...oneRound, port: closedPort });
     expect(state()).toBe('echo');
+  });
+
+  it('says nothing of who does not echo while its own keys are not those of the fleet, and nothing of that later', async () => {
+    const agent = await anAgent();
+    const asked = once(agent, 'message');
+    outdated = true;
+    look('127.0.0.1', { port: agent.address().port, limit: 100, round: 60_000 });
+    await asked;
+    outdated = false;
+    await until(() => probes.evidence('n0', performance.now(), FRESHNESS)?.ssh === 'refused');
+    await pause(200);
+    expect(state()).toBe('unknown');
+    look('127.0.0.1', { port: agent.address().port, limit: 100, round: 100 });
+    probes.watch([]);
+    look('127.0.0.1', { port: agent.address().port, limit: 100, round: 60_000 });
+    await until(() => state() === 'silent');
   });
 
   it('counts what was not signed by this cluster, and believes none of it', async () => {

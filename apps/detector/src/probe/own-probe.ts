@@ -1,5 +1,6 @@
-import type { DatagramKeys, OwnProbe, SshSign } from '#contracts';
+import type { OwnProbe, SshSign } from '#contracts';
 import { EchoProbe, type EchoAnswer } from './echo-probe.js';
+import type { ProbeKeys } from './fleet-keys.js';
 import { sshSign } from './tcp-sign.js';
 
 /** ms until ssh is tried again where it has just answered: a living host's log is not to be filled. */
@@ -45,7 +46,7 @@ export class OwnProbes {
 
   constructor(
     instance: string,
-    keys: DatagramKeys,
+    keys: ProbeKeys,
     /** Something was learnt of this node. */
     private readonly changed: (node: string) => void,
     failed: (reason: string) => void,

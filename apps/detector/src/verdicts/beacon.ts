@@ -14,10 +14,12 @@ export interface BeaconFacts {
   conditions: DetectorCondition[];
   /** For how long this instance has led, ms. */
   ledFor: number;
+  /** Of the own probes. */
+  keys: string[];
 }
 
 /** What the leader says of itself each second. */
-export function beaconOf({ instance, verdicts, members, reporters, conditions, ledFor }: BeaconFacts): Beacon {
+export function beaconOf({ instance, verdicts, members, reporters, conditions, ledFor, keys }: BeaconFacts): Beacon {
   return {
     epoch: verdicts.epoch,
     seq: verdicts.seq,
@@ -29,5 +31,6 @@ export function beaconOf({ instance, verdicts, members, reporters, conditions, l
       verdicts.notUp().map(({ node, judgement, seq }) => [node, { verdict: judgement.verdict, seq }]),
     ),
     ...(ledFor >= CONDITIONS_AFTER && { conditions }),
+    keys,
   };
 }

@@ -278,6 +278,8 @@ export const answerSchemas: Record<string, Schema> = {
       { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] },
     ],
   },
+  'GET /v1/agents/key': { $ref: '#/components/schemas/AgentKeyView' },
+  'POST /v1/agents/key/rotate': { $ref: '#/components/schemas/AgentKeyView' },
   'POST /v1/agents/enrol': { $ref: '#/components/schemas/AgentAdmission' },
   'GET /healthz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
   'GET /readyz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
@@ -339,6 +341,30 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['nats', 'node', 'cluster', 'agentPort', 'credentials', 'datagramKeys', 'networks'],
+  },
+  AgentKeyView: {
+    description: '`muster agent key status`.',
+    type: 'object',
+    properties: {
+      phase: {
+        type: 'string',
+        enum: ['done', 'file', 'sign', 'spread'],
+        description: '`file`: the keys are those of `keys.datagram`, and were never exchanged by Muster.',
+      },
+      keys: { type: 'array', items: { type: 'string' } },
+      by: { type: 'string', description: 'The last exchange.' },
+      startedAt: { type: 'number' },
+      changedAt: { type: 'number' },
+      without: { type: 'array', items: { type: 'string' } },
+      nodes: { type: 'number', description: 'Nodes with an agent.' },
+      waitsFor: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/KeyLaggard' },
+        description:
+          'What the next step waits for; where none is under way, those that have other keys. By name, 500 at most.',
+      },
+    },
+    required: ['phase', 'keys', 'nodes', 'waitsFor'],
   },
   AgentToken: {
     description: 'With it hosts enrol themselves; whoever has it may register nodes, and nothing else.',
@@ -1030,6 +1056,20 @@ export const namedSchemas: Record<string, Schema> = {
       'results',
       'settled',
     ],
+  },
+  KeyLaggard: {
+    description: 'How far one that proves its datagrams has come; absent `keys`: it has not said.',
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Node, or `detector`.' },
+      keys: { type: 'array', items: { type: 'string' } },
+      heard: {
+        type: 'boolean',
+        description:
+          'It reports, or the monitor does not call it dead. Such a one is waited for, whatever the operator says.',
+      },
+    },
+    required: ['name', 'heard'],
   },
   LeaseView: {
     type: 'object',

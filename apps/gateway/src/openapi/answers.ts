@@ -1,4 +1,5 @@
 import type {
+  AgentKeyView,
   AgentToken,
   AlarmRecord,
   ClusterSettings,
@@ -73,6 +74,8 @@ export interface Answers {
   /** `token` is shown here, once. */
   'POST /v1/agents/tokens': AgentToken & { token: string };
   'DELETE /v1/agents/tokens/{id}': void;
+  'GET /v1/agents/key': AgentKeyView;
+  'POST /v1/agents/key/rotate': AgentKeyView;
   'POST /v1/agents/enrol': RpcAnswer<'inventory.agents.admit'>;
   'GET /healthz': { status: 'ok' };
   'GET /readyz': { status: 'ok' };

@@ -1,6 +1,8 @@
 import type {
   AckRequest,
   AgentEnrolRequest,
+  AgentKeyRotateRequest,
+  AgentKeyView,
   AgentToken,
   AgentTokenRequest,
   ClaimRecord,
@@ -187,6 +189,16 @@ const agentToken: AgentToken = {
   usedBy: [],
 };
 
+const agentKey: AgentKeyView = {
+  phase: 'spread',
+  keys: ['1f3a9c2e', '77aa01bc'],
+  by: 'ann',
+  startedAt: at,
+  changedAt: at,
+  nodes: 12,
+  waitsFor: [{ name: 'rack2-b7', keys: ['1f3a9c2e'], heard: false }],
+};
+
 const fencing: FencingSettings = { ...defaultFencing, mode: 'enforce' };
 const settings = { ...defaultSettings('muster'), revision: 9 };
 const events: Answers['GET /v1/events'] = {
@@ -306,6 +318,8 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'POST /v1/tokens': { ...token, id: tokenId, token: 'shown-once' },
   'GET /v1/agents/tokens': { items: [{ ...agentToken, usedBy: ['rack3-c1'] }] },
   'POST /v1/agents/tokens': { ...agentToken, token: 'shown-once' },
+  'GET /v1/agents/key': agentKey,
+  'POST /v1/agents/key/rotate': { ...agentKey, waitsFor: [] },
   'POST /v1/agents/enrol': {
     node: 'rack3-c1',
     cluster: 'muster',
@@ -349,6 +363,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
 };
 
 const newAgentToken: AgentTokenRequest = { ttl: 3600, uses: 10 };
+const newAgentKey: AgentKeyRotateRequest = { reason: 'the disk of rack2-b7 was stolen' };
 const host: AgentEnrolRequest = {
   label: 'rack3',
   serial: 'c1',
@@ -413,6 +428,7 @@ export const requestExamples: Record<string, object> = {
   'PATCH /v1/settings': { holdDown: 10_000 },
   'POST /v1/tokens': newToken,
   'POST /v1/agents/tokens': newAgentToken,
+  'POST /v1/agents/key/rotate': newAgentKey,
   'POST /v1/agents/enrol': host,
   'POST /v1/nodes/{name}/revoke': revocation,
   'POST /commission/nodes': { nodes: ['rack1-a1'], host_group: 'service-worker', extra_vars: '{"release":"2.4"}' },

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nest
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { createHash, randomBytes } from 'node:crypto';
-import { AgentEnrolRequest, AgentTokenRequest, type By, MusterError } from '#contracts';
+import { AgentEnrolRequest, AgentKeyRotateRequest, AgentTokenRequest, type By, MusterError } from '#contracts';
 import { ShownToken, Who } from '../auth/bearer.guard.js';
 import { FailedTries, sourceOf } from '../auth/failed-tries.js';
 import { Allow } from '../auth/roles.js';
@@ -44,6 +44,27 @@ export class AgentsController {
   @Allow('admin', 'End an agent token', 'Nodes that were enrolled with it stay.')
   async delete(@Param('id') id: string, @Who() who: By) {
     await this.rpc.write('inventory.agentTokens.delete', { ...who, id });
+  }
+
+  @Get('key')
+  @Allow(
+    'viewer',
+    "The key of the agents' datagrams: by what it is known, and how far its exchange is",
+    '`keys` are the first 8 hex digits of the SHA-256 of each, the first signs. `phase`: `spread` gives the new one to everybody, `sign` signs with it, `done` is without the old one; `file` before the first exchange. `waitsFor` has those that the next step waits for or, where none follows, that have other keys.',
+  )
+  keyStatus() {
+    return this.rpc.read('inventory.agentKeys.get', {});
+  }
+
+  @Post('key/rotate')
+  @HttpCode(200)
+  @Allow(
+    'admin',
+    "Exchange the key of the agents' datagrams",
+    'Goes on by itself, and no agent is unheard meanwhile. With `dropAbsent` an exchange that is under way waits no longer for nodes that neither report nor are heard; 409 `STILL_ALIVE` where there is none such.',
+  )
+  rotateKey(@Body() order: AgentKeyRotateRequest, @Who() who: By) {
+    return this.rpc.write('inventory.agentKeys.rotate', { ...who, ...order });
   }
 
   @Post('enrol')

@@ -89,6 +89,22 @@ describe('a host that enrols itself', () => {
   });
 });
 
+describe('the key of the datagrams', () => {
+  const view = { phase: 'spread' as const, keys: ['1f3a9c2e', '77aa01bc'], nodes: 1, waitsFor: [] };
+
+  it("is an admin's to exchange, and everybody's to ask after", async () => {
+    sut.answer('inventory.agentKeys.get', () => view);
+    sut.answer('inventory.agentKeys.rotate', () => view);
+    const order = { reason: 'stolen', dropAbsent: true };
+    expect((await sut.send('POST', '/v1/agents/key/rotate', order, operator)).status).toBe(403);
+    expect((await sut.send('POST', '/v1/agents/key/rotate', { dropAbsent: 'yes' }, admin)).status).toBe(400);
+    const answer = await sut.send('POST', '/v1/agents/key/rotate', order, admin);
+    expect([answer.status, await answer.json()]).toEqual([200, view]);
+    expect(sut.last('inventory.agentKeys.rotate')).toEqual({ by: 'ada', ...order });
+    expect(await (await sut.send('GET', '/v1/agents/key', undefined, operator)).json()).toEqual(view);
+  });
+});
+
 describe('a revocation', () => {
   it("is an admin's to order", async () => {
     const order = { reason: 'stolen', force: true };

@@ -3,6 +3,7 @@ import { AGENT_TOKEN_USES, type RpcAnswer, type RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { AgentTokensService } from './agent-tokens.service.js';
+import { DatagramKeysService } from './datagram-keys.service.js';
 import { enrolledName, type EnrolRequest } from './enrolment.js';
 import { EnrolmentService } from './enrolment.service.js';
 import { RevocationService } from './revocation.service.js';
@@ -13,6 +14,7 @@ export class AgentsController {
     private readonly enrolment: EnrolmentService,
     private readonly tokens: AgentTokensService,
     private readonly revocations: RevocationService,
+    private readonly keys: DatagramKeysService,
     private readonly audit: AuditService,
   ) {}
 
@@ -49,6 +51,24 @@ export class AgentsController {
   async deleteToken(q: RpcRequest<'inventory.agentTokens.delete'>): Promise<RpcAnswer<'inventory.agentTokens.delete'>> {
     await this.audit.of(q.by, 'agent-token-delete', q.id, `agent token ${q.id}`, () => this.tokens.delete(q.id));
     return {};
+  }
+
+  /** A detector's alone: the gateway may not call it. */
+  @Rpc('inventory.agents.keys')
+  keysFor(q: RpcRequest<'inventory.agents.keys'>): Promise<RpcAnswer<'inventory.agents.keys'>> {
+    return this.keys.answer(this.keys.current, q);
+  }
+
+  @Rpc('inventory.agentKeys.get')
+  keyStatus(): RpcAnswer<'inventory.agentKeys.get'> {
+    return this.keys.view();
+  }
+
+  @Rpc('inventory.agentKeys.rotate')
+  rotateKeys(q: RpcRequest<'inventory.agentKeys.rotate'>): Promise<RpcAnswer<'inventory.agentKeys.rotate'>> {
+    const what = q.dropAbsent === true ? 'without those that nobody hears' : 'a new key for the datagrams';
+    const detail = q.reason === undefined ? what : `${what}: ${q.reason}`;
+    return this.audit.of(q.by, 'agent-key-rotate', 'datagram-keys', detail, () => this.keys.rotate(q));
   }
 
   @Rpc('inventory.nodes.revoke')

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { issueAgentCredentials, readAgentsKey, type AgentsKey } from '#bus';
 import { publicKeyOf } from '#contracts/nkey.js';
-import { MusterError, parseDatagramKeys, type AgentEnrolment, type NodeRecord } from '#contracts';
+import { MusterError, type AgentEnrolment, type NodeRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { fleetOf } from '../nodes/node-rules.js';
@@ -10,6 +9,7 @@ import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
+import { DatagramKeysService } from './datagram-keys.service.js';
 import { enrolledName, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
 
 /** Lets machines in: those that a provisioner has found, and those that show a token. */
@@ -22,6 +22,7 @@ export class EnrolmentService {
     private readonly service: ServiceView,
     private readonly users: AgentUsers,
     private readonly alarms: AlarmService,
+    private readonly datagramKeys: DatagramKeysService,
   ) {}
 
   /**
@@ -31,7 +32,7 @@ export class EnrolmentService {
    */
   async enrol(r: EnrolRequest, mayBe?: (current: NodeRecord | undefined) => void): Promise<AgentEnrolment> {
     // First: without them a record would be written for an agent that could never be heard.
-    const keys = { agents: this.agentsKey(), datagram: this.datagramKeys() };
+    const keys = { agents: this.agentsKey(), datagram: await this.datagramKeys.forEnrolment() };
     const name = enrolledName(r);
     const facts = {
       fleet: fleetOf(this.store.nodes.view.entries().map((e) => e.value)),
@@ -77,16 +78,6 @@ export class EnrolmentService {
     const file = this.context.config.keys.agents;
     if (file === undefined) throw missing('keys.agents');
     return readAgentsKey(file);
-  }
-
-  private datagramKeys(): string[] {
-    const file = this.context.config.keys.datagram;
-    if (file === undefined) throw missing('keys.datagram');
-    try {
-      return parseDatagramKeys(readFileSync(file, 'utf8')).map((key) => key.toString('hex'));
-    } catch (cause) {
-      throw new MusterError('CONFIG_INVALID', `the key file ${file}: ${(cause as Error).message}`, { file }, { cause });
-    }
   }
 }
 

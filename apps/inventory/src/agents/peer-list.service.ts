@@ -1,8 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { fromToken, MusterError, Subjects, type PeerList } from '#contracts';
+import { fromToken, MusterError, Subjects, type KeysAnswer, type KeysQuestion, type PeerList } from '#contracts';
 import type { Closable } from '#bus';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { DatagramKeysService } from './datagram-keys.service.js';
 import { arrived } from './enrolment.js';
 import { fleetContent, fleetHash, FleetLists } from './peer-list.js';
 
@@ -30,14 +31,15 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   constructor(
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
+    private readonly keys: DatagramKeysService,
   ) {}
 
   onApplicationBootstrap(): void {
     const changed = (): void => this.noteChange();
     this.stops.push(this.store.nodes.view.onChange(changed), this.store.settings.view.onChange(changed));
-    this.answers = this.store.bus.answer(
+    this.answers = this.store.bus.answer<KeysQuestion, PeerList & KeysAnswer>(
       Subjects.peers('*'),
-      (_q, subject) => this.listOf(fromToken(subject.slice(Subjects.peers('').length))),
+      (q, subject) => this.answer(fromToken(subject.slice(Subjects.peers('').length)), q),
       { queue: 'inventory' },
     );
     this.noteChange();
@@ -48,6 +50,18 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
     this.stops.forEach((stop) => stop());
     await this.answers?.close();
     await this.refreshing;
+  }
+
+  /** The keys of this very list: an agent that has both is as far as the list says. */
+  private async answer(node: string, q: KeysQuestion): Promise<PeerList & KeysAnswer> {
+    const list = await this.listOf(node);
+    try {
+      return { ...list, ...(await this.keys.answer(list.keys, q)) };
+    } catch (err) {
+      // Peers are worth more than keys: with those that it has it is heard by all that are not two steps further.
+      this.store.bus.log.warn({ err, node }, 'an agent got its peers, but not the keys that it lacks');
+      return list;
+    }
   }
 
   /** @throws MusterError NODE_UNKNOWN where no agent is expected on that node */
@@ -89,7 +103,7 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   private async renew(): Promise<void> {
     this.dirty = false;
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
-    const content = fleetContent(nodes, this.store.clusterSettings);
+    const content = fleetContent(nodes, this.store.clusterSettings, this.keys.current);
     const hash = fleetHash(content);
     if (this.current?.hash === hash) return;
     try {

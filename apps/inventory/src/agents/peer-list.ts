@@ -3,6 +3,7 @@ import {
   WatchPlan,
   type ClusterSettings,
   type DetectionSettings,
+  type KeysInUse,
   type NodeRecord,
   type Peer,
   type PeerList,
@@ -15,9 +16,11 @@ export interface FleetContent {
   detection: DetectionSettings;
   /** Enrolled nodes, by name. */
   nodes: (Peer & { member: boolean })[];
+  /** Absent: the datagrams' keys were never exchanged. */
+  keys?: KeysInUse;
 }
 
-export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSettings): FleetContent {
+export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSettings, keys?: KeysInUse): FleetContent {
   return {
     cluster: settings.cluster,
     port: settings.agentPort,
@@ -34,6 +37,7 @@ export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSett
         member: n.cordon === undefined && n.confirmedOff === undefined,
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(keys && { keys: { version: keys.version, keys: keys.keys } }),
   };
 }
 
@@ -62,8 +66,8 @@ export class FleetLists {
   of(name: string): PeerList | undefined {
     const self = this.peers.get(name);
     if (!self) return undefined;
-    const { cluster, port, detection } = this.content;
+    const { cluster, port, detection, keys } = this.content;
     const peers = this.plan.peersOf(name).flatMap((p) => this.peers.get(p) ?? []);
-    return { version: this.version, cluster, self, peers, port, detection };
+    return { version: this.version, cluster, self, peers, port, detection, ...(keys && { keys }) };
   }
 }

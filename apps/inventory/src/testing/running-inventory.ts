@@ -26,6 +26,8 @@ interface Replica {
 /** The whole inventory on a real nats-server, with a detector and workers that are played by the spec. */
 export class RunningInventory {
   private seq = 0;
+  /** What the detector says that its own datagrams are proved by. */
+  detectorKeys: string[] | undefined;
   private beacons: NodeJS.Timeout | undefined;
   private readonly workers: Closable[] = [];
   private readonly dead: Promise<void>[] = [];
@@ -187,6 +189,7 @@ export class RunningInventory {
       members: 3,
       sightedReporters: 3,
       notUp: {},
+      ...(this.detectorKeys && { keys: this.detectorKeys }),
     };
     this.as('detector').publish(Subjects.beacon(), beacon);
   }

@@ -51,6 +51,8 @@ const commandsAndMonitors = [Subjects.command('*' as 'check'), Subjects.monitor(
 
 /** Its answer lets a machine in: it goes to the provisioner that has found one, and to nobody else. */
 const ENROL = 'agents.enrol';
+/** Its answer proves datagrams: it goes to the detector. */
+const KEYS = 'agents.keys';
 
 /** What each may do is what its work needs. */
 const needs: Record<UserKind, Needs> = {
@@ -62,6 +64,7 @@ const needs: Record<UserKind, Needs> = {
     publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*')],
     listens: [Subjects.report('*'), Subjects.currentVerdict()],
     answers: true,
+    asks: [KEYS],
   },
   inventory: {
     reads: Buckets,
@@ -131,7 +134,7 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
       ...(n.asks ?? []).map((verb) => Subjects.rpc('inventory', verb)),
     ],
-    ...(n.calls?.includes('inventory') && { except: [Subjects.rpc('inventory', ENROL)] }),
+    ...(n.calls?.includes('inventory') && { except: [ENROL, KEYS].map((verb) => Subjects.rpc('inventory', verb)) }),
     subscribe: [
       `${inboxPrefix(kind)}.>`,
       ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),

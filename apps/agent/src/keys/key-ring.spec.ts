@@ -1,0 +1,107 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { keyId, type KeysQuestion } from '#contracts/datagram-key-set.js';
+import { sealTo } from '#contracts/sealed-to.js';
+import { KeyRing } from './key-ring.js';
+
+const [OLD, NEW, NEXT] = [1, 2, 3].map((n) => Buffer.alloc(32, n)) as [Buffer, Buffer, Buffer];
+const said: unknown[] = [];
+const note = (...words: unknown[]): void => void said.push(words);
+
+let dir: string;
+let changes: number;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'muster-keys-'));
+  changes = 0;
+  said.length = 0;
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const ring = async (enrolled = [OLD], stateDir = dir): Promise<KeyRing> => {
+  const sut = new KeyRing({
+    cluster: 'c',
+    enrolled,
+    stateDir,
+    changed: () => changes++,
+    log: { info: note, warn: note, error: note },
+  });
+  await sut.load();
+  return sut;
+};
+/** As inventory does: sealed to the one who asks. */
+const give = async (sut: KeyRing, version: number, keys: Buffer[]): Promise<string> => {
+  const question = sut.question();
+  const { box } = JSON.parse(question.text) as Required<KeysQuestion>;
+  const given = JSON.stringify({ version, keys: keys.map((k) => k.toString('hex')) });
+  return question.read(JSON.stringify({ version: 4, peers: [], sealedKeys: sealTo(box, given) }));
+};
+const names = (...keys: Buffer[]): string[] => keys.map(keyId);
+
+describe("an agent's keys", () => {
+  it('are those of the enrolment until others come, which are in use at once and after a restart', async () => {
+    const sut = await ring();
+    expect([sut.keys, sut.ids, sut.cluster]).toEqual([[OLD], names(OLD), 'c']);
+    expect(JSON.parse(await give(sut, 7, [OLD, NEW]))).toEqual({ version: 4, peers: [] });
+    expect([sut.keys, sut.ids, changes]).toEqual([[OLD, NEW], names(OLD, NEW), 1]);
+    expect((await ring()).keys).toEqual([OLD, NEW]);
+    expect((await stat(join(dir, 'datagram-keys.json'))).mode & 0o777).toBe(0o600);
+    for (const key of [OLD, NEW]) expect(JSON.stringify(said)).not.toContain(key.toString('hex'));
+  });
+
+  it('are never those of an answer that is behind', async () => {
+    const sut = await ring();
+    await give(sut, 7, [NEW]);
+    await give(sut, 6, [OLD, NEW]);
+    await give(sut, 7, [OLD]);
+    expect([sut.keys, changes]).toEqual([[NEW], 1]);
+    expect((await ring()).keys).toEqual([NEW]);
+  });
+
+  it('are those of the enrolment again, where the host was enrolled anew', async () => {
+    await give(await ring(), 7, [NEW]);
+    const anew = await ring([NEXT]);
+    expect(anew.keys).toEqual([NEXT]);
+    await give(anew, 7, [NEXT, NEW]);
+    expect((await ring([NEXT])).keys).toEqual([NEXT, NEW]);
+  });
+
+  it('are not used, nor told of, before they are on disk', async () => {
+    await writeFile(join(dir, 'file'), '');
+    const sut = await ring([OLD], join(dir, 'file'));
+    await give(sut, 7, [NEW]);
+    expect([sut.keys, sut.ids, changes]).toEqual([[OLD], names(OLD), 0]);
+    expect(sut.warning).toMatch(/^datagram keys: /);
+  });
+
+  it('stay where what came is of no use, and that is said until others came', async () => {
+    const sut = await ring();
+    const other = sut.question();
+    const { box } = JSON.parse(other.text) as Required<KeysQuestion>;
+    const broken = JSON.stringify({ version: 9, sealedKeys: sealTo(box, '{"version":9,"keys":["x"]}') });
+    expect(JSON.parse(await other.read(broken))).toEqual({ version: 9 });
+    expect([sut.keys, sut.warning]).toEqual([[OLD], expect.stringContaining('hex digits')]);
+    const forSomebodyElse = sut.question();
+    await forSomebodyElse.read(broken);
+    expect(sut.keys).toEqual([OLD]);
+    await give(sut, 9, [NEW]);
+    expect([sut.keys, sut.warning]).toEqual([[NEW], undefined]);
+  });
+
+  it('are those of the enrolment where the disk has none that can be read, and that is said', async () => {
+    await writeFile(join(dir, 'datagram-keys.json'), `{"version": 7, "keys": ["${NEW.toString('hex')}`);
+    const sut = await ring();
+    expect([sut.keys, sut.warning]).toEqual([[OLD], expect.stringContaining('datagram-keys.json is of no use')]);
+    expect(JSON.stringify(said)).not.toContain(NEW.toString('hex'));
+    await give(sut, 7, [NEW]);
+    expect(sut.warning).toBeUndefined();
+    expect(await readFile(join(dir, 'datagram-keys.json'), 'utf8')).toContain(NEW.toString('hex'));
+  });
+
+  it('are not needed to read an answer without any', async () => {
+    const { read } = (await ring()).question();
+    expect(await read('{"version":1}')).toBe('{"version":1}');
+    expect(await read('null')).toBe('null');
+  });
+});

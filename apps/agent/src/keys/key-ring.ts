@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keyId, parseKeysGiven, type KeysAnswer, type KeysQuestion } from '#contracts/datagram-key-set.js';
+import type { DatagramKeys } from '#contracts/datagram.js';
+import { oneTimeBox } from '#contracts/sealed-to.js';
+import { reasonOf, type AgentLog } from '../log.js';
+import { writeDurably } from '../peers/durable-file.js';
+
+export interface KeyRingParts {
+  cluster: string;
+  /** What the host was enrolled with: counts until there are others, and again when it is enrolled anew. */
+  enrolled: readonly Buffer[];
+  stateDir: string;
+  /** Others are in use from now on. */
+  changed: () => void;
+  log: AgentLog;
+}
+
+/** On disk. */
+interface Stored {
+  version: number;
+  /** Hex, the first signs. */
+  keys: string[];
+  /** Ids of the keys of the enrolment on which these follow. */
+  after: string[];
+}
+
+/**
+ * The keys of the datagrams: those of the enrolment, then those that came with a peer list. What is in use is on disk
+ * before: others go by what this agent says that it has, also after a restart of it.
+ */
+export class KeyRing implements DatagramKeys {
+  private readonly file: string;
+  private inUse: { version: number; keys: readonly Buffer[]; ids: string[] };
+  private onDisk: string | undefined;
+  private taken: string | undefined;
+  private saving: Promise<void> | undefined;
+
+  constructor(private readonly p: KeyRingParts) {
+    this.file = join(p.stateDir, 'datagram-keys.json');
+    this.inUse = { version: 0, keys: p.enrolled, ids: p.enrolled.map(keyId) };
+  }
+
+  get cluster(): string {
+    return this.p.cluster;
+  }
+
+  get keys(): readonly Buffer[] {
+    return this.inUse.keys;
+  }
+
+  /** What may be told of them; the first signs. */
+  get ids(): string[] {
+    return this.inUse.ids;
+  }
+
+  /** Why others than the latest may be in use. */
+  get warning(): string | undefined {
+    const why = this.taken ?? this.onDisk;
+    return why === undefined ? undefined : `datagram keys: ${why}`;
+  }
+
+  async load(): Promise<void> {
+    let text: string;
+    try {
+      text = await readFile(this.file, 'utf8');
+    } catch (e) {
+      if ((e as NodeJS.ErrnoException).code !== 'ENOENT') this.lament(`${this.file} cannot be read`, e);
+      return;
+    }
+    try {
+      const stored = parseKeysGiven(text);
+      const { after } = JSON.parse(text) as Partial<Stored>;
+      if (String(after) === String(this.p.enrolled.map(keyId))) this.use(stored);
+    } catch (e) {
+      this.lament(`${this.file} is of no use`, e);
+    }
+  }
+
+  /** A question for the peers, and what reads its answer: takes the keys out of it, and hands on the rest. */
+  question(): { text: string; read: (answer: string) => Promise<string> } {
+    const box = oneTimeBox();
+    const asked: KeysQuestion = { holds: this.ids, box: box.publicKey };
+    return {
+      text: JSON.stringify(asked),
+      read: async (answer) => {
+        const { sealedKeys, ...rest } = (JSON.parse(answer) ?? {}) as KeysAnswer;
+        if (sealedKeys === undefined) return answer;
+        await this.take(() => box.open(sealedKeys));
+        return JSON.stringify(rest);
+      },
+    };
+  }
+
+  /** Resolves when nothing is written any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.saving]);
+  }
+
+  private async take(open: () => string): Promise<void> {
+    try {
+      const given = parseKeysGiven(open());
+      // A replica that is behind may answer, and nobody may fall back by two steps.
+      if (given.version <= this.inUse.version) return;
+      const stored: Stored = {
+        version: given.version,
+        keys: given.keys.map((key) => key.toString('hex')),
+        after: this.p.enrolled.map(keyId),
+      };
+      await (this.saving = writeDurably(this.file, `${JSON.stringify(stored)}\n`));
+      this.use(given);
+      this.onDisk = this.taken = undefined;
+      this.p.log.info('datagram keys', { version: given.version, keys: this.ids });
+      this.p.changed();
+    } catch (e) {
+      this.taken = reasonOf(e);
+      this.p.log.warn('new datagram keys could not be taken', { reason: this.taken });
+    }
+  }
+
+  private use({ version, keys }: { version: number; keys: readonly Buffer[] }): void {
+    this.inUse = { version, keys, ids: keys.map(keyId) };
+  }
+
+  private lament(what: string, cause: unknown): void {
+    this.onDisk = `${what} (${reasonOf(cause)})`;
+    this.p.log.warn('the datagram keys on disk cannot be used', { reason: this.onDisk });
+  }
+}

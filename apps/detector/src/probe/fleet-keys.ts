@@ -1,0 +1,81 @@
+import {
+  keyId,
+  oneTimeBox,
+  parseKeysGiven,
+  type DatagramKeys,
+  type DatagramKeySet,
+  type KeysAnswer,
+  type KeysQuestion,
+} from '#contracts';
+
+/** ms before what could not be had is asked for again. */
+const AGAIN = 1_000;
+
+/** The keys of the own probes. */
+export interface ProbeKeys extends DatagramKeys {
+  /** The fleet goes by others now: who does not echo may not have been able to prove the probe. */
+  readonly outdated: boolean;
+}
+
+export interface FleetKeysParts {
+  cluster: string;
+  /** Of the file: they count until the fleet's were exchanged for the first time. */
+  keys: readonly Buffer[];
+  ask: (q: KeysQuestion) => Promise<KeysAnswer>;
+  failed: (reason: unknown) => void;
+}
+
+/** Keeps the keys of the own probes equal to those of the fleet. */
+export class FleetKeys implements ProbeKeys {
+  private inUse: { keys: readonly Buffer[]; ids: string[] };
+  private wanted: Pick<DatagramKeySet, 'version' | 'keys'> | undefined;
+  private asking = false;
+  private notBefore = -Infinity;
+
+  constructor(private readonly p: FleetKeysParts) {
+    this.inUse = { keys: p.keys, ids: p.keys.map(keyId) };
+  }
+
+  get cluster(): string {
+    return this.p.cluster;
+  }
+
+  get keys(): readonly Buffer[] {
+    return this.inUse.keys;
+  }
+
+  /** See `keyId`; the first signs. */
+  get ids(): string[] {
+    return this.inUse.ids;
+  }
+
+  get outdated(): boolean {
+    return this.wanted !== undefined && String(this.wanted.keys) !== String(this.inUse.ids);
+  }
+
+  /** The fleet's are these from now on. Undefined: those of the file. */
+  follow(set: DatagramKeySet | undefined): void {
+    if (set === undefined || set.version <= (this.wanted?.version ?? 0)) return;
+    this.wanted = set;
+    this.notBefore = -Infinity;
+  }
+
+  /** Asks for what it lacks. @param now monotonic ms */
+  async step(now: number): Promise<void> {
+    if (!this.outdated || this.asking || now < this.notBefore) return;
+    this.asking = true;
+    this.notBefore = now + AGAIN;
+    try {
+      const box = oneTimeBox();
+      const { sealedKeys } = await this.p.ask({ holds: this.ids, box: box.publicKey });
+      if (sealedKeys === undefined) return;
+      const { version, keys } = parseKeysGiven(box.open(sealedKeys));
+      // A replica that is behind may have answered.
+      if (version >= (this.wanted?.version ?? 0)) this.inUse = { keys, ids: keys.map(keyId) };
+    } catch (e) {
+      this.p.failed(e);
+    } finally {
+      this.asking = false;
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { openSecret, readSecretsKey, sealSecret, type KvBucket, type SealedSecret } from '#bus';
+import {
+  DATAGRAM_KEYS_KEY,
+  datagramKeySecret,
+  keyId,
+  MusterError,
+  parseDatagramKeys,
+  sealTo,
+  type AgentKeyRotateRequest,
+  type AgentKeyView,
+  type By,
+  type DatagramKeySet,
+  type KeysAnswer,
+  type KeysQuestion,
+} from '#contracts';
+import { ServiceContext } from '#service';
+import { DetectorView } from '../monitor/detector-view.js';
+import { ReportsView } from '../recovery/reports-view.js';
+import { InventoryStore, type Table } from '../store/inventory-store.js';
+import { settingsOf } from '../store/settings-of.js';
+import { keyHolders } from './key-holders.js';
+import { firstKeySet, laggards, nextKeySet, type KeyHolder } from './key-rotation.js';
+
+/** Laggards that are answered at most. */
+const MOST = 500;
+const KEY_BYTES = 32;
+
+/** By which keys the fleet proves its datagrams: those of the file, until they are exchanged for the first time. */
+@Injectable()
+export class DatagramKeysService {
+  private readonly table: Table<DatagramKeySet>;
+  private readonly secrets: KvBucket<SealedSecret>;
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly reports: ReportsView,
+    private readonly detector: DetectorView,
+  ) {
+    this.table = settingsOf(store);
+    this.secrets = context.bus.bucket<SealedSecret>('secrets');
+  }
+
+  /** As last seen; undefined: those of the file. */
+  get current(): DatagramKeySet | undefined {
+    return this.table.view.get(DATAGRAM_KEYS_KEY)?.value;
+  }
+
+  /** For a new agent: hex, the first signs. @throws MusterError CONFIG_INVALID without them */
+  async forEnrolment(): Promise<string[]> {
+    const set = (await this.table.bucket.get(DATAGRAM_KEYS_KEY))?.value;
+    return set ? this.keysOf(set) : this.fileKeys().map((key) => key.toString('hex'));
+  }
+
+  /** What the asker lacks of this set, sealed to it: nothing where it has all, or cannot open it. */
+  async answer(set: Pick<DatagramKeySet, 'version' | 'keys'> | undefined, q: KeysQuestion): Promise<KeysAnswer> {
+    if (set === undefined || typeof q.box !== 'string' || String(q.holds) === String(set.keys)) return {};
+    const given = JSON.stringify({ version: set.version, keys: await this.keysOf(set) });
+    try {
+      return { sealedKeys: sealTo(q.box, given) };
+    } catch (cause) {
+      throw new MusterError('BAD_REQUEST', 'box is to be an X25519 public key', {}, { cause });
+    }
+  }
+
+  view(): AgentKeyView {
+    const set = this.current;
+    const nodes = this.store.nodes.view.entries().filter((e) => e.value.enrolled).length;
+    const holders = this.holders();
+    const shown = (all: KeyHolder[]): AgentKeyView['waitsFor'] =>
+      all.slice(0, MOST).map(({ name, keys, heard }) => ({ name, ...(keys && { keys }), heard }));
+    if (set === undefined) {
+      const keys = this.fileKeys().map(keyId);
+      const others = holders.filter((h) => h.keys !== undefined && h.keys[0] !== keys[0]);
+      return { phase: 'file', keys, nodes, waitsFor: shown(others) };
+    }
+    const { phase, keys, by, startedAt, changedAt, without } = set;
+    const waitsFor = shown(laggards(set, holders));
+    return { phase, keys, by, startedAt, changedAt, ...(without && { without }), nodes, waitsFor };
+  }
+
+  /**
+   * Begins an exchange, or has one that is under way pass over those that nobody hears.
+   * @throws MusterError ILLEGAL_TRANSITION while one is under way, or with `dropAbsent` while none is;
+   * CONFIG_INVALID without the files that it needs
+   */
+  async rotate({ by, dropAbsent }: By & AgentKeyRotateRequest): Promise<AgentKeyView> {
+    const { revision } = await (dropAbsent === true ? this.passOver() : this.begin(by));
+    await this.table.view.shows(revision, 1_000);
+    return this.view();
+  }
+
+  /** One step of an exchange, where that is safe. @param check right before each write */
+  async step(check: () => void): Promise<void> {
+    const set = this.current;
+    if (set === undefined) return;
+    if (set.retired !== undefined) return this.destroy(set, check);
+    const next = nextKeySet(set, this.holders(), Date.now());
+    if (next === undefined) return;
+    check();
+    await this.replace(set, next);
+    const { phase, keys, version } = next;
+    this.context.log.info({ phase, keys, version }, 'the key of the datagrams is being exchanged');
+  }
+
+  private holders(): KeyHolder[] {
+    const { freshness } = this.store.clusterSettings.detection;
+    return keyHolders({
+      nodes: this.store.nodes.view.entries().map((e) => e.value),
+      report: (node) => {
+        const heard = this.reports.of(node);
+        return heard && { report: heard.report, fresh: performance.now() - heard.heardAt <= freshness };
+      },
+      beacon: this.detector.fresh ? this.detector.beacon : undefined,
+    });
+  }
+
+  private async begin(by: string): Promise<{ revision: number }> {
+    const fresh = randomBytes(KEY_BYTES);
+    const stored = (await this.table.bucket.get(DATAGRAM_KEYS_KEY))?.value;
+    if (stored !== undefined && stored.phase !== 'done')
+      throw new MusterError(
+        'ILLEGAL_TRANSITION',
+        'an exchange of the key is under way: `muster agent key status` says what it waits for',
+      );
+    const old = stored ? await this.onlyKeyOf(stored) : this.onlyFileKey();
+    // First: a set must never name a key that nobody has.
+    for (const key of [old, fresh]) await this.keep(key);
+    try {
+      const done = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) => {
+        if (current?.value.version !== stored?.version)
+          throw new MusterError('ILLEGAL_TRANSITION', 'somebody else has just begun an exchange of the key');
+        return firstKeySet(current?.value, { old: keyId(old), fresh: keyId(fresh), by }, Date.now());
+      });
+      return { revision: done.revision };
+    } catch (e) {
+      // Where the write is lost on the way it may have been taken: then the key is needed.
+      if (e instanceof MusterError && e.code === 'ILLEGAL_TRANSITION')
+        await this.secrets.delete(datagramKeySecret(keyId(fresh)));
+      throw e;
+    }
+  }
+
+  private async passOver(): Promise<{ revision: number }> {
+    const set = (await this.table.bucket.get(DATAGRAM_KEYS_KEY))?.value;
+    if (set === undefined || set.phase === 'done')
+      throw new MusterError('ILLEGAL_TRANSITION', 'no exchange of the key is under way');
+    const waiting = laggards(set, this.holders());
+    const absent = waiting.filter((h) => !h.heard).map((h) => h.name);
+    if (absent.length === 0)
+      throw new MusterError(
+        'STILL_ALIVE',
+        waiting.length === 0
+          ? 'the exchange of the key waits for nobody'
+          : `those that it waits for may be alive, and nobody would hear them any more: ${waiting.map((h) => h.name).join(', ')}`,
+        { nodes: waiting.map((h) => h.name) },
+      );
+    return this.replace(set, { ...set, without: [...new Set([...(set.without ?? []), ...absent])].sort() });
+  }
+
+  /** What the last exchange has replaced is of no use to anybody but a thief. */
+  private async destroy(set: DatagramKeySet, check: () => void): Promise<void> {
+    const { retired, ...rest } = set;
+    if (retired === undefined) return;
+    check();
+    if (await this.secrets.get(datagramKeySecret(retired))) await this.secrets.delete(datagramKeySecret(retired));
+    check();
+    await this.replace(set, rest);
+  }
+
+  /** Only where it is as it was: two steps at once must not become one too many. */
+  private async replace(was: DatagramKeySet, next: DatagramKeySet): Promise<{ revision: number }> {
+    const { revision } = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) =>
+      JSON.stringify(current?.value) === JSON.stringify(was) ? next : undefined,
+    );
+    return { revision };
+  }
+
+  private keep(key: Buffer): Promise<unknown> {
+    const sealing = this.sealingKey();
+    return this.secrets.mutate(datagramKeySecret(keyId(key)), () => sealSecret(sealing, key.toString('hex')));
+  }
+
+  private async keysOf({ keys }: Pick<DatagramKeySet, 'keys'>): Promise<string[]> {
+    const sealing = this.sealingKey();
+    return Promise.all(
+      keys.map(async (id) => {
+        const sealed = await this.secrets.get(datagramKeySecret(id));
+        if (sealed === undefined)
+          throw new MusterError('CONFIG_INVALID', `the datagram key ${id} is not in bucket secrets any more`);
+        return openSecret(sealing, sealed.value);
+      }),
+    );
+  }
+
+  private async onlyKeyOf(set: DatagramKeySet): Promise<Buffer> {
+    const [key] = parseDatagramKeys((await this.keysOf(set)).join('\n'));
+    return key as Buffer;
+  }
+
+  private onlyFileKey(): Buffer {
+    const [key, second] = this.fileKeys();
+    if (second !== undefined)
+      throw new MusterError('CONFIG_INVALID', 'keys.datagram holds two keys: end the exchange by hand first');
+    return key as Buffer;
+  }
+
+  private fileKeys(): Buffer[] {
+    const file = this.context.config.keys.datagram;
+    if (file === undefined) throw missing('agents cannot be enrolled', 'keys.datagram');
+    try {
+      return parseDatagramKeys(readFileSync(file, 'utf8'));
+    } catch (cause) {
+      throw new MusterError('CONFIG_INVALID', `the key file ${file}: ${(cause as Error).message}`, { file }, { cause });
+    }
+  }
+
+  private sealingKey(): Buffer {
+    const file = this.context.config.keys.secrets;
+    if (file === undefined) throw missing('the key of the datagrams cannot be exchanged', 'keys.secrets');
+    return readSecretsKey(file);
+  }
+}
+
+const missing = (what: string, setting: string): MusterError =>
+  new MusterError('CONFIG_INVALID', `${what} without ${setting} in the configuration of inventory`);
