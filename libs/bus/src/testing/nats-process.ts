@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type RequestOptions } from 'node:http';
 import { dirname } from 'node:path';
-import { NatsContainer } from '@testcontainers/nats';
 
 /** A nats-server with a given configuration, started and signalled. */
 export interface NatsProcess {
@@ -61,6 +60,8 @@ export class ContainerNats implements NatsProcess {
     }
     // Testcontainers' own cleaner is one more image to pull; `remove` does its work.
     process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+    // Loaded only here: it is as large as all of Muster, and each spec file would load it anew.
+    const { NatsContainer } = await import('@testcontainers/nats');
     const folder = dirname(this.conf);
     const container = await new NatsContainer(this.image)
       .withArg('config', this.conf)
