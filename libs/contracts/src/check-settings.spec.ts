@@ -76,6 +76,25 @@ describe('a patch of the settings', () => {
   });
 });
 
+describe('numbers of detection', () => {
+  it.each(Object.values(DetectionProfiles))('are good as profile $profile has them', (profile) => {
+    expect(patched({ detection: profile }).detection).toEqual(profile);
+  });
+
+  it('are good at their bounds', () => {
+    const least = { interval: 100, misses: 6, suspectMisses: 3, reportPeriod: 100, freshness: 200, loopGap: 100 };
+    expect(patched({ detection: least }).detection).toEqual({ profile: 'lan', ...least });
+    const most = { interval: 500, misses: 120, reportPeriod: 1250, freshness: 2500, loopGap: 500 };
+    expect(patched({ detection: most }).detection).toMatchObject(most);
+  });
+
+  it('are all named that are wrong', () => {
+    expect(() => patched({ detection: { freshness: 1, loopGap: 1, interval: 1, reportPeriod: 1 } })).toThrow(
+      /interval \(1\).*reportPeriod \(1\).*freshness \(1\).*loopGap \(1\)/,
+    );
+  });
+});
+
 describe('settings are refused as one set', () => {
   it.each([
     [7, 'a mapping of the members to change'],
@@ -93,7 +112,15 @@ describe('settings are refused as one set', () => {
     [{ degraded: { after: -1 } }, 'degraded.after must be a whole number of ms from 0 to'],
     [{ degraded: { since: 1 } }, 'degraded.since is not a setting'],
     [{ degraded: 'drain' }, 'degraded must be a mapping'],
-    [{ detection: { interval: 5 } }, 'interval (5) must be at least 50 ms'],
+    [{ detection: { interval: 99 } }, 'interval (99) must be at least 100 ms'],
+    [{ detection: { reportPeriod: 99 } }, 'reportPeriod (99) must be at least 100 ms'],
+    [{ detection: { reportPeriod: 1 } }, 'reportPeriod (1) must be at least 100 ms'],
+    [{ detection: { freshness: 1 } }, 'freshness (1) must be at least twice'],
+    [{ detection: { freshness: 1999 } }, 'freshness (1999) must be at least twice the reportPeriod (2000)'],
+    [{ detection: { loopGap: 1 } }, 'loopGap (1) must be at least 100 ms'],
+    [{ detection: { loopGap: 501 } }, 'loopGap (501) must be at most the interval (500)'],
+    [{ detection: { loopGap: 10_000_000 } }, 'loopGap (10000000) must be at most the interval (500)'],
+    [{ detection: { misses: 121 } }, 'interval × misses (60500) must be at most 60000 ms'],
     [{ fencing: { hung: 'maybe' } }, 'fencing.hung must be alarm or fence'],
     [{ fencing: { storm: { brakeShare: 0.9 } } }, 'brakeShare (0.9) must be from 0 to 0.5'],
     [

@@ -9,6 +9,7 @@ import {
   defaultSettings,
   DetectionProfiles,
   readStorm,
+  silence,
   type AnsibleSettings,
   type ClusterSettings,
   type DetectionSettings,
@@ -25,8 +26,12 @@ export interface SettingsFacts {
 type Members = Record<string, unknown>;
 type Say = (fault: string) => void;
 
-/** Probes more often than this are a load of their own, ms. */
-const SHORTEST_INTERVAL = 50;
+/** Probes or reports more often than this are a load of their own, ms. */
+const SHORTEST_PERIOD = 100;
+/** An agent's loop runs each 20 ms, and later on a busy machine: one that calls this late abstains for no reason, ms. */
+const LEAST_LOOP_GAP = 100;
+/** Within so long a dead node's work runs elsewhere: whoever waits for an accusation longer has no detection, ms. */
+const LONGEST_SILENCE = 60_000;
 const MOST_HOOKS = 32;
 const WEEK_MS = 7 * 86_400_000;
 
@@ -91,8 +96,24 @@ function checkDetectionPart(d: unknown, say: Say): void {
     return say(`detection.profile must be one of ${Object.keys(DetectionProfiles).join(', ')}`);
   const numbers = d as unknown as DetectionSettings;
   attempt(() => checkDetection(numbers), say);
-  if (numbers.interval < SHORTEST_INTERVAL)
-    say(`detection: interval (${numbers.interval}) must be at least ${SHORTEST_INTERVAL} ms`);
+  for (const fault of detectionFaults(numbers)) say(`detection: ${fault}`);
+}
+
+/** Numbers that fit each other and switch detection off all the same: by hand a digit is lost, or one too many. */
+function detectionFaults(d: DetectionSettings): string[] {
+  const { interval, reportPeriod, freshness, loopGap } = d;
+  const faults: string[] = [];
+  for (const name of ['interval', 'reportPeriod'] as const)
+    if (d[name] < SHORTEST_PERIOD) faults.push(`${name} (${d[name]}) must be at least ${SHORTEST_PERIOD} ms`);
+  // Else every report is stale before the next one comes, and the monitor blind.
+  if (freshness < 2 * reportPeriod)
+    faults.push(`freshness (${freshness}) must be at least twice the reportPeriod (${2 * reportPeriod})`);
+  if (loopGap < LEAST_LOOP_GAP) faults.push(`loopGap (${loopGap}) must be at least ${LEAST_LOOP_GAP} ms`);
+  // Else an agent that stood still for several probes accuses everybody.
+  if (loopGap > interval) faults.push(`loopGap (${loopGap}) must be at most the interval (${interval})`);
+  if (silence(d) > LONGEST_SILENCE)
+    faults.push(`interval × misses (${silence(d)}) must be at most ${LONGEST_SILENCE} ms`);
+  return faults;
 }
 
 function checkDegraded(d: unknown, say: Say): void {

@@ -28,7 +28,7 @@ export function settingsCommands(program: Command): void {
         .option('--file <file>', 'a mapping of settings, as YAML or JSON; - is stdin'),
       set,
     ),
-    'settings set detection.interval=250 holdDown=10000',
+    'settings set detection.misses=8 holdDown=10000',
     'settings set detection.profile=fast',
     'settings set degraded.policy=drain degraded.after=60000',
     'settings set \'webhooks=[{"name":"pager","url":"https://pager.example/in","severity":"critical"}]\'',

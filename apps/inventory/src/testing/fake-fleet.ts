@@ -23,7 +23,7 @@ export const specDetection = checkDetection({
   suspectMisses: 3,
   reportPeriod: PERIOD_MS,
   freshness: 500,
-  loopGap: 250,
+  loopGap: 100,
 });
 
 /**
