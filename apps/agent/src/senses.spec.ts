@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PeerList } from '#contracts/peers.js';
+import { DetectionProfiles } from '#contracts/settings.js';
 import { checkConfig } from './config.js';
 import { KnownPeers } from './peers/known-peers.js';
 import { Senses } from './senses.js';
@@ -6,10 +8,13 @@ import { freeUdpPort } from './testing/fleet.js';
 import { DropCounters } from './wire/drop-counters.js';
 
 const ADDRESS = '127.0.0.1';
+/** A datagram for everybody does not leave a socket that was not made for it: EACCES. */
+const NOT_TO_BE_SENT_TO = '255.255.255.255';
 
 describe('what an agent senses', () => {
   let sut: Senses;
   let port: number;
+  let known: KnownPeers;
 
   beforeEach(async () => {
     port = await freeUdpPort();
@@ -23,12 +28,13 @@ describe('what an agent senses', () => {
       stateDir: '/nonexistent',
       socket: '/nonexistent/agent.sock',
     });
+    known = new KnownPeers(['backend']);
     sut = new Senses(
       {
         config,
         keys: { cluster: config.cluster, keys: [Buffer.alloc(32, 7)] },
         epoch: 1,
-        known: new KnownPeers(['backend']),
+        known,
         counters: new DropCounters(),
         onOtherList: () => undefined,
         isLeaving: () => false,
@@ -50,5 +56,53 @@ describe('what an agent senses', () => {
     sut.step(60_000);
     expect(sut.links.abstains(60_000)).toBe(false);
     expect(await said).toMatchObject({ abstain: stoodStillFor > 0, targets: [{ name: 'b' }] });
+  });
+
+  describe('of its own sending', () => {
+    const n = DetectionProfiles.lan;
+    let now: number;
+    beforeEach(() => {
+      now = performance.now();
+    });
+
+    /** Peers by address; each is probed so often. */
+    const probing = async (addresses: Record<string, string>, rounds: number): Promise<void> => {
+      const peers = Object.entries(addresses).map(([name, backend]) => ({ name, networks: { backend } }));
+      const list: PeerList = {
+        version: 1,
+        cluster: 'spec',
+        self: { name: 'a', networks: { backend: ADDRESS } },
+        peers,
+        port,
+        detection: n,
+      };
+      sut.followList(list, known.take(list), now);
+      for (let i = 0; i < rounds; i++, now += n.interval) {
+        sut.step(now);
+        // What a send has come to is told after this turn of the loop.
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+        sut.step(now + n.interval - 1);
+      }
+    };
+
+    it('knows whom it cannot send to, and that it can send to others', async () => {
+      await probing({ b: NOT_TO_BE_SENT_TO, c: ADDRESS }, 5);
+      expect(sut.links.unsentBy(['backend'], now)).toMatchObject({
+        backend: { peers: ['b'], error: expect.stringContaining('EACCES') },
+      });
+      expect(sut.sendErrors(now)).toEqual({ backend: 0 });
+      expect(sut.links.link('c', 'backend')!.misses).toBeGreaterThan(n.suspectMisses);
+    });
+
+    it('knows that nothing leaves on a network, says so at once, and that it does again', async () => {
+      const { changes } = sut;
+      await probing({ b: NOT_TO_BE_SENT_TO, c: NOT_TO_BE_SENT_TO }, 5);
+      expect(sut.sendErrors(now)['backend']).toBeGreaterThan(n.suspectMisses);
+      expect(sut.links.unsentBy(['backend'], now)['backend']!.peers).toEqual(['b', 'c']);
+      expect(sut.changes).toBeGreaterThan(changes);
+      await probing({ b: ADDRESS, c: ADDRESS }, 2);
+      expect(sut.sendErrors(now)).toEqual({ backend: 0 });
+      expect(sut.links.unsentBy(['backend'], now)).toEqual({});
+    });
   });
 });

@@ -21,6 +21,11 @@ import { UdpSocket } from './wire/udp-socket.js';
 
 /** A peer is lost after this many times the misses that make it silent: full rate while a power-off is decided. */
 const LOST_FACTOR = 4;
+/**
+ * Intervals without a datagram that left, although some were to: in one, every peer is probed, so there is none on that
+ * network to whom we can send. One peer whose route is gone is not that.
+ */
+const MUTE_INTERVALS = 1.5;
 /** ms; a peer with another list version makes us ask for ours, but not more often. */
 const HINT_GAP = 10_000;
 /** ms between two questions to our own registered address, while we are bound to another one. */
@@ -50,6 +55,9 @@ export class Senses {
   private readonly polls: Polls;
   private readonly datagrams: Datagrams;
   private readonly phase = Math.random();
+  /** Networks on which nothing leaves, as of the last step. */
+  private readonly muteOn = new Set<string>();
+  private muteChanges = 0;
   private hintedAt = -Infinity;
   private namesakeAt = -Infinity;
 
@@ -125,9 +133,11 @@ export class Senses {
     for (const t of this.schedule.due(now, free))
       if (!this.membership.isLost(t.peer)) this.probe(t.peer, t.network, now);
     this.polls.step(now);
-    for (const [network, watch] of this.watches)
-      if (watch.look(now, silence(this.p.known.detection), this.sockets.get(network)?.sendErrors ?? 0))
-        this.lookAtLost('link-up', now);
+    for (const [network, watch] of this.watches) {
+      const errors = this.sendErrorsOn(network, now);
+      if (errors > 0 !== this.muteOn.has(network)) this.turnMute(network, errors > 0);
+      if (watch.look(now, silence(this.p.known.detection), errors)) this.lookAtLost('link-up', now);
+    }
     this.greetings.expire(now);
     for (const { peer } of this.membership.next(now)) this.greet(peer, now);
     this.askNamesake(now);
@@ -143,16 +153,36 @@ export class Senses {
     return this.polls.begin(request, key, now);
   }
 
-  /** Network → probes of ours that did not leave. */
-  sendErrors(): Record<string, number> {
-    return Object.fromEntries([...this.sockets].map(([n, s]) => [n, s.sendErrors]));
+  /** Grows with everything that others must hear at once. */
+  get changes(): number {
+    return this.links.changes + this.muteChanges;
+  }
+
+  /** Network → datagrams in a row that did not leave, to anybody; 0 where some do. */
+  sendErrors(now: number): Record<string, number> {
+    return Object.fromEntries([...this.sockets.keys()].map((n) => [n, this.sendErrorsOn(n, now)]));
+  }
+
+  private sendErrorsOn(network: string, now: number): number {
+    const socket = this.sockets.get(network);
+    if (!socket || socket.failingFor(now) < this.p.known.detection.interval * MUTE_INTERVALS) return 0;
+    return socket.sendErrors;
+  }
+
+  private turnMute(network: string, mute: boolean): void {
+    this.muteChanges++;
+    if (mute) this.muteOn.add(network);
+    else this.muteOn.delete(network);
+    const { lastError: reason, sendErrors } = this.sockets.get(network) ?? {};
+    if (mute) this.p.log.warn('nothing can be sent', { network, reason, sendErrors });
+    else this.p.log.info('it can be sent again', { network });
   }
 
   private whyAbstain(now: number): string | undefined {
     return whyAbstain({
       links: this.links,
       networks: this.p.known.networks,
-      sendErrors: this.sendErrors(),
+      sendErrors: this.sendErrors(now),
       now,
     });
   }
@@ -170,7 +200,7 @@ export class Senses {
   private probe(peer: string, network: string, now: number): void {
     const { bytes, nonce } = this.datagrams.question(DatagramTypes.PROBE, peer, network);
     this.links.sent(peer, network, nonce, now);
-    this.send(peer, network, bytes, () => this.links.unsent(nonce));
+    this.send(peer, network, bytes, (why) => this.links.unsent(nonce, now, why));
   }
 
   private greet(peer: string, now: number): void {
@@ -181,10 +211,10 @@ export class Senses {
     }
   }
 
-  private send(peer: string, network: string, bytes: Buffer, failed: () => void): void {
+  private send(peer: string, network: string, bytes: Buffer, failed: (why: string) => void): void {
     const { known } = this.p;
     const address = known.addressOf(peer, network);
-    if (address === undefined || !known.list) failed();
+    if (address === undefined || !known.list) failed('its address is not known');
     else this.sockets.get(network)?.send(bytes, address, known.list.port, failed);
   }
 

@@ -1,12 +1,13 @@
 import {
   DetectionProfiles,
+  linkClass,
   type DetectionSettings,
   type LinkObservation,
   type Peer,
   type PeerList,
   type Report,
 } from '#contracts';
-import { DUE_SHARE, LinkObservations, classOf } from '../../../apps/agent/src/links/link-observation.js';
+import { DUE_SHARE, LinkObservations } from '../../../apps/agent/src/links/link-observation.js';
 import { onGrid, ProbeSchedule, type ProbeTarget } from '../../../apps/agent/src/links/probe-schedule.js';
 import { ReportTiming } from '../../../apps/agent/src/report/report-timing.js';
 
@@ -148,10 +149,10 @@ export class SimulatedPeer {
     const wait = alive ? 0 : DUE_SHARE * this.n.interval;
     while (sight.probeAt + wait <= now) {
       sight.probeAt += this.n.interval;
-      const before = classOf(sight, this.n);
+      const before = linkClass(sight.misses, sight.rttUs, this.n);
       if (alive) Object.assign(sight, { misses: 0, rttUs: RTT_US });
       else sight.misses++;
-      const after = classOf(sight, this.n);
+      const after = linkClass(sight.misses, sight.rttUs, this.n);
       if (after === 'silent') sight.rttUs = -1;
       if (after !== before) this.changes++;
       if (after === 'heard' && sight.misses === 0) this.unsettled.delete(name);

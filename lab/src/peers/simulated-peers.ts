@@ -4,7 +4,16 @@ import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { connectBus, type Bus, type BusCredentials, type BusLog } from '#bus';
-import { DatagramTypes, fromToken, MusterError, Subjects, type Peer, peerId, type PeerList } from '#contracts';
+import {
+  DatagramTypes,
+  fromToken,
+  isOfTheTarget,
+  MusterError,
+  Subjects,
+  type Peer,
+  peerId,
+  type PeerList,
+} from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
 import { parsePollRequest } from '../../../apps/agent/src/poll/parse-poll-request.js';
 import { Polls } from '../../../apps/agent/src/poll/polls.js';
@@ -28,8 +37,6 @@ export interface SimulatedPeersOptions {
 
 /** ms between two steps of the loop, as of an agent. */
 const STEP = 20;
-/** Failures of a send that say nothing of ourselves, as for an agent. */
-const OF_THE_TARGET: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ECONNREFUSED']);
 /** Peer lists that are asked for at once, and ms before what failed is asked for again. */
 const AT_ONCE = 16;
 const AGAIN = 1_000;
@@ -178,7 +185,7 @@ export class SimulatedPeers {
     if (address === undefined || wire === undefined) return;
     const { bytes, nonce } = wire.question(DatagramTypes.PROBE, target, network);
     peer.links.sent(target, network, nonce, now);
-    const unsent = (): void => peer.links.unsent(nonce);
+    const unsent = (why: string): void => peer.links.unsent(nonce, now, why);
     this.sendTo(this.sockets.get(peer.name)?.get(network), bytes, address, this.o.port, unsent);
   }
 
@@ -187,13 +194,13 @@ export class SimulatedPeers {
     bytes: Buffer,
     address: string,
     port: number,
-    unsent = (): void => undefined,
+    unsent: (why: string) => void = () => undefined,
   ): void {
-    if (socket === undefined || this.closed) unsent();
+    if (socket === undefined || this.closed) unsent('its socket is closed');
     else
       socket.send(bytes, port, address, (e) => {
         // What the stack could not find was sent, and is missed.
-        if (e !== null && !OF_THE_TARGET.has((e as NodeJS.ErrnoException).code ?? '')) unsent();
+        if (e !== null && !isOfTheTarget(e)) unsent(e.message);
       });
   }
 

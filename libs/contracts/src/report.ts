@@ -1,4 +1,5 @@
 import { isKeyIds } from './datagram-key-set.js';
+import { isUnsentByNetwork, type Unsent } from './unsent.js';
 
 /**
  * Of one peer on one network: consecutive misses, rtt in µs or -1 where none is known, and where some were lost how
@@ -17,6 +18,8 @@ export interface AgentMetrics {
   standstills: number;
   /** Datagrams. */
   sent: number;
+  /** Probes that did not leave this host. Absent: an agent of an earlier Muster. */
+  unsent?: number;
   received: number;
   /** Ignored, by reason: `mac` are forged or of another cluster, `late-or-duplicate` may be a replay. */
   dropped: Record<string, number>;
@@ -39,8 +42,10 @@ export interface AgentHealth {
   /** The loop ran late (a gap over 250 ms) or sends failed: this observer's silence says nothing. */
   abstain: boolean;
   reason?: string;
-  /** Consecutive send errors per network, evidence against the observer itself. */
+  /** Send errors in a row per network, to whomever, where nothing leaves at all: evidence against the observer itself. */
   sendErrors: Record<string, number>;
+  /** Network → to whom its probes do not leave, be it everybody. Absent: they all do. */
+  unsent?: Record<string, Unsent>;
   /** Largest gap of the probe loop since the last report, ms. */
   loopGapMs: number;
   /**
@@ -125,8 +130,8 @@ const isCounts = (x: unknown): x is Record<string, number> =>
 
 function isMetrics(x: unknown): x is AgentMetrics {
   if (typeof x !== 'object' || x === null) return false;
-  const { rssBytes, cpuMs, standstills, sent, received, dropped, rejoin } = x as Partial<AgentMetrics>;
-  if (![rssBytes, cpuMs, standstills, sent, received].every(isCount) || !isCounts(dropped)) return false;
+  const { rssBytes, cpuMs, standstills, sent, unsent = 0, received, dropped, rejoin } = x as Partial<AgentMetrics>;
+  if (![rssBytes, cpuMs, standstills, sent, unsent, received].every(isCount) || !isCounts(dropped)) return false;
   if (typeof rejoin !== 'object' || rejoin === null || !isCounts(rejoin.runs)) return false;
   return [rejoin.lost, rejoin.greeted, rejoin.joined, rejoin.lostNow].every(isCount);
 }
@@ -166,7 +171,7 @@ export function parseReport(text: string): Report | undefined {
   const h = r.health as Partial<AgentHealth> | undefined;
   if (typeof h !== 'object' || h === null || typeof h.abstain !== 'boolean' || !Number.isFinite(h.loopGapMs))
     return undefined;
-  if (!isCounts(h.sendErrors)) return undefined;
+  if (!isCounts(h.sendErrors) || (h.unsent !== undefined && !isUnsentByNetwork(h.unsent))) return undefined;
   if (r.leaving !== undefined) {
     const l = r.leaving;
     if (typeof l !== 'object' || l === null || !isText(l.bootId) || !['reboot', 'poweroff', 'stop'].includes(l.kind))

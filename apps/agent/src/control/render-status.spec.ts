@@ -59,6 +59,20 @@ rejoin: lost d
 `);
   });
 
+  it('says where nothing can be sent, to whom, since when and why: a socket that is bound is no sign that anything leaves', () => {
+    const unsent = { peers: ['b'], probes: 7200, forMs: 3_600_000, error: 'send ENETUNREACH 10.2.0.2:7946' };
+    const failing = (backend: number): string =>
+      renderStatus({
+        ...status,
+        health: { ...status.health, sendErrors: { backend }, unsent: { backend: unsent } },
+      });
+    expect(failing(0)).toContain(`health: cannot send everywhere
+  cannot send to b on backend: send ENETUNREACH 10.2.0.2:7946; 7200 probes in a row, for 3600.0 s
+`);
+    expect(failing(0)).toMatch(/^b +member +cannot send +missing/m);
+    expect(failing(14_400)).toContain('cannot send to anybody on backend');
+  });
+
   it('speaks of an agent that knows nothing yet', () => {
     const { workloads: _w, ...bare } = status;
     const text = renderStatus({

@@ -1,14 +1,20 @@
+import { linkClass } from '#contracts/link.js';
 import type { Report } from '#contracts/report.js';
-import { classOf } from '../links/link-observation.js';
 import type { AgentStatus } from './agent-status.js';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** `heard 0.4 ms`, `missing (4)`, `silent (12)`, with the share of lost probes where some were. */
-function linkText(link: Report['peers'][number][1][number] | undefined, s: AgentStatus): string {
+/** `heard 0.4 ms`, `missing (4)`, `silent (12)`, with the share of lost probes where some were; `cannot send`. */
+function linkText(
+  link: Report['peers'][number][1][number] | undefined,
+  s: AgentStatus,
+  peer: string,
+  network: string,
+): string {
   if (!link) return 'not shared';
+  if (s.health.unsent?.[network]?.peers.includes(peer)) return 'cannot send';
   const [misses, rttUs, lost = 0] = link;
-  const state = s.list ? classOf({ misses, rttUs }, s.list.detection) : 'unknown';
+  const state = s.list ? linkClass(misses, rttUs, s.list.detection) : 'unknown';
   const facts = state === 'heard' ? ` ${(rttUs / 1000).toFixed(1)} ms` : misses > 0 ? ` (${misses})` : '';
   return `${state}${facts}${lost > 0 ? `, ${(lost / 10).toFixed(1)} % lost` : ''}`;
 }
@@ -37,6 +43,16 @@ function rejoinLines({ rejoin, health }: AgentStatus): string[] {
   ];
 }
 
+/** Where its own probes do not leave: a line for each network. */
+function unsentLines({ health, networks }: AgentStatus): string[] {
+  return networks.flatMap((network) => {
+    const u = health.unsent?.[network];
+    if (!u) return [];
+    const whom = (health.sendErrors[network] ?? 0) > 0 ? 'anybody' : u.peers.join(', ');
+    return [`  cannot send to ${whom} on ${network}: ${u.error}; ${u.probes} probes in a row, for ${seconds(u.forMs)}`];
+  });
+}
+
 /** What the agent knows and does, for people. Ends with a line break. */
 export function renderStatus(s: AgentStatus): string {
   const { health } = s;
@@ -47,7 +63,7 @@ export function renderStatus(s: AgentStatus): string {
     s.rejoin.lost.includes(peer) ? 'lost' : 'member',
     ...links.map((link, i) => {
       const shared = s.networks[i]! in (s.list?.peers.find((p) => p.name === peer)?.networks ?? {});
-      return linkText(shared ? link : undefined, s);
+      return linkText(shared ? link : undefined, s, peer, s.networks[i]!);
     }),
   ]);
   return [
@@ -59,11 +75,12 @@ export function renderStatus(s: AgentStatus): string {
       (x) =>
         `socket ${x.network}: ${x.up ? `bound, ${x.bufferBytes} bytes of buffer` : `not bound (${x.lastError ?? '?'})`}`,
     ),
-    `health: ${health.abstain ? `abstains, ${health.reason ?? '?'}` : 'good'}`,
+    `health: ${health.abstain ? `abstains, ${health.reason ?? '?'}` : health.unsent ? 'cannot send everywhere' : 'good'}`,
+    ...unsentLines(s),
     ...(health.warnings ?? []).map((w) => `  warning: ${w}`),
     ...(m
       ? [
-          `datagrams: ${m.sent} sent, ${m.received} received, dropped: ${dropped.length === 0 ? 'none' : dropped.join(', ')}`,
+          `datagrams: ${m.sent} sent, ${m.unsent ? `${m.unsent} probes not sent, ` : ''}${m.received} received, dropped: ${dropped.length === 0 ? 'none' : dropped.join(', ')}`,
           `process: ${Math.round(m.rssBytes / 1024 / 1024)} MB, ${seconds(m.cpuMs)} of processor time, stood still ${m.standstills} times`,
         ]
       : []),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { linkClass } from '#contracts/link.js';
 import { DetectionProfiles } from '#contracts/settings.js';
-import { classOf, LinkObservations } from './link-observation.js';
+import { LinkObservations } from './link-observation.js';
 
 const n = DetectionProfiles.lan;
 const PEERS = new Map([['b', ['backend', 'management']]]);
@@ -22,7 +23,20 @@ const probe = (links: LinkObservations, rounds: number, from: number, answered: 
   }
   return now;
 };
-const state = (links: LinkObservations): string => classOf(links.link('b', 'management')!, n);
+const state = (links: LinkObservations, by = n): string => {
+  const { misses, rttUs } = links.link('b', 'management')!;
+  return linkClass(misses, rttUs, by);
+};
+/** Probes that do not leave, once per interval. */
+const fail = (links: LinkObservations, rounds: number, from: number): number => {
+  let now = from;
+  for (let i = 0; i < rounds; i++, now += n.interval) {
+    links.sent('b', 'management', `n${now}`, now);
+    links.unsent(`n${now}`, now + 1, 'ENETUNREACH');
+    links.judge(now + n.interval - 1);
+  }
+  return now;
+};
 
 describe('observation of a link', () => {
   it('knows nothing at first, hears after an echo, misses after three and is silent after six', () => {
@@ -60,12 +74,60 @@ describe('observation of a link', () => {
 
   it('does not count a probe that could not be sent', () => {
     const links = observing();
-    for (let i = 0; i < 20; i++) {
-      links.sent('b', 'management', `n${i}`, i * n.interval);
-      links.unsent(`n${i}`);
-      links.judge((i + 1) * n.interval);
-    }
+    fail(links, 20, 0);
     expect(links.link('b', 'management')?.misses).toBe(0);
+    expect(links.unsentProbes).toBe(20);
+  });
+
+  it('hears nobody any more, and accuses nobody, after as many probes that could not be sent as make a suspect', () => {
+    for (const wasSilent of [false, true]) {
+      const links = observing();
+      const t = wasSilent ? probe(links, 8, 0, () => false) : probe(links, 1, 0, () => true);
+      const u = fail(links, n.suspectMisses - 1, t);
+      expect([state(links), links.unsentBy(['management'], u)]).toEqual([wasSilent ? 'silent' : 'heard', {}]);
+      const { changes } = links;
+      const v = fail(links, 1, u);
+      expect(links.link('b', 'management')).toMatchObject({ misses: 0, rttUs: -1 });
+      expect(links.changes).toBeGreaterThan(changes);
+      expect(links.unsentBy(['backend', 'management'], v)).toEqual({
+        management: { peers: ['b'], probes: 3, forMs: v - t - 1, error: 'ENETUNREACH' },
+      });
+      expect(links.link('b', 'backend')).toMatchObject({ misses: 0 });
+    }
+  });
+
+  it('is judged again by the first probe that leaves', () => {
+    const links = observing();
+    const t = fail(links, 30, 0);
+    const { changes } = links;
+    const u = probe(links, 1, t, () => false);
+    expect([links.unsentBy(['management'], u), links.changes]).toEqual([{}, changes + 1]);
+    probe(links, 5, u, () => false);
+    expect(state(links)).toBe('silent');
+    const again = fail(links, 30, u + 5 * n.interval);
+    probe(links, 1, again, () => true);
+    expect(state(links)).toBe('heard');
+  });
+
+  it('has heard by an echo no longer than until a suspect of probes, lost, failed or both, and is silent by lost ones only', () => {
+    const step = fc.constantFrom<'echo' | 'lost' | 'fails'>('echo', 'lost', 'lost', 'fails', 'fails');
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const links = observing();
+        let [now, unanswered, lost, failed] = [0, 0, 0, 0];
+        for (const s of steps) {
+          now = s === 'fails' ? fail(links, 1, now) : probe(links, 1, now, () => s === 'echo');
+          unanswered = s === 'echo' ? 0 : unanswered + 1;
+          failed = s === 'fails' ? failed + 1 : 0;
+          lost = s === 'echo' || failed >= n.suspectMisses ? 0 : s === 'lost' ? lost + 1 : lost;
+          if (unanswered >= n.suspectMisses) expect(state(links)).not.toBe('heard');
+          expect(state(links) === 'silent').toBe(lost >= n.misses);
+          expect(links.unsentBy(['management'], now)['management']?.probes ?? 0).toBe(
+            failed >= n.suspectMisses ? failed : 0,
+          );
+        }
+      }),
+    );
   });
 
   it('accuses nobody after a pause, however long: outstanding probes are void, old misses are not consecutive', () => {
@@ -131,7 +193,7 @@ describe('observation of a link', () => {
       // 10 misses in 2.5 s are no 10 s of silence.
       links.tune(wan);
       expect(misses(links)).toBe(2);
-      expect(classOf(links.link('b', 'management')!, wan)).toBe('unknown');
+      expect(state(links, wan)).toBe('unknown');
       for (let i = 0; i < 7; i++) now = missOne(links, wan, now);
       expect(links.silentFor('b', wan.misses)).toBe(false);
       missOne(links, wan, now);

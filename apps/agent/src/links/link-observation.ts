@@ -1,4 +1,6 @@
+import { linkClass, type LinkClass } from '#contracts/link.js';
 import type { DetectionSettings } from '#contracts/settings.js';
+import { UNSENT_ERROR_MOST, type Unsent } from '#contracts/unsent.js';
 import { LinkQuality } from './link-quality.js';
 
 /**
@@ -7,27 +9,29 @@ import { LinkQuality } from './link-quality.js';
  */
 export const DUE_SHARE = 0.8;
 
-/** `unknown`: nothing was heard since we (re)started to watch, and too little was missed to say that it is silent. */
-export type LinkClass = 'unknown' | 'heard' | 'missing' | 'silent';
-
 export interface Link {
   /** Consecutive probes that were sent and due while this process ran, and were not answered. */
   misses: number;
-  /** µs; -1: no echo since the start or since it went silent. */
+  /** µs; -1: no echo since the start, since it went silent, or since too many probes in a row had none or did not leave. */
   rttUs: number;
+  /** Probes since the last echo that had none, whether they left or not. */
+  unanswered: number;
+  /** Since the last probe that left. */
+  unsent?: { probes: number; since: number; error: string };
   pending?: { nonce: string; sentAt: number; dueAt: number };
   /** Of the probes that were judged. A row of misses that made the link silent is an outage, and told as such. */
   quality: LinkQuality;
 }
 
-const unknown = (): Link => ({ misses: 0, rttUs: -1, quality: new LinkQuality() });
+const unknown = (): Link => ({ misses: 0, rttUs: -1, unanswered: 0, quality: new LinkQuality() });
 
 export type LinkNumbers = Pick<DetectionSettings, 'interval' | 'misses' | 'suspectMisses'>;
 
-export function classOf(link: Pick<Link, 'misses' | 'rttUs'>, n: LinkNumbers): LinkClass {
-  if (link.misses >= n.misses) return 'silent';
-  if (link.misses >= n.suspectMisses) return 'missing';
-  return link.rttUs >= 0 ? 'heard' : 'unknown';
+const classOf = ({ misses, rttUs }: Link, n: LinkNumbers): LinkClass => linkClass(misses, rttUs, n);
+
+/** An echo counts no longer than until so many probes after it make a suspect: none that did not leave prolongs it. */
+function forgetEcho(link: Link, n: LinkNumbers): void {
+  if (link.unanswered >= n.suspectMisses && link.misses < n.suspectMisses) link.rttUs = -1;
 }
 
 /**
@@ -40,6 +44,8 @@ export class LinkObservations {
   private readonly byNonce = new Map<string, { peer: string; network: string }>();
   private stoodStillAt = -Infinity;
   private changed = 0;
+  /** Probes that did not leave, since the start. */
+  unsentProbes = 0;
 
   constructor(private n: LinkNumbers) {}
 
@@ -62,6 +68,8 @@ export class LinkObservations {
     for (const networks of this.links.values())
       for (const link of networks.values()) {
         link.misses = Math.floor(link.misses * share);
+        link.unanswered = Math.floor(link.unanswered * share);
+        forgetEcho(link, n);
         const { pending } = link;
         if (pending) pending.dueAt = Math.max(pending.dueAt, pending.sentAt + n.interval * DUE_SHARE);
       }
@@ -91,12 +99,42 @@ export class LinkObservations {
     this.byNonce.set(nonce, { peer, network });
   }
 
-  /** The send failed: the probe never was. */
-  unsent(nonce: string): void {
+  /**
+   * The send failed: the probe never was, and says nothing of the peer. As many in a row as make a suspect, and the link
+   * is as if it had never been looked at: neither what was heard nor what was missed before speaks of now.
+   */
+  unsent(nonce: string, now: number, error: string): void {
     const at = this.byNonce.get(nonce);
     this.byNonce.delete(nonce);
     const link = at && this.links.get(at.peer)?.get(at.network);
-    if (link?.pending?.nonce === nonce) delete link.pending;
+    if (!link || link.pending?.nonce !== nonce) return;
+    delete link.pending;
+    this.unsentProbes++;
+    const before = classOf(link, this.n);
+    const probes = (link.unsent?.probes ?? 0) + 1;
+    link.unsent = { probes, since: link.unsent?.since ?? now, error };
+    link.unanswered++;
+    if (this.isMute(link)) Object.assign(link, { misses: 0, rttUs: -1 });
+    else forgetEcho(link, this.n);
+    if (classOf(link, this.n) !== before || probes === this.n.suspectMisses) this.changed++;
+  }
+
+  /** Network → whom we cannot send to there; a network on which we can send to everybody is left out. */
+  unsentBy(networks: readonly string[], now: number): Record<string, Unsent> {
+    const all: Record<string, Unsent> = {};
+    for (const [peer, links] of this.links)
+      for (const network of networks) {
+        const link = links.get(network);
+        if (!link?.unsent || !this.isMute(link)) continue;
+        const { probes, since, error } = link.unsent;
+        const forMs = Math.round(now - since);
+        const told = (all[network] ??= { peers: [], probes: 0, forMs: 0, error: error.slice(0, UNSENT_ERROR_MOST) });
+        told.peers.push(peer);
+        told.probes = Math.max(told.probes, probes);
+        told.forMs = Math.max(told.forMs, forMs);
+      }
+    for (const { peers } of Object.values(all)) peers.sort();
+    return all;
   }
 
   /** False: late, a duplicate, or of someone or something else. */
@@ -111,6 +149,8 @@ export class LinkObservations {
     link.quality.count(lost + 1, lost, now);
     link.rttUs = Math.max(0, Math.round((now - link.pending.sentAt) * 1000));
     link.misses = 0;
+    link.unanswered = 0;
+    this.left(link);
     delete link.pending;
     if (before !== 'heard') this.changed++;
     return true;
@@ -125,6 +165,9 @@ export class LinkObservations {
         delete link.pending;
         const before = classOf(link, this.n);
         link.misses++;
+        link.unanswered++;
+        this.left(link);
+        forgetEcho(link, this.n);
         const after = classOf(link, this.n);
         if (after === 'silent') link.rttUs = -1;
         if (after !== before) this.changed++;
@@ -142,7 +185,9 @@ export class LinkObservations {
     for (const networks of this.links.values())
       for (const link of networks.values()) {
         delete link.pending;
-        if (tooLong) Object.assign(link, { misses: 0, rttUs: -1 });
+        if (!tooLong) continue;
+        Object.assign(link, { misses: 0, rttUs: -1, unanswered: 0 });
+        delete link.unsent;
       }
     this.stoodStillAt = now;
     this.changed++;
@@ -178,6 +223,16 @@ export class LinkObservations {
       if (link.pending) this.byNonce.delete(link.pending.nonce);
       delete link.pending;
     }
+  }
+
+  private isMute(link: Link): boolean {
+    return (link.unsent?.probes ?? 0) >= this.n.suspectMisses;
+  }
+
+  /** A probe left: it is judged by what came back. */
+  private left(link: Link): void {
+    if (this.isMute(link)) this.changed++;
+    delete link.unsent;
   }
 
   private forget(peer: string): void {

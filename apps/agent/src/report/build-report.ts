@@ -63,10 +63,12 @@ export function whyAbstain(p: Pick<ReportParts, 'links' | 'networks' | 'sendErro
 
 function healthOf(p: ReportParts): AgentHealth {
   const reason = whyAbstain(p);
+  const unsent = p.links.unsentBy(p.networks, p.now);
   return {
     abstain: reason !== undefined,
     ...(reason !== undefined && { reason }),
     sendErrors: p.sendErrors,
+    ...(Object.keys(unsent).length > 0 && { unsent }),
     loopGapMs: Math.round(p.loopGapMs),
     ...(p.warnings.length > 0 && { warnings: p.warnings.map(asSentence) }),
     ...(p.metrics && { metrics: p.metrics }),

@@ -23,12 +23,16 @@ export function wireWarnings(sockets: Iterable<UdpSocket>, own: Networks, list: 
   ];
 }
 
-/** @param standstills how often the loop ran so late that the agent abstained */
+/**
+ * @param standstills how often the loop ran so late that the agent abstained
+ * @param unsent probes that did not leave
+ */
 export function metricsOf(
   sockets: Iterable<UdpSocket>,
   counters: DropCounters,
   rejoin: RejoinCounts,
   standstills: number,
+  unsent: number,
 ): AgentMetrics {
   const { user, system } = process.cpuUsage();
   let sent = 0;
@@ -37,6 +41,7 @@ export function metricsOf(
     rssBytes: process.memoryUsage.rss(),
     cpuMs: Math.round((user + system) / 1000),
     sent,
+    unsent,
     received: counters.received,
     dropped: { ...counters.dropped },
     rejoin,

@@ -62,7 +62,7 @@ export class Reporter {
       this.abstained = !this.abstained;
       this.otherChanges++;
     }
-    if (this.timing.due(now, senses.links.changes + this.otherChanges)) this.publish(now);
+    if (this.timing.due(now, senses.changes + this.otherChanges)) this.publish(now);
   }
 
   /** The last word. */
@@ -88,9 +88,9 @@ export class Reporter {
   }
 
   private metrics(): AgentMetrics {
-    const { membership, sockets } = this.p.senses;
+    const { links, membership, sockets } = this.p.senses;
     const rejoin = membership.diary.counts(membership.lostPeers().length);
-    return metricsOf(sockets.values(), this.p.counters, rejoin, this.standstills);
+    return metricsOf(sockets.values(), this.p.counters, rejoin, this.standstills, links.unsentProbes);
   }
 
   private report(now: number, seq: number, metrics: AgentMetrics | undefined): Report {
@@ -106,7 +106,7 @@ export class Reporter {
       peers: known.shared.keys(),
       links: senses.links,
       now,
-      sendErrors: senses.sendErrors(),
+      sendErrors: senses.sendErrors(now),
       loopGapMs: this.gapMs,
       warnings: [
         this.p.listWarning(),

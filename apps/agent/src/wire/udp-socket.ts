@@ -1,5 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { isOfTheTarget } from '#contracts/send-errors.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** The default holds 256 small datagrams; a burst of 2,000 lost 43 % of its echoes with it, none with this. */
@@ -7,9 +8,6 @@ export const BUFFER_BYTES = 4 * 1024 * 1024;
 
 /** After an address that is not there (yet) we try again. */
 const REBIND_MS = 1000;
-
-/** Failures that say nothing of ourselves: the stack could not find the peer, so the probe counts as sent. */
-const PEERS_FAULT: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ECONNREFUSED']);
 
 export interface UdpHandlers {
   onDatagram: (bytes: Buffer, from: RemoteInfo) => void;
@@ -27,8 +25,9 @@ export class UdpSocket {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
   private bound = false;
-  /** Consecutive failures to send: evidence against ourselves. */
+  /** Consecutive failures to send, to whomever, and since when, monotonic ms: evidence against ourselves. */
   sendErrors = 0;
+  failingSince = Infinity;
   /** Datagrams that left since the start. */
   sent = 0;
   /** Why the last send or bind failed. */
@@ -69,23 +68,33 @@ export class UdpSocket {
     this.socket = undefined;
   }
 
-  /** `failed` is called when the datagram did not leave this host by our own fault. */
-  send(bytes: Buffer, address: string, port: number, failed: () => void): void {
+  /** `failed` is called, with why, when the datagram did not leave this host by our own fault. */
+  send(bytes: Buffer, address: string, port: number, failed: (why: string) => void): void {
     if (!this.socket || !this.bound) {
-      this.sendErrors++;
-      failed();
+      this.countFailure();
+      failed(this.lastError ?? 'its socket is not bound');
       return;
     }
     this.socket.send(bytes, port, address, (e) => {
-      if (!e || PEERS_FAULT.has((e as NodeJS.ErrnoException).code ?? '')) {
+      if (!e || isOfTheTarget(e)) {
         this.sendErrors = 0;
+        this.failingSince = Infinity;
         this.sent++;
         return;
       }
-      this.sendErrors++;
+      this.countFailure();
       this.lastError = reasonOf(e);
-      failed();
+      failed(this.lastError);
     });
+  }
+
+  /** For how long nothing has left although something was to, ms; 0: what was sent last has. */
+  failingFor(now: number): number {
+    return Math.max(0, now - this.failingSince);
+  }
+
+  private countFailure(): void {
+    if (this.sendErrors++ === 0) this.failingSince = performance.now();
   }
 
   private bind(first?: (e?: NodeJS.ErrnoException) => void): void {

@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { DatagramTypes, decodeDatagram, encodeDatagram, peerId } from '#contracts';
+import { DatagramTypes, decodeDatagram, encodeDatagram, isOfTheTarget, peerId } from '#contracts';
 import type { ProbeKeys } from './fleet-keys.js';
 
 /** A datagram that was given up is waited for so many times as long: an echo that comes late is a sign of life, too. */
 const LATE = 3;
-
-/**
- * Errors of a send that speak of the target: on its own segment a dead host answers no ARP, and that is EHOSTUNREACH.
- * Every other one is our own trouble (no route, no buffer, a firewall here) and says nothing of it.
- */
-const OF_THE_TARGET = new Set(['EHOSTUNREACH', 'EHOSTDOWN', 'ECONNREFUSED']);
 
 interface Asked {
   node: string;
@@ -72,7 +66,7 @@ export class EchoProbe {
     this.socket(isIPv6(address) ? 'udp6' : 'udp4').send(bytes, port, address, (e) => {
       if (!e) return;
       this.failed(`cannot send to ${address}:${port}: ${e.message}`);
-      if (OF_THE_TARGET.has((e as NodeJS.ErrnoException).code ?? '')) return;
+      if (isOfTheTarget(e)) return;
       clearTimeout(asked.timer);
       this.waiting.delete(key);
     });

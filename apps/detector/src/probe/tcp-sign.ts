@@ -1,11 +1,8 @@
 import { connect } from 'node:net';
-import type { SshSign } from '#contracts';
+import { isOfTheTarget, type SshSign } from '#contracts';
 
 /** ms for connection and first words. */
 const TCP_LIMIT = 1000;
-
-/** Our own trouble: nothing left this host. Not EHOSTUNREACH, which is what a dead host on the same segment gives. */
-const OURS = new Set(['ENETUNREACH', 'ENETDOWN', 'EACCES', 'EPERM', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOBUFS']);
 
 /**
  * Looks for the banner of an ssh server. `refused`: something with this address answers that nothing listens.
@@ -31,9 +28,10 @@ export function sshSign(host: string, port: number, connectLimit = TCP_LIMIT): P
       if (/^SSH-/m.test(text)) end('banner');
       else if (text.length > 4096) end('silent');
     });
-    socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+    socket.on('error', (e: NodeJS.ErrnoException) => {
+      const { code } = e;
       if (code === 'ECONNREFUSED' || code === 'ECONNRESET') end('refused');
-      else end(OURS.has(code) ? 'not-tried' : 'silent');
+      else end(isOfTheTarget(e) ? 'silent' : 'not-tried');
     });
     socket.on('close', () => end('silent'));
   });
