@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyId, type KeysQuestion } from '#contracts/datagram-key-set.js';
+import { decodeDatagram, encodeDatagram } from '#contracts/datagram.js';
 import { sealTo } from '#contracts/sealed-to.js';
 import { KeyRing } from './key-ring.js';
 
@@ -48,6 +49,24 @@ describe("an agent's keys", () => {
     expect((await ring()).keys).toEqual([OLD, NEW]);
     expect((await stat(join(dir, 'datagram-keys.json'))).mode & 0o777).toBe(0o600);
     for (const key of [OLD, NEW]) expect(JSON.stringify(said)).not.toContain(key.toString('hex'));
+  });
+
+  it('prove the very next datagram', async () => {
+    const sut = await ring();
+    const datagram = {
+      type: 1,
+      from: 1n,
+      to: 2n,
+      epoch: 3n,
+      network: 0,
+      listVersion: 4,
+      nonce: Buffer.alloc(16),
+    } as const;
+    const before = encodeDatagram(datagram, sut);
+    expect(decodeDatagram(before, sut)).toMatchObject({ from: 1n });
+    await give(sut, 7, [NEW]);
+    expect(decodeDatagram(before, sut)).toBe('mac');
+    expect(decodeDatagram(encodeDatagram(datagram, sut), { cluster: 'c', keys: [NEW] })).toMatchObject({ from: 1n });
   });
 
   it('are never those of an answer that is behind', async () => {
