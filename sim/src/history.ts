@@ -120,6 +120,7 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       isolated: 2,
       partition: 3,
       link: 2,
+      reunion: 0.5,
       unseen: 1,
       unheard: 0.7,
       blindness: 1,
@@ -149,6 +150,17 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       if (a.length === 0 || b.length === 0) return [];
       (dice.chance(0.5) ? a : b).push(MONITOR);
       return cut(a, b, false);
+    }
+    case 'reunion': {
+      // Two parts that find together node by node, and a lease that nobody may hold meanwhile.
+      const far = all.filter(() => dice.chance(0.5));
+      const near = all.filter((n) => !far.includes(n));
+      const joined = far.flatMap((n) =>
+        cut([n], [...near, MONITOR], false).map((f) => ({ ...f, until: until + dice.roll() * x })),
+      );
+      if (dice.chance(0.6)) return joined;
+      const leads = until + dice.roll() * 0.5 * x;
+      return [...joined, { kind: 'takeover', from, until: leads, successor: dice.of(['same', 'other']) }];
     }
     case 'link':
       return cut(dice.some(all, 2), dice.some(all, Math.ceil(size / 2)));

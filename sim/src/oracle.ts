@@ -125,6 +125,13 @@ export class Oracle {
     this.leftAt.fill(undefined);
   }
 
+  /** The monitor runs again, after it stood still for so long, ms: what has waited looks as if it had just been said. */
+  goesOn(now: number, stood: number): void {
+    if (stood <= this.ownGap) return;
+    this.keepQuiet(now, this.n);
+    this.listeningSince = now;
+  }
+
   /** Everybody counts by these from now on, and what was counted by the former ones is no evidence. */
   numbersChange(n: DetectionSettings, now: number): void {
     this.keepQuiet(now, n.reportPeriod > this.n.reportPeriod ? n : this.n);
@@ -211,6 +218,15 @@ export class Oracle {
     this.seen.down = true;
     if (was !== 'DOWN') this.mustBeDead(node, at);
     this.mustBeSighted(node, at);
+  }
+
+  /** What the monitor answers to one who is about to act on it. */
+  answered(at: number, node: number, verdict: VerdictKind): void {
+    if (verdict === 'UNKNOWN') return;
+    if (at < this.quietUntil || !this.live)
+      this.violated(node, at, `answers ${verdict} while the monitor must be quiet`);
+    if (this.isBlind(at)) this.violated(node, at, `answers ${verdict} while too few members report`);
+    if (verdict === 'DOWN') this.mustBeSighted(node, at);
   }
 
   /** At every look of a monitor that listens, whether it leads or not. */

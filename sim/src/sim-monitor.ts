@@ -112,6 +112,12 @@ class SimDetector {
     this.witnessed = this.leads && this.p.witness && this.monitor.needsWitness;
   }
 
+  /** Somebody asks the leader before he acts. */
+  current(node: string, now: number): VerdictKind {
+    this.now = now;
+    return this.monitor.current(node, now).verdict;
+  }
+
   /** An observer's answer, if it still waits for it. */
   answered(order: PollOrder, answer: PollAnswer, now: number): void {
     this.now = now;
@@ -190,6 +196,10 @@ export class SimMonitor {
     this.standby?.tick(now);
   }
 
+  current(node: string, now: number): VerdictKind {
+    return this.leader.current(node, now);
+  }
+
   answered(order: PollOrder, answer: PollAnswer, now: number): void {
     this.leader.answered(order, answer, now);
     this.standby?.answered(order, answer, now);
@@ -211,6 +221,8 @@ export class SimMonitor {
   }
 
   succeed(now: number, successor: Successor): void {
+    // Where all stood still meanwhile it has not been told.
+    this.leader.resign();
     if (successor === 'other' && this.standby) [this.leader, this.standby] = [this.standby, this.leader];
     if (successor === 'new') {
       this.leader = new SimDetector(this.p, now);

@@ -43,6 +43,8 @@ const MOST_STEP = 50;
 const RECONNECT = 300;
 /** ms that the agents need at most to have new numbers, where they run. */
 const MOST_LAG = 400;
+/** Share of the steps in which the leader is asked for a verdict as of now, as one who will power off does. */
+const QUESTIONS = 0.01;
 
 /** Agents, wire and monitor of one history, in virtual time; with an oracle beside them. */
 export class SimulatedFleet {
@@ -282,6 +284,9 @@ export class SimulatedFleet {
     let now = from;
     for (const p of this.world.of('monitor-pause').filter((f) => f.until > from - this.step && f.until <= from))
       this.monitor.stoodStill(p.from, p.until);
+    const stood = from - this.monitorAt;
+    this.oracle.goesOn(from, stood);
+    if (takeovers.length === 0 && this.dice.chance(stood > this.step ? 0.5 : QUESTIONS)) this.question(now);
     const due = this.travelling.filter((r) => r.at <= until).sort((a, b) => a.at - b.at);
     if (due.length > 0) this.travelling = this.travelling.filter((r) => r.at > until);
     for (const { at, arrive } of due) {
@@ -301,6 +306,11 @@ export class SimulatedFleet {
     if (!nobodyListens) this.oracle.watch(until);
     // Where nobody leads nothing is said, and readers hold everything for UNKNOWN.
     if (takeovers.length === 0) this.oracle.look(until, (node) => this.verdictOf(this.names[node] as string));
+  }
+
+  private question(now: number): void {
+    const node = this.dice.below(this.names.length);
+    this.oracle.answered(now, node, this.monitor.current(this.names[node] as string, now));
   }
 
   private followRegistry(now: number, isLost: boolean): void {

@@ -13,6 +13,14 @@ describe('the attention of the monitor', () => {
     expect(attention.isQuiet(62_000)).toBe(false);
   });
 
+  it('is quiet for no shorter than it had to be before, whatever comes after', () => {
+    const attention = new Attention(0);
+    attention.beQuiet(1000, DetectionProfiles.wan);
+    attention.beQuiet(2000, DetectionProfiles.fast);
+    expect(attention.isQuiet(4999)).toBe(true);
+    expect(attention.isQuiet(5000)).toBe(false);
+  });
+
   it('notices at the first look that its loop stood still, once', () => {
     const attention = new Attention(0);
     expect(attention.look(1000, n)).toBeUndefined();

@@ -88,7 +88,10 @@ export class Monitor {
   tick(now: number): void {
     this.look(now);
     this.p.reports.keepOnly(this.p.fleet.targets);
-    if (!this.p.leads()) return;
+    if (!this.p.leads()) {
+      this.seenReporters(now);
+      return;
+    }
     this.assessor.forgetStrangers();
     this.assess(this.assessor.inTurn(), now);
   }
@@ -169,8 +172,14 @@ export class Monitor {
   }
 
   private vantage(now: number): Vantage {
+    const reporters = this.seenReporters(now);
+    return { now, listeningSince: this.attention.listeningSince, reporters, witness: this.p.witness() };
+  }
+
+  /** One that does not lead looks, too: blindness may begin or end while nobody leads, and the same one may lead again. */
+  private seenReporters(now: number): ReadonlySet<string> {
     const reporters = this.examiner.reporters(now);
     this.attention.sees(isBlind(reporters.size, this.p.fleet.members.length), now);
-    return { now, listeningSince: this.attention.listeningSince, reporters, witness: this.p.witness() };
+    return reporters;
   }
 }

@@ -127,6 +127,23 @@ describe('a fleet in virtual time', () => {
     expect(downs(f)).toEqual([]);
   });
 
+  it('nor a process that had just begun to speak then, of which nothing tells how late its word came', () => {
+    const stopped: Fault = { kind: 'monitor-pause', from: 10_000, until: 14_000 };
+    const began: Fault = { kind: 'restart', node: 3, from: 9990, until: 10_040 };
+    const f = after(4, 1, 20_000, [death(0, 8000), stopped, began, death(3, 10_500)]);
+    expect(downs(f)).toEqual([]);
+  });
+
+  it.each(['same', 'other'] as const)(
+    'counts nobody as silent for the time in which a split fleet had no leader, whoever leads then (the %s)',
+    (successor) => {
+      const side = (node: number, until: number): Fault => cut([0, 1, 2, MONITOR], [node], 20_000, until);
+      const nobody: Fault = { kind: 'takeover', from: 20_100, until: 29_100, successor };
+      const f = after(6, 1, 33_000, [side(5, 29_000), side(4, 31_300), side(3, 35_000), nobody]);
+      expect(downs(f)).toEqual(['n3']);
+    },
+  );
+
   it.each(BOTH)('names the one silent network of a node (%s), and clears it by itself', (network) => {
     const f = after(4, 9, 17_000, [cut([0], [1, 2, 3], 8000, 18_000, [network])]);
     expect(f.judgementOf('n0')).toMatchObject({ verdict: 'DEGRADED', networks: [network] });
