@@ -559,6 +559,14 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'a host whose disk is full is not watched',
+    file: 'apps/agent/src/report/epoch.ts',
+    find: 'const isNews = this.unsaved === undefined;',
+    replace: 'throw e;',
+    specs: ['apps/agent/src/report/epoch.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'a datagram with a wrong MAC is believed',
     file: 'libs/contracts/src/datagram.ts',
     find: "return 'mac';",

@@ -32,6 +32,8 @@ export interface AgentParts {
   keys: Buffer[];
   credentials?: NatsCredentials;
   epoch: number;
+  /** Why the next start may not know of this one. @default nothing */
+  startWarning?: () => string | undefined;
   bootId: string;
   log: AgentLog;
 }
@@ -103,6 +105,7 @@ export class Agent {
       workloads: this.workloads,
       keys: this.keys,
       listWarning: () => this.refresher.warning,
+      startWarning: () => p.startWarning?.(),
       publish: (report) => this.nats.publish(Subjects.report(node), JSON.stringify(report)),
     });
     const local = new LocalRequests({

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { Agent } from './agent.js';
 import { defaultConfigFile, loadConfig, loadCredentials, loadKeys } from './config.js';
 import { agentLog, reasonOf } from './log.js';
-import { nextEpoch } from './report/epoch.js';
+import { StartNumber } from './report/epoch.js';
 import { leavingKind } from './report/leaving.js';
 
 /** `muster-agent [run] [--config FILE]`: runs until SIGTERM; rejects where the configuration is wrong. */
@@ -15,13 +15,16 @@ export async function run(args: string[]): Promise<void> {
   const bootId = readFileSync(config.bootIdFile, 'utf8').trim();
   if (bootId === '') throw new Error(`boot id file ${config.bootIdFile} is empty`);
   const log = agentLog({ node: config.node });
-  const epoch = await nextEpoch(config.stateDir, Date.now());
-  const agent = new Agent({ config, keys, ...(credentials && { credentials }), epoch, bootId, log });
+  const start = await StartNumber.take(config.stateDir, Date.now(), log);
+  const { epoch } = start;
+  const startWarning = (): string | undefined => start.warning;
+  const agent = new Agent({ config, keys, ...(credentials && { credentials }), epoch, startWarning, bootId, log });
 
   let leaving = false;
   const stop = (): void => {
     if (leaving) return;
     leaving = true;
+    start.stop();
     agent.stop(leavingKind()).then(
       () => process.exit(0),
       (e: unknown) => {

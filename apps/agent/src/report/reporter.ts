@@ -23,6 +23,8 @@ export interface ReporterParts {
   keys: Pick<KeyRing, 'ids' | 'warning'>;
   /** Of the peer list. */
   listWarning: () => string | undefined;
+  /** Of the number of this start. */
+  startWarning: () => string | undefined;
   publish: (report: Report) => void;
 }
 
@@ -110,6 +112,7 @@ export class Reporter {
       loopGapMs: this.gapMs,
       warnings: [
         this.p.listWarning(),
+        this.p.startWarning(),
         this.p.keys.warning,
         workloads.warning,
         ...wireWarnings(senses.sockets.values(), config.networks, known.list),
