@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Bus, connectBus, rpcSubject } from '#bus';
+import { flushed } from '#bus/testing/flushed.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
 import { buildConfig, ServiceContext } from '#service';
@@ -70,7 +71,7 @@ export class GatewayUnderTest {
         );
       },
     });
-    this.subscribed = this.bus.nc.flush();
+    this.subscribed = flushed(this.bus.nc);
   }
 
   /** Inventory's side of every verb: each request is refused. */
@@ -84,7 +85,7 @@ export class GatewayUnderTest {
         msg.respond(JSON.stringify({ id, isDisposed: true, err: error.toJSON() }));
       },
     });
-    this.subscribed = this.bus.nc.flush();
+    this.subscribed = flushed(this.bus.nc);
   }
 
   /** The newest request for a verb. */
