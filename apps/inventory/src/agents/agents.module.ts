@@ -25,5 +25,6 @@ import { RevocationService } from './revocation.service.js';
     RevocationReconciler,
     RevocationService,
   ],
+  exports: [AgentUsers, RevocationService],
 })
 export class AgentsModule {}

@@ -22,7 +22,7 @@ beforeAll(async () => {
     agents: ['byhand-SN9', 'early-SN0'],
   });
   await sut.work('provisioner', ['ansible']);
-  await addAgentUsers(sut.nats.dir, ['unseen-SN20', 'ghost-SN21', 'shown-SN22']);
+  await addAgentUsers(sut.nats.dir, ['unseen-SN20', 'ghost-SN21', 'shown-SN22', 'quiet-SN30', 'near-SN31']);
 }, 60_000);
 
 afterAll(async () => {
@@ -183,16 +183,62 @@ describe('an agent that is revoked', () => {
     await refusedByNats(admission.credentials);
   }, 30_000);
 
-  it('goes with its node when that is deleted', async () => {
-    await makeToken('delete');
-    const admission = await admit('delete', host(8));
-    const agent = await arrive(admission);
-    const [cut, done] = [cutOff(agent), noted('host8-SN8')];
-    await gateway().call('inventory.nodes.delete', { by: 'ann', name: 'host8-SN8' });
+  it('goes with its node when that is deleted or replaced, and comes back by a token that is made after that', async () => {
+    await makeToken('delete', { uses: 5 });
+    const remove = {
+      'host8-SN8': () => gateway().call('inventory.nodes.delete', { by: 'ann', name: 'host8-SN8' }),
+      'host40-SN40': () =>
+        gateway().call('inventory.nodes.replace', {
+          by: 'ann',
+          name: 'host40-SN40',
+          replacement: { serial: 'SN41', networks: { management: { address: '10.0.0.41' } } },
+        }),
+    };
+    for (const [n, name] of [
+      [8, 'host8-SN8'],
+      [40, 'host40-SN40'],
+    ] as const) {
+      const admission = await admit('delete', host(n));
+      const agent = await arrive(admission);
+      const [cut, done] = [cutOff(agent), noted(name)];
+      await remove[name]();
+      await cut;
+      await done;
+      await refusedByNats(admission.credentials);
+      // The host may still have the token that let it in.
+      await expect(admit('delete', host(n))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      await makeToken(`fresh-${n}`);
+      const again = await admit(`fresh-${n}`, host(n));
+      await arrive(again);
+      expect(await node(name)).toMatchObject({ enrolled: true });
+      await refusedByNats(admission.credentials);
+    }
+  }, 60_000);
+
+  const byHand = (label: string, n: number) => ({
+    by: 'ann',
+    node: { label, serial: `SN${n}`, networks: { management: { address: `10.0.0.${n}` } } },
+  });
+  const madeByInit = (name: string) => readCredentials(credentialsFile(sut.nats.dir, `agent=${name}`));
+
+  it('goes with its node also where nobody has enrolled it: at once where it is connected', async () => {
+    await gateway().call('inventory.nodes.create', byHand('near', 31));
+    const cut = cutOff(await connectAs(madeByInit('near-SN31')));
+    await gateway().call('inventory.nodes.delete', { by: 'ann', name: 'near-SN31' });
     await cut;
-    await done;
-    await refusedByNats(admission.credentials);
-  }, 30_000);
+    // Well below the minute after which it would be looked for anyway.
+  }, 20_000);
+
+  it('goes with its node also where nobody has ever heard it: when it shows itself', async () => {
+    await gateway().call('inventory.nodes.create', byHand('quiet', 30));
+    await gateway().call('inventory.nodes.delete', { by: 'ann', name: 'quiet-SN30' });
+    await gateway().call('inventory.nodes.create', byHand('quiet', 30));
+    const cut = cutOff(await connectAs(madeByInit('quiet-SN30')));
+    await sut.restart('inventory-1');
+    await cut;
+    await refusedByNats(madeByInit('quiet-SN30'));
+    expect((await node('quiet-SN30')).agentKeys).toBeUndefined();
+  }, 60_000);
 });
 
 describe('an agent that was revoked', () => {

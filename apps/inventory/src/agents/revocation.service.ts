@@ -19,6 +19,7 @@ import {
 import { ServiceContext } from '#service';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
+import { AfterAnswer } from '../store/after-answer.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { isShutOut, isUnkept, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
@@ -31,6 +32,7 @@ export class RevocationService {
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly users: AgentUsers,
+    private readonly after: AfterAnswer,
   ) {}
 
   /**
@@ -53,6 +55,14 @@ export class RevocationService {
     );
     await this.users.noteRevocation({ node: name, by: o.by, at: Date.now(), reason: o.reason });
     return this.shutOut(name, keys);
+  }
+
+  /**
+   * Its record was deleted, and a revocation is noted: NATS is told at once of the users that are known or connected, and
+   * of others when they show themselves.
+   */
+  forgotten(node: string): void {
+    if (this.able) this.after.run(`shutting out ${node}`, () => this.shutOut(node, []));
   }
 
   /** A name that nobody knows may be a mistyped one: whoever believes that it is shut out would not look again. */

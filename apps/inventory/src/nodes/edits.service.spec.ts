@@ -5,6 +5,7 @@ import { aNode } from '../testing/fixtures.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 import type { ServiceContext } from '#service';
 import type { ConductorService } from '../conductor/conductor.service.js';
+import type { AgentUsers } from '../agents/agent-users.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
@@ -195,7 +196,8 @@ describe('what was prepared and never decided', () => {
   const sweeper = (): EditsService => {
     const bus = sut.as('inventory');
     const store = { bus, nodes: { bucket: bus.bucket('nodes') }, reservations: { bucket: admission() } };
-    return new EditsService(store as unknown as InventoryStore, new PowerSecrets({ bus } as unknown as ServiceContext));
+    const secrets = new PowerSecrets({ bus } as unknown as ServiceContext);
+    return new EditsService(store as unknown as InventoryStore, secrets, {} as AgentUsers);
   };
   const change = (record: string): PreparedEdit => ({
     changes: [{ kind: 'edit', name: 'host-30', patch: { vars: { rack: 'never' } }, fields: ['vars'] }],

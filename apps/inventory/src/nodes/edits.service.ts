@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
+import { AgentUsers } from '../agents/agent-users.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { patched, patchOf } from './edit-node.js';
@@ -38,6 +39,7 @@ export class EditsService {
   constructor(
     private readonly store: InventoryStore,
     private readonly secrets: PowerSecrets,
+    private readonly users: AgentUsers,
   ) {
     this.parts = store.bus.bucket<EditPart>('admission');
   }
@@ -150,6 +152,8 @@ export class EditsService {
     }
     if (c.kind === 'delete') {
       for (const secret of secretsOf(before.value)) drops.add(secret);
+      // First: once the record is gone, nothing else says that who was let in until then is not any more.
+      if (c.shutsOut) await this.users.noteRevocation(c.shutsOut);
       await bucket.delete(c.name, before.revision);
       return 0;
     }

@@ -1,11 +1,12 @@
-import type { Hold, NodeRecord, Reservations } from '#contracts';
+import type { AgentRevocation, Hold, NodeRecord, Reservations } from '#contracts';
 import type { RecordPatch } from './edit-node.js';
 
 /** One node's part of a change of several nodes at once. Passwords stand in bucket `secrets` already. */
 export type PreparedChange =
   | { kind: 'create'; node: NodeRecord }
   | { kind: 'edit'; name: string; patch: RecordPatch; fields: string[] }
-  | { kind: 'delete'; name: string };
+  /** With what shuts its agent out; absent in what an earlier Muster has left half written. */
+  | { kind: 'delete'; name: string; shutsOut?: AgentRevocation };
 
 export const nameOf = (c: PreparedChange): string => (c.kind === 'create' ? c.node.name : c.name);
 

@@ -48,7 +48,7 @@ export class NodesController {
   replace(q: RpcRequest<'inventory.nodes.replace'>): Promise<RpcAnswer<'inventory.nodes.replace'>> {
     const detail = `by serial ${q.replacement.serial}`;
     return this.audit.of(q.by, 'node-replace', q.name, detail, () =>
-      this.replacements.replace(q.name, q.replacement, q.revision),
+      this.replacements.replace(q.name, q.replacement, q.by, q.revision),
     );
   }
 
@@ -66,7 +66,7 @@ export class NodesController {
   @Rpc('inventory.nodes.delete')
   delete(q: RpcRequest<'inventory.nodes.delete'>): Promise<RpcAnswer<'inventory.nodes.delete'>> {
     return this.audit.of(q.by, 'node-delete', q.name, q.name, async () => {
-      await this.nodes.delete(q.name, q.revision);
+      await this.nodes.delete(q.name, q.by, q.revision);
       return {};
     });
   }

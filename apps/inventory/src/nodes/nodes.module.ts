@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentsModule } from '../agents/agents.module.js';
 import { CordonEndReconciler } from './cordon-end.reconciler.js';
 import { DegradedClock } from './degraded-clock.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
@@ -16,6 +17,7 @@ import { VerdictRetentionReconciler } from './verdict-retention.reconciler.js';
 import { VerdictService } from './verdict.service.js';
 
 @Module({
+  imports: [AgentsModule],
   controllers: [NodesController],
   providers: [
     CordonEndReconciler,

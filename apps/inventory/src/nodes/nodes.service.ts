@@ -13,6 +13,7 @@ import {
   type NodeView,
 } from '#contracts';
 import { FreshReads } from '#bus';
+import { RevocationService } from '../agents/revocation.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { cordoned } from './cordon.js';
@@ -37,6 +38,7 @@ export class NodesService {
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
     private readonly edits: EditsService,
+    private readonly revocations: RevocationService,
   ) {
     this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
   }
@@ -93,9 +95,10 @@ export class NodesService {
 
   /**
    * A node that serves is decommissioned first; one that is gone may be forgotten. Decided on the reservations: what is
-   * begun with the node at the same moment, by whomever, is seen here or sees that it goes.
+   * begun with the node at the same moment, by whomever, is seen here or sees that it goes. Its agent is shut out.
    */
-  async delete(name: string, revision?: number): Promise<void> {
+  async delete(name: string, by: string, revision?: number): Promise<void> {
+    const shutsOut = { node: name, by, at: Date.now(), reason: 'its node was deleted' };
     await this.edits.apply(newEditId(), async ({ held }) => {
       const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
       if (!entry) throw unknownNode(name);
@@ -106,8 +109,10 @@ export class NodesService {
         workloads: await assignedNow(this.store.workloads, name),
       });
       if (refused) throw refused;
-      return { changes: [{ kind: 'delete', name }], secrets: {}, copies: new Map(), drops: secretsOf(entry.value) };
+      const drops = secretsOf(entry.value);
+      return { changes: [{ kind: 'delete', name, shutsOut }], secrets: {}, copies: new Map(), drops };
     });
+    this.revocations.forgotten(name);
   }
 
   async cordon(name: string, by: string, reason: string, until?: number): Promise<NodeView> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isOpenIncident, NODE_NAME_PATTERN, type NodeReplaceRequest, type NodeView } from '#contracts';
+import { RevocationService } from '../agents/revocation.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { EditsService, newEditId } from './edits.service.js';
@@ -17,10 +18,11 @@ export class ReplacementService {
     private readonly store: InventoryStore,
     private readonly service: ServiceView,
     private readonly edits: EditsService,
+    private readonly revocations: RevocationService,
   ) {}
 
   /** @throws MusterError as a deletion of the old and a registration of the new do; then nothing has changed */
-  async replace(name: string, r: NodeReplaceRequest, revision?: number): Promise<NodeView> {
+  async replace(name: string, r: NodeReplaceRequest, by: string, revision?: number): Promise<NodeView> {
     const edit = newEditId();
     const at = Date.now();
     let created = '';
@@ -40,10 +42,11 @@ export class ReplacementService {
         groups: this.store.clusterSettings.hostGroups,
         offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),
       };
-      const prepared = replacement(old.value, r, facts, at, edit);
+      const prepared = replacement(old.value, r, facts, at, edit, by);
       created = prepared.changes.map(nameOf)[0] ?? '';
       return prepared;
     });
+    this.revocations.forgotten(name);
     const entry = await this.store.nodes.bucket.get(created);
     if (!entry) throw unknownNode(created);
     return this.service.view(entry);

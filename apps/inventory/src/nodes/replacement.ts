@@ -20,6 +20,7 @@ export function replacement(
   facts: ReplacementFacts,
   at: number,
   nonce: string,
+  by: string,
 ): PreparedEdit {
   const label = r.label ?? old.label;
   if (nodeName(label, r.serial) === old.name)
@@ -58,7 +59,7 @@ export function replacement(
   return {
     changes: [
       { kind: 'create', node },
-      { kind: 'delete', name: old.name },
+      { kind: 'delete', name: old.name, shutsOut: { node: old.name, by, at, reason: 'its node was replaced' } },
     ],
     secrets: registration.secrets,
     copies,

@@ -8,6 +8,8 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import type { ServiceContext } from '#service';
+import type { AgentUsers } from '../agents/agent-users.js';
+import type { RevocationService } from '../agents/revocation.service.js';
 import type { NodeService } from '../nodes/node.service.js';
 import { EditsService } from '../nodes/edits.service.js';
 import { NodesService } from '../nodes/nodes.service.js';
@@ -77,12 +79,14 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
     workloads: { bucket, view: { revision: 0, shows: async () => Promise.resolve(false) } },
   } as unknown as InventoryStore;
   const secrets = new PowerSecrets({ bus } as unknown as ServiceContext);
-  const edits = new EditsService(store, secrets);
+  const users = { noteRevocation: async () => Promise.resolve() } as unknown as AgentUsers;
+  const revocations = { forgotten: () => undefined } as unknown as RevocationService;
+  const edits = new EditsService(store, secrets, users);
   const service = { offered: () => ['ansible'] } as unknown as ServiceView;
   return {
     workloads: new WorkloadService(store, new GenerationFloor(store), new ReservationBook(store)),
-    nodes: new NodesService(store, {} as NodeService, service, secrets, edits),
-    replacements: new ReplacementService(store, service, edits),
+    nodes: new NodesService(store, {} as NodeService, service, secrets, edits, revocations),
+    replacements: new ReplacementService(store, service, edits, revocations),
   };
 }
 
@@ -140,7 +144,7 @@ describe('a node that goes as a workload is assigned to it', () => {
   it('stays', async () => {
     await create('5');
     const other = replica('list', () => gateway().call('inventory.workloads.put', put('dns', 'a-5')));
-    await expect(other.nodes.delete('a-5')).rejects.toMatchObject(refused);
+    await expect(other.nodes.delete('a-5', 'spec')).rejects.toMatchObject(refused);
     expect((await gateway().call('inventory.nodes.get', { name: 'a-5' })).name).toBe('a-5');
   });
 
@@ -148,7 +152,7 @@ describe('a node that goes as a workload is assigned to it', () => {
     await workloads().delete('dns');
     await create('6');
     const other = replica('list', () => gateway().call('inventory.workloads.put', put('dns', 'a-6')));
-    await expect(other.replacements.replace('a-6', { serial: '7' })).rejects.toMatchObject(refused);
+    await expect(other.replacements.replace('a-6', { serial: '7' }, 'spec')).rejects.toMatchObject(refused);
     expect((await gateway().call('inventory.nodes.get', { name: 'a-6' })).name).toBe('a-6');
     await expect(gateway().call('inventory.nodes.get', { name: 'a-7' })).rejects.toMatchObject({
       code: 'NODE_UNKNOWN',
