@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, hash, timingSafeEqual } from 'node:crypto';
 
 /** Bytes of every datagram, each way: an echo is never larger than its probe, so nobody can be used as an amplifier. */
 export const DATAGRAM_BYTES = 64;
@@ -24,6 +24,7 @@ export interface Datagram {
 const MAGIC = 0x4d55; // "MU"
 const VERSION = 1;
 const MAC_AT = 48;
+const MAC_BYTES = 16;
 
 /** 8 bytes that stand for a name on the wire. */
 export const peerId = (name: string): bigint => createHash('sha256').update(name).digest().readBigUInt64BE(0);
@@ -46,8 +47,45 @@ export function parseDatagramKeys(text: string): Buffer[] {
   return keys.map((k) => Buffer.from(k, 'hex'));
 }
 
-const mac = (body: Buffer, cluster: string, key: Buffer): Buffer =>
-  createHmac('sha256', key).update(body).update(cluster).digest().subarray(0, 16);
+/** Bytes of a block of SHA-256. */
+const BLOCK = 64;
+const sha256 = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
+
+/**
+ * HMAC-SHA256 (RFC 2104) over a datagram's body and the name of the cluster, truncated. By two hashes, whose beginnings
+ * are laid out once: an `Hmac` of Node is an object with a stream and a context, and took a seventh of an agent's time.
+ */
+class Mac {
+  /** key ⊕ 0x36… · body · cluster */
+  private readonly inner: Buffer;
+  /** key ⊕ 0x5c… · hash of the inner */
+  private readonly outer = Buffer.alloc(BLOCK + 32);
+
+  constructor(
+    key: Buffer,
+    readonly cluster: string,
+  ) {
+    const block = Buffer.alloc(BLOCK);
+    (key.length > BLOCK ? sha256(key) : key).copy(block);
+    this.inner = Buffer.concat([block.map((byte) => byte ^ 0x36), Buffer.alloc(MAC_AT), Buffer.from(cluster)]);
+    this.outer.set(block.map((byte) => byte ^ 0x5c));
+  }
+
+  of(datagram: Buffer): Buffer {
+    datagram.copy(this.inner, BLOCK, 0, MAC_AT);
+    sha256(this.inner).copy(this.outer, BLOCK);
+    return sha256(this.outer).subarray(0, MAC_BYTES);
+  }
+}
+
+/** By the key itself: which keys are in use changes while a cluster's are exchanged. */
+const macs = new WeakMap<Buffer, Mac>();
+
+function macBy(key: Buffer, cluster: string): Mac {
+  let mac = macs.get(key);
+  if (mac?.cluster !== cluster) macs.set(key, (mac = new Mac(key, cluster)));
+  return mac;
+}
 
 /** magic 2 · version 1 · type 1 · from 8 · to 8 · epoch 8 · network 1 · zero 1 · listVersion 2 · nonce 16 · mac 16 */
 export function encodeDatagram(d: Datagram, keys: DatagramKeys): Buffer {
@@ -63,7 +101,7 @@ export function encodeDatagram(d: Datagram, keys: DatagramKeys): Buffer {
   d.nonce.copy(out, 32, 0, 16);
   const key = keys.keys[0];
   if (key === undefined) throw new RangeError('no datagram key');
-  mac(out.subarray(0, MAC_AT), keys.cluster, key).copy(out, MAC_AT);
+  macBy(key, keys.cluster).of(out).copy(out, MAC_AT);
   return out;
 }
 
@@ -76,9 +114,8 @@ export function decodeDatagram(bytes: Buffer, keys: DatagramKeys): Datagram | Da
   if (bytes.readUInt8(2) !== VERSION) return 'version';
   const type = bytes.readUInt8(3);
   if (type < 1 || type > 4) return 'type';
-  const body = bytes.subarray(0, MAC_AT);
   const given = bytes.subarray(MAC_AT);
-  if (!keys.keys.some((key) => timingSafeEqual(mac(body, keys.cluster, key), given))) return 'mac';
+  if (!keys.keys.some((key) => timingSafeEqual(macBy(key, keys.cluster).of(bytes), given))) return 'mac';
   return {
     type: type as DatagramType,
     from: bytes.readBigUInt64BE(4),

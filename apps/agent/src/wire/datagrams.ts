@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   DatagramTypes,
   decodeDatagram,
@@ -9,6 +8,7 @@ import {
   type DatagramType,
 } from '#contracts/datagram.js';
 import type { DropCounters, DropReason } from './drop-counters.js';
+import { Nonces } from './nonces.js';
 
 export interface WireSelf {
   name: string;
@@ -43,6 +43,7 @@ export class Datagrams {
   private readonly id: bigint;
   private peers = new Map<bigint, string>();
   private ids = new Map<string, bigint>();
+  private readonly nonces = new Nonces();
   private strangers = { second: 0, answers: 0 };
 
   constructor(
@@ -62,7 +63,7 @@ export class Datagrams {
 
   /** A fresh question, and the nonce that must come back. */
   question(type: DatagramType, peer: string, network: string): { bytes: Buffer; nonce: string } {
-    const nonce = randomBytes(16);
+    const nonce = this.nonces.next();
     return {
       bytes: this.encode(type, this.ids.get(peer) ?? peerId(peer), network, nonce),
       nonce: nonce.toString('hex'),
