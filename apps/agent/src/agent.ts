@@ -8,6 +8,7 @@ import { LocalRequests } from './control/local-requests.js';
 import { StatusSocket } from './control/status-socket.js';
 import { KeyRing } from './keys/key-ring.js';
 import { reasonOf, type AgentLog } from './log.js';
+import { loopStep } from './loop-step.js';
 import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
 import { NatsLinks } from './nats/nats-links.js';
 import { KnownPeers } from './peers/known-peers.js';
@@ -21,8 +22,6 @@ import { DropCounters } from './wire/drop-counters.js';
 import { PlainEcho } from './wire/plain-echo.js';
 import { listByCommand, listRunning } from './workload/running.js';
 
-/** ms between two steps of the loop; a probe is sent and judged with this precision. */
-const STEP = 20;
 /** ms for the last word to leave. */
 const FAREWELL = 500;
 
@@ -153,7 +152,8 @@ export class Agent {
 
   private plan(): void {
     // After the poll phase: an echo that is already in the buffer is read before its probe is judged.
-    this.timer = setTimeout(() => setImmediate(() => this.step(performance.now())), STEP);
+    const step = (): void => this.step(performance.now());
+    this.timer = setTimeout(() => setImmediate(step), loopStep(this.known.detection));
   }
 
   private step(now: number): void {

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import { DetectionProfiles } from '#contracts/settings.js';
+import { DUE_SHARE } from './links/link-observation.js';
+import { loopStep } from './loop-step.js';
+
+describe('the step of the loop', () => {
+  it.each(Object.values(DetectionProfiles))('judges a probe well before the next one is due: $profile', (d) => {
+    expect(loopStep(d)).toBeLessThan(((1 - DUE_SHARE) * d.interval) / 2);
+    expect(loopStep(d)).toBeLessThanOrEqual(40);
+  });
+
+  it('is no standstill by itself', () => {
+    expect(loopStep({ interval: 1000, loopGap: 30 })).toBeLessThan(15);
+  });
+
+  it('is a twelfth of a short interval', () => {
+    expect(loopStep({ interval: 120, loopGap: 250 })).toBe(10);
+  });
+});
