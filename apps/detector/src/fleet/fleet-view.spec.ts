@@ -36,5 +36,10 @@ describe('the view of the fleet', () => {
     expect(sut.members).toEqual(['a', 'c']);
     put(record('d'));
     expect(sut.observersOf('a')).toEqual(['c', 'd']);
+    put(record('d', { enrolled: false }));
+    expect([sut.observersOf('a'), [...sut.targets.keys()]]).toEqual([['c'], ['a', 'b', 'c']]);
+    values.delete('c');
+    changed('c', undefined);
+    expect([...sut.targets.keys()]).toEqual(['a', 'b']);
   });
 });

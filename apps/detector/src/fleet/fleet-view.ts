@@ -31,6 +31,12 @@ export interface Records<T> {
 /** Never a function of who is reachable, of workers or of incidents. */
 const isMember = (n: NodeRecord): boolean => n.cordon === undefined && n.confirmedOff === undefined;
 
+const watched = (record: NodeRecord): WatchedTarget => ({
+  record,
+  member: isMember(record),
+  networks: Object.keys(record.networks),
+});
+
 const addresses = (n: NodeRecord): Record<string, string> =>
   Object.fromEntries(Object.entries(n.networks).map(([network, { address }]) => [network, address]));
 
@@ -50,7 +56,7 @@ export class FleetView {
     private readonly stored: Records<ClusterSettings>,
     private readonly cluster: string,
   ) {
-    nodes.onChange(() => (this.built = undefined));
+    nodes.onChange((_key, record) => this.follow(record));
   }
 
   /** The registry has been read whole, and is being followed. */
@@ -99,27 +105,30 @@ export class FleetView {
     };
   }
 
+  /** Each verdict changes a record, and not who is watched, nor who watches: that is not gathered anew for each. */
+  private follow(record: NodeRecord | undefined): void {
+    const was = record && this.built?.targets.get(record.name);
+    if (was && record.enrolled && isMember(record) === was.member)
+      this.built?.targets.set(record.name, watched(record));
+    else this.built = undefined;
+  }
+
   private state(): NonNullable<FleetView['built']> {
     if (this.built) return this.built;
     const enrolled = this.nodes
       .entries()
       .map((e) => e.value)
       .filter((n) => n.enrolled);
-    const targets = new Map(
-      enrolled.map((record): [string, WatchedTarget] => [
-        record.name,
-        { record, member: isMember(record), networks: Object.keys(record.networks) },
-      ]),
-    );
-    const watched = [...targets.values()].map((t) => ({ name: t.record.name, member: t.member }));
-    const members = watched.filter((w) => w.member).map((w) => w.name);
-    this.built = { targets, members, plan: this.planOf(watched) };
+    const targets = new Map(enrolled.map((record) => [record.name, watched(record)]));
+    const all = [...targets.values()].map((t) => ({ name: t.record.name, member: t.member }));
+    const members = all.filter((w) => w.member).map((w) => w.name);
+    this.built = { targets, members, plan: this.planOf(all) };
     return this.built;
   }
 
-  private planOf(watched: readonly WatchedNode[]): WatchPlan {
-    const of = watched.map((w) => `${w.name} ${w.member}`).join('\n');
-    if (this.drawn?.of !== of) this.drawn = { of, plan: new WatchPlan(watched) };
+  private planOf(all: readonly WatchedNode[]): WatchPlan {
+    const of = all.map((w) => `${w.name} ${w.member}`).join('\n');
+    if (this.drawn?.of !== of) this.drawn = { of, plan: new WatchPlan(all) };
     return this.drawn.plan;
   }
 }
