@@ -46,20 +46,25 @@ export function parsePeerList(text: string, self: { node: string; cluster: strin
   return { ...(raw as unknown as PeerList), detection, peers: raw.peers.map(probeable) };
 }
 
-/** How often in a row an older version is refused before we believe that the control plane was set back (a restore). */
-const OLDER_REFUSALS = 3;
+/**
+ * How often in a row a list is refused for the same reason before we believe it: that the control plane was set back (a
+ * restore), or that the last other node is gone.
+ */
+const REFUSALS = 3;
 
 /**
- * Whether a well-formed list replaces the one we have. Empty never replaces a fleet; an older one is a slow replica's
- * answer, unless it comes again and again.
+ * Whether a well-formed list replaces the one we have. An empty one takes a fleet's place only where it is newer, and an
+ * older one is a slow replica's answer, unless it comes again and again: whoever has no peers accuses nobody.
+ * @param refusedSoFar how often in a row, until now, for the reason that it would be refused for
  */
 export function whyNotAccept(
   next: PeerList,
   current: PeerList | undefined,
-  olderSeen: number,
+  refusedSoFar: (why: 'empty' | 'older') => number,
 ): 'empty' | 'older' | undefined {
   if (!current) return undefined;
-  if (next.peers.length === 0 && current.peers.length > 0) return 'empty';
-  if (next.version < current.version && olderSeen < OLDER_REFUSALS) return 'older';
+  const isEmpty = next.peers.length === 0 && current.peers.length > 0;
+  if (isEmpty && !(next.version > current.version && refusedSoFar('empty') >= REFUSALS)) return 'empty';
+  if (next.version < current.version && refusedSoFar('older') < REFUSALS) return 'older';
   return undefined;
 }

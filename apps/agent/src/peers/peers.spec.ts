@@ -207,6 +207,33 @@ describe('the cache and the refresher', () => {
     expect(healed.sut.warning).toBeUndefined();
   });
 
+  it('believes that the last other node is gone when a newer list is empty again and again', async () => {
+    const empty = JSON.stringify(list(2, []));
+    const { accepted, sut } = await refreshed([JSON.stringify(list(1)), empty, empty, empty, empty, empty]);
+    expect([accepted, sut.list?.peers, sut.warning]).toEqual([[1, 2], [], undefined]);
+  });
+
+  it.each([
+    ['not newer', [1, 1, 1, 1, 1, 1]],
+    ['older', [0, 0, 0, 0, 0, 0]],
+  ])('never believes an empty list that is %s', async (_what, versions) => {
+    const { accepted, sut } = await refreshed([
+      JSON.stringify(list(1)),
+      ...versions.map((v) => JSON.stringify(list(v, []))),
+    ]);
+    expect(accepted).toEqual([1]);
+    expect(sut.warning).toContain('empty');
+  });
+
+  it('counts anew how often a list was empty when another came in between', async () => {
+    const [empty, whole] = [JSON.stringify(list(2, [])), JSON.stringify(list(1))];
+    const { accepted } = await refreshed([whole, empty, empty, empty, whole, empty, empty, empty]);
+    expect(accepted).toEqual([1]);
+    const older = JSON.stringify(list(0));
+    const mixed = await refreshed([whole, older, older, older, empty, empty, empty]);
+    expect(mixed.accepted).toEqual([1]);
+  });
+
   it('does not believe one older list, but believes a control plane that was set back', async () => {
     const older = JSON.stringify(list(5));
     const { accepted } = await refreshed([

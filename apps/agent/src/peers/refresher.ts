@@ -36,7 +36,8 @@ export class Refresher {
   private running = false;
   private again = false;
   private failures = 0;
-  private olderSeen = 0;
+  /** Why the last list that came was refused, and how many in a row. */
+  private refused: { why: 'empty' | 'older'; times: number } | undefined;
   /** What is on disk is not the list in use, or was broken. */
   private unsaved = false;
   private saving: Promise<void> | undefined;
@@ -112,8 +113,8 @@ export class Refresher {
     try {
       const list = parsePeerList(await this.p.ask(this.n.deadline), this.p.self);
       if (this.stopped) return;
-      const why = whyNotAccept(list, this.current, this.olderSeen);
-      this.olderSeen = why === 'older' ? this.olderSeen + 1 : 0;
+      const why = whyNotAccept(list, this.current, (reason) => (this.refused?.why === reason ? this.refused.times : 0));
+      this.refused = why && { why, times: this.refused?.why === why ? this.refused.times + 1 : 1 };
       if (why !== undefined)
         throw new Error(`the new list (version ${list.version}) is ${why}; the last good one stays`);
       const changed = JSON.stringify(list) !== JSON.stringify(this.current);
