@@ -58,6 +58,11 @@ export interface VerdictEvidence {
   /** Observers whose majority must accuse: those by the plan, or those that were polled. */
   assigned: number;
   accusers: number;
+  /**
+   * Networks of the node on which most members that report cannot send to anybody: it was judged by the others, and by
+   * the fewer. Absent: none.
+   */
+  networksOut?: string[];
   /** Enrolled nodes minus cordoned minus confirmed off. */
   members: number;
   /** Members other than the target that report freshly and do not abstain. */

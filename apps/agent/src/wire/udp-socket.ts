@@ -84,7 +84,7 @@ export class UdpSocket {
       }
       this.countFailure();
       this.lastError = reasonOf(e);
-      failed(this.lastError);
+      failed((e as NodeJS.ErrnoException).code ?? this.lastError);
     });
   }
 

@@ -96,7 +96,7 @@ function explain(links: readonly BrokenLink[]): DetectorCondition[] {
 }
 
 /** The node with the most links, of at least two; the first by name where several have as many. */
-function worst(links: readonly BrokenLink[]): string | undefined {
+export function worst(links: readonly { a: string; b: string }[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { a, b } of links) for (const name of [a, b]) counts.set(name, (counts.get(name) ?? 0) + 1);
   const [first] = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));

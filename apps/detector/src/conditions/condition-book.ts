@@ -1,13 +1,16 @@
-import { BEACON_PERIOD_MS, type DetectorCondition } from '#contracts';
+import { BEACON_PERIOD_MS, linkClass, type DetectorCondition } from '#contracts';
 import type { FleetView } from '../fleet/fleet-view.js';
-import { linkState, type ReportBook } from '../observers/report-book.js';
-import { isHealthyReporter } from '../observers/stance.js';
+import type { Heard, ReportBook } from '../observers/report-book.js';
+import { isHealthyReporter, isMuteTo, networksOut } from '../observers/stance.js';
+import { isBlind } from '../verdicts/quorum.js';
 import type { VerdictLog } from '../verdicts/verdict-log.js';
 import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
+import { sendConditions } from './cannot-send.js';
 import { qualityConditions, type BadLinks } from './link-quality.js';
 import type { Sight, SightedNode } from './sight.js';
 import { silentAgents, type AgentVoice, type SilentFor } from './silent-agents.js';
+import { unjudged, type UnjudgedFor } from './unjudged.js';
 import { worstFirst } from './worst-first.js';
 
 /** ms between two looks at most that count as time in which somebody looked: there is one with each beacon. */
@@ -18,6 +21,7 @@ export class ConditionBook {
   private brokenSince: BrokenSince = new Map();
   private badLinks: BadLinks = new Set();
   private silentFor: SilentFor = new Map();
+  private unjudgedFor: UnjudgedFor = new Map();
   private lookedAt = -Infinity;
 
   constructor(
@@ -28,23 +32,37 @@ export class ConditionBook {
   ) {}
 
   look(now: number): DetectorCondition[] {
-    const sight = this.sight(now);
+    const healthy = this.healthy(now);
+    const sight = this.sight(healthy);
     const links = linkConditions(sight, this.brokenSince, now);
     const quality = qualityConditions(sight, this.badLinks);
-    const passed = now - this.lookedAt;
+    const passed = now - this.lookedAt <= LOOKED_ON ? now - this.lookedAt : 0;
     const { detection, leaveGrace } = this.fleet.settings;
     const silent = silentAgents(
       sight.nodes.map((node) => this.voiceOf(node, now)),
       this.silentFor,
       { freshness: detection.freshness, bootGrace: leaveGrace },
-      passed <= LOOKED_ON ? passed : 0,
+      passed,
     );
+    const reports = [...healthy.values()].map((h) => h.report);
+    const unsent = sendConditions(reports, networksOut(reports));
+    const members = this.fleet.members.map((name) => ({ name, judgement: this.log.judgementOf(name) }));
+    const none = unjudged(members, this.unjudgedFor, isBlind(healthy.size, members.length), passed);
+    this.unjudgedFor = none.unjudgedFor;
     this.brokenSince = links.since;
     this.badLinks = quality.bad;
     this.silentFor = silent.silentFor;
     this.lookedAt = now;
-    // Of what is told twice of a node the first counts: that its reports cannot be read says more than that none is heard.
-    const told = [...links.conditions, ...quality.conditions, ...this.agents.conditions(now), ...silent.conditions];
+    // Of what is told twice of a node the first counts: that it has no verdict, or cannot send, says more than that others
+    // do not hear it, and that its reports cannot be read more than that none is heard.
+    const told = [
+      ...none.conditions,
+      ...unsent,
+      ...links.conditions,
+      ...quality.conditions,
+      ...this.agents.conditions(now),
+      ...silent.conditions,
+    ];
     return worstFirst(told, sight.nodes.length);
   }
 
@@ -58,7 +76,18 @@ export class ConditionBook {
     };
   }
 
-  private sight(now: number): Sight {
+  /** Members that report freshly and are willing. */
+  private healthy(now: number): Map<string, Heard> {
+    const n = this.fleet.settings.detection;
+    const healthy = new Map<string, Heard>();
+    for (const name of this.fleet.members) {
+      const heard = this.reports.of(name);
+      if (isHealthyReporter(heard, now, n)) healthy.set(name, heard);
+    }
+    return healthy;
+  }
+
+  private sight(healthy: ReadonlyMap<string, Heard>): Sight {
     const n = this.fleet.settings.detection;
     const nodes = this.fleet.members.map((name) => {
       const { verdict, networks } = this.log.judgementOf(name);
@@ -70,18 +99,13 @@ export class ConditionBook {
         watchedBy: this.fleet.observersOf(name),
       };
     });
-    const healthy = new Map(
-      this.fleet.members
-        .map((name) => [name, this.reports.of(name)] as const)
-        .filter(([, heard]) => isHealthyReporter(heard, now, n)),
-    );
     return {
       nodes,
       link: (observer, target, network) => {
         const heard = healthy.get(observer);
         const link = heard?.links.get(target)?.[heard.report.networks.indexOf(network)];
-        if (!heard || !link || (heard.report.health.sendErrors[network] ?? 0) > 0) return undefined;
-        return { state: linkState(link, n), link };
+        if (!heard || !link || isMuteTo(heard.report, target, network)) return undefined;
+        return { state: linkClass(link[0], link[1], n), link };
       },
     };
   }

@@ -1,5 +1,4 @@
-import type { LinkObservation, VerdictKind } from '#contracts';
-import type { LinkState } from '../observers/report-book.js';
+import type { LinkClass, LinkObservation, VerdictKind } from '#contracts';
 
 /** A member, as the conditions look at it. */
 export interface SightedNode {
@@ -16,8 +15,8 @@ export interface SightedNode {
 export interface Sight {
   /** Members. */
   nodes: readonly SightedNode[];
-  /** What a fresh, willing observer that can send there says; undefined: nothing that counts. */
-  link(observer: string, target: string, network: string): { state: LinkState; link: LinkObservation } | undefined;
+  /** What a fresh, willing observer that can send to it there says; undefined: nothing that counts. */
+  link(observer: string, target: string, network: string): { state: LinkClass; link: LinkObservation } | undefined;
 }
 
 /** Its links are seen, and it lives: a condition about it means the link, or its agent, and not the node. */

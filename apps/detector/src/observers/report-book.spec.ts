@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DetectionProfiles, type PeerObservation, type Report } from '#contracts';
 import { ReportBook } from './report-book.js';
-import { isHealthyReporter, voteOf } from './stance.js';
+import { isHealthyReporter, networksOut, voteOf } from './stance.js';
 
 const n = DetectionProfiles.lan;
 const NETWORKS = ['backend', 'management'];
@@ -124,11 +124,23 @@ describe('the book of reports', () => {
 });
 
 describe('how an observer counts', () => {
-  const vote = (r: Report, now = 100, networks = NETWORKS): ReturnType<typeof voteOf> => {
+  const vote = (r: Report, now = 100, networks = NETWORKS, out: string[] = []): ReturnType<typeof voteOf> => {
     const book = new ReportBook();
     book.hear(r, 0, n);
-    return voteOf('a', book.of('a'), 'b', networks, now, n);
+    return voteOf('a', book.of('a'), 'b', networks, now, n, new Set(out));
   };
+  /** It cannot send to these on these networks. */
+  const unsent = (peers: string[], ...on: string[]): Pick<Report, 'health'> => ({
+    health: {
+      abstain: false,
+      sendErrors: {},
+      loopGapMs: 1,
+      unsent: Object.fromEntries(on.map((o) => [o, { peers, probes: 9, forMs: 4500, error: 'ENETUNREACH' }])),
+    },
+  });
+  const nothingLeavesOn = (backend: number): Pick<Report, 'health'> => ({
+    health: { abstain: false, sendErrors: { backend, management: 0 }, loopGapMs: 1 },
+  });
 
   it.each<[string, Report, string, boolean]>([
     ['silent on every shared network', report(1, {}, seen(6, 6)), 'accuses', true],
@@ -159,6 +171,73 @@ describe('how an observer counts', () => {
     ['is leaving', report(1, { leaving: { kind: 'stop', bootId: 'boot-1' } }, seen(6, 6)), 'absent', false],
   ])('%s', (_what, r, stance, suspects) => {
     expect(vote(r)).toMatchObject({ stance, suspects });
+  });
+
+  it.each<[string, Report, string, string[]]>([
+    [
+      'heard on one network, where it cannot send on the other',
+      report(1, unsent(['b'], 'backend'), seen(6, 0)),
+      'hears',
+      ['management'],
+    ],
+    ['heard before it could no longer send, on both', report(1, unsent(['b'], ...NETWORKS), seen(0, 0)), 'absent', []],
+    ['heard before it could no longer send, on one', report(1, unsent(['b'], 'backend'), seen(0, 6)), 'absent', []],
+    [
+      'silent on both, of which on one it cannot send to it',
+      report(1, unsent(['b'], 'backend'), seen(6, 6)),
+      'absent',
+      [],
+    ],
+    [
+      'silent on both, and it cannot send there to another',
+      report(1, unsent(['c'], 'backend'), seen(6, 6)),
+      'accuses',
+      [],
+    ],
+  ])('says nothing where it cannot send: %s', (_what, r, stance, heardOn) => {
+    expect(vote(r)).toMatchObject({ stance, heardOn, suspects: stance === 'accuses' });
+  });
+
+  it('where a network is out for most, accuses by the others if it cannot send there itself, and only then', () => {
+    const both = report(1, nothingLeavesOn(9), seen(0, 6));
+    expect(vote(both)).toMatchObject({ stance: 'absent', suspects: false, muteOn: ['backend'] });
+    expect(vote(both, 100, NETWORKS, ['backend'])).toMatchObject({ stance: 'accuses', suspects: true });
+    expect(vote(report(1, nothingLeavesOn(9), seen(0, 0)), 100, NETWORKS, ['backend']).stance).toBe('hears');
+    expect(vote(report(1, nothingLeavesOn(9), seen(0, 3)), 100, NETWORKS, ['backend']).stance).toBe('absent');
+    // It can send there, and hears it, or does not know yet.
+    expect(vote(report(1, {}, seen(0, 6)), 100, NETWORKS, ['backend'])).toMatchObject({
+      stance: 'hears',
+      suspects: false,
+    });
+    const unknown = report(1, {}, [
+      [
+        'b',
+        [
+          [0, -1],
+          [6, -1],
+        ],
+      ],
+    ]);
+    expect(vote(unknown, 100, NETWORKS, ['backend'])).toMatchObject({ stance: 'absent', suspects: false });
+    // Nothing is left to judge by.
+    expect(vote(both, 100, ['backend'], ['backend'])).toMatchObject({ stance: 'absent', suspects: false });
+  });
+
+  it('a network is out by the word of more than half, and of two at least', () => {
+    const fleet = (mute: number, of: number): string[] =>
+      [...networksOut(Array.from({ length: of }, (_, i) => report(1, nothingLeavesOn(i < mute ? 3 : 0))))].sort();
+    expect([fleet(1, 1), fleet(1, 2), fleet(2, 4), fleet(2, 5)]).toEqual([[], [], [], []]);
+    expect([fleet(2, 2), fleet(2, 3), fleet(3, 5), fleet(5, 5)]).toEqual(Array(4).fill(['backend']));
+    const toOne = Array.from({ length: 5 }, () => report(1, unsent(['b'], 'backend')));
+    expect([...networksOut(toOne)]).toEqual([]);
+  });
+
+  it('is news of whom it can no longer send to, and can again', () => {
+    const book = new ReportBook();
+    book.hear(report(1, {}, seen(0, 0)), 0, n);
+    expect(book.hear(report(2, unsent(['b'], 'backend'), seen(0, 0)), 100, n)).toEqual(['b']);
+    expect(book.hear(report(3, unsent(['b'], 'backend'), seen(0, 0)), 200, n)).toEqual([]);
+    expect(book.hear(report(4, {}, seen(0, 0)), 300, n)).toEqual(['b']);
   });
 
   it('is absent with a stale report, and judges by the shared networks only', () => {

@@ -1,4 +1,4 @@
-import type { DetectionSettings, LinkObservation, Report } from '#contracts';
+import { linkClass, type DetectionSettings, type LinkObservation, type Report } from '#contracts';
 import { Punctuality } from './punctuality.js';
 
 /** After this long without a report, one with a lower number is a new system rather than a late message, ms. */
@@ -8,8 +8,6 @@ const CONFLICT_MS = 10_000;
 /** So many growing reports of an older process, over so many report periods, are no late messages. */
 const CONFLICT_REPORTS = 3;
 const CONFLICT_PERIODS = 2;
-
-export type LinkState = 'unknown' | 'heard' | 'missing' | 'silent';
 
 /** The last word of one observer. */
 export interface Heard {
@@ -30,15 +28,6 @@ interface Observer extends Heard {
   older?: { epoch: number; seq: number; grown: number; since: number; at: number };
   punctuality: Punctuality;
 }
-
-export const linkState = (
-  [misses, rttUs]: LinkObservation,
-  n: Pick<DetectionSettings, 'misses' | 'suspectMisses'>,
-): LinkState => {
-  if (misses >= n.misses) return 'silent';
-  if (misses >= n.suspectMisses) return 'missing';
-  return rttUs >= 0 ? 'heard' : 'unknown';
-};
 
 /**
  * The last report of every observer. The same report comes over each network: the first counts. One identity has one
@@ -118,7 +107,9 @@ function newsIn(was: Observer | undefined, next: Observer, now: number, n: Detec
   if (was.report.bootId !== report.bootId || was.leftAt !== next.leftAt) changed.push(self);
   for (const [peer, links] of next.links) {
     const before = was.links.get(peer);
-    if (!before || links.some((l, i) => !before[i] || linkState(before[i], n) !== linkState(l, n))) changed.push(peer);
+    if (!before || isMuteTo(was.report, peer) !== isMuteTo(report, peer)) changed.push(peer);
+    else if (links.some((l, i) => !before[i] || linkClass(before[i][0], before[i][1], n) !== linkClass(l[0], l[1], n)))
+      changed.push(peer);
   }
   return changed;
 }
@@ -132,3 +123,11 @@ function isSameVoice(a: Report, b: Report): boolean {
 
 /** Whether it can send there: how often it failed changes nothing. */
 const errorsOn = (r: Report, network: string): boolean => (r.health.sendErrors[network] ?? 0) > 0;
+
+/** On which networks it cannot send to this one. */
+const isMuteTo = ({ health: { unsent } }: Report, peer: string): string => {
+  if (unsent === undefined) return '';
+  return Object.keys(unsent)
+    .filter((network) => unsent[network]?.peers.includes(peer))
+    .join();
+};

@@ -1,20 +1,29 @@
-import type { DetectionSettings, LinkObservation, ObserverEvidence } from '#contracts';
-import { linkState, type Heard } from './report-book.js';
+import {
+  linkClass,
+  type DetectionSettings,
+  type LinkObservation,
+  type ObserverEvidence,
+  type Report,
+} from '#contracts';
+import type { Heard } from './report-book.js';
 
 /** How one observer counts for one target. */
 export interface Vote {
   observer: string;
   /** `accuses`: silent on every shared network; `hears`: an echo on one at least; `absent`: stale, abstaining, or nothing known. */
   stance: 'accuses' | 'hears' | 'absent';
-  /** On every shared network at least `suspectMisses` in a row. */
+  /** On every shared network at least `suspectMisses` in a row; one that is out for most of the fleet is not asked for. */
   suspects: boolean;
   /** Networks on which it hears, and on which it misses `suspectMisses`, or `misses`, in a row. */
   heardOn: readonly string[];
   missingOn: readonly string[];
   silentOn: readonly string[];
+  /** Networks on which it cannot send to the target, and so says nothing of it. */
+  muteOn: readonly string[];
 }
 
 const NONE: readonly string[] = [];
+const NOWHERE: ReadonlySet<string> = new Set();
 
 /** Its last report is recent, it does not abstain, and no other machine uses its name. */
 export const isHealthyReporter = (h: Heard | undefined, now: number, n: DetectionSettings): h is Heard =>
@@ -32,9 +41,21 @@ export const absent = (observer: string): Vote => ({
   heardOn: NONE,
   missingOn: NONE,
   silentOn: NONE,
+  muteOn: NONE,
 });
 
-/** @param networks of the target, as registered */
+/** It cannot send to anybody there, by its own word. */
+export const isMuteOn = ({ health }: Pick<Report, 'health'>, network: string): boolean =>
+  (health.sendErrors[network] ?? 0) > 0;
+
+/** It cannot send to this one there, by its own word: what it hears, or does not hear, there says nothing of it. */
+export const isMuteTo = (r: Pick<Report, 'health'>, target: string, network: string): boolean =>
+  isMuteOn(r, network) || r.health.unsent?.[network]?.peers.includes(target) === true;
+
+/**
+ * @param networks of the target, as registered
+ * @param out networks on which most of the fleet cannot send: of who cannot either, silence is asked for on the others
+ */
 export function voteOf(
   observer: string,
   heard: Heard | undefined,
@@ -42,12 +63,13 @@ export function voteOf(
   networks: readonly string[],
   now: number,
   n: DetectionSettings,
+  out: ReadonlySet<string> = NOWHERE,
 ): Vote {
   const vote = absent(observer);
   const links = heard?.links.get(target);
   if (!links || !isHealthyReporter(heard, now, n)) return vote;
   // Nearly always, and in a large fleet ten thousands of times a second: both have the same networks, and all are well.
-  if (hearsAll(heard, links, networks, n)) {
+  if (hearsAll(heard, links, target, networks, n)) {
     vote.stance = 'hears';
     vote.heardOn = heard.report.networks;
     return vote;
@@ -55,42 +77,63 @@ export function voteOf(
   const heardOn: string[] = [];
   const missingOn: string[] = [];
   const silentOn: string[] = [];
-  let shared = 0;
+  const muteOn: string[] = [];
+  let asked = 0;
   heard.report.networks.forEach((network, i) => {
     if (!networks.includes(network)) return;
-    shared++;
+    if (isMuteTo(heard.report, target, network)) {
+      muteOn.push(network);
+      if (!out.has(network)) asked++;
+      return;
+    }
+    asked++;
     const link = links[i];
-    // What it could not send says nothing of the target.
-    const mute = (heard.report.health.sendErrors[network] ?? 0) > 0;
-    if (!link || mute) return;
-    const state = linkState(link, n);
+    if (!link) return;
+    const state = linkClass(link[0], link[1], n);
     if (state === 'heard') heardOn.push(network);
     if (state === 'silent') silentOn.push(network);
     if (state === 'silent' || state === 'missing') missingOn.push(network);
   });
-  vote.heardOn = heardOn;
-  vote.missingOn = missingOn;
-  vote.silentOn = silentOn;
-  if (shared === 0) return vote;
-  vote.suspects = vote.missingOn.length === shared;
-  if (vote.silentOn.length === shared) vote.stance = 'accuses';
-  else if (vote.heardOn.length > 0) vote.stance = 'hears';
+  Object.assign(vote, { heardOn, missingOn, silentOn, muteOn });
+  if (asked === 0) return vote;
+  vote.suspects = missingOn.length === asked;
+  if (silentOn.length === asked) vote.stance = 'accuses';
+  else if (heardOn.length > 0) vote.stance = 'hears';
   return vote;
 }
 
 function hearsAll(
   { report }: Heard,
   links: readonly LinkObservation[],
+  target: string,
   networks: readonly string[],
   n: DetectionSettings,
 ): boolean {
   for (let i = 0; i < report.networks.length; i++) {
     const network = report.networks[i] as string;
     const link = links[i];
-    if (!link || linkState(link, n) !== 'heard' || !networks.includes(network)) return false;
-    if ((report.health.sendErrors[network] ?? 0) > 0) return false;
+    if (!link || linkClass(link[0], link[1], n) !== 'heard' || !networks.includes(network)) return false;
+    if (isMuteTo(report, target, network)) return false;
   }
   return report.networks.length > 0;
+}
+
+/**
+ * Networks on which more than half of these, and at least two, cannot send to anybody by their own word: it is the
+ * network that is out, a switch whose fall took the addresses of all with it. What one of them alone says is its own
+ * trouble.
+ * @param reporters fresh and healthy ones
+ */
+export function networksOut(reporters: Iterable<Pick<Report, 'networks' | 'health'>>): Set<string> {
+  const counts = new Map<string, { on: number; mute: number }>();
+  for (const r of reporters)
+    for (const network of r.networks) {
+      const c = counts.get(network) ?? { on: 0, mute: 0 };
+      counts.set(network, c);
+      c.on++;
+      if (isMuteOn(r, network)) c.mute++;
+    }
+  return new Set([...counts].filter(([, c]) => c.mute >= 2 && c.mute > c.on / 2).map(([network]) => network));
 }
 
 /** What the vote rests on, for the record; also of an observer that does not count. */
@@ -109,7 +152,7 @@ export function evidenceOf(
     const [misses, rttUs, lostPermille] = link;
     const reportAgeMs = Math.round(now - heard.spokenAt);
     const abstains = heard.report.health.abstain && { abstains: true as const };
-    const mute = (heard.report.health.sendErrors[network] ?? 0) > 0 && { mute: true as const };
+    const mute = isMuteTo(heard.report, target, network) && { mute: true as const };
     const measured = { ...(rttUs >= 0 && { rttUs }), ...(lostPermille !== undefined && { lostPermille }) };
     return [{ observer, network, misses, ...measured, reportAgeMs, stance, ...abstains, ...mute }];
   });

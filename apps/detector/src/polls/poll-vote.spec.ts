@@ -45,6 +45,19 @@ describe('how a polled observer counts', () => {
     expect(stance(w)).toBe(wanted);
   });
 
+  it('accuses without a network on which most, and it as well, cannot send', () => {
+    const health = { abstain: false, sendErrors: { backend: 9 }, loopGapMs: 1 };
+    const said = (w: PollWord['networks'], h: Heard, out: string[]): string =>
+      pollVoteOf('o', h, word(w), NETWORKS, 100, n, new Set(out)).stance;
+    const mute = reporter({ health });
+    expect(said({ management: silent }, mute, ['backend'])).toBe('accuses');
+    expect(said({ management: silent }, mute, [])).toBe('absent');
+    expect(said({ management: silent }, reporter(), ['backend'])).toBe('absent');
+    expect(said({ management: heard }, mute, ['backend'])).toBe('hears');
+    expect(said({ backend: heard, management: silent }, reporter(), ['backend'])).toBe('hears');
+    expect(said({}, mute, NETWORKS)).toBe('absent');
+  });
+
   it('is absent once its answer, or its last report, is older than the freshness', () => {
     expect(stance(word(all, { at: 0 }), reporter(), n.freshness)).toBe('accuses');
     expect(stance(word(all, { at: 0 }), reporter({}, 1000), n.freshness + 1)).toBe('absent');

@@ -1,6 +1,6 @@
 import type { DetectionSettings, ObserverEvidence } from '#contracts';
 import type { Heard } from '../observers/report-book.js';
-import { absent, isHealthyReporter, type Vote } from '../observers/stance.js';
+import { absent, isHealthyReporter, isMuteOn, type Vote } from '../observers/stance.js';
 import type { PollWord } from './poll-book.js';
 
 /** A single lost datagram is no silence: so many that went out and were not answered are, in one poll. */
@@ -11,6 +11,7 @@ const LEAST_SENT = 2;
  * a network that it did not try, or could not send on, keeps it from that. What it says is believed only as long as
  * its reports are: fresh, willing, and of the same process.
  * @param networks of the target, as registered
+ * @param out networks on which most of the fleet cannot send: of who cannot either, silence is asked for on the others
  */
 export function pollVoteOf(
   observer: string,
@@ -19,6 +20,7 @@ export function pollVoteOf(
   networks: readonly string[],
   now: number,
   n: DetectionSettings,
+  out: ReadonlySet<string> = new Set(),
 ): Vote {
   const vote = absent(observer);
   if (!word || word.abstain || now - word.at > n.freshness) return vote;
@@ -29,8 +31,10 @@ export function pollVoteOf(
   vote.heardOn = shared.filter(answered);
   vote.silentOn = shared.filter((network) => !answered(network) && sent(network) >= LEAST_SENT);
   vote.missingOn = vote.silentOn;
+  vote.muteOn = shared.filter((network) => sent(network) === 0 && isMuteOn(heard.report, network));
+  const asked = shared.length - vote.muteOn.filter((network) => out.has(network)).length;
   if (vote.heardOn.length > 0) vote.stance = 'hears';
-  else if (shared.length > 0 && vote.silentOn.length === shared.length) {
+  else if (asked > 0 && vote.silentOn.length === asked) {
     vote.stance = 'accuses';
     vote.suspects = true;
   }

@@ -4,7 +4,7 @@ import type { TargetFacts } from '../verdicts/quorum.js';
 const NETWORKS = ['backend', 'management'];
 
 /** What one observer says of the target. */
-export type Said = 'accuses' | 'suspects' | 'hears' | 'absent' | 'hears-management' | 'hears-backend';
+export type Said = 'accuses' | 'suspects' | 'hears' | 'absent' | 'mute' | 'hears-management' | 'hears-backend';
 
 export const vote = (said: Said, i: number): Vote => {
   const v = absent(`o${i}`);
@@ -12,6 +12,7 @@ export const vote = (said: Said, i: number): Vote => {
   if (said === 'suspects') return { ...v, suspects: true, missingOn: NETWORKS };
   if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS };
   if (said === 'absent') return v;
+  if (said === 'mute') return { ...v, missingOn: ['management'], silentOn: ['management'], muteOn: ['backend'] };
   const [on, off] = said === 'hears-management' ? ['management', 'backend'] : ['backend', 'management'];
   return { ...v, stance: 'hears', heardOn: [on as string], missingOn: [off as string], silentOn: [off as string] };
 };
@@ -27,6 +28,7 @@ export const factsOf = (said: readonly Said[], over: Partial<TargetFacts> = {}):
   return {
     node: 'n0',
     networks: NETWORKS,
+    out: [],
     members: said.length + 1,
     reporters,
     otherReporters: reporters,

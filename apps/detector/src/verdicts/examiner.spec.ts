@@ -37,7 +37,9 @@ describe('what a verdict rests on', () => {
     { state: () => 'unknown', evidence: () => undefined },
     { drawnFor: () => [], wordOf: () => undefined },
   );
-  const found = sut.examine(target, { now, listeningSince: 0, reporters: sut.reporters(now), witness: false });
+  const reporters = sut.reporters(now);
+  const out = sut.networksOut(reporters);
+  const found = sut.examine(target, { now, listeningSince: 0, reporters, out, witness: false });
   const evidence = sut.evidence(target, found, now);
 
   it('names each of those that had to speak, also who never did', () => {

@@ -2,7 +2,7 @@ import type { VerdictEvidence } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { isDuplicated } from '../observers/duplicates.js';
 import type { ReportBook } from '../observers/report-book.js';
-import { evidenceOf, isHealthyReporter, voteOf, type Vote } from '../observers/stance.js';
+import { evidenceOf, isHealthyReporter, networksOut, voteOf, type Vote } from '../observers/stance.js';
 import { wordlessIn } from '../observers/wordless.js';
 import type { PollBook } from '../polls/poll-book.js';
 import { pollEvidenceOf, pollVoteOf } from '../polls/poll-vote.js';
@@ -17,6 +17,8 @@ export interface Vantage {
   listeningSince: number;
   /** Members that report freshly and healthily. */
   reporters: ReadonlySet<string>;
+  /** Networks that are out, by the word of most of them. */
+  out: ReadonlySet<string>;
   witness: boolean;
 }
 
@@ -40,6 +42,11 @@ export class Examiner {
     return new Set(this.fleet.members.filter((m) => isHealthyReporter(this.book.of(m), now, detection)));
   }
 
+  /** Networks on which most of these cannot send. */
+  networksOut(reporters: ReadonlySet<string>): ReadonlySet<string> {
+    return networksOut([...reporters].map((m) => this.book.of(m)?.report).filter((r) => r !== undefined));
+  }
+
   examine(target: WatchedTarget, v: Vantage): Examination {
     const { name } = target.record;
     const n = this.fleet.settings.detection;
@@ -50,15 +57,16 @@ export class Examiner {
       (own !== undefined && v.now < own.conflictUntil) ||
       isDuplicated(name, observers, (o) => this.book.of(o), v.now, n);
     const left = this.leftMs(target, v);
-    const votes = observers.map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n));
+    const votes = observers.map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n, v.out));
     const facts: TargetFacts = {
       node: name,
       networks: target.networks,
+      out: target.networks.filter((network) => v.out.has(network)),
       members: this.fleet.members.length,
       reporters: v.reporters.size,
       otherReporters: v.reporters.size - (v.reporters.has(name) ? 1 : 0),
       votes,
-      ...(this.fleet.polls && { polled: this.polledVotes(target, votes, v.now) }),
+      ...(this.fleet.polls && { polled: this.polledVotes(target, votes, v) }),
       ownSilenceMs,
       ownFresh: own !== undefined && v.now - own.at < n.freshness && own.report.leaving === undefined && !conflict,
       conflict,
@@ -86,6 +94,7 @@ export class Examiner {
       ...(wordless.length > 0 && { wordless }),
       assigned: t.assigned,
       accusers: t.accusers,
+      ...(facts.out.length > 0 && { networksOut: [...facts.out].sort() }),
       members: facts.members,
       sightedReporters: facts.otherReporters,
       sighted: t.sighted,
@@ -95,13 +104,15 @@ export class Examiner {
   }
 
   /** One vote of each who was drawn: an observer by the plan is not asked, for it reports what it sees all the time. */
-  private polledVotes(target: WatchedTarget, watching: readonly Vote[], now: number): Vote[] {
+  private polledVotes(target: WatchedTarget, watching: readonly Vote[], { now, out }: Vantage): Vote[] {
     const { name } = target.record;
     const n = this.fleet.settings.detection;
     const known = new Map(watching.map((v) => [v.observer, v]));
     return this.polls
       .drawnFor(name)
-      .map((o) => known.get(o) ?? pollVoteOf(o, this.book.of(o), this.polls.wordOf(o, name), target.networks, now, n));
+      .map(
+        (o) => known.get(o) ?? pollVoteOf(o, this.book.of(o), this.polls.wordOf(o, name), target.networks, now, n, out),
+      );
   }
 
   /** Its boot, and its agent's process, as its own reports last named them. */

@@ -173,7 +173,8 @@ export class Monitor {
 
   private vantage(now: number): Vantage {
     const reporters = this.seenReporters(now);
-    return { now, listeningSince: this.attention.listeningSince, reporters, witness: this.p.witness() };
+    const { listeningSince } = this.attention;
+    return { now, listeningSince, reporters, out: this.examiner.networksOut(reporters), witness: this.p.witness() };
   }
 
   /** One that does not lead looks, too: blindness may begin or end while nobody leads, and the same one may lead again. */

@@ -157,6 +157,40 @@ describe('what speaks against a death', () => {
   });
 });
 
+describe('who cannot send', () => {
+  const judged = (f: TargetFacts): Judgement => judge(unexamined, f, tally(f), 600_000);
+
+  it('neither accuses nor hears, and the reason says why nobody is judged', () => {
+    expect(judged(factsOf(many(4, 'mute')))).toMatchObject({
+      verdict: 'UNKNOWN',
+      reason: 'Nobody hears it, and too few say that it is silent; 4 of 4 observers cannot send to it on backend.',
+    });
+    expect(judged(factsOf(['accuses', 'accuses', 'mute', 'mute'])).verdict).toBe('UNKNOWN');
+    expect(judged(factsOf(['accuses', 'accuses', 'accuses', 'mute'])).verdict).toBe('DOWN');
+    expect(judged(factsOf(many(4, 'mute'), { ownFresh: true }))).toMatchObject({ networks: ['management'] });
+  });
+
+  it('takes a network out for the living as well, where it is most: DEGRADED, until it no longer is', () => {
+    const out = { out: ['backend'], ownFresh: true };
+    const degraded = judged(factsOf(many(4, 'hears-management'), out));
+    expect(degraded).toMatchObject({
+      verdict: 'DEGRADED',
+      networks: ['backend'],
+      reason: 'Silent on backend: most members cannot send to anybody on backend.',
+    });
+    expect(judged(factsOf(many(4, 'absent'), { ...out, reporters: 5 }))).toMatchObject({ networks: ['backend'] });
+    const healed = factsOf(many(4, 'hears'), { ownFresh: true });
+    expect(judge(degraded, healed, tally(healed), 600_000).verdict).toBe('UP');
+  });
+
+  it('is left out of what a death rests on, and the reason says so', () => {
+    expect(judged(factsOf(many(4, 'accuses'), { out: ['backend'] }))).toMatchObject({
+      verdict: 'DOWN',
+      reason: expect.stringMatching(/; backend does not count, for most cannot send there\.$/),
+    });
+  });
+});
+
 describe('a verdict holds', () => {
   const down: Judgement = { verdict: 'DOWN', networks: [], reason: 'dead' };
   const suspect: Judgement = { ...down, verdict: 'SUSPECT' };

@@ -5,6 +5,8 @@ export interface TargetFacts {
   node: string;
   /** Names of its networks. */
   networks: readonly string[];
+  /** Those of them that are out: most of the members that report cannot send to anybody there. */
+  out: readonly string[];
   /** M: enrolled, not cordoned, not confirmed off. */
   members: number;
   /** Fresh healthy reporters among the members, and the same without the target. */
@@ -81,6 +83,9 @@ function hearersIn(f: TargetFacts): number {
  *
  * Two members: the peer accuses and the monitor reaches its witness; the BMC's definite answer is asked for by the
  * BLIND gate before anything is powered off, as it is where a fleet has one network only.
+ *
+ * Who cannot send to the node says nothing of it, and is in the denominator. Where most cannot send on a network at all
+ * it is out, for the living as well, and a death is judged by the others: with one left, as in a fleet that has one.
  */
 export function tally(f: TargetFacts): Tally {
   const most = (count: number): boolean => isMost(count, f.votes.length);
@@ -107,7 +112,9 @@ export function tally(f: TargetFacts): Tally {
       f.ownSilenceMs >= f.freshness &&
       f.ownProbe === 'silent' &&
       !f.conflict,
-    silentNetworks: f.networks.filter((n) => most(on(n, (v) => v.silentOn))),
-    restoredNetworks: f.networks.filter((n) => !most(on(n, (v) => v.missingOn)) && on(n, (v) => v.heardOn) > 0),
+    silentNetworks: f.networks.filter((n) => most(on(n, (v) => v.silentOn)) || f.out.includes(n)),
+    restoredNetworks: f.networks.filter(
+      (n) => !f.out.includes(n) && !most(on(n, (v) => v.missingOn)) && on(n, (v) => v.heardOn) > 0,
+    ),
   };
 }

@@ -33,7 +33,7 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
   if (t.down)
     return judged(
       'DOWN',
-      `${t.accusers} of ${t.assigned} ${f.polled ? 'polled ' : ''}observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}.`,
+      `${t.accusers} of ${t.assigned} ${f.polled ? 'polled ' : ''}observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}${beside(f)}.`,
     );
   if (was.verdict === 'DOWN' && !life)
     return t.sighted && t.suspect
@@ -42,16 +42,18 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
   if (t.suspect)
     return judged(
       'SUSPECT',
-      `Most of ${f.votes.length} observers miss it on every network (${tallied(f, t)})${whyNotDown(f, t)}.`,
+      `Most of ${f.votes.length} observers miss it on every network (${tallied(f, t)})${whyNotDown(f, t)}${whoIsMute(f)}.`,
     );
   if (!life)
-    return was.verdict === 'SUSPECT' ? was : judged('UNKNOWN', 'Nobody hears it, and too few say that it is silent.');
+    return was.verdict === 'SUSPECT'
+      ? was
+      : judged('UNKNOWN', `Nobody hears it, and too few say that it is silent${whoIsMute(f)}.`);
   const held = was.verdict === 'DEGRADED' ? was.networks : [];
   const silent = f.networks.filter(
     (n) => t.silentNetworks.includes(n) || (held.includes(n) && !t.restoredNetworks.includes(n)),
   );
   const networks = [...silent].sort();
-  if (networks.length > 0) return judged('DEGRADED', `Silent on ${networks.join(', ')}.`, networks);
+  if (networks.length > 0) return judged('DEGRADED', `Silent on ${networks.join(', ')}${mostMute(f)}.`, networks);
   return judged('UP', f.ownFresh ? 'It reports.' : `${t.hears} of ${f.votes.length} observers hear it.`);
 }
 
@@ -74,9 +76,27 @@ function whyNotDown(f: TargetFacts, t: Tally): string {
 
 /** Why a DOWN is not upheld, for people. */
 function whatIsGone(f: TargetFacts, t: Tally): string {
-  if (t.sighted) return `: too few of ${f.votes.length} observers say that it is silent`;
+  if (t.sighted) return `: too few of ${f.votes.length} observers say that it is silent${whoIsMute(f)}`;
   return whyNotDown(f, t);
 }
+
+/** Who could not send to it, for people: their silence is no word of it. */
+function whoIsMute(f: TargetFacts): string {
+  const on = f.networks
+    .map((network) => ({ network, mute: f.votes.filter((v) => v.muteOn.includes(network)).length }))
+    .filter(({ mute }) => mute > 0);
+  return on
+    .map(({ network, mute }) => `; ${mute} of ${f.votes.length} observers cannot send to it on ${network}`)
+    .join('');
+}
+
+/** Which networks a DOWN was judged without, for people. */
+const beside = (f: TargetFacts): string =>
+  f.out.length === 0 ? '' : `; ${[...f.out].sort().join(', ')} does not count, for most cannot send there`;
+
+/** Why it is silent there, for people. */
+const mostMute = (f: TargetFacts): string =>
+  f.out.length === 0 ? '' : `: most members cannot send to anybody on ${[...f.out].sort().join(', ')}`;
 
 /** Whether the fleet must be told. */
 export const isSame = (a: Judgement, b: Judgement): boolean =>

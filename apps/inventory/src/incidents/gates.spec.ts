@@ -46,6 +46,11 @@ describe('the gates', () => {
     expect(stop({})).toBeUndefined();
   });
 
+  it('let it through where one of its networks is out and the power device gives a definite answer', () => {
+    const verdict = aVerdict('n-1', { evidence: { ...evidence, networksOut: ['backend'] } });
+    for (const power of ['on', 'off'] as const) expect(stop({ verdict, power })).toBeUndefined();
+  });
+
   it('are asked all, in order, each with a sentence', () => {
     const results = askGates(dead({ detector: undefined, settings: undefined }));
     expect(results.map((r) => r.gate)).toEqual([...GateCodes]);
@@ -69,6 +74,11 @@ describe('the gates', () => {
       'one network and no answer of the power device',
       'BLIND',
       { node: aNode('n-1', { networks: { management: { address: '10.0.0.1' } } }), power: undefined },
+    ],
+    [
+      'two networks of which one is out, and no answer of the power device',
+      'BLIND',
+      { verdict: aVerdict('n-1', { evidence: { ...evidence, networksOut: ['backend'] } }), power: 'unknown' },
     ],
     ['a node without a power device', 'NOT_FENCEABLE', { node: aNode('n-1', { powerLevels: [[]] }) }],
     ['a cordoned node', 'NOT_FENCEABLE', { node: aNode('n-1', { cordon: { reason: 'disk', by: 'eve', at: 1 } }) }],

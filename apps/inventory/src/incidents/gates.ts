@@ -66,11 +66,12 @@ const blind: Gate = (f) => {
   const judged = f.verdict?.verdict;
   if (f.cause === 'auto' && judged !== 'DOWN' && !(f.degraded === true && judged === 'DEGRADED'))
     return stop(`The verdict as of now is ${judged ?? 'not known'}, not DOWN.`);
-  const networks = Object.keys(f.node.networks).length;
+  const out = f.verdict?.evidence.networksOut ?? [];
+  const networks = Object.keys(f.node.networks).filter((network) => !out.includes(network)).length;
   const needsPower = d.members <= 2 || networks < 2;
   if (needsPower && f.cause === 'auto' && f.power !== 'on' && f.power !== 'off')
     return stop(
-      `With ${d.members} members and ${networks} network(s) the power device's answer stands for the missing witness, and it gave none.`,
+      `With ${d.members} members and ${networks} network(s)${out.length > 0 ? ` (${out.join(', ')} is out)` : ''} the power device's answer stands for the missing witness, and it gave none.`,
     );
   return pass(`${d.reporters} of ${d.members} members report to the detector.`);
 };

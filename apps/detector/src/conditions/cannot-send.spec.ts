@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Unsent } from '#contracts';
+import { sendConditions, UNSENT_HOLD_MS, type Sender } from './cannot-send.js';
+import { unjudged, UNJUDGED_HOLD_MS, type UnjudgedFor } from './unjudged.js';
+
+const NETWORKS = ['backend', 'management'];
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+const failing = (peers: string[], forMs = UNSENT_HOLD_MS): Unsent => ({
+  peers,
+  probes: 9,
+  forMs,
+  error: 'ENETUNREACH',
+});
+const sender = (node: string, backend?: Unsent, errors = 0): Sender => ({
+  node,
+  networks: NETWORKS,
+  health: {
+    abstain: false,
+    sendErrors: { backend: errors, management: 0 },
+    loopGapMs: 1,
+    ...(backend && { unsent: { backend } }),
+  },
+});
+const told = (senders: Sender[], out: string[] = []): string[] =>
+  sendConditions(senders, new Set(out)).map((c) => `${c.code}=${c.subject}: ${c.message}`);
+const others = (node: string): string[] => NAMES.filter((n) => n !== node);
+
+describe('who cannot send', () => {
+  it('is a warning about the one that cannot send to anybody on a network, once it has lasted', () => {
+    const all = (forMs: number): Sender[] =>
+      NAMES.map((n) => (n === 'a' ? sender('a', failing(others('a'), forMs), 36) : sender(n)));
+    expect(told(all(UNSENT_HOLD_MS - 1))).toEqual([]);
+    expect(told(all(UNSENT_HOLD_MS))).toEqual([
+      'agent-health=a: a: it cannot send to anybody on backend (ENETUNREACH), and says nothing of the others there',
+    ]);
+  });
+
+  it('is none of each where the network is out for most, which has an alarm of its own', () => {
+    expect(
+      told(
+        NAMES.map((n) => sender(n, failing(others(n)), 36)),
+        ['backend'],
+      ),
+    ).toEqual([]);
+  });
+
+  it('is about the one peer that several cannot send to, about a link, or about the one that cannot send to several', () => {
+    const toE = NAMES.map((n) => (n === 'e' ? sender(n) : sender(n, failing(['e']))));
+    expect(told(toE)).toEqual([
+      'partly-heard=e: Probes between e and a, b, c, d do not leave their hosts on backend (ENETUNREACH): nothing is known of these links.',
+    ]);
+    expect(told([sender('a', failing(['b'])), sender('b')]).map((c) => c.split(':')[0])).toEqual(['link-down=a~b']);
+    expect(told([sender('a', failing(['b', 'c'])), sender('b')]).map((c) => c.split(':')[0])).toEqual([
+      'partly-heard=a',
+    ]);
+  });
+});
+
+describe('who is not judged', () => {
+  const unknown = { verdict: 'UNKNOWN' as const, networks: [], reason: 'Nobody hears it.' };
+  const look = (was: UnjudgedFor, o: { blind?: boolean; judgement?: typeof unknown; passed?: number } = {}) =>
+    unjudged([{ name: 'a', judgement: o.judgement ?? unknown }], was, o.blind ?? false, o.passed ?? 1000);
+
+  it('is an alarm with the reason once it has lasted, as long as the monitor looks and sees', () => {
+    let was: UnjudgedFor = new Map();
+    for (let ms = 0; ms <= UNJUDGED_HOLD_MS; ms += 1000) {
+      const { conditions, unjudgedFor } = look(was);
+      expect(conditions.map((c) => `${c.severity} ${c.code}=${c.subject}: ${c.message}`)).toEqual(
+        ms < UNJUDGED_HOLD_MS ? [] : ['critical partly-heard=a: a is not judged, and not fenced. Nobody hears it.'],
+      );
+      was = unjudgedFor;
+    }
+    expect(look(was, { blind: true })).toEqual({ conditions: [], unjudgedFor: new Map() });
+    expect(look(was, { judgement: { ...unknown, reason: 'CONFLICT: two.' } }).conditions).toEqual([]);
+    // Nobody looked meanwhile.
+    expect(look(new Map([['a', 0]]), { passed: 0 }).conditions).toEqual([]);
+  });
+});
