@@ -78,6 +78,14 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'what hundreds echo to the monitor in one moment is lost',
+    file: 'apps/detector/src/probe/echo-probe.ts',
+    find: 'socket.setRecvBufferSize(BUFFER_BYTES);',
+    replace: '',
+    specs: ['apps/detector/src/probe/own-probe.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'an echo that comes while nobody suspects its node is lost',
     file: 'apps/detector/src/probe/own-probe.ts',
     find: 'if (echoed) this.signOf(node)',

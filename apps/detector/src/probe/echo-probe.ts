@@ -7,6 +7,12 @@ import type { ProbeKeys } from './fleet-keys.js';
 /** A datagram that was given up is waited for so many times as long: an echo that comes late is a sign of life, too. */
 const LATE = 3;
 
+/**
+ * Bytes of receive buffer that are asked for. By default it holds some 270 echoes, and a fleet's come while the loop is
+ * at something else; the system may give less (net.core.rmem_max).
+ */
+const BUFFER_BYTES = 4 * 1024 * 1024;
+
 interface Asked {
   node: string;
   network: string;
@@ -90,6 +96,7 @@ export class EchoProbe {
     const known = this.sockets.get(type);
     if (known) return known;
     const socket = createSocket(type);
+    socket.on('listening', () => this.growBuffer(socket));
     socket.on('message', (bytes) => this.receive(bytes));
     socket.on('error', (e) => {
       this.failed(e.message);
@@ -98,6 +105,14 @@ export class EchoProbe {
     });
     this.sockets.set(type, socket);
     return socket;
+  }
+
+  private growBuffer(socket: Socket): void {
+    try {
+      socket.setRecvBufferSize(BUFFER_BYTES);
+    } catch (e) {
+      this.failed(`the receive buffer cannot be set: ${String(e)}`);
+    }
   }
 
   private receive(bytes: Buffer): void {

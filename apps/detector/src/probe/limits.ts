@@ -17,3 +17,15 @@ export const answerLimit = (n: Pick<DetectionSettings, 'interval' | 'misses' | '
 
 /** ms between two rounds. */
 export const roundPeriod = (n: Pick<DetectionSettings, 'interval'>): number => Math.min(MOST_ROUND, n.interval);
+
+/** ms between the first looks at two nodes that fall together at most. */
+const MOST_GAP = 1;
+/** Of a round, in which all of them must have begun. */
+const START_SHARE = 0.5;
+
+/**
+ * ms between the first looks at nodes that are suspected together: what hundreds of them echo in one moment would have to
+ * wait in our socket, and what finds no room there is lost. Later rounds are as far apart as these.
+ */
+export const startGap = (count: number, round: number): number =>
+  Math.min(MOST_GAP, (START_SHARE * round) / Math.max(1, count));

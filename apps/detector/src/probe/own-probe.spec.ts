@@ -104,6 +104,33 @@ describe('the monitor’s own look', () => {
     expect(probes.evidence('n0', performance.now(), FRESHNESS)?.echo).toEqual(['management']);
   });
 
+  it('hears all of two hundred that answer at the same moment', async () => {
+    const [count, networks] = [200, { backend: '127.0.0.1', management: '127.0.0.1' }];
+    const agent = await anAgent();
+    agent.setRecvBufferSize(4 * 1024 * 1024);
+    const asked: [Buffer, { port: number; address: string }][] = [];
+    const allAsked = new Promise<void>((resolve) =>
+      agent.on('message', (bytes, from) => {
+        if (asked.push([bytes, from]) === 2 * count) resolve();
+      }),
+    );
+    const nodes = Array.from({ length: count }, (_, i) => `n${i}`);
+    const { port } = agent.address();
+    probes.watch(nodes.map((node) => ({ node, networks, port, limit: 60_000, round: 60_000 })));
+    await allAsked;
+    // Within one turn of the loop: the monitor is at something else while they come in.
+    for (const [bytes, from] of asked) {
+      const probe = decodeDatagram(bytes, keys);
+      if (typeof probe === 'string') throw new Error(probe);
+      const echo = { ...probe, type: DatagramTypes.ECHO, from: probe.to, to: probe.from };
+      agent.send(encodeDatagram(echo, keys), from.port, from.address);
+    }
+    const heardOn = (node: string): string[] => probes.evidence(node, performance.now(), FRESHNESS)?.echo ?? [];
+    const heard = (): number => nodes.reduce((sum, node) => sum + heardOn(node).length, 0);
+    await Promise.race([until(() => heard() === 2 * count), pause(2_000)]);
+    expect(heard()).toBe(2 * count);
+  });
+
   it('has not forgotten an echo where a node is suspected again a moment later', async () => {
     const agent = await anAgent();
     agent.once('message', (bytes, from) => {

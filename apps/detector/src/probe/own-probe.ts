@@ -1,6 +1,7 @@
 import type { OwnProbe, SshSign } from '#contracts';
 import { EchoProbe, type EchoAnswer } from './echo-probe.js';
 import type { ProbeKeys } from './fleet-keys.js';
+import { startGap } from './limits.js';
 import { sshSign } from './tcp-sign.js';
 
 /** ms until ssh is tried again where it has just answered: a living host's log is not to be filled. */
@@ -68,11 +69,13 @@ export class OwnProbes {
       }
     for (const [node, { echoedAt, bannerAt = -Infinity }] of this.signs)
       if (performance.now() - Math.max(bannerAt, ...echoedAt.values()) > BANNER_KEPT) this.signs.delete(node);
+    const suspected: ProbeTarget[] = [];
     for (const target of targets) {
       const known = this.looks.get(target.node);
       if (known) known.target = target;
-      else this.begin(target);
+      else suspected.push(target);
     }
+    suspected.forEach((target, i) => this.begin(target, Math.floor(i * startGap(suspected.length, target.round))));
   }
 
   /** Datagrams that came to the monitor and were not signed by this cluster, since the start. */
@@ -109,7 +112,8 @@ export class OwnProbes {
     return [...look.echoedAt].filter(([, at]) => now - at < freshness).map(([network]) => network);
   }
 
-  private begin(target: ProbeTarget): void {
+  /** @param delay ms until the first datagram */
+  private begin(target: ProbeTarget, delay: number): void {
     const look: Look = {
       target,
       echoedAt: new Map(),
@@ -119,7 +123,8 @@ export class OwnProbes {
     };
     this.signs.delete(target.node);
     this.looks.set(target.node, look);
-    this.round(look);
+    if (delay === 0) this.round(look);
+    else look.timer = setTimeout(() => this.round(look), delay);
   }
 
   private round(look: Look): void {
