@@ -130,8 +130,9 @@ describe('a fleet in virtual time', () => {
   it('nor a process that had just begun to speak then, of which nothing tells how late its word came', () => {
     const stopped: Fault = { kind: 'monitor-pause', from: 10_000, until: 14_000 };
     const began: Fault = { kind: 'restart', node: 3, from: 9990, until: 10_040 };
-    const f = after(4, 1, 20_000, [death(0, 8000), stopped, began, death(3, 10_500)]);
-    expect(downs(f)).toEqual([]);
+    // What the monitor reads first may be a report, or a question.
+    for (const seed of [1, 2, 3, 4])
+      expect(downs(after(4, seed, 20_000, [death(0, 8000), stopped, began, death(3, 10_500)]))).toEqual([]);
   });
 
   it.each(['same', 'other'] as const)(
