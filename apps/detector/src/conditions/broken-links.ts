@@ -23,7 +23,7 @@ const idOf = (x: string, y: string): string => (x < y ? `${x}~${y}` : `${y}~${x}
 function brokenLinks(s: Sight): Map<string, BrokenLink> {
   const seen = new Map(s.nodes.filter(isSeen).map((n) => [n.name, n]));
   const silent: { a: string; b: string; network: string }[] = [];
-  for (const target of seen.values())
+  for (const target of [...seen.values()].filter((t) => s.remarked.has(t.name)))
     for (const observer of target.watchedBy)
       for (const network of sharedBy(seen.get(observer), target))
         if (s.link(observer, target.name, network)?.state === 'silent')

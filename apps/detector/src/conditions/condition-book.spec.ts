@@ -113,6 +113,23 @@ describe('what is beside the verdicts', () => {
     expect(ids(22_000)).toEqual(['partly-heard=a']);
   });
 
+  it('is a node of whose probes most of its observers lose many', () => {
+    report(0, []);
+    for (const observer of NAMES.slice(1)) {
+      const said = reports.of(observer)!.report;
+      const lossy: Report['peers'][number] = [
+        'a',
+        [
+          [0, 200, 150],
+          [0, 200],
+        ],
+      ];
+      const peers = said.peers.map((p) => (p[0] === 'a' ? lossy : p));
+      reports.hear({ ...said, seq: said.seq + 1, peers }, 1000, n);
+    }
+    expect(ids(1000)).toEqual(['link-quality=a']);
+  });
+
   it('is no link of a node that is suspect', () => {
     verdict('a', 'SUSPECT');
     expect(lasting(NAMES.slice(1).map((p): [string, string] => ['a', p]))).toEqual([]);

@@ -101,6 +101,7 @@ export class ConditionBook {
     });
     return {
       nodes,
+      remarked: remarkedIn(healthy.values()),
       link: (observer, target, network) => {
         const heard = healthy.get(observer);
         const link = heard?.links.get(target)?.[heard.report.networks.indexOf(network)];
@@ -109,4 +110,12 @@ export class ConditionBook {
       },
     };
   }
+}
+
+function remarkedIn(reports: Iterable<Heard>): Set<string> {
+  const remarked = new Set<string>();
+  for (const { links } of reports)
+    for (const [target, each] of links)
+      for (const [misses, , lost = 0] of each) if (misses > 0 || lost > 0) remarked.add(target);
+  return remarked;
 }

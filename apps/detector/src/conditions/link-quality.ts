@@ -37,6 +37,7 @@ export function qualityConditions(s: Sight, was: BadLinks): { conditions: Detect
 
 /** Lower median of what its observers lost; undefined: nobody counted. */
 function lossOf(s: Sight, node: { name: string; watchedBy: readonly string[] }, network: string): number | undefined {
+  if (!s.remarked.has(node.name)) return 0;
   const lost: number[] = [];
   let counted = 0;
   for (const observer of node.watchedBy) {

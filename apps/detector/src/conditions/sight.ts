@@ -15,6 +15,8 @@ export interface SightedNode {
 export interface Sight {
   /** Members. */
   nodes: readonly SightedNode[];
+  /** All of whom somebody misses or loses probes, and maybe others. Of the rest no link is looked at: that is nearly everyone. */
+  remarked: ReadonlySet<string>;
   /** What a fresh, willing observer that can send to it there says; undefined: nothing that counts. */
   link(observer: string, target: string, network: string): { state: LinkClass; link: LinkObservation } | undefined;
 }

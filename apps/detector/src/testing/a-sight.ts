@@ -26,6 +26,7 @@ export function aSight(
   });
   return {
     nodes,
+    remarked: new Set(names),
     link: (observer, target, network) => {
       const said = says(observer, target, network);
       if (said === 'absent') return undefined;
