@@ -4,7 +4,6 @@
  * other. Each leaves docs/results/<part>.json: what ran, on which commit and machine, from which seed, and what came of
  * it; single scenarios, as after a mend, docs/results/scenarios-again.json. The last line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
  */
-import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -77,8 +76,6 @@ async function longScenarios(wanted = ['long']) {
   return { ...counts, result: last.startsWith('{') ? { scenarios: JSON.parse(last).scenarios } : { said: last } };
 }
 
-const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim();
-
 function wrong(text) {
   process.stderr.write(`test:long: ${text}\n`);
   process.exit(2);
@@ -123,8 +120,8 @@ if (list) {
 waitOnInterrupt();
 // Built by the set-up, which runs before this.
 const { describeMachine } = await import('../dist/bench/src/machine.js');
-const commit = git('rev-parse', 'HEAD');
-const dirty = git('status', '--porcelain', '--', '.', ':!docs/results') !== '';
+const { describeCommit } = await import('../dist/bench/src/commit.js');
+const { commit, dirty } = describeCommit();
 process.stdout.write(`test:long: seed ${seed}, commit ${commit}${dirty ? ' with changes' : ''}\n`);
 const outcomes = [];
 for (const [i, name] of names.entries()) {

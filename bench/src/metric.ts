@@ -18,6 +18,13 @@ export interface BenchResult {
   bench: string;
   machine: string;
   metrics: Metric[];
+  /** Parts that gave no figures, or not all of theirs, and why; only where there are such. */
+  failed?: FailedPart[];
+}
+
+export interface FailedPart {
+  part: string;
+  why: string;
 }
 
 export interface BenchOptions {
@@ -25,6 +32,8 @@ export interface BenchOptions {
   say: (line: string) => void;
   /** Fewer rounds, where all of them take long. */
   quick: boolean;
+  /** One part of several. One that fails is in the result as `failed`, and what the others find is not lost for it. */
+  attempt: (part: string, work: () => Promise<void>) => Promise<void>;
 }
 
 /** Its figures come at the end. */

@@ -1,8 +1,12 @@
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
 import { MusterError } from '#contracts';
 import { apiBench } from './api/api.bench.js';
+import { describeCommit } from './commit.js';
 import { detectBench } from './detect/detect.bench.js';
-import { machine } from './machine.js';
-import { reached, type Bench, type BenchResult, type Metric } from './metric.js';
+import { describeMachine, machine } from './machine.js';
+import { reached, type Bench, type BenchResult, type FailedPart, type Metric } from './metric.js';
 import { furnish, isInside, runInside } from './sandbox.js';
 
 const benches: Record<string, { run: Bench; sandbox?: true }> = {
@@ -10,10 +14,11 @@ const benches: Record<string, { run: Bench; sandbox?: true }> = {
   detect: { run: detectBench, sandbox: true },
 };
 
-const USAGE = `usage: npm run bench -- NAME [--quick] [--json]
+const USAGE = `usage: npm run bench -- NAME [--quick] [--json] [--out FILE]
   ${Object.keys(benches).join(', ')}
   --quick                           fewer rounds, where a bench takes long; said beside each figure
-  npm run -s bench -- api --json    the last line is {bench, machine, metrics}`;
+  npm run -s bench -- api --json    the last line is {bench, machine, metrics}; with {failed}, and exit 1, where a part failed
+  npm run bench -- detect --out docs/results/bench-detect.json   with commit, date and machine`;
 
 function table(metrics: Metric[]): string {
   const rows = metrics.map((m) => [
@@ -35,11 +40,23 @@ function table(metrics: Metric[]): string {
     .join('\n');
 }
 
+function read(args: string[]): { name: string; json: boolean; quick: boolean; out: string | undefined } {
+  try {
+    const flag = { type: 'boolean', default: false } as const;
+    const options = { json: flag, quick: flag, out: { type: 'string' } } as const;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const [name, ...more] = positionals;
+    if (name === undefined || more.length > 0) throw new MusterError('BAD_REQUEST', 'one bench at a time');
+    return { name, json: values.json, quick: values.quick, out: values.out };
+  } catch (e) {
+    throw new MusterError('BAD_REQUEST', USAGE, {}, { cause: e });
+  }
+}
+
 async function main(args: string[]): Promise<void> {
-  const [json, quick] = ['--json', '--quick'].map((option) => args.includes(option));
-  const [name, ...more] = args.filter((a) => a !== '--json' && a !== '--quick');
-  const bench = name === undefined ? undefined : benches[name];
-  if (name === undefined || bench === undefined || more.length > 0) throw new MusterError('BAD_REQUEST', USAGE);
+  const { name, json, quick, out } = read(args);
+  const bench = benches[name];
+  if (bench === undefined) throw new MusterError('BAD_REQUEST', USAGE);
   if (bench.sandbox === true) {
     if (!isInside()) {
       process.exitCode = await runInside();
@@ -47,9 +64,36 @@ async function main(args: string[]): Promise<void> {
     }
     await furnish();
   }
-  const metrics = await bench.run({ say: (line) => process.stderr.write(`  ${line}\n`), quick: quick === true });
-  const result: BenchResult = { bench: name, machine: machine(), metrics };
-  process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);
+  // What may be in the way of the file is found before all the work.
+  const keep = out === undefined ? undefined : keeper(out, name, quick);
+  const say = (line: string): boolean => process.stderr.write(`  ${line}\n`);
+  const failed: FailedPart[] = [];
+  const attempt = async (part: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (e) {
+      const why = e instanceof Error ? e.message : String(e);
+      failed.push({ part, why });
+      say(`${part} FAILED: ${why}`);
+    }
+  };
+  const metrics = await bench.run({ say, quick, attempt });
+  const result: BenchResult = { bench: name, machine: machine(), metrics, ...(failed.length > 0 && { failed }) };
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);
+  keep?.(result);
+  if (failed.length > 0) process.exitCode = 1;
+}
+
+/** Writes a result as the long tests write theirs, with what it was found with and on. */
+function keeper(file: string, bench: string, quick: boolean): (result: BenchResult) => void {
+  const date = new Date();
+  const begun = { name: `bench-${bench}`, ...describeCommit(), date: date.toISOString(), machine: describeMachine() };
+  accessSync(dirname(file), constants.W_OK);
+  return ({ metrics, failed }) => {
+    const seconds = Math.round((Date.now() - date.getTime()) / 1000);
+    const told = { ...begun, seconds, quick, metrics, ...(failed && { failed }) };
+    writeFileSync(file, `${JSON.stringify(told, undefined, 2)}\n`);
+  };
 }
 
 main(process.argv.slice(2)).catch((e: unknown) => {

@@ -10,7 +10,7 @@ import { standInWorker } from '../worker-stand-in.js';
 import { CLUSTER, ControlPlane } from '../control-plane.js';
 import { killAndWait } from './kill-and-wait.js';
 import { Watch } from './watch.js';
-import { CONTROL, NETWORKS, on, plug, unplug, unwire, wire, type Host } from './wires.js';
+import { CONTROL, NETWORKS, on, plug, unplug, type Host } from './wires.js';
 
 const AGENT = join(import.meta.dirname, '..', '..', '..', 'apps', 'agent', 'src', 'main.js');
 export const PORT = 7946;
@@ -34,8 +34,7 @@ export class AgentFleet {
   ) {}
 
   /** Resolves when everybody hears everybody. */
-  static async start(count: number): Promise<AgentFleet> {
-    const hosts = await wire(count);
+  static async start(hosts: readonly Host[]): Promise<AgentFleet> {
     const nodes = hosts.map((host): BenchNode => ({ name: `node${host.n}-${SERIAL}`, host }));
     const agents = nodes.map(({ name }) => name);
     const plane = await ControlPlane.start(['inventory', 'detector', 'gateway'], {
@@ -105,7 +104,6 @@ export class AgentFleet {
     await Promise.all(this.nodes.map(({ name }) => this.kill(name)));
     await this.worker.close();
     await this.plane.stop();
-    await unwire(this.nodes.map(({ host }) => host));
   }
 
   private boot({ name, host }: BenchNode): void {

@@ -68,11 +68,15 @@ export function median(values: readonly number[]): number {
 }
 
 /** For people: `20 kills: 2914 / 3180 / 3391 ms`. */
-export function summary({ ms, void: voided, wrong }: Kills): string {
+export function summary({ ms, ...rest }: Kills): string {
   const three = [Math.min(...ms), median(ms), Math.max(...ms)].map((n) => n.toFixed(0)).join(' / ');
-  const more = [
-    ...(voided > 0 ? [`${voided} more were void`] : []),
-    ...(wrong.length > 0 ? [`wrongly told: ${wrong.join(', ')}`] : []),
-  ];
-  return [`${ms.length} kills: ${three} ms (least, median, most)`, ...more].join('; ');
+  return [`${ms.length} kills: ${three} ms (least, median, most)`, ...besides(rest)].join('; ');
 }
+
+/** What figures of these kills are taken from: `20 kills`, and what else happened. */
+export const taken = ({ ms, ...rest }: Kills): string => [`${ms.length} kills`, ...besides(rest)].join('; ');
+
+const besides = ({ void: voided, wrong }: Omit<Kills, 'ms'>): string[] => [
+  ...(voided > 0 ? [`${voided} more were void`] : []),
+  ...(wrong.length > 0 ? [`wrongly told: ${wrong.join(', ')}`] : []),
+];

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
 import { killAndWait } from './kill-and-wait.js';
-import { on, plug, unplug, unwire, wire, type Host } from './wires.js';
+import { on, plug, unplug, type Host } from './wires.js';
 
 const PORT = 7946;
 const LIMIT_MS = 60_000;
@@ -26,8 +26,8 @@ export class SerfFleet {
   private constructor(private readonly hosts: readonly Host[]) {}
 
   /** Resolves when everybody knows everybody. */
-  static async start(count: number): Promise<SerfFleet> {
-    const fleet = new SerfFleet(await wire(count));
+  static async start(hosts: readonly Host[]): Promise<SerfFleet> {
+    const fleet = new SerfFleet(hosts);
     try {
       for (const host of fleet.hosts) await fleet.join(host);
       return fleet;
@@ -60,7 +60,6 @@ export class SerfFleet {
 
   async stop(): Promise<void> {
     await Promise.all([...this.agents.keys()].map((name) => this.kill(name)));
-    await unwire(this.hosts);
   }
 
   private living(but: Host): Host[] {

@@ -25,11 +25,21 @@ const mac = (network: keyof typeof OCTET, n: number): string =>
   `02:77:00:0${OCTET[network]}:00:${n.toString(16).padStart(2, '0')}`;
 const port = (network: keyof typeof OCTET, n: number): string => `${network[0]}${n}`;
 
+/** Two switches and `count` hosts, in a sandbox, for as long as the work takes. */
+export async function wired<T>(count: number, work: (hosts: readonly Host[]) => Promise<T>): Promise<T> {
+  const hosts = await wire(count);
+  try {
+    return await work(hosts);
+  } finally {
+    await unwire(hosts);
+  }
+}
+
 /**
- * Two switches and `count` hosts, in a sandbox. Everybody knows everybody's hardware address: the kernel's table of them
+ * Everybody knows everybody's hardware address: the kernel's table of them
  * is one for all namespaces, and too small for 32 hosts that all talk to each other.
  */
-export async function wire(count: number): Promise<Host[]> {
+async function wire(count: number): Promise<Host[]> {
   const hosts = Array.from({ length: count }, (_, i) => hostOf(i + 1));
   const lines = NETWORKS.flatMap((network) => [
     `link add ${network} address ${mac(network, 0)} type bridge`,
@@ -64,8 +74,7 @@ export async function wire(count: number): Promise<Host[]> {
   return hosts;
 }
 
-/** All of it is gone. */
-export async function unwire(hosts: readonly Host[]): Promise<void> {
+async function unwire(hosts: readonly Host[]): Promise<void> {
   await ip(undefined, [
     // A namespace goes some time after its last process: its cables would keep their names until then.
     ...hosts.flatMap((h) => NETWORKS.map((network) => `link del ${port(network, h.n)}`)),
@@ -89,21 +98,25 @@ export const plug = (h: Host): Promise<void> =>
 
 /** Of whatever comes in over a network, at every host and at the control machine, so many in a hundred are lost. */
 export async function lose(hosts: readonly Host[], percent: number): Promise<void> {
-  const drop = `iifname { ${NETWORKS.join(', ')} } numgen random mod 100 < ${percent} drop`;
+  const drop = `iifname { ${NETWORKS.join(', ')} } numgen random mod 100 < ${percent} counter drop`;
   const rules = `table inet bench {\n chain input {\n type filter hook input priority 0\n ${drop}\n }\n}\n`;
   await everywhere(hosts, ['nft', '-f', '-'], rules);
 }
 
-export const loseNothing = (hosts: readonly Host[]): Promise<void> =>
-  everywhere(hosts, ['nft', 'delete', 'table', 'inet', 'bench']);
+/** No more are lost from now on; answers how many were. */
+export async function loseNothing(hosts: readonly Host[]): Promise<number> {
+  const tables = await everywhere(hosts, ['nft', 'list', 'table', 'inet', 'bench']);
+  await everywhere(hosts, ['nft', 'delete', 'table', 'inet', 'bench']);
+  return tables.reduce((sum, table) => sum + Number(/counter packets (\d+)/.exec(table)?.[1]), 0);
+}
 
 async function everywhere(
   hosts: readonly Host[],
   [command, ...args]: [string, ...string[]],
   input = '',
-): Promise<void> {
+): Promise<string[]> {
   const commands: [string, string[]][] = [[command, args], ...hosts.map((h) => on(h, command, ...args))];
-  await Promise.all(commands.map(([c, a]) => run(c, a, { input })));
+  return Promise.all(commands.map(([c, a]) => run(c, a, { input })));
 }
 
 /** A command that is to run on this host, as its own first process: its pid is the command's. */
