@@ -6,14 +6,15 @@ import { D11, D11cut, D12 } from './monitor.js';
 import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
 import { D19D20, D21 } from './peers.js';
 import { D22, D22parts } from './rejoin.js';
+import { D25 } from './voiceless.js';
 import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
 import { D15, D16, D18, D18vote } from './wire.js';
 
 /** On the fleet of faults: death and cables. */
-export const deathAndNetworks: readonly Scenario[] = [D1, D3, D4, D6, D8, D10];
+export const deathAndNetworks: readonly Scenario[] = [D1, D3, D4, D6, D8, D10, D22];
 
 /** None of them leaves a host to be set up again: they share a fleet with the operations, and come before these. */
-export const agentsAndMonitor: readonly Scenario[] = [D2, D13, D15, D18, D19D20, D21, D22];
+export const agentsAndMonitor: readonly Scenario[] = [D2, D13, D15, D18, D19D20, D21];
 
 /** Minutes each, or on fleets of another size. */
 export const detectionLong: readonly Scenario[] = [
@@ -30,6 +31,7 @@ export const detectionLong: readonly Scenario[] = [
   D11cut,
   D12,
   D13agent,
+  D25,
   D16,
   D18vote,
   ...D22parts,
