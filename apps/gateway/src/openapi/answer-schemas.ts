@@ -1164,6 +1164,12 @@ export const namedSchemas: Record<string, Schema> = {
             description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
           },
           accusers: { type: 'number' },
+          networksOut: {
+            type: 'array',
+            items: { type: 'string' },
+            description:
+              'Networks of the node on which most members that report cannot send to anybody: it was judged by the others, and by the fewer. Absent: none.',
+          },
           members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
           sightedReporters: {
             type: 'number',
@@ -1848,6 +1854,12 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'Observers whose majority must accuse: those by the plan, or those that were polled.',
       },
       accusers: { type: 'number' },
+      networksOut: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Networks of the node on which most members that report cannot send to anybody: it was judged by the others, and by the fewer. Absent: none.',
+      },
       members: { type: 'number', description: 'Enrolled nodes minus cordoned minus confirmed off.' },
       sightedReporters: {
         type: 'number',
