@@ -831,6 +831,22 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'a vote is lost unseen: an agent whose reports have stopped raises no alarm while others hear it',
+    file: 'apps/detector/src/conditions/silent-agents.ts',
+    find: 'if (isSeen(v)) silentFor.set(v.name, before === undefined ? 0 : before + passed);',
+    replace: 'if (isSeen(v)) silentFor.set(v.name, 0);',
+    specs: ['apps/detector/src/conditions/silent-agents.spec.ts'],
+  },
+  {
+    area: 'detect',
+    name: 'a vote is lost unseen: reports that cannot be read raise no alarm',
+    file: 'apps/detector/src/observers/report-inbox.ts',
+    find: 'else if (watched?.has(node)) this.agents.hearUnreadable(node, now);',
+    replace: '',
+    specs: ['apps/detector/src/observers/report-inbox.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'what a lister prints takes its node’s vote',
     file: 'libs/contracts/src/report.ts',
     find: 'leaveOutBroken(r as Report);',
