@@ -135,6 +135,8 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       registry: 0.3,
       numbers: 0.5,
       clock: 1,
+      unsent: 1,
+      'unsent-network': 0.6,
     })
   ) {
     case 'death':
@@ -204,6 +206,24 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       return [{ kind: 'registry', ...lasts }];
     case 'numbers':
       return [{ kind: 'numbers', from, until: Infinity, profile: dice.of(['lan', 'lan', 'fast', 'fast', 'wan']) }];
+    case 'unsent': {
+      // Without a route to some, or with an interface that is down.
+      const to = dice.chance(0.5) ? [...all, MONITOR] : dice.some(all, Math.ceil(size / 2));
+      return [{ kind: 'unsent', ...lasts, node, to, networks: some }];
+    }
+    case 'unsent-network': {
+      // Carriers fall, and addresses with them: on nearly all nodes, within a second or so. Or one loses its routes.
+      const to = dice.chance(0.6) ? [...all, MONITOR] : [node];
+      const whose = dice.chance(0.6) ? all : dice.some(all, size);
+      return whose.map((n) => ({
+        kind: 'unsent',
+        node: n,
+        to,
+        networks: some,
+        from: from + dice.roll() * 1500,
+        until,
+      }));
+    }
     case 'clock':
       return [MONITOR, node].map((n) => ({
         kind: 'clock',

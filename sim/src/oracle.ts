@@ -28,6 +28,10 @@ export interface Spoken {
   abstains: boolean;
   /** By target: whether it had been silent for so long, while this process ran, that it may be accused. */
   mayAccuse: boolean[];
+  /** By target: networks on which too little left for it in that time to be missed. */
+  unasked: string[][];
+  /** Networks on which nothing of it leaves to anybody. */
+  mute: string[];
 }
 
 interface LastWord {
@@ -176,7 +180,12 @@ export class Oracle {
     const { epoch, seq, leaving } = report;
     const stoodLately = this.stoodLately(node, at);
     const mayAccuse = this.names.map((_n, target) => !stoodLately && this.wasSilent(node, target, at));
-    return { node, epoch, seq, at, leaving: leaving !== undefined, abstains: stoodLately, mayAccuse };
+    const unasked = this.names.map((_n, target) =>
+      mayAccuse[target] ? this.h.networks.filter((network) => !this.wasAsked(node, target, network, at)) : [],
+    );
+    const mute = this.h.networks.filter((network) => this.isMute(node, network, at));
+    const abstains = stoodLately || mute.length === this.h.networks.length;
+    return { node, epoch, seq, at, leaving: leaving !== undefined, abstains, mayAccuse, unasked, mute };
   }
 
   /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
@@ -242,9 +251,19 @@ export class Oracle {
     for (let node = 0; node < this.names.length; node++) {
       const verdict = verdictOf(node);
       if (blind && verdict !== 'UNKNOWN') this.violated(node, now, `${verdict} while too few members report`);
+      this.mustNotLive(node, now, verdict);
       if (verdict === 'DOWN') this.mustBeSighted(node, now);
       else if (now - (this.signAt[node] as number) > this.bound) this.mustNotBeDead(node, now, verdict);
     }
+  }
+
+  /** It has given no sign of life to anybody for so long that whoever has heard it says so no longer. */
+  private mustNotLive(node: number, now: number, verdict: VerdictKind): void {
+    if (verdict !== 'UP' && verdict !== 'DEGRADED') return;
+    const unheard = 2 * this.bound + this.n.freshness;
+    const silent = now - (this.signAt[node] as number);
+    if (silent <= unheard || this.quietUntil > now - unheard || this.troubled(MONITOR, now - unheard, now)) return;
+    this.violated(node, now, `${verdict}, although it has answered nobody for so long`);
   }
 
   private keepQuiet(now: number, { reportPeriod }: DetectionSettings): void {
@@ -282,9 +301,10 @@ export class Oracle {
 
   private mustBeDead(node: number, at: number): void {
     const observers = this.observers[node] as number[];
+    const out = this.networksOut(at);
     const accusers = observers.filter((o) => {
       const word = this.words[o];
-      return word && this.reports(o, at) && word.spoken.mayAccuse[node];
+      return word && this.reports(o, at) && this.accuses(word.spoken, node, out);
     });
     if (accusers.length * 2 <= observers.length)
       this.violated(
@@ -309,11 +329,42 @@ export class Oracle {
     const others = this.members.filter((m) => m !== node);
     const accusers = others.filter((o) => {
       if (!this.reports(o, at)) return false;
-      if (this.observers[node]?.includes(o)) return this.words[o]?.spoken.mayAccuse[node];
+      if (this.observers[node]?.includes(o)) {
+        const spoken = this.words[o]?.spoken;
+        return spoken !== undefined && this.accuses(spoken, node, this.networksOut(at));
+      }
       return at - ((this.pollAccusedAt[o] as Float64Array)[node] as number) <= this.n.freshness;
     });
     if (accusers.length * 2 <= others.length)
       this.violated(node, at, `DOWN, yet only ${accusers.length} of ${others.length} members were without its answer`);
+  }
+
+  /** Silent for x on every network on which it was asked; one on which it was not must be out for most, and for itself. */
+  private accuses(spoken: Spoken, target: number, out: readonly string[]): boolean {
+    const unasked = spoken.unasked[target] as string[];
+    return (
+      spoken.mayAccuse[target] === true &&
+      unasked.length < this.h.networks.length &&
+      unasked.every((network) => out.includes(network) && spoken.mute.includes(network))
+    );
+  }
+
+  /** On which nothing leaves more than half of those that report, and two of them at least. */
+  private networksOut(at: number): string[] {
+    const words = this.members.filter((m) => this.reports(m, at)).map((m) => this.words[m]?.spoken.mute ?? []);
+    return this.h.networks.filter((network) => {
+      const mute = words.filter((w) => w.includes(network)).length;
+      return mute >= 2 && mute * 2 > words.length;
+    });
+  }
+
+  /** Nothing has left it for an interval; what it says of itself is as of a moment before. */
+  private isMute(node: number, network: string, at: number): boolean {
+    const { interval } = this.numbersOf(node, at);
+    const others = this.names.map((_n, i) => i).filter((i) => i !== node);
+    return [0, 0.5, 1].every((share) =>
+      others.every((to) => !this.world.sends(node, to, network, at - share * interval)),
+    );
   }
 
   /** Also of a DOWN that was said before, and is held. */
@@ -352,6 +403,7 @@ export class Oracle {
       switch (f.kind) {
         case 'pause':
         case 'stall':
+        case 'unsent':
           return f.node === node && between(f);
         case 'cut':
           return (
@@ -407,6 +459,15 @@ export class Oracle {
 
   private loopGapOf(node: number, t: number): number {
     return this.numbersOf(node, t).loopGap;
+  }
+
+  /** For as long as x, what it sent to the target on this network left it, and had no answer. */
+  private wasAsked(observer: number, target: number, network: string, at: number): boolean {
+    const since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
+    const n = this.numbersOf(observer, at);
+    const asked = at - since - this.world.unsentFor(observer, target, network, since, at);
+    const tuned = this.numbersOf(observer, since - 2 * n.interval) === n ? 0 : n.interval;
+    return asked >= silence(n) * IN_TIME - n.interval - tuned;
   }
 
   /** No answer for x; and this process ran for long enough since to have sent and missed all the probes. */

@@ -3,9 +3,10 @@ import { LinkObservations } from '../../apps/agent/src/links/link-observation.js
 import { ProbeSchedule } from '../../apps/agent/src/links/probe-schedule.js';
 import { Greetings } from '../../apps/agent/src/membership/greetings.js';
 import { Membership, membershipNumbers } from '../../apps/agent/src/membership/membership.js';
-import { buildReport } from '../../apps/agent/src/report/build-report.js';
+import { buildReport, whyAbstain } from '../../apps/agent/src/report/build-report.js';
 import { PollRound } from '../../apps/agent/src/poll/poll-round.js';
 import { ReportTiming } from '../../apps/agent/src/report/report-timing.js';
+import { SendFailures } from '../../apps/agent/src/wire/send-failures.js';
 import type { Process } from './world.js';
 
 /** As in the agent: a peer is lost after this many times the misses that make it silent. */
@@ -30,6 +31,8 @@ export interface Arrival {
 /** The agent's way to the world. */
 export interface AgentPort {
   ask(kind: Question, peer: string, network: string, now: number): string;
+  /** Whether it left this host. */
+  leaves(peer: string, network: string, now: number): boolean;
   /** An echo was read, whatever the agent made of it. */
   read(arrival: Arrival): void;
   publish(report: Report, now: number): void;
@@ -74,6 +77,8 @@ export class SimAgent {
   private seq = 0;
   private otherChanges = 0;
   private abstained = false;
+  private readonly failures: ReadonlyMap<string, SendFailures>;
+  private mute = '';
 
   constructor(
     private readonly self: AgentSelf,
@@ -81,7 +86,8 @@ export class SimAgent {
     private readonly port: AgentPort,
     now: number,
   ) {
-    const { n, peers, random } = self;
+    const { n, networks, peers, random } = self;
+    this.failures = new Map(networks.map((network) => [network, new SendFailures()]));
     this.n = n;
     this.phase = random();
     this.links = new LinkObservations(n);
@@ -145,7 +151,9 @@ export class SimAgent {
       }
     for (const { peer, network } of this.schedule.due(now, (t) => !this.links.link(t.peer, t.network)?.pending)) {
       if (this.membership.isLost(peer)) continue;
-      this.links.sent(peer, network, this.port.ask('echo', peer, network, now), now);
+      const nonce = this.port.ask('echo', peer, network, now);
+      this.links.sent(peer, network, nonce, now);
+      if (!this.leaves(peer, network, now)) this.links.unsent(nonce, now, 'ENETUNREACH');
     }
     if (this.asked.length + this.polls.length > 0) this.stepPolls(now);
     this.greetings.expire(now);
@@ -154,6 +162,9 @@ export class SimAgent {
       this.abstained = !this.abstained;
       this.otherChanges++;
     }
+    const mute = this.self.networks.filter((network) => (this.sendErrors(now)[network] as number) > 0).join();
+    if (mute !== this.mute) this.otherChanges++;
+    this.mute = mute;
     if (this.timing.due(now, this.links.changes + this.otherChanges)) this.publish(now);
   }
 
@@ -171,7 +182,7 @@ export class SimAgent {
         peers: peers.keys(),
         links: this.links,
         now,
-        sendErrors: {},
+        sendErrors: this.sendErrors(now),
         loopGapMs: this.gapSinceReport,
         warnings: [],
         metrics: undefined,
@@ -189,11 +200,15 @@ export class SimAgent {
       this.polls.push({
         ...poll,
         round: new PollRound(poll.request, name, networks, now),
-        abstain: this.links.abstains(now),
+        abstain: this.abstains(now),
       });
     this.asked = this.asked.filter((p) => p.at > now);
     for (const { round } of this.polls)
-      for (const probe of round.due(now)) round.sent(probe, this.port.ask('polled', probe.target, probe.network, now));
+      for (const probe of round.due(now)) {
+        const nonce = this.port.ask('polled', probe.target, probe.network, now);
+        round.sent(probe, nonce);
+        if (!this.leaves(probe.target, probe.network, now)) round.unsent(nonce);
+      }
     const done = this.polls.filter(({ round }) => round.done(now));
     this.polls = this.polls.filter((p) => !done.includes(p));
     for (const { round, abstain, answer, at } of done)
@@ -201,7 +216,7 @@ export class SimAgent {
         {
           node: name,
           epoch: this.process.epoch,
-          abstain: abstain || this.links.abstains(now),
+          abstain: abstain || this.abstains(now),
           targets: round.answer(),
         },
         at,
@@ -210,8 +225,27 @@ export class SimAgent {
   }
 
   private greet(peer: string, now: number): void {
-    for (const network of this.self.peers.get(peer) ?? [])
+    for (const network of this.self.peers.get(peer) ?? []) {
       this.greetings.sent(this.port.ask('welcome', peer, network, now), peer, network, now + membershipNumbers.limit);
+      this.leaves(peer, network, now);
+    }
+  }
+
+  /** What a send has come to, counted. */
+  private leaves(peer: string, network: string, now: number): boolean {
+    const leaves = this.port.leaves(peer, network, now);
+    if (leaves) this.failures.get(network)?.left();
+    else this.failures.get(network)?.failed(now);
+    return leaves;
+  }
+
+  private sendErrors(now: number): Record<string, number> {
+    return Object.fromEntries([...this.failures].map(([network, f]) => [network, f.total(this.n, now)]));
+  }
+
+  private abstains(now: number): boolean {
+    const { networks } = this.self;
+    return whyAbstain({ links: this.links, networks, sendErrors: this.sendErrors(now), now }) !== undefined;
   }
 
   /** The real loop reads what waits in its sockets before it looks at its clock. */

@@ -171,6 +171,7 @@ export class SimulatedFleet {
     const peers = new Map(this.plan.peersOf(host.name).map((peer) => [peer, networks]));
     const port: AgentPort = {
       ask: (kind, peer, network, at) => this.ask(kind, node, peer, network, at),
+      leaves: (peer, network, at) => this.world.sends(node, this.index.get(peer) as number, network, at),
       read: (arrival) => {
         if (!arrival.forged) this.oracle.read(node, this.index.get(arrival.peer) as number, arrival);
       },

@@ -26,6 +26,12 @@ export type Fault = Lasting &
         networks: string[];
         oneWay: boolean;
       } /** Datagrams and reports, a → b. */
+    | {
+        kind: 'unsent';
+        node: number;
+        to: number[];
+        networks: string[];
+      } /** What it sends to these does not leave it. */
     | { kind: 'stall'; node: number } /** Its reports wait, and come together. */
     | { kind: 'replay'; node: number } /** Somebody answers for it with its echoes of before. */
     | { kind: 'bus' } /** No NATS server. */
@@ -127,6 +133,7 @@ export class World {
 
   /** Whether what is sent at t arrives, but for loss. */
   passes(from: number, to: number, network: string, t: number): boolean {
+    if (!this.sends(from, to, network, t)) return false;
     for (const cut of this.cuts) {
       if (t < cut.from || t >= cut.until || !cut.networks.includes(network)) continue;
       const a = cut.side[from === MONITOR ? this.size : from];
@@ -134,6 +141,20 @@ export class World {
       if ((a === 1 && b === 2) || (!cut.oneWay && a === 2 && b === 1)) return false;
     }
     return true;
+  }
+
+  /** Whether what it sends then leaves the node at all. */
+  sends(from: number, to: number, network: string, t: number): boolean {
+    for (const f of this.of('unsent'))
+      if (f.node === from && t >= f.from && t < f.until && f.networks.includes(network) && f.to.includes(to))
+        return false;
+    return true;
+  }
+
+  /** ms of this span in which nothing that it sent to that one there left the node. */
+  unsentFor(from: number, to: number, network: string, since: number, until: number): number {
+    const spans = this.of('unsent').filter((f) => f.node === from && f.networks.includes(network) && f.to.includes(to));
+    return joined(spans).reduce((sum, f) => sum + Math.max(0, Math.min(f.until, until) - Math.max(f.from, since)), 0);
   }
 
   /** For people and for what must not depend on it. */

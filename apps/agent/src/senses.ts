@@ -21,11 +21,6 @@ import { UdpSocket } from './wire/udp-socket.js';
 
 /** A peer is lost after this many times the misses that make it silent: full rate while a power-off is decided. */
 const LOST_FACTOR = 4;
-/**
- * Intervals without a datagram that left, although some were to: in one, every peer is probed, so there is none on that
- * network to whom we can send. One peer whose route is gone is not that.
- */
-const MUTE_INTERVALS = 1.5;
 /** ms; a peer with another list version makes us ask for ours, but not more often. */
 const HINT_GAP = 10_000;
 /** ms between two questions to our own registered address, while we are bound to another one. */
@@ -164,17 +159,15 @@ export class Senses {
   }
 
   private sendErrorsOn(network: string, now: number): number {
-    const socket = this.sockets.get(network);
-    if (!socket || socket.failingFor(now) < this.p.known.detection.interval * MUTE_INTERVALS) return 0;
-    return socket.sendErrors;
+    return this.sockets.get(network)?.failures.total(this.p.known.detection, now) ?? 0;
   }
 
   private turnMute(network: string, mute: boolean): void {
     this.muteChanges++;
     if (mute) this.muteOn.add(network);
     else this.muteOn.delete(network);
-    const { lastError: reason, sendErrors } = this.sockets.get(network) ?? {};
-    if (mute) this.p.log.warn('nothing can be sent', { network, reason, sendErrors });
+    const reason = this.sockets.get(network)?.lastError;
+    if (mute) this.p.log.warn('nothing can be sent', { network, reason });
     else this.p.log.info('it can be sent again', { network });
   }
 

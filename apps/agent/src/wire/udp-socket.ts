@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from '
 import { isIPv6 } from 'node:net';
 import { isOfTheTarget } from '#contracts/send-errors.js';
 import { reasonOf, type AgentLog } from '../log.js';
+import { SendFailures } from './send-failures.js';
 
 /** The default holds 256 small datagrams; a burst of 2,000 lost 43 % of its echoes with it, none with this. */
 export const BUFFER_BYTES = 4 * 1024 * 1024;
@@ -25,9 +26,7 @@ export class UdpSocket {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
   private bound = false;
-  /** Consecutive failures to send, to whomever, and since when, monotonic ms: evidence against ourselves. */
-  sendErrors = 0;
-  failingSince = Infinity;
+  readonly failures = new SendFailures();
   /** Datagrams that left since the start. */
   sent = 0;
   /** Why the last send or bind failed. */
@@ -71,30 +70,20 @@ export class UdpSocket {
   /** `failed` is called, with why, when the datagram did not leave this host by our own fault. */
   send(bytes: Buffer, address: string, port: number, failed: (why: string) => void): void {
     if (!this.socket || !this.bound) {
-      this.countFailure();
+      this.failures.failed(performance.now());
       failed(this.lastError ?? 'its socket is not bound');
       return;
     }
     this.socket.send(bytes, port, address, (e) => {
       if (!e || isOfTheTarget(e)) {
-        this.sendErrors = 0;
-        this.failingSince = Infinity;
+        this.failures.left();
         this.sent++;
         return;
       }
-      this.countFailure();
+      this.failures.failed(performance.now());
       this.lastError = reasonOf(e);
       failed((e as NodeJS.ErrnoException).code ?? this.lastError);
     });
-  }
-
-  /** For how long nothing has left although something was to, ms; 0: what was sent last has. */
-  failingFor(now: number): number {
-    return Math.max(0, now - this.failingSince);
-  }
-
-  private countFailure(): void {
-    if (this.sendErrors++ === 0) this.failingSince = performance.now();
   }
 
   private bind(first?: (e?: NodeJS.ErrnoException) => void): void {

@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { runs } from '#contracts/testing/chance.js';
+import { aHistory } from '../../../../sim/src/history.js';
+import { SimulatedFleet } from '../../../../sim/src/simulated-fleet.js';
+import { MONITOR, type Fault } from '../../../../sim/src/world.js';
+
+const BOTH = ['backend', 'management'];
+const all = (nodes: number): number[] => Array.from({ length: nodes }, (_, i) => i);
+const death = (node: number, from: number): Fault => ({ kind: 'death', node, from, until: Infinity });
+const unsent = (node: number, to: number[], from: number, networks: string[], until = Infinity): Fault => ({
+  kind: 'unsent',
+  node,
+  to,
+  networks,
+  from,
+  until,
+});
+/** Nothing leaves these on the backend any more, one after the other within a second. */
+const backendOff = (nodes: number[], fleet: number, from: number, until = Infinity): Fault[] =>
+  nodes.map((n, i) => unsent(n, [...all(fleet), MONITOR], from + (1000 * i) / nodes.length, ['backend'], until));
+
+/** The oracle judges every one of these histories, too. */
+function after(nodes: number, seed: number, until: number, faults: Fault[]): SimulatedFleet {
+  const f = new SimulatedFleet(aHistory(nodes, seed, { faults })).run(until);
+  expect(f.violations).toEqual([]);
+  return f;
+}
+const downs = (f: SimulatedFleet): string[] => f.verdicts.filter((v) => v.verdict === 'DOWN').map((v) => v.node);
+
+describe('where sends fail', () => {
+  it('a dead node that nobody can send to any more is neither heard nor DOWN, and the reason says why', () => {
+    const routes = (networks: string[]): Fault[] =>
+      all(5)
+        .slice(1)
+        .map((n) => unsent(n, [0], 8000, networks));
+    const f = after(5, 3, 30_000, [death(0, 8000), ...routes(BOTH)]);
+    expect(f.judgementOf('n0')).toMatchObject({
+      verdict: 'UNKNOWN',
+      reason: expect.stringContaining('4 of 4 observers cannot send to it on backend'),
+    });
+    expect(downs(f)).toEqual([]);
+    // On one network only: silent on the other, it is not heard there for ever.
+    expect(after(5, 3, 30_000, [death(0, 8000), ...routes(['backend'])]).verdictOf('n0')).toBe('UNKNOWN');
+  });
+
+  it('one observer that cannot send to a dead node says nothing of it, and the others are enough', () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.subarray(BOTH, { minLength: 1 }), (seed, networks) => {
+        const f = after(5, seed, 13_000, [death(0, 8000), unsent(1, [0], 8000, networks)]);
+        expect(f.verdictOf('n0')).toBe('DOWN');
+        expect(downs(f)).toEqual(['n0']);
+      }),
+      { numRuns: runs(10) },
+    );
+  });
+
+  it('a network on which nobody can send makes all DEGRADED and nobody DOWN, and a death by the other one is seen', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 6 }), fc.integer(), (nodes, seed) => {
+        const off = backendOff(all(nodes), nodes, 8000, 40_000);
+        const f = after(nodes, seed, 20_000, off);
+        expect(f.names.map((n) => f.judgementOf(n))).toEqual(
+          f.names.map(() => expect.objectContaining({ verdict: 'DEGRADED', networks: ['backend'] })),
+        );
+        const dying = after(nodes, seed, 26_000, [...off, death(0, 20_000)]);
+        expect(dying.verdictOf('n0')).toBe('DOWN');
+        expect(downs(dying)).toEqual(['n0']);
+        f.run(48_000);
+        expect(f.names.map((n) => f.verdictOf(n))).toEqual(f.names.map(() => 'UP'));
+        expect(downs(f)).toEqual([]);
+      }),
+      { numRuns: runs(10) },
+    );
+  });
+
+  it('one node on whose backend nothing leaves is DEGRADED there, alone, and deaths are seen as before', () => {
+    const f = after(5, 5, 20_000, backendOff([1], 5, 8000));
+    expect(f.names.map((n) => f.verdictOf(n))).toEqual(['UP', 'DEGRADED', 'UP', 'UP', 'UP']);
+    const dying = after(5, 5, 26_000, [...backendOff([1], 5, 8000), death(0, 20_000)]);
+    expect(downs(dying)).toEqual(['n0']);
+  });
+
+  it('half of those that report take no network out: nobody is DOWN by one network on their word', () => {
+    const f = after(5, 7, 30_000, [...backendOff([0, 1], 5, 8000), death(4, 20_000)]);
+    expect(downs(f)).toEqual([]);
+    expect(f.judgementOf('n4').reason).toContain('2 of 4 observers cannot send to it on backend');
+  });
+});
