@@ -15,12 +15,15 @@ import {
   Matches,
   Max,
   Min,
+  ValidateBy,
   ValidateNested,
   validateSync,
   type ValidationError,
+  type ValidationOptions,
 } from 'class-validator';
 import { parse } from 'yaml';
 import { MusterError, NAME_PATTERN, type ClusterSettings, type ServiceName } from '#contracts';
+import { ipBytes } from '#contracts/ip-address.js';
 import { readInitialSettings } from './initial-settings.js';
 
 /** Playbooks that come with Muster, beside `dist/`. */
@@ -29,6 +32,15 @@ const ownPlaybooks = fileURLToPath(new URL('../../../../playbooks', import.meta.
 const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
 const LISTEN =
   /^(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5})(,(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}))*$/;
+
+const IsNetwork = (o: ValidationOptions): PropertyDecorator =>
+  ValidateBy({ name: 'isNetwork', validator: { validate: (v) => typeof v === 'string' && isNetwork(v) } }, o);
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const bytes = ipBytes(address);
+  return bytes !== undefined && (bits === undefined || Number(bits) <= 8 * bytes.length);
+}
 
 export class NatsConfig {
   /** Any of them will do; the client learns the others of a cluster by itself. @default nats://127.0.0.1:4222 */
@@ -52,6 +64,15 @@ export class HttpConfig {
   @IsOptional()
   @IsString()
   tokens?: string;
+
+  /**
+   * Proxies, as addresses or CIDRs, whose `X-Forwarded-For` says where a request comes from. Whoever else sends one is
+   * not believed. @default none
+   */
+  @IsOptional()
+  @IsArray()
+  @IsNetwork({ each: true, message: 'each must be an address or a CIDR, such as 10.9.0.1 or 10.9.0.0/24' })
+  trustProxy?: string[];
 }
 
 export class KeysConfig {

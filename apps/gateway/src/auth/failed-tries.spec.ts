@@ -58,5 +58,6 @@ describe('the source of a request', () => {
     expect(sourceOf('fe80::1%eth0')).toBe(sourceOf('fe80::2%eth0'));
     expect(sourceOf('::1')).not.toBe(sourceOf('127.0.0.1'));
     expect(sourceOf(undefined)).toBe('unix');
+    expect(sourceOf('not an address', '10.0.0.7')).toBe('10.0.0.7');
   });
 });

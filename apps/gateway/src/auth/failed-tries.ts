@@ -43,10 +43,13 @@ export class FailedTries {
   }
 }
 
-/** Whoever has one address of IPv6 has the whole /64. Without an address it came by a unix socket. */
-export function sourceOf(address: string | undefined): string {
+/**
+ * Whoever has one address of IPv6 has the whole /64. Without an address it came by a unix socket.
+ * @param peer counts instead where `address` is none: what a proxy was told may be anything
+ */
+export function sourceOf(address: string | undefined, peer?: string): string {
   const bytes = address === undefined ? undefined : ipBytes(address.replace(/%.*$/, ''));
-  if (bytes === undefined) return address ?? 'unix';
+  if (bytes === undefined) return peer === undefined ? (address ?? 'unix') : sourceOf(peer);
   const isMapped = bytes.length === 16 && bytes.slice(0, 10).every((b) => b === 0) && bytes[10] === 255;
   if (bytes.length === 4 || isMapped) return bytes.slice(-4).join('.');
   return Buffer.from(bytes.slice(0, 8)).toString('hex');

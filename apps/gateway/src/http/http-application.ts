@@ -21,11 +21,11 @@ export interface HttpApplication {
 
 /** @throws MusterError CONFIG_INVALID when the tokens file is missing or wrong. */
 export async function createHttpApplication(context: ServiceContext): Promise<HttpApplication> {
-  const { tokens, listen } = context.config.http;
+  const { tokens, listen, trustProxy = [] } = context.config.http;
   const file = tokens === undefined ? undefined : TokenFile.read(tokens);
   const made = file === undefined ? undefined : new TokenBook(context.bus);
   const known = new Tokens(file, made, listen.includes('unix:'));
-  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, routerOptions: { maxParamLength: 300 } });
+  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, routerOptions: { maxParamLength: 300 }, trustProxy });
   const app = await NestFactory.create<NestFastifyApplication>(HttpModule.for(context, known), adapter, {
     logger: false,
     bodyParser: false,

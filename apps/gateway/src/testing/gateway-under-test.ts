@@ -39,7 +39,9 @@ export class GatewayUnderTest {
   socket = '';
 
   /** `unix: false`: TCP alone is open. */
-  static async start(o: { tokens?: unknown; log?: Logger; unix?: boolean } = {}): Promise<GatewayUnderTest> {
+  static async start(
+    o: { tokens?: unknown; log?: Logger; unix?: boolean; trustProxy?: string[] } = {},
+  ): Promise<GatewayUnderTest> {
     const nats = await startTestNats();
     const bus = await connectBus({ name: 'spec', servers: [nats.url] });
     await bus.createBuckets();
@@ -51,6 +53,7 @@ export class GatewayUnderTest {
     const http = {
       listen: `127.0.0.1:0${o.unix === false ? '' : `,unix:${sut.socket}`}`,
       ...(o.tokens !== undefined && { tokens }),
+      ...(o.trustProxy !== undefined && { trustProxy: o.trustProxy }),
     };
     const config = buildConfig({ instance: 'gateway-1', dataDir: sut.dir, http }, undefined, 'spec');
     sut.gateway = await startGateway(new ServiceContext(config, own, o.log ?? pino({ level: 'silent' }), 'gateway'));

@@ -79,7 +79,7 @@ export class AgentsController {
     @Req() request: FastifyRequest,
   ) {
     if (token === undefined) throw new MusterError('UNAUTHORIZED', 'an agent token is needed: Authorization: Bearer …');
-    const source = sourceOf(request.raw.socket.remoteAddress);
+    const source = sourceOf(request.ip, request.raw.socket.remoteAddress);
     const retryAfter = Math.ceil(this.failures.waitMs(source, performance.now()) / 1000);
     if (retryAfter > 0)
       throw new MusterError('TOO_MANY_TRIES', `too many wrong tokens from here: try again in ${retryAfter} s`, {

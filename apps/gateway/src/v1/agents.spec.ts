@@ -85,6 +85,9 @@ describe('a host that enrols itself', () => {
     expect([refused.status, sut.asked.length]).toEqual([429, before]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({ code: 'TOO_MANY_TRIES' });
+    // Anybody can say that he speaks for another.
+    const elsewhere = { ...bearer('good'), 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
+    expect((await sut.send('POST', '/v1/agents/enrol', host, elsewhere)).status).toBe(429);
     expect((await sut.send('GET', '/v1/agents/tokens', undefined, operator)).status).toBe(403);
   });
 });
@@ -102,6 +105,32 @@ describe('the key of the datagrams', () => {
     expect([answer.status, await answer.json()]).toEqual([200, view]);
     expect(sut.last('inventory.agentKeys.rotate')).toEqual({ by: 'ada', ...order });
     expect(await (await sut.send('GET', '/v1/agents/key', undefined, operator)).json()).toEqual(view);
+  });
+});
+
+describe('hosts behind a proxy that is trusted', () => {
+  let behind: GatewayUnderTest;
+  beforeAll(async () => {
+    behind = await GatewayUnderTest.start({ tokens: [], trustProxy: ['127.0.0.0/8', '10.9.0.1'] });
+    behind.answer('inventory.agents.admit', (q) => {
+      if (q.sha256 !== sha256('good')) throw new MusterError('UNAUTHORIZED', 'this token is not known');
+      return admission;
+    });
+  });
+  afterAll(() => behind.stop());
+  const enrol = async (token: string, from: string): Promise<number> => {
+    const headers = { ...bearer(token), 'x-forwarded-for': from };
+    return (await behind.send('POST', '/v1/agents/enrol', host, headers)).status;
+  };
+
+  it('are told apart by the address that it names, and by none that it was only told itself', async () => {
+    const guesses = Array.from({ length: 2 * FailedTryNumbers.burst }, (_, n) =>
+      enrol('guess', `198.51.100.${n}, 203.0.113.7, 10.9.0.1`),
+    );
+    await Promise.all(guesses);
+    expect(await enrol('good', '203.0.113.7')).toBe(429);
+    expect(await enrol('good', '203.0.113.8')).toBe(201);
+    expect(await enrol('good', '198.51.100.1')).toBe(201);
   });
 });
 
