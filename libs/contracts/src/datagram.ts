@@ -87,17 +87,21 @@ function macBy(key: Buffer, cluster: string): Mac {
   return mac;
 }
 
+/** A Buffer's own functions for numbers are four times as slow where nothing is optimized, as in the agent. */
+const fieldsOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
 /** magic 2 · version 1 · type 1 · from 8 · to 8 · epoch 8 · network 1 · zero 1 · listVersion 2 · nonce 16 · mac 16 */
 export function encodeDatagram(d: Datagram, keys: DatagramKeys): Buffer {
   const out = Buffer.alloc(DATAGRAM_BYTES);
-  out.writeUInt16BE(MAGIC, 0);
-  out.writeUInt8(VERSION, 2);
-  out.writeUInt8(d.type, 3);
-  out.writeBigUInt64BE(d.from, 4);
-  out.writeBigUInt64BE(d.to, 12);
-  out.writeBigUInt64BE(d.epoch, 20);
-  out.writeUInt8(d.network, 28);
-  out.writeUInt16BE(d.listVersion & 0xffff, 30);
+  const fields = fieldsOf(out);
+  fields.setUint16(0, MAGIC);
+  fields.setUint8(2, VERSION);
+  fields.setUint8(3, d.type);
+  fields.setBigUint64(4, d.from);
+  fields.setBigUint64(12, d.to);
+  fields.setBigUint64(20, d.epoch);
+  fields.setUint8(28, d.network);
+  fields.setUint16(30, d.listVersion);
   d.nonce.copy(out, 32, 0, 16);
   const key = keys.keys[0];
   if (key === undefined) throw new RangeError('no datagram key');
@@ -110,19 +114,20 @@ export type DatagramRefusal = 'size' | 'magic' | 'version' | 'type' | 'mac';
 
 export function decodeDatagram(bytes: Buffer, keys: DatagramKeys): Datagram | DatagramRefusal {
   if (bytes.length !== DATAGRAM_BYTES) return 'size';
-  if (bytes.readUInt16BE(0) !== MAGIC) return 'magic';
-  if (bytes.readUInt8(2) !== VERSION) return 'version';
-  const type = bytes.readUInt8(3);
+  const fields = fieldsOf(bytes);
+  if (fields.getUint16(0) !== MAGIC) return 'magic';
+  if (fields.getUint8(2) !== VERSION) return 'version';
+  const type = fields.getUint8(3);
   if (type < 1 || type > 4) return 'type';
   const given = bytes.subarray(MAC_AT);
   if (!keys.keys.some((key) => timingSafeEqual(macBy(key, keys.cluster).of(bytes), given))) return 'mac';
   return {
     type: type as DatagramType,
-    from: bytes.readBigUInt64BE(4),
-    to: bytes.readBigUInt64BE(12),
-    epoch: bytes.readBigUInt64BE(20),
-    network: bytes.readUInt8(28),
-    listVersion: bytes.readUInt16BE(30),
+    from: fields.getBigUint64(4),
+    to: fields.getBigUint64(12),
+    epoch: fields.getBigUint64(20),
+    network: fields.getUint8(28),
+    listVersion: fields.getUint16(30),
     nonce: Buffer.from(bytes.subarray(32, 48)),
   };
 }
