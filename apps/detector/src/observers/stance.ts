@@ -124,16 +124,14 @@ function hearsAll(
  * trouble.
  * @param reporters fresh and healthy ones
  */
-export function networksOut(reporters: Iterable<Pick<Report, 'networks' | 'health'>>): Set<string> {
-  const counts = new Map<string, { on: number; mute: number }>();
+export function networksOut(reporters: readonly Pick<Report, 'networks' | 'health'>[]): Set<string> {
+  const mute = new Map<string, number>();
   for (const r of reporters)
-    for (const network of r.networks) {
-      const c = counts.get(network) ?? { on: 0, mute: 0 };
-      counts.set(network, c);
-      c.on++;
-      if (isMuteOn(r, network)) c.mute++;
-    }
-  return new Set([...counts].filter(([, c]) => c.mute >= 2 && c.mute > c.on / 2).map(([network]) => network));
+    for (const network of r.networks) if (isMuteOn(r, network)) mute.set(network, (mute.get(network) ?? 0) + 1);
+  const on = (network: string): number => reporters.filter((r) => r.networks.includes(network)).length;
+  return new Set(
+    [...mute].filter(([network, count]) => count >= 2 && count > on(network) / 2).map(([network]) => network),
+  );
 }
 
 /** What the vote rests on, for the record; also of an observer that does not count. */
