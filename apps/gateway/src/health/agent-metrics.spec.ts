@@ -69,6 +69,7 @@ describe('what agents say of themselves', () => {
     expect((await lines(...names)).filter((l) => !l.endsWith(' 0'))).toEqual([]);
     const more = told({
       sent: 110,
+      unsent: 4,
       received: 95,
       standstills: 1,
       dropped: { mac: 5, stranger: 1 },
@@ -86,6 +87,7 @@ describe('what agents say of themselves', () => {
       'muster_agent_datagrams_dropped_total{reason="stranger"} 1',
       'muster_agent_datagrams_total{direction="received"} 5',
       'muster_agent_datagrams_total{direction="sent"} 15',
+      'muster_agent_datagrams_total{direction="unsent"} 4',
       'muster_agent_join_attempts_total{result="joined"} 1',
       'muster_agent_join_attempts_total{result="unanswered"} 2',
       'muster_agent_peers_lost_total 1',

@@ -38,7 +38,11 @@ export class AgentMetrics {
     this.lost = this.gauge('muster_agent_lost_peers', 'Peers that this agent has lost, and greets until they answer');
     this.rss = this.gauge('muster_agent_rss_bytes', 'Resident memory of the agent');
     this.cpu = this.counter('muster_agent_cpu_seconds_total', 'Processor time of the agent since its start', 'node');
-    this.datagrams = this.counter('muster_agent_datagrams_total', 'Datagrams of all agents', 'direction');
+    this.datagrams = this.counter(
+      'muster_agent_datagrams_total',
+      'Datagrams of all agents; unsent: probes that did not leave their host',
+      'direction',
+    );
     this.dropped = this.counter('muster_agent_datagrams_dropped_total', 'Datagrams that agents ignored', 'reason');
     this.standstills = this.counter('muster_agent_standstills_total', 'Times that the loop of an agent stood still');
     this.runs = this.counter(
@@ -52,7 +56,7 @@ export class AgentMetrics {
       'Greetings of lost peers: those by which one became a member again, and the others',
       'result',
     );
-    for (const direction of ['sent', 'received']) this.datagrams.inc({ direction }, 0);
+    for (const direction of ['sent', 'unsent', 'received']) this.datagrams.inc({ direction }, 0);
     for (const result of ['joined', 'unanswered']) this.joins.inc({ result }, 0);
   }
 
@@ -84,6 +88,7 @@ export class AgentMetrics {
   private count(is: Told, was: Told | undefined): void {
     const grown = (now: number, then: number | undefined): number => Math.max(0, now - (then ?? 0));
     this.datagrams.inc({ direction: 'sent' }, grown(is.sent, was?.sent));
+    this.datagrams.inc({ direction: 'unsent' }, grown(is.unsent ?? 0, was?.unsent));
     this.datagrams.inc({ direction: 'received' }, grown(is.received, was?.received));
     for (const [reason, n] of Object.entries(is.dropped))
       this.dropped.inc({ reason: this.known(reason) }, grown(n, was?.dropped[reason]));
