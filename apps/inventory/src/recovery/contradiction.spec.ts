@@ -29,7 +29,11 @@ describe('a workload that runs where it is not assigned', () => {
   ];
 
   it('is found by the report of whoever runs it', () => {
-    expect(doublesOf([db], reports)).toEqual([{ workload: 'db', on: 'a', assigned: 'b' }]);
+    expect(doublesOf([db], reports)).toEqual([{ workload: 'db', on: 'a', assigned: 'b', starting: false }]);
+  });
+  it('is told from one whose gate has not answered yet', () => {
+    const booted = [{ node: 'a', workloads: [{ name: 'db', generation: 1, starting: true as const }] }];
+    expect(doublesOf([db], booted)).toEqual([{ workload: 'db', on: 'a', assigned: 'b', starting: true }]);
   });
   it('is not what runs where it belongs, nor what is looked at before its start', () => {
     expect(doublesOf([db], reports.slice(1))).toEqual([]);

@@ -26,6 +26,8 @@ export interface Double {
   workload: string;
   on: string;
   assigned: string;
+  /** Its start gate may still refuse it: after a boot it does so as soon as its agent has read whose the workload is. */
+  starting: boolean;
 }
 
 /**
@@ -39,7 +41,8 @@ export const doublesOf = (
   workloads.flatMap((w) => {
     const at = w.assignment?.node;
     if (at === undefined || w.start !== undefined) return [];
-    return fresh
-      .filter((r) => r.node !== at && r.workloads?.some((run) => run.name === w.name) === true)
-      .map((r) => ({ workload: w.name, on: r.node, assigned: at }));
+    return fresh.flatMap((r) => {
+      const run = r.node === at ? undefined : r.workloads?.find(({ name }) => name === w.name);
+      return run === undefined ? [] : [{ workload: w.name, on: r.node, assigned: at, starting: run.starting === true }];
+    });
   });

@@ -8,7 +8,7 @@ import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { doublesOf } from './contradiction.js';
+import { doublesOf, type Double } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { HostsView } from './hosts.js';
 import { place, type Placement } from './placement.js';
@@ -39,6 +39,8 @@ const MOVE_AFTER_MS = 10_000;
 const LATE_LOOK_MS = 6_000;
 /** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
 const ALARM_AFTER_MS = 3_000;
+/** The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. */
+const GATE_MS = 30_000;
 
 /**
  * Every workload that shall run: assigned to one node, and started there exactly once. Each round takes every record as
@@ -136,15 +138,16 @@ export class WorkloadReconciler implements Reconciler {
   /** Seen for longer than a report is on its way. */
   private doubles(all: WorkloadRecord[]): WantedAlarm[] {
     const now = doublesOf(all, this.facts.fresh());
-    const keys = new Set(now.map((d) => `double/${d.workload}/${d.on}`));
-    this.since.retain((key) => !key.startsWith('double/') || keys.has(key));
+    const key = (d: Double): string => `double/${d.workload}/${d.on}/${d.starting ? 'starting' : 'running'}`;
+    const keys = new Set(now.map(key));
+    this.since.retain((k) => !k.startsWith('double/') || keys.has(k));
     return now
-      .filter((d) => this.since.see(`double/${d.workload}/${d.on}`) > ALARM_AFTER_MS)
+      .filter((d) => this.since.see(key(d)) > (d.starting ? GATE_MS : ALARM_AFTER_MS))
       .map((d) => ({
         code: 'conflict-workload',
         subject: d.workload,
         severity: 'critical',
-        message: `It runs on ${d.on} while it is assigned to ${d.assigned}: end it on one of them by hand.`,
+        message: `It ${d.starting ? 'is being started' : 'runs'} on ${d.on} while it is assigned to ${d.assigned}: end it on one of them by hand.`,
       }));
   }
 
