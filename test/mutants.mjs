@@ -751,6 +751,22 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'a link that is silent is not looked at',
+    file: 'apps/detector/src/conditions/condition-book.ts',
+    find: 'misses > 0 || lost > 0',
+    replace: 'lost > 0',
+    specs: ['apps/detector/src/conditions/condition-book.spec.ts'],
+  },
+  {
+    area: 'detect',
+    name: 'a link on which probes are lost is not looked at',
+    file: 'apps/detector/src/conditions/condition-book.ts',
+    find: 'misses > 0 || lost > 0',
+    replace: 'misses > 0',
+    specs: ['apps/detector/src/conditions/condition-book.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'a datagram bears the MAC of another cluster',
     file: 'libs/contracts/src/datagram.ts',
     find: 'if (mac?.cluster !== cluster)',
