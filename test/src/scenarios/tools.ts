@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { NodeView } from '#contracts';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
+import { assertNoPowerWrites, nowNs } from '../observations.js';
 import type { Scenario } from '../scenario.js';
 
 const machines = [1, 2, 3].map((n) => ({ label: `tool${n}`, serial: 'T', addr: `10.201.0.${n}` }));
@@ -25,6 +26,7 @@ export const D23: Scenario = {
   name: 'D23',
   title: 'a tool publishes monitor events: every node of a list is handled, an empty one rejected, garbage ignored',
   async run(fleet) {
+    const sinceNs = nowNs();
     await tell(fleet, 'discovered', JSON.stringify({ nodes: machines }));
     await become(fleet, 'Discovered');
     const before = await fleet.nodes();
@@ -45,6 +47,7 @@ export const D23: Scenario = {
     );
     await tell(fleet, 'disappeared', JSON.stringify({ nodes: machines }));
     await become(fleet, 'Disappeared');
+    await assertNoPowerWrites(fleet, sinceNs);
     for (const m of machines) await fleet.api.request('DELETE', `/v1/nodes/${named(m)}`);
   },
 };

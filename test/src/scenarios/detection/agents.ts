@@ -31,6 +31,7 @@ export const D2: Scenario = {
     );
     assert.equal(anew.data['verdict'], 'UP');
     first.never('DOWN', 'SUSPECT', 'UNKNOWN', 'DEGRADED', 'LEFT');
+    await first.noPowerWrites();
     say(`noticed after ${first.ms(anew).toFixed(0)} ms`);
 
     const second = new Watch(fleet);

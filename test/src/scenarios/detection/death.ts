@@ -7,8 +7,8 @@ import { hostNames, idleHost, Watch } from '../../watch.js';
 /** The mission's bound for a verdict, from death. */
 const DOWN_WITHIN_MS = 4000;
 
-/** One incident, and one command to one BMC. */
-async function oneOff(fleet: Fleet, host: string, since: { mark: number; sinceNs: number }): Promise<void> {
+/** One incident, and one command to one BMC: by what the BMCs themselves have logged. */
+export async function oneOff(fleet: Fleet, host: string, since: { mark: number; sinceNs: number }): Promise<void> {
   const incidents = fleet.events.seen.slice(since.mark).filter((e) => e.kind === 'incident');
   const ids = new Set(incidents.map((e) => e.data['incident']));
   assert.equal(ids.size, 1, `incidents: ${[...ids].join(', ')}`);

@@ -1,18 +1,23 @@
 import { strict as assert } from 'node:assert';
+import { MusterError } from '#contracts';
 import type { Fleet } from '../../../../lab/src/fleet/fleet.js';
 import { kill } from '../../observations.js';
 import type { Scenario } from '../../scenario.js';
+import { oneOff } from './death.js';
 import { allUp, hostNames, idleHost, lasts, Watch, withProfile } from '../../watch.js';
 
 /** By the mission's list of faults, ms. */
 const BLIND_WITHIN_MS = 3_000;
 const FOUND_WITHIN_MS = 5_000;
 
-/** Nobody is told that a node serves: the answer is refused, or says of every node that nobody knows. */
+/** Nobody is told that a node serves: the gateway refuses the question for now, or says of every node that nobody knows. */
 const tellsOfNobody = (fleet: Fleet): Promise<boolean> =>
   fleet.nodes().then(
     (nodes) => nodes.every((n) => !n.inService),
-    () => true,
+    (e: unknown) => {
+      if (e instanceof MusterError && e.facts['status'] === 503) return true;
+      throw e;
+    },
   );
 
 export const D11: Scenario = {
@@ -42,6 +47,7 @@ export const D11: Scenario = {
     const ms = Number(down.arrivedNs - back) / 1e6;
     say(`DOWN ${ms.toFixed(0)} ms after NATS was back`);
     await fleet.events.incident(death.node, 'fenced', 25_000, death.mark);
+    await oneOff(fleet, death.host, watch);
     const others = watch.verdicts().filter((e) => e.key !== death.node && e.data['verdict'] === 'DOWN');
     assert.deepEqual(others, []);
     assert.ok(ms <= FOUND_WITHIN_MS, `DOWN came ${ms.toFixed(0)} ms after NATS was back`);
@@ -96,6 +102,7 @@ export const D12: Scenario = {
       assert.deepEqual(early, [], 'it spoke before everybody could have reported twice');
       say(`DOWN ${(Number(down.arrivedNs - restarted) / 1e9).toFixed(1)} s after both monitors were restarted`);
       await fleet.events.incident(death.node, 'fenced', 45_000, death.mark);
+      await oneOff(fleet, death.host, { mark: death.mark, sinceNs: death.ns });
     });
   },
 };

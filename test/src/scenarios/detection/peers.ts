@@ -154,5 +154,6 @@ export const D21: Scenario = {
       watch.verdicts().filter((e) => e.key !== node && e.data['verdict'] !== 'UP'),
       [],
     );
+    await watch.noPowerWrites();
   },
 };

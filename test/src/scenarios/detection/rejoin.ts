@@ -87,6 +87,7 @@ const withoutPart = (part: keyof typeof ways): Scenario => ({
   async run(fleet, say) {
     // Each begins with agents that have just started: by their start the loop's timer runs.
     const set = (to: 'on' | 'off'): Promise<unknown> => fleet.lab('agent', '--all', 'rejoin', `${part}=${to}`);
+    const watch = new Watch(fleet);
     const settled = async (to: 'on' | 'off'): Promise<number | undefined> => {
       await set(to);
       await allUp(fleet);
@@ -97,6 +98,8 @@ const withoutPart = (part: keyof typeof ways): Scenario => ({
       assert.equal(without, undefined, `it healed after ${String(without)} ms without the ${part}`);
       const whole = await settled('on');
       assert.ok(whole !== undefined, `it did not heal within ${ways[part].withinMs / 1000} s with the ${part}`);
+      watch.never('DOWN');
+      await watch.noPowerWrites();
       say(`with it ${(whole / 1000).toFixed(1)} s, without it not within ${ways[part].withinMs / 1000} s`);
     } finally {
       await set('on');
