@@ -24,7 +24,7 @@ export interface Spoken {
   seq: number;
   at: number;
   leaving: boolean;
-  /** It must not accuse anybody: it stood still a moment ago. */
+  /** It must not accuse anybody: it stood still a moment ago. That it cannot send it notices with time. */
   abstains: boolean;
   /** By target: whether it had been silent for so long, while this process ran, that it may be accused. */
   mayAccuse: boolean[];
@@ -184,8 +184,7 @@ export class Oracle {
       mayAccuse[target] ? this.h.networks.filter((network) => !this.wasAsked(node, target, network, at)) : [],
     );
     const mute = this.h.networks.filter((network) => this.isMute(node, network, at));
-    const abstains = stoodLately || mute.length === this.h.networks.length;
-    return { node, epoch, seq, at, leaving: leaving !== undefined, abstains, mayAccuse, unasked, mute };
+    return { node, epoch, seq, at, leaving: leaving !== undefined, abstains: stoodLately, mayAccuse, unasked, mute };
   }
 
   /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
