@@ -16,6 +16,9 @@ import { Watch } from './watch.js';
 import { NETWORKS } from './wires.js';
 
 const START_MS = 120_000;
+/** Inventory has nothing to write where it takes less than this share of a core for so many seconds. */
+const SETTLED = 0.2;
+const SETTLED_S = 5;
 /** Addresses that are all this machine's: the simulated nodes answer there. */
 const RANGES = { management: '10.78', backend: '10.79' } as const;
 
@@ -83,6 +86,17 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
     await pause(seconds * 1000);
     const ms = performance.now() - began;
     return new Map([...this.plane.cpuMs()].map(([name, used]) => [name, (used - (before.get(name) ?? 0)) / ms]));
+  }
+
+  /** Resolves when inventory has written down who is there: for half a minute after a fleet's birth every verdict is new. */
+  async settle(): Promise<void> {
+    const end = performance.now() + START_MS;
+    let share: number;
+    do {
+      share = (await this.cpu(SETTLED_S)).get('inventory-0') ?? NaN;
+      if (share < SETTLED) return;
+    } while (performance.now() < end);
+    throw new MusterError('TIMEOUT', `inventory still takes ${(share * 100).toFixed(0)} % of a core`);
   }
 
   async stop(): Promise<void> {
