@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { MusterError } from '#contracts';
 import { run } from './run.js';
-import { NETWORKS, type LabPlan } from './plan.js';
+import { NETWORKS, type HostPlan, type LabPlan } from './plan.js';
 
 /**
  * Bridges and cables. All of it lives in namespaces that the lab made: the bridges in `sw`, so that the machine's own
- * namespace shows nothing. A host's own end of a cable never changes; cuts happen at the switch.
+ * namespace shows nothing. Cuts happen at the switch; a host's own end of a cable changes by {@link setInterfaces} alone.
  */
 export async function buildNetwork(plan: LabPlan): Promise<void> {
   if (plan.namespaces === undefined) return;
@@ -50,6 +51,26 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
     await ipBatch(peers, ends(own));
     await buildPeers(peers, ranges, [ctl, ...hosts.map((h) => h.netns)]);
   }
+}
+
+/**
+ * The hosts' own interfaces on these networks, all of them at nearly one moment: with one that is down go its routes, so
+ * that every send fails there, where a cable that is cut loses frames and tells nobody. FORBIDDEN in loopback mode
+ */
+export async function setInterfaces(
+  hosts: readonly HostPlan[],
+  networks: readonly string[],
+  state: 'up' | 'down',
+): Promise<void> {
+  await Promise.all(
+    hosts.map(({ name, netns }) => {
+      if (netns === undefined) throw new MusterError('FORBIDDEN', `${name} has no interfaces of its own`);
+      return ipBatch(
+        netns,
+        networks.map((network) => `link set ${network} ${state}`),
+      );
+    }),
+  );
 }
 
 /**

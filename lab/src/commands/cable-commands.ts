@@ -12,6 +12,7 @@ import {
 import { changeSwitchFaults, CONTROL, endOf } from '../faults/switch.js';
 import { healAll } from '../heal.js';
 import { cutHost, joinHost } from '../hosts.js';
+import { setInterfaces } from '../network.js';
 import { hostOf, NETWORKS } from '../plan.js';
 import { Processes } from '../processes.js';
 import type { Cli } from './cli.js';
@@ -23,6 +24,7 @@ export function cableCommands(cli: Cli): void {
   cut(cli);
   loss(cli);
   partition(cli);
+  interfaces(cli);
   heal(cli);
 }
 
@@ -113,10 +115,32 @@ function partition(cli: Cli): void {
     });
 }
 
+function interfaces(cli: Cli): void {
+  cli.program
+    .command('interfaces <state> [host...]')
+    .description('up or down: the own interfaces of these hosts, or of all; with one that is down every send fails')
+    .option(...NETWORK)
+    .action(async (state: string, names: string[], o: { network?: string[] }) => {
+      if (state !== 'up' && state !== 'down') throw new MusterError('BAD_REQUEST', 'interfaces takes up or down');
+      const lab = cli.folder();
+      lab.running();
+      const plan = lab.plan();
+      const hosts = names.length > 0 ? names.map((name) => hostOf(plan, name)) : plan.hosts;
+      const time = cli.now();
+      const networks = networksOf(o.network);
+      await setInterfaces(hosts, networks, state);
+      const told = hosts.map((h) => h.name);
+      cli.answer(
+        { ok: true, hosts: told, networks, state, ...time },
+        `${networks.join(', ')} ${state} on ${told.join(', ')}`,
+      );
+    });
+}
+
 function heal(cli: Cli): void {
   cli.program
     .command('heal [host]')
-    .description('cables and switches are whole again; where a host (or ctl) is named, only its own cables')
+    .description('cables, switches and interfaces are whole again; where a host (or ctl) is named, only its own')
     .option('--all', 'end every fault: cables, BMCs, paused and dead hosts, dead services and NATS')
     .action(async (name: string | undefined, o: { all?: boolean }) => {
       const lab = cli.folder();
@@ -126,6 +150,7 @@ function heal(cli: Cli): void {
       const time = cli.now();
       const whole = plan.mode === 'loopback' ? [] : [healSwitch(cli, name)];
       await Promise.all([...whole, ...hosts.map((h) => joinHost(lab, h))]);
+      if (plan.mode === 'netns') await setInterfaces(hosts, networksOf(undefined), 'up');
       const undone = o.all === true ? await healAll(lab, new Processes(lab), plan, record, hosts) : [];
       cli.answer({ ok: true, hosts: hosts.map((h) => h.name), undone, ...time }, ['healed', ...undone].join('\n'));
     });

@@ -1,6 +1,7 @@
 import type { Scenario } from '../../scenario.js';
 import { D13, D13agent, D2 } from './agents.js';
 import { D1, D17, D1of10, D1of3, D1of32, D24, D5 } from './death.js';
+import { D6interface, D6interfaces } from './interfaces.js';
 import { D14at1, D14at20, D14at5 } from './loss.js';
 import { D11, D11cut, D12 } from './monitor.js';
 import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
@@ -27,6 +28,8 @@ export const detectionLong: readonly Scenario[] = [
   D5,
   D7of5,
   D10of5,
+  D6interfaces,
+  D6interface,
   D11,
   D11cut,
   D12,
