@@ -137,6 +137,7 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
       clock: 1,
       unsent: 1,
       'unsent-network': 0.6,
+      unrouted: 0.8,
     })
   ) {
     case 'death':
@@ -223,6 +224,19 @@ function drawFault(dice: Dice, size: number, networks: string[], from: number, u
         from: from + dice.roll() * 1500,
         until,
       }));
+    }
+    case 'unrouted': {
+      // It dies, and routes to it go with it, for most of the others or for some.
+      const others = all.filter((n) => n !== node && !dice.chance(0.3));
+      const lost = others.map((n): Fault => ({
+        kind: 'unsent',
+        node: n,
+        to: [node],
+        networks: some,
+        from,
+        until: Infinity,
+      }));
+      return [{ kind: 'death', node, from: from + (dice.roll() - 0.5) * x, until: Infinity }, ...lost];
     }
     case 'clock':
       return [MONITOR, node].map((n) => ({

@@ -256,13 +256,18 @@ export class Oracle {
     }
   }
 
-  /** It has given no sign of life to anybody for so long that whoever has heard it says so no longer. */
+  /**
+   * It has given no sign of life to anybody for so long that whoever has heard it says so no longer, or is not believed
+   * any more, whatever became of what was sent to it.
+   */
   private mustNotLive(node: number, now: number, verdict: VerdictKind): void {
     if (verdict !== 'UP' && verdict !== 'DEGRADED') return;
-    const unheard = 2 * this.bound + this.n.freshness;
-    const silent = now - (this.signAt[node] as number);
-    if (silent <= unheard || this.quietUntil > now - unheard || this.troubled(MONITOR, now - unheard, now)) return;
-    this.violated(node, now, `${verdict}, although it has answered nobody for so long`);
+    const { interval, suspectMisses, freshness } = this.n;
+    const unheard = (suspectMisses + 3) * interval + freshness + this.h.wire.report;
+    const since = now - unheard;
+    if ((this.signAt[node] as number) >= since || this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
+    if (this.world.of('stall').some((f) => f.from < now && f.until > since - freshness)) return;
+    this.violated(node, now, `${verdict}, although it has answered nobody for ${Math.round(unheard)} ms`);
   }
 
   private keepQuiet(now: number, { reportPeriod }: DetectionSettings): void {
