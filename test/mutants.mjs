@@ -1091,10 +1091,26 @@ export const mutants = [
   {
     area: 'admit',
     name: 'an agent that was never enrolled stays connected when its node is deleted',
-    file: 'apps/inventory/src/nodes/nodes.service.ts',
-    find: 'this.revocations.forgotten(name);',
+    file: 'apps/inventory/src/nodes/deletions.service.ts',
+    find: 'this.revocations.forgotten(deleted.map(({ name }) => name));',
     replace: '',
     specs: ['apps/inventory/src/agents/revocation-rpc.spec.ts'],
+  },
+  {
+    area: 'admit',
+    name: 'a node that has come back to serve is deleted all the same',
+    file: 'apps/inventory/src/nodes/edits.service.ts',
+    find: 'c.unlessServing === true && isServing(before.value)',
+    replace: 'false',
+    specs: ['apps/inventory/src/nodes/edits.service.spec.ts'],
+  },
+  {
+    area: 'admit',
+    name: 'a refusal of one deletion ends those that are decided with it',
+    file: 'apps/inventory/src/nodes/deletions.service.ts',
+    find: 'refused.set(w, e);\n      }\n    });',
+    replace: 'throw e;\n      }\n    });',
+    specs: ['apps/inventory/src/nodes/edits.service.spec.ts'],
   },
   {
     area: 'fence',

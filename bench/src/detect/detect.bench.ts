@@ -7,7 +7,7 @@ import { footprint } from './footprint.js';
 import { killInTurn, median, summary, taken, type Kills, type MortalFleet } from './kills.js';
 import { ManyFleet } from './many-fleet.js';
 import { SerfFleet } from './serf-fleet.js';
-import { lose, loseNothing, wired } from './wires.js';
+import { losing, wired } from './wires.js';
 
 /** Kills in each fleet, seconds of each measurement. `--quick`: what fits in ten minutes. */
 const full = { n3: 20, n10: 20, n32: 20, n1000: 20, fast: 20, serf: 20, loss: 600, footprint: 30 };
@@ -119,14 +119,15 @@ async function fastKills(fleet: AgentFleet, count: number, say: Say): Promise<Ki
  */
 async function falseVerdicts(fleet: AgentFleet, seconds: number, say: Say): Promise<Metric> {
   const hosts = fleet.nodes.map(({ host }) => host);
-  await lose(hosts, LOSS_PERCENT);
   const from = fleet.watch.verdicts.length;
-  await pause(seconds * 1000);
-  const wrong = fleet.watch.verdicts.slice(from).filter(({ verdict }) => verdict !== 'UP');
-  for (const { node, verdict, reason } of wrong) say(`  false: ${node} ${verdict}: ${reason}`);
-  const victim = fleet.nodes[0] as BenchNode;
-  await Promise.all([fleet.watch.next(victim.name, 'DOWN', TOLD_MS), fleet.die(victim)]);
-  const lost = await loseNothing(hosts);
+  let wrong: typeof fleet.watch.verdicts = [];
+  const lost = await losing(hosts, LOSS_PERCENT, async () => {
+    await pause(seconds * 1000);
+    wrong = fleet.watch.verdicts.slice(from).filter(({ verdict }) => verdict !== 'UP');
+    for (const { node, verdict, reason } of wrong) say(`  false: ${node} ${verdict}: ${reason}`);
+    const victim = fleet.nodes[0] as BenchNode;
+    await Promise.all([fleet.watch.next(victim.name, 'DOWN', TOLD_MS), fleet.die(victim)]);
+  });
   if (!(lost > 0)) throw new MusterError('COMMAND_FAILED', 'no packet was lost: nft did not do as it was told');
   const over = `${hosts.length} nodes, ${seconds} s, ${lost} packets lost`;
   say(`${over}, ${LOSS_PERCENT} % of all: ${wrong.length} false verdicts, and a death was told`);

@@ -97,16 +97,17 @@ export const plug = (h: Host): Promise<void> =>
   );
 
 /** Of whatever comes in over a network, at every host and at the control machine, so many in a hundred are lost. */
-export async function lose(hosts: readonly Host[], percent: number): Promise<void> {
+export async function losing(hosts: readonly Host[], percent: number, work: () => Promise<void>): Promise<number> {
   const drop = `iifname { ${NETWORKS.join(', ')} } numgen random mod 100 < ${percent} counter drop`;
   const rules = `table inet bench {\n chain input {\n type filter hook input priority 0\n ${drop}\n }\n}\n`;
   await everywhere(hosts, ['nft', '-f', '-'], rules);
-}
-
-/** No more are lost from now on; answers how many were. */
-export async function loseNothing(hosts: readonly Host[]): Promise<number> {
-  const tables = await everywhere(hosts, ['nft', 'list', 'table', 'inet', 'bench']);
-  await everywhere(hosts, ['nft', 'delete', 'table', 'inet', 'bench']);
+  let tables: string[];
+  try {
+    await work();
+  } finally {
+    tables = await everywhere(hosts, ['nft', 'list', 'table', 'inet', 'bench']);
+    await everywhere(hosts, ['nft', 'delete', 'table', 'inet', 'bench']);
+  }
   return tables.reduce((sum, table) => sum + Number(/counter packets (\d+)/.exec(table)?.[1]), 0);
 }
 

@@ -80,6 +80,7 @@ describe('the configuration', () => {
     ['http: {listen: "9007"}', 'http.listen: must be host:port or unix:/path'],
     ['http: {trustProxy: 10.9.0.1}', 'http.trustProxy: must be an array'],
     ['http: {trustProxy: [10.9.0.0/33]}', 'http.trustProxy: each must be an address or a CIDR'],
+    ['http: {trustProxy: [0.0.0.0/0]}', 'http.trustProxy: each must be an address or a CIDR'],
     ['http: {trustProxy: ["true"]}', 'http.trustProxy: each must be an address or a CIDR'],
     ['replicas: 2', 'replicas: must be one of the following values: 1, 3, 5'],
     ['cluster: "a b"', 'cluster: must match'],

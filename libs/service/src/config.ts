@@ -36,10 +36,11 @@ const LISTEN =
 const IsNetwork = (o: ValidationOptions): PropertyDecorator =>
   ValidateBy({ name: 'isNetwork', validator: { validate: (v) => typeof v === 'string' && isNetwork(v) } }, o);
 
+/** Nobody means everybody: a network without a bit of its own is refused, as the server itself would. */
 function isNetwork(text: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bytes = ipBytes(address);
-  return bytes !== undefined && (bits === undefined || Number(bits) <= 8 * bytes.length);
+  return bytes !== undefined && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= 8 * bytes.length));
 }
 
 export class NatsConfig {

@@ -58,11 +58,15 @@ export class RevocationService {
   }
 
   /**
-   * Its record was deleted, and a revocation is noted: NATS is told at once of the users that are known or connected, and
-   * of others when they show themselves.
+   * Their records were deleted, and revocations are noted: NATS is told at once of the users that are known or connected,
+   * and of others when they show themselves.
    */
-  forgotten(node: string): void {
-    if (this.able) this.after.run(`shutting out ${node}`, () => this.shutOut(node, []));
+  forgotten(nodes: readonly string[]): void {
+    if (!this.able || nodes.length === 0) return;
+    this.after.run(`shutting out ${nodes.join(', ')}`, async () => {
+      const connected = await this.connected();
+      for (const node of nodes) await this.shutOut(node, [], connected);
+    });
   }
 
   /** A name that nobody knows may be a mistyped one: whoever believes that it is shut out would not look again. */
@@ -86,11 +90,15 @@ export class RevocationService {
   }
 
   /** Those that issued users of its agent may have forgotten are seen by their connections. */
-  private async shutOut(node: string, keys: readonly string[]): Promise<RevocationOutcome> {
+  private async shutOut(
+    node: string,
+    keys: readonly string[],
+    connected?: readonly AgentConnection[],
+  ): Promise<RevocationOutcome> {
     const noted = this.users.all.filter((user) => user.node === node).map((user) => user.key);
     const all = new Set([...keys, ...noted]);
     try {
-      for (const { key } of (await this.connected()).filter((c) => c.node === node)) all.add(key);
+      for (const { key } of (connected ?? (await this.connected())).filter((c) => c.node === node)) all.add(key);
       const record = (await this.store.nodes.bucket.get(node))?.value;
       const doomed = [...all].filter((key) => isWorthless(key, record)).map((key) => ({ key, node }));
       await this.refuse(doomed);

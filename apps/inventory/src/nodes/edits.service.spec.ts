@@ -238,6 +238,26 @@ describe('what was prepared and never decided', () => {
     expect((await reservations())?.held).toEqual({});
   });
 
+  it('deletes no node that has come back to serve since it was decided, and keeps its password', async () => {
+    const was = await get('host-32');
+    const secret = was.powerLevels[0]?.[0]?.secret ?? '';
+    const nodes = sut.as('inventory').bucket<NodeRecord>('nodes');
+    await nodes.mutate('host-32', (r) => r && { ...r.value, status: 'Allocated', state: 'Disappeared' });
+    await sweeper().apply('edit-back-1', async () => {
+      await nodes.mutate('host-32', (r) => r && { ...r.value, state: 'Discovered' });
+      return {
+        secrets: {},
+        copies: new Map(),
+        drops: [secret],
+        changes: [{ kind: 'delete', name: 'host-32', unlessServing: true }],
+      };
+    });
+    expect((await nodes.get('host-32'))?.value.state).toBe('Discovered');
+    expect(await passwordOf('host-32')).toBe('pw-32');
+    expect((await reservations())?.held).toEqual({});
+    await nodes.mutate('host-32', (r) => r && { ...r.value, status: was.status, state: was.state });
+  });
+
   it('goes also where the first of its parts was never written, or is gone', async () => {
     for (const part of [1, 2])
       await sut.as('inventory').bucket<EditPart>('admission').create(partKey('edit-torn-1', part), {
@@ -329,5 +349,25 @@ describe('a replacement', () => {
     await expect(replace('host-22', { serial: '23' })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     await expect(replace('nope-1', { serial: '23' })).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });
     expect(await everything()).toEqual(before);
+  });
+});
+
+describe('deletions', () => {
+  it('of many nodes at once by both replicas are all done, each refusal for itself', async () => {
+    const names = Array.from({ length: 120 }, (_, i) => `host-${i + 300}`);
+    await sut
+      .as('inventory')
+      .bucket<NodeRecord>('nodes')
+      .mutate('host-310', (r) => r && { ...r.value, status: 'Allocated', state: 'Discovered' });
+    const all = await Promise.allSettled(
+      [...names, 'nobody-1', 'host-300'].map((name) =>
+        gateway().call('inventory.nodes.delete', { ...by, name }, { timeoutMs: 20_000 }),
+      ),
+    );
+    const codes = all.flatMap((r) => (r.status === 'rejected' ? [(r.reason as { code: string }).code] : []));
+    expect(codes.sort()).toEqual(['ILLEGAL_TRANSITION', 'NODE_UNKNOWN', 'NODE_UNKNOWN']);
+    const left = (await sut.as('inventory').bucket<NodeRecord>('nodes').list()).map((e) => e.key);
+    expect(left.filter((name) => names.includes(name))).toEqual(['host-310']);
+    expect(await reservations()).toMatchObject({ held: {}, edits: {} });
   });
 });

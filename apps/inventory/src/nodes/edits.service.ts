@@ -19,11 +19,20 @@ import {
   type PreparedEdit,
 } from './edits.js';
 import { PowerSecrets, secretsOf } from './power-secrets.js';
+import { isServing } from './removal.js';
 
 /** So often an edit is prepared anew because something was reserved meanwhile. */
 const MOST_TRIES = 20;
 /** Changes that are written together, between two looks whether the edit still stands. */
 const BATCH = 100;
+
+/** What carrying out comes to beside the records. */
+interface Done {
+  /** Passwords that nobody needs any more. */
+  drops: Set<string>;
+  /** Nodes that were to be deleted, and have come back meanwhile. */
+  kept: Set<string>;
+}
 
 const noReservations: Reservations = { held: {}, pending: {}, generation: 0 };
 
@@ -95,14 +104,18 @@ export class EditsService {
       throw new MusterError('INTERNAL', `${edit} was decided, and a part of it is missing`, { edit });
     const changes = parts.flatMap((p) => p.changes);
     const drops = new Set(parts.flatMap((p) => p.drops));
+    const kept = new Set<string>();
     let nodesAt = 0;
     for (let i = 0; i < changes.length; i += BATCH) {
-      const done = await this.carryOutBatch(edit, changes.slice(i, i + BATCH), drops);
+      const done = await this.carryOutBatch(edit, changes.slice(i, i + BATCH), { drops, kept });
       if (done === undefined) return;
       nodesAt = Math.max(nodesAt, done);
     }
     await this.secrets.drop(drops);
-    await this.tell(edit, changes);
+    await this.tell(
+      edit,
+      changes.filter((c) => !kept.has(nameOf(c))),
+    );
     await this.store.reservations.bucket.mutate(RESERVATIONS_KEY, (current) =>
       current ? finishEdit(current.value, edit, nodesAt) : undefined,
     );
@@ -113,7 +126,7 @@ export class EditsService {
   private async carryOutBatch(
     edit: string,
     changes: readonly PreparedChange[],
-    drops: Set<string>,
+    done: Done,
   ): Promise<number | undefined> {
     let nodesAt = 0;
     let left = changes;
@@ -126,7 +139,7 @@ export class EditsService {
       const again: PreparedChange[] = [];
       await inParallel(left, async (c) => {
         try {
-          const revision = await this.carryOutOne(c, before.get(nameOf(c)), drops);
+          const revision = await this.carryOutOne(c, before.get(nameOf(c)), done);
           nodesAt = Math.max(nodesAt, revision);
         } catch (e) {
           if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
@@ -141,7 +154,7 @@ export class EditsService {
   private async carryOutOne(
     c: PreparedChange,
     before: Entry<NodeRecord> | undefined,
-    drops: Set<string>,
+    { drops, kept }: Done,
   ): Promise<number> {
     const { bucket } = this.store.nodes;
     if (!before) {
@@ -149,6 +162,11 @@ export class EditsService {
       // A deletion that was decided on the record alone came in between, or this one is done already.
       if (c.kind === 'edit') this.store.bus.log.warn({ node: c.name }, 'a node was deleted while it was edited');
       return 0;
+    }
+    if (c.kind === 'delete' && c.unlessServing === true && isServing(before.value)) {
+      for (const secret of secretsOf(before.value)) drops.delete(secret);
+      kept.add(c.name);
+      return before.revision;
     }
     if (c.kind === 'delete') {
       for (const secret of secretsOf(before.value)) drops.add(secret);

@@ -5,8 +5,11 @@ import type { RecordPatch } from './edit-node.js';
 export type PreparedChange =
   | { kind: 'create'; node: NodeRecord }
   | { kind: 'edit'; name: string; patch: RecordPatch; fields: string[] }
-  /** With what shuts its agent out; absent in what an earlier Muster has left half written. */
-  | { kind: 'delete'; name: string; shutsOut?: AgentRevocation };
+  /**
+   * With what shuts its agent out; absent in what an earlier Muster has left half written. `unlessServing`: a node that
+   * has come back since it was decided stays; where another one has taken its place already it goes all the same.
+   */
+  | { kind: 'delete'; name: string; shutsOut?: AgentRevocation; unlessServing?: true };
 
 export const nameOf = (c: PreparedChange): string => (c.kind === 'create' ? c.node.name : c.name);
 

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
+import { DeletionsService } from './deletions.service.js';
 import { NodeFilesService } from './node-files.service.js';
 import { NodeList } from './node-list.js';
 import { NodesService } from './nodes.service.js';
@@ -11,6 +12,7 @@ import { ReplacementService } from './replacement.service.js';
 export class NodesController {
   constructor(
     private readonly nodes: NodesService,
+    private readonly deletions: DeletionsService,
     private readonly replacements: ReplacementService,
     private readonly files: NodeFilesService,
     private readonly nodeList: NodeList,
@@ -66,7 +68,7 @@ export class NodesController {
   @Rpc('inventory.nodes.delete')
   delete(q: RpcRequest<'inventory.nodes.delete'>): Promise<RpcAnswer<'inventory.nodes.delete'>> {
     return this.audit.of(q.by, 'node-delete', q.name, q.name, async () => {
-      await this.nodes.delete(q.name, q.by, q.revision);
+      await this.deletions.delete(q.name, q.by, q.revision);
       return {};
     });
   }

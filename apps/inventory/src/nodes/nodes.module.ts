@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
 import { CordonEndReconciler } from './cordon-end.reconciler.js';
 import { DegradedClock } from './degraded-clock.js';
+import { DeletionsService } from './deletions.service.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
 import { NodeFilesService } from './node-files.service.js';
@@ -22,6 +23,7 @@ import { VerdictService } from './verdict.service.js';
   providers: [
     CordonEndReconciler,
     DegradedClock,
+    DeletionsService,
     EditForwardReconciler,
     EditsService,
     NodeFilesService,

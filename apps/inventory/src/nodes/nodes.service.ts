@@ -13,20 +13,17 @@ import {
   type NodeView,
 } from '#contracts';
 import { FreshReads } from '#bus';
-import { RevocationService } from '../agents/revocation.service.js';
-import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { cordoned } from './cordon.js';
-import { EditsService, isInDoubt, newEditId } from './edits.service.js';
+import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
 import { checkRevision, fleetOf, type RuleFacts } from './node-rules.js';
 import { NodeService, unknownNode } from './node.service.js';
 import { PowerSecrets, secretsOf } from './power-secrets.js';
 import { register } from './registration.js';
-import { refusedRemoval } from './removal.js';
 import { ServiceView } from './service-view.js';
 
-/** Nodes that people register, edit, cordon and delete. */
+/** Nodes that people register, edit and cordon. */
 @Injectable()
 export class NodesService {
   /** To show, never to decide. */
@@ -37,8 +34,6 @@ export class NodesService {
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
-    private readonly edits: EditsService,
-    private readonly revocations: RevocationService,
   ) {
     this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
   }
@@ -91,28 +86,6 @@ export class NodesService {
       await this.store.bus.emit('node-edited', name, { node: name, fields: edit.fields }, { id });
     }
     return this.get(name);
-  }
-
-  /**
-   * A node that serves is decommissioned first; one that is gone may be forgotten. Decided on the reservations: what is
-   * begun with the node at the same moment, by whomever, is seen here or sees that it goes. Its agent is shut out.
-   */
-  async delete(name: string, by: string, revision?: number): Promise<void> {
-    const shutsOut = { node: name, by, at: Date.now(), reason: 'its node was deleted' };
-    await this.edits.apply(newEditId(), async ({ held }) => {
-      const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
-      if (!entry) throw unknownNode(name);
-      checkRevision(name, entry.revision, revision);
-      const refused = refusedRemoval(entry.value, {
-        hold: held[name],
-        incident: await this.openIncident(name),
-        workloads: await assignedNow(this.store.workloads, name),
-      });
-      if (refused) throw refused;
-      const drops = secretsOf(entry.value);
-      return { changes: [{ kind: 'delete', name, shutsOut }], secrets: {}, copies: new Map(), drops };
-    });
-    this.revocations.forgotten(name);
   }
 
   async cordon(name: string, by: string, reason: string, until?: number): Promise<NodeView> {

@@ -8,6 +8,9 @@ export interface RemovalFacts {
   workloads: readonly string[];
 }
 
+/** It is not to be forgotten. */
+export const isServing = (n: NodeRecord): boolean => n.status === 'Allocated' && n.state === 'Discovered';
+
 /**
  * Why the node cannot be forgotten, or give its place to new hardware; undefined: it can. A node that serves is
  * decommissioned first, one that is gone may go.
@@ -29,7 +32,7 @@ export function refusedRemoval(n: NodeRecord, f: RemovalFacts): MusterError | un
       node,
       workloads: f.workloads,
     });
-  if (n.status === 'Allocated' && n.state === 'Discovered')
+  if (isServing(n))
     return new MusterError('ILLEGAL_TRANSITION', `${node} is Allocated and Discovered: decommission it first`, {
       node,
     });

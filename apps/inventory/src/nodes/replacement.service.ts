@@ -46,7 +46,7 @@ export class ReplacementService {
       created = prepared.changes.map(nameOf)[0] ?? '';
       return prepared;
     });
-    this.revocations.forgotten(name);
+    this.revocations.forgotten([name]);
     const entry = await this.store.nodes.bucket.get(created);
     if (!entry) throw unknownNode(created);
     return this.service.view(entry);

@@ -10,9 +10,8 @@ import {
 import type { ServiceContext } from '#service';
 import type { AgentUsers } from '../agents/agent-users.js';
 import type { RevocationService } from '../agents/revocation.service.js';
-import type { NodeService } from '../nodes/node.service.js';
 import { EditsService } from '../nodes/edits.service.js';
-import { NodesService } from '../nodes/nodes.service.js';
+import { DeletionsService } from '../nodes/deletions.service.js';
 import { PowerSecrets } from '../nodes/power-secrets.js';
 import { ReplacementService } from '../nodes/replacement.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
@@ -85,7 +84,7 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
   const service = { offered: () => ['ansible'] } as unknown as ServiceView;
   return {
     workloads: new WorkloadService(store, new GenerationFloor(store), new ReservationBook(store)),
-    nodes: new NodesService(store, {} as NodeService, service, secrets, edits, revocations),
+    deletions: new DeletionsService(store, edits, revocations),
     replacements: new ReplacementService(store, service, edits, revocations),
   };
 }
@@ -144,7 +143,7 @@ describe('a node that goes as a workload is assigned to it', () => {
   it('stays', async () => {
     await create('5');
     const other = replica('list', () => gateway().call('inventory.workloads.put', put('dns', 'a-5')));
-    await expect(other.nodes.delete('a-5', 'spec')).rejects.toMatchObject(refused);
+    await expect(other.deletions.delete('a-5', 'spec')).rejects.toMatchObject(refused);
     expect((await gateway().call('inventory.nodes.get', { name: 'a-5' })).name).toBe('a-5');
   });
 

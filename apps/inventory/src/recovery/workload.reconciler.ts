@@ -138,11 +138,16 @@ export class WorkloadReconciler implements Reconciler {
   /** Seen for longer than a report is on its way. */
   private doubles(all: WorkloadRecord[]): WantedAlarm[] {
     const now = doublesOf(all, this.facts.fresh());
-    const key = (d: Double): string => `double/${d.workload}/${d.on}/${d.starting ? 'starting' : 'running'}`;
-    const keys = new Set(now.map(key));
-    this.since.retain((k) => !k.startsWith('double/') || keys.has(k));
+    const there = (d: Double): string => `double/${d.workload}/${d.on}`;
+    const runs = (d: Double): string => `${there(d)}/running`;
+    const keys = new Set(now.flatMap((d) => (d.starting ? [there(d)] : [there(d), runs(d)])));
+    this.since.retain((key) => !key.startsWith('double/') || keys.has(key));
+    // One that crashes and is started again all the time is hardly ever seen to run.
     return now
-      .filter((d) => this.since.see(key(d)) > (d.starting ? GATE_MS : ALARM_AFTER_MS))
+      .filter((d) => {
+        const seen = this.since.see(there(d)) > GATE_MS;
+        return (!d.starting && this.since.see(runs(d)) > ALARM_AFTER_MS) || seen;
+      })
       .map((d) => ({
         code: 'conflict-workload',
         subject: d.workload,
