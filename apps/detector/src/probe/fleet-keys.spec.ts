@@ -30,19 +30,51 @@ describe("the detector's keys", () => {
     expect([sut.keys, sut.outdated, failed]).toEqual([[OLD], false, []]);
   });
 
-  it("are outdated from when the fleet's are others, and are asked for until they are had", async () => {
+  it("are asked for from when the fleet's are others until they are had, and only the first failure is told", async () => {
     let answers = 0;
     const { sut, failed } = keysOf((q) =>
-      answers++ === 0 ? Promise.reject(new Error('no answer')) : Promise.resolve(given(q, 5, OLD, NEW)),
+      answers++ < 2 ? Promise.reject(new Error('no answer')) : Promise.resolve(given(q, 5, OLD, NEW)),
     );
     sut.follow(set(5, OLD, NEW));
-    expect(sut.outdated).toBe(true);
     await sut.step(0);
-    expect([sut.keys, sut.outdated, failed.length]).toEqual([[OLD], true, 1]);
+    expect([sut.keys, failed.length]).toEqual([[OLD], 1]);
     await sut.step(999);
     expect(answers).toBe(1);
     await sut.step(1_000);
+    expect([answers, failed.length]).toEqual([2, 1]);
+    await sut.step(2_000);
     expect([sut.keys, sut.ids, sut.outdated]).toEqual([[OLD, NEW], [keyId(OLD), keyId(NEW)], false]);
+    answers = 0;
+    sut.follow(set(6, NEW, OLD));
+    await sut.step(3_000);
+    expect(failed.length).toBe(2);
+  });
+
+  it('are outdated where what they sign is not accepted, or what comes back cannot be proven, and for how long', async () => {
+    const { sut } = keysOf(() => Promise.reject(new Error('not permitted')));
+    // The new key is given out, and the old one signs.
+    sut.follow(set(5, OLD, NEW));
+    await sut.step(0);
+    expect([sut.outdated, sut.outdatedFor(60_000)]).toEqual([false, 0]);
+    // The new one signs, the old one is accepted.
+    sut.follow(set(6, NEW, OLD));
+    expect(sut.outdated).toBe(true);
+    await sut.step(70_000);
+    await sut.step(75_000);
+    expect(sut.outdatedFor(80_000)).toBe(10_000);
+    sut.follow(set(7, NEW));
+    await sut.step(81_000);
+    expect(sut.outdatedFor(82_000)).toBe(12_000);
+  });
+
+  it('are not outdated while theirs are both accepted, and are once the first of them is gone', async () => {
+    const { sut } = keysOf((q) => Promise.resolve(given(q, 5, OLD, NEW)));
+    sut.follow(set(5, OLD, NEW));
+    await sut.step(0);
+    sut.follow(set(6, NEW, OLD));
+    expect(sut.outdated).toBe(false);
+    sut.follow(set(7, NEW));
+    expect(sut.outdated).toBe(true);
   });
 
   it('are not those of an answer that is behind, nor of a record that is', async () => {

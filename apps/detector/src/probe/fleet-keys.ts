@@ -13,7 +13,10 @@ const AGAIN = 1_000;
 
 /** The keys of the own probes. */
 export interface ProbeKeys extends DatagramKeys {
-  /** The fleet goes by others now: who does not echo may not have been able to prove the probe. */
+  /**
+   * By the fleet's set our probes are no longer accepted, or its echoes are signed by a key that we lack: who does not
+   * echo may not have been able to. A key that we lack and that does not sign yet changes nothing.
+   */
   readonly outdated: boolean;
 }
 
@@ -22,6 +25,7 @@ export interface FleetKeysParts {
   /** Of the file: they count until the fleet's were exchanged for the first time. */
   keys: readonly Buffer[];
   ask: (q: KeysQuestion) => Promise<KeysAnswer>;
+  /** Called with the first failure of a row. */
   failed: (reason: unknown) => void;
 }
 
@@ -30,6 +34,8 @@ export class FleetKeys implements ProbeKeys {
   private inUse: { keys: readonly Buffer[]; ids: string[] };
   private wanted: Pick<DatagramKeySet, 'version' | 'keys'> | undefined;
   private asking = false;
+  private failing = false;
+  private outdatedSince: number | undefined;
   private notBefore = -Infinity;
 
   constructor(private readonly p: FleetKeysParts) {
@@ -50,7 +56,15 @@ export class FleetKeys implements ProbeKeys {
   }
 
   get outdated(): boolean {
-    return this.wanted !== undefined && String(this.wanted.keys) !== String(this.inUse.ids);
+    if (this.wanted === undefined) return false;
+    const [ours = ''] = this.ids;
+    const [theirs = ''] = this.wanted.keys;
+    return !this.wanted.keys.includes(ours) || !this.ids.includes(theirs);
+  }
+
+  /** ms for which the own probes have said nothing, as of the steps; 0: they speak. @param now monotonic ms */
+  outdatedFor(now: number): number {
+    return this.outdatedSince === undefined || !this.outdated ? 0 : now - this.outdatedSince;
   }
 
   /** The fleet's are these from now on. Undefined: those of the file. */
@@ -60,9 +74,10 @@ export class FleetKeys implements ProbeKeys {
     this.notBefore = -Infinity;
   }
 
-  /** Asks for what it lacks. @param now monotonic ms */
+  /** Asks for what it lacks, also where what it has is still enough. @param now monotonic ms */
   async step(now: number): Promise<void> {
-    if (!this.outdated || this.asking || now < this.notBefore) return;
+    this.outdatedSince = this.outdated ? (this.outdatedSince ?? now) : undefined;
+    if (!this.isBehind || this.asking || now < this.notBefore) return;
     this.asking = true;
     this.notBefore = now + AGAIN;
     try {
@@ -70,12 +85,18 @@ export class FleetKeys implements ProbeKeys {
       const { sealedKeys } = await this.p.ask({ holds: this.ids, box: box.publicKey });
       if (sealedKeys === undefined) return;
       const { version, keys } = parseKeysGiven(box.open(sealedKeys));
+      this.failing = false;
       // A replica that is behind may have answered.
       if (version >= (this.wanted?.version ?? 0)) this.inUse = { keys, ids: keys.map(keyId) };
     } catch (e) {
-      this.p.failed(e);
+      if (!this.failing) this.p.failed(e);
+      this.failing = true;
     } finally {
       this.asking = false;
     }
+  }
+
+  private get isBehind(): boolean {
+    return this.wanted !== undefined && String(this.wanted.keys) !== String(this.inUse.ids);
   }
 }
