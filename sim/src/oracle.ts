@@ -32,6 +32,8 @@ export interface Spoken {
   unasked: string[][];
   /** Networks on which nothing of it leaves to anybody. */
   mute: string[];
+  /** By target: networks on which it had just been answered, and all that it sent since has left it. */
+  hears: string[][];
 }
 
 interface LastWord {
@@ -74,6 +76,8 @@ export class Oracle {
   private readonly observers: number[][];
   /** [observer][target]: when it was last answered, and when anything at all of the target came to it. */
   private readonly answeredAt: Float64Array[];
+  /** The same of answers, by network: [network][observer][target]. */
+  private readonly answeredOn: Float64Array[][];
   /** By node: since when its present process has run. */
   private readonly startedAt: Float64Array;
   /** By node: when it last gave any sign of life to anybody. */
@@ -107,6 +111,7 @@ export class Oracle {
         : this.members.filter((m) => m !== i),
     );
     this.answeredAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
+    this.answeredOn = h.networks.map(() => all.map(() => new Float64Array(names.length).fill(-Infinity)));
     this.pollEchoAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
     this.pollAccusedAt = all.map(() => new Float64Array(names.length).fill(-Infinity));
     this.startedAt = new Float64Array(names.length);
@@ -152,6 +157,7 @@ export class Oracle {
     this.startedAt[node] = now;
     this.tunings[node] = [{ at: now, n }];
     this.answeredAt[node]?.fill(-Infinity);
+    for (const answered of this.answeredOn) answered[node]?.fill(-Infinity);
   }
 
   tuned(node: number, n: DetectionSettings, now: number): void {
@@ -159,14 +165,17 @@ export class Oracle {
   }
 
   /** The observer read an echo or a welcome. */
-  read(observer: number, target: number, { kind, sentAt, at }: Arrival): void {
+  read(observer: number, target: number, { kind, network, sentAt, at }: Arrival): void {
     this.sign(target, at);
     if (kind === 'polled') (this.pollEchoAt[observer] as Float64Array)[target] = at;
     if (kind !== 'echo') return;
     const interval = Math.min(this.numbersOf(observer, sentAt).interval, this.numbersOf(observer, at).interval);
     if (at - sentAt >= interval * IN_TIME) return;
     const stood = this.world.standstillsOf(observer).some((p) => p.until > sentAt && p.from < at);
-    if (!stood) (this.answeredAt[observer] as Float64Array)[target] = at;
+    if (stood) return;
+    (this.answeredAt[observer] as Float64Array)[target] = at;
+    const answered = this.answeredOn[this.h.networks.indexOf(network)]?.[observer];
+    if (answered) answered[target] = at;
   }
 
   /** The monitor will be answered, if it runs then. */
@@ -184,7 +193,12 @@ export class Oracle {
       mayAccuse[target] ? this.h.networks.filter((network) => !this.wasAsked(node, target, network, at)) : [],
     );
     const mute = this.h.networks.filter((network) => this.isMute(node, network, at));
-    return { node, epoch, seq, at, leaving: leaving !== undefined, abstains: stoodLately, mayAccuse, unasked, mute };
+    // Where every send leaves, no network is out.
+    const hears = (this.world.of('unsent').length === 0 ? [] : this.names).map((_n, target) =>
+      this.h.networks.filter((_network, i) => this.isSureToHear(node, target, i, at)),
+    );
+    const left = leaving !== undefined;
+    return { node, epoch, seq, at, leaving: left, abstains: stoodLately, mayAccuse, unasked, mute, hears };
   }
 
   /** By target, whether nothing of it has come since the poll began, to an observer that ran all the while. */
@@ -305,7 +319,7 @@ export class Oracle {
 
   private mustBeDead(node: number, at: number): void {
     const observers = this.observers[node] as number[];
-    const out = this.networksOut(at);
+    const out = this.networksOut(node, at);
     const accusers = observers.filter((o) => {
       const word = this.words[o];
       return word && this.reports(o, at) && this.accuses(word.spoken, node, out);
@@ -335,7 +349,7 @@ export class Oracle {
       if (!this.reports(o, at)) return false;
       if (this.observers[node]?.includes(o)) {
         const spoken = this.words[o]?.spoken;
-        return spoken !== undefined && this.accuses(spoken, node, this.networksOut(at));
+        return spoken !== undefined && this.accuses(spoken, node, this.networksOut(node, at));
       }
       return at - ((this.pollAccusedAt[o] as Float64Array)[node] as number) <= this.n.freshness;
     });
@@ -353,13 +367,30 @@ export class Oracle {
     );
   }
 
-  /** On which nothing leaves more than half of those that report, and two of them at least. */
-  private networksOut(at: number): string[] {
+  /**
+   * On which nothing leaves more than half of the members, two of them at least, by their own fresh word; not where one
+   * of those who watch this node has just been answered by it there.
+   */
+  private networksOut(node: number, at: number): string[] {
     const words = this.members.filter((m) => this.reports(m, at)).map((m) => this.words[m]?.spoken.mute ?? []);
+    const hearers = (this.observers[node] as number[])
+      .filter((o) => this.reports(o, at))
+      .map((o) => (this.words[o] as LastWord).spoken)
+      .filter((spoken) => at - spoken.at <= this.n.freshness - this.n.interval);
     return this.h.networks.filter((network) => {
       const mute = words.filter((w) => w.includes(network)).length;
-      return mute >= 2 && mute * 2 > words.length;
+      const isHeard = hearers.some((spoken) => spoken.hears[node]?.includes(network));
+      return mute >= 2 && mute * 2 > this.members.length && !isHeard;
     });
+  }
+
+  /** Answered within an interval, in which all that it sent there left it. */
+  private isSureToHear(observer: number, target: number, network: number, at: number): boolean {
+    const { interval } = this.numbersOf(observer, at);
+    const answered = this.answeredOn[network]?.[observer]?.[target] ?? -Infinity;
+    if (at - answered >= interval) return false;
+    const name = this.h.networks[network] as string;
+    return this.world.unsentFor(observer, target, name, at - 2 * interval, at) === 0;
   }
 
   /** Nothing has left it for an interval; what it says of itself is as of a moment before. */

@@ -85,7 +85,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       cluster: config.cluster,
       keys: readDatagramKeys(config.keys.datagram),
       ask: (q) => bus.call('inventory.agents.keys', q),
-      failed: (err) => log.warn({ err }, 'the keys of the datagrams could not be had: own probes say nothing'),
+      failed: (err) => log.warn({ err }, 'the keys of the datagrams could not be had; asked for again each second'),
     });
     this.probes = new OwnProbes(
       config.instance,
@@ -231,7 +231,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       verdicts,
       members: bench.fleet.members.length,
       reporters: bench.monitor.reporters(now),
-      conditions: bench.conditions.look(now),
+      conditions: bench.conditions.look(now, this.keys?.outdatedFor(now) ?? 0),
       ledFor: now - this.leadsSince,
       keys: this.keys?.ids ?? [],
     });

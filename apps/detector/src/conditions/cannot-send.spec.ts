@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Unsent } from '#contracts';
-import { sendConditions, UNSENT_HOLD_MS, type Sender } from './cannot-send.js';
-import { unjudged, UNJUDGED_HOLD_MS, type UnjudgedFor } from './unjudged.js';
+import type { Judgement } from '../verdicts/verdict.js';
+import { sendConditions, UNSENT_HOLD_MS, type MuteFor, type Sender } from './cannot-send.js';
+import { SUSPECT_HOLD_MS, unjudged, UNJUDGED_HOLD_MS, type UnjudgedFor } from './unjudged.js';
 
 const NETWORKS = ['backend', 'management'];
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
@@ -22,7 +23,7 @@ const sender = (node: string, backend?: Unsent, errors = 0): Sender => ({
   },
 });
 const told = (senders: Sender[], out: string[] = []): string[] =>
-  sendConditions(senders, new Set(out)).map((c) => `${c.code}=${c.subject}: ${c.message}`);
+  sendConditions(senders, new Set(out), new Map(), 0).conditions.map((c) => `${c.code}=${c.subject}: ${c.message}`);
 const others = (node: string): string[] => NAMES.filter((n) => n !== node);
 
 describe('who cannot send', () => {
@@ -33,6 +34,27 @@ describe('who cannot send', () => {
     expect(told(all(UNSENT_HOLD_MS))).toEqual([
       'agent-health=a: a: it cannot send to anybody on backend (ENETUNREACH), and says nothing of the others there',
     ]);
+  });
+
+  it('is held by what was seen where the agent does not say for how long: once, and until it can send', () => {
+    let was: MuteFor = new Map();
+    const codes = (...a: Sender[]): string[] => {
+      const { conditions, muteFor } = sendConditions(a, new Set(), was, 500);
+      was = muteFor;
+      return conditions.map((c) => `${c.code}=${c.subject}`);
+    };
+    const log: string[][] = [];
+    // Nothing leaves for a moment before it is known to whom.
+    for (let ms = 0; ms <= 8000; ms += 500) {
+      const forMs = ms - 500;
+      log.push(codes(sender('a', forMs >= 1500 ? failing(others('a'), forMs) : undefined, 3), sender('b')));
+    }
+    expect(log.map((c) => c.join())).toEqual([
+      ...Array<string>(10).fill(''),
+      ...Array<string>(7).fill('agent-health=a'),
+    ]);
+    expect(codes(sender('a'), sender('b'))).toEqual([]);
+    expect(codes(sender('a', undefined, 3), sender('b'))).toEqual([]);
   });
 
   it('is none of each where the network is out for most, which has an alarm of its own', () => {
@@ -57,9 +79,11 @@ describe('who cannot send', () => {
 });
 
 describe('who is not judged', () => {
-  const unknown = { verdict: 'UNKNOWN' as const, networks: [], reason: 'Nobody hears it.' };
-  const look = (was: UnjudgedFor, o: { blind?: boolean; judgement?: typeof unknown; passed?: number } = {}) =>
-    unjudged([{ name: 'a', judgement: o.judgement ?? unknown }], was, o.blind ?? false, o.passed ?? 1000);
+  const X = 3000;
+  const unknown: Judgement = { verdict: 'UNKNOWN', networks: [], reason: 'Nobody hears it.' };
+  const suspect: Judgement = { ...unknown, verdict: 'SUSPECT' };
+  const look = (was: UnjudgedFor, o: { blind?: boolean; judgement?: Judgement; passed?: number } = {}) =>
+    unjudged([{ name: 'a', judgement: o.judgement ?? unknown }], was, o.blind ?? false, o.passed ?? 1000, X);
 
   it('is an alarm with the reason once it has lasted, as long as the monitor looks and sees', () => {
     let was: UnjudgedFor = new Map();
@@ -73,6 +97,28 @@ describe('who is not judged', () => {
     expect(look(was, { blind: true })).toEqual({ conditions: [], unjudgedFor: new Map() });
     expect(look(was, { judgement: { ...unknown, reason: 'CONFLICT: two.' } }).conditions).toEqual([]);
     // Nobody looked meanwhile.
-    expect(look(new Map([['a', 0]]), { passed: 0 }).conditions).toEqual([]);
+    expect(look(new Map([['a', { ms: 0, told: false }]]), { passed: 0 }).conditions).toEqual([]);
+  });
+
+  it('is the same alarm for one that stays SUSPECT for 10 s beyond x, until it is judged', () => {
+    let was: UnjudgedFor = new Map();
+    const at: number[] = [];
+    for (let ms = 0; ms <= 20_000; ms += 1000) {
+      const { conditions, unjudgedFor } = look(was, { judgement: suspect });
+      if (conditions.length > 0) at.push(ms);
+      was = unjudgedFor;
+    }
+    expect([at[0], at.length]).toEqual([X + SUSPECT_HOLD_MS, 8]);
+    expect(look(was, { judgement: { ...suspect, verdict: 'DOWN' } })).toEqual({
+      conditions: [],
+      unjudgedFor: new Map(),
+    });
+    expect(look(was, { blind: true, judgement: suspect }).conditions).toEqual([]);
+  });
+
+  it('stays told where an UNKNOWN becomes SUSPECT, and time in both is one', () => {
+    const told: UnjudgedFor = new Map([['a', { ms: UNJUDGED_HOLD_MS, told: true }]]);
+    expect(look(told, { judgement: suspect }).conditions).toHaveLength(1);
+    expect(look(new Map([['a', { ms: 6000, told: false }]])).conditions).toHaveLength(1);
   });
 });

@@ -6,6 +6,9 @@ import { some } from './sight.js';
 /** ms for which probes must have failed: when a whole network goes, it goes host by host, and that is one alarm. */
 export const UNSENT_HOLD_MS = 5_000;
 
+/** Node and network → ms for which it has been seen to be able to send to nobody there. */
+export type MuteFor = ReadonlyMap<string, number>;
+
 /** A fresh and willing reporter's own word. */
 export type Sender = Pick<Report, 'node' | 'networks' | 'health'>;
 
@@ -20,17 +23,30 @@ interface UnsentLink {
 /**
  * Whose own probes do not leave: `agent-health` of one that cannot send to anybody on a network, `link-down` and
  * `partly-heard` where it is single peers, by the fewest nodes that explain it. A network that is out for most has an
- * alarm of its own.
+ * alarm of its own. An agent knows that nothing leaves on a network before it knows to whom, and forgets the one without
+ * the other: it has lasted by its own word of a peer, or as it was seen here.
+ * @param passed ms since the last look
  */
-export function sendConditions(senders: readonly Sender[], out: ReadonlySet<string>): DetectorCondition[] {
+export function sendConditions(
+  senders: readonly Sender[],
+  out: ReadonlySet<string>,
+  was: MuteFor,
+  passed: number,
+): { conditions: DetectorCondition[]; muteFor: MuteFor } {
+  const muteFor = new Map<string, number>();
   const conditions: DetectorCondition[] = [];
   const links = new Map<string, UnsentLink>();
   for (const { node, networks, health } of senders) {
     const mute: string[] = [];
     for (const network of networks) {
       const unsent = health.unsent?.[network];
-      if (out.has(network) || (unsent && unsent.forMs < UNSENT_HOLD_MS)) continue;
-      if (isMuteOn({ health }, network)) mute.push(`${network}${unsent ? ` (${unsent.error})` : ''}`);
+      const isMute = isMuteOn({ health }, network);
+      const id = `${node}\0${network}`;
+      const before = was.get(id);
+      const seenFor = before === undefined ? 0 : before + passed;
+      if (isMute) muteFor.set(id, seenFor);
+      if (out.has(network) || Math.max(unsent?.forMs ?? 0, isMute ? seenFor : 0) < UNSENT_HOLD_MS) continue;
+      if (isMute) mute.push(`${network}${unsent ? ` (${unsent.error})` : ''}`);
       else for (const peer of unsent?.peers ?? []) add(links, node, peer, network, unsent?.error ?? '');
     }
     if (mute.length > 0)
@@ -41,7 +57,7 @@ export function sendConditions(senders: readonly Sender[], out: ReadonlySet<stri
         message: `${node}: it cannot send to anybody on ${mute.join(', ')}, and says nothing of the others there`,
       });
   }
-  return [...conditions, ...explain([...links.values()])];
+  return { conditions: [...conditions, ...explain([...links.values()])], muteFor };
 }
 
 function add(links: Map<string, UnsentLink>, from: string, to: string, network: string, error: string): void {

@@ -6,6 +6,7 @@ import { VerdictLog } from '../verdicts/verdict-log.js';
 import { AgentBook } from './agent-book.js';
 import { LINK_HOLD_MS } from './broken-links.js';
 import { ConditionBook } from './condition-book.js';
+import { OUTDATED_HOLD_MS } from './outdated-keys.js';
 import { SILENT_HOLD_MS } from './silent-agents.js';
 
 const n = DetectionProfiles.lan;
@@ -85,10 +86,10 @@ describe('what is beside the verdicts', () => {
       agents.hear(r, now);
     }
   };
-  const ids = (now: number): string[] => book.look(now).map((c) => `${c.code}=${c.subject}`);
+  const ids = (now: number): string[] => book.look(now, 0).map((c) => `${c.code}=${c.subject}`);
   const lasting = (cut: readonly [string, string][], health?: Partial<Report['health']>): string[] => {
     report(0, cut, health);
-    expect(book.look(0).filter((c) => c.code !== 'agent-health')).toEqual([]);
+    expect(book.look(0, 0).filter((c) => c.code !== 'agent-health')).toEqual([]);
     report(LINK_HOLD_MS, cut, health);
     return ids(LINK_HOLD_MS);
   };
@@ -105,7 +106,7 @@ describe('what is beside the verdicts', () => {
       ['a', 'b'],
       ['a', 'c'],
     ]);
-    book.look(20_000);
+    book.look(20_000, 0);
     report(22_000, [
       ['a', 'b'],
       ['a', 'c'],
@@ -164,6 +165,19 @@ describe('what is beside the verdicts', () => {
     // Another instance led meanwhile.
     report(3_600_000, [], {}, NAMES.slice(1));
     expect(ids(3_600_000)).toEqual([]);
+  });
+
+  it('is that the monitor cannot prove its probes, once that has lasted, also beside what most agents say', () => {
+    report(0, [], { warnings: ['buffer: small'] });
+    expect(book.look(0, OUTDATED_HOLD_MS - 1).map((c) => c.severity)).toEqual(['warning']);
+    expect(book.look(0, OUTDATED_HOLD_MS)).toEqual([
+      expect.objectContaining({
+        code: 'agent-health',
+        subject: 'fleet',
+        severity: 'critical',
+        message: expect.stringMatching(/^The detector has not the keys .* Most agents warn/),
+      }),
+    ]);
   });
 
   it('is what agents say of themselves, once for all where most say it', () => {

@@ -1,4 +1,4 @@
-import { BEACON_PERIOD_MS, linkClass, type DetectorCondition } from '#contracts';
+import { BEACON_PERIOD_MS, linkClass, silence, type DetectorCondition } from '#contracts';
 import type { FleetView } from '../fleet/fleet-view.js';
 import type { Heard, ReportBook } from '../observers/report-book.js';
 import { isHealthyReporter, isMuteTo, networksOut } from '../observers/stance.js';
@@ -6,8 +6,9 @@ import { isBlind } from '../verdicts/quorum.js';
 import type { VerdictLog } from '../verdicts/verdict-log.js';
 import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
-import { sendConditions } from './cannot-send.js';
+import { sendConditions, type MuteFor } from './cannot-send.js';
 import { qualityConditions, type BadLinks } from './link-quality.js';
+import { keyConditions } from './outdated-keys.js';
 import type { Sight, SightedNode } from './sight.js';
 import { silentAgents, type AgentVoice, type SilentFor } from './silent-agents.js';
 import { unjudged, type UnjudgedFor } from './unjudged.js';
@@ -22,6 +23,7 @@ export class ConditionBook {
   private badLinks: BadLinks = new Set();
   private silentFor: SilentFor = new Map();
   private unjudgedFor: UnjudgedFor = new Map();
+  private muteFor: MuteFor = new Map();
   private lookedAt = -Infinity;
 
   constructor(
@@ -31,7 +33,8 @@ export class ConditionBook {
     private readonly agents: AgentBook,
   ) {}
 
-  look(now: number): DetectorCondition[] {
+  /** @param keysOutdatedFor ms for which the monitor itself could not prove its probes */
+  look(now: number, keysOutdatedFor: number): DetectorCondition[] {
     const healthy = this.healthy(now);
     const sight = this.sight(healthy);
     const links = linkConditions(sight, this.brokenSince, now);
@@ -45,10 +48,15 @@ export class ConditionBook {
       passed,
     );
     const reports = [...healthy.values()].map((h) => h.report);
-    const unsent = sendConditions(reports, networksOut(reports));
+    const words = sight.nodes.map(({ name, networks }) => {
+      const report = healthy.get(name)?.report;
+      return { networks, ...(report && { report }) };
+    });
+    const unsent = sendConditions(reports, networksOut(words), this.muteFor, passed);
     const members = this.fleet.members.map((name) => ({ name, judgement: this.log.judgementOf(name) }));
-    const none = unjudged(members, this.unjudgedFor, isBlind(healthy.size, members.length), passed);
+    const none = unjudged(members, this.unjudgedFor, isBlind(healthy.size, members.length), passed, silence(detection));
     this.unjudgedFor = none.unjudgedFor;
+    this.muteFor = unsent.muteFor;
     this.brokenSince = links.since;
     this.badLinks = quality.bad;
     this.silentFor = silent.silentFor;
@@ -57,7 +65,8 @@ export class ConditionBook {
     // do not hear it, and that its reports cannot be read more than that none is heard.
     const told = [
       ...none.conditions,
-      ...unsent,
+      ...keyConditions(keysOutdatedFor),
+      ...unsent.conditions,
       ...links.conditions,
       ...quality.conditions,
       ...this.agents.conditions(now),

@@ -1,11 +1,9 @@
 import type { DetectorCondition } from '#contracts';
-import { isMass, isSeen, isUnseen, some, type Sight } from './sight.js';
+import { FLEET, isMass, isSeen, isUnseen, some, type Sight } from './sight.js';
 
 /** In a thousand: from so many lost probes on a network's links are bad, and below so many they are good again. */
 export const BAD_PERMILLE = 100;
 export const GOOD_PERMILLE = 50;
-
-const FLEET = 'fleet';
 
 /** Pairs of node and network whose links are bad. */
 export type BadLinks = ReadonlySet<string>;

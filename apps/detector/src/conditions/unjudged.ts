@@ -3,37 +3,44 @@ import type { Judgement } from '../verdicts/verdict.js';
 
 /** ms for which a member has no verdict although the monitor sees: by then it is no start and no takeover. */
 export const UNJUDGED_HOLD_MS = 5_000;
+/** ms beyond x for which a member is SUSPECT although the monitor sees: by then it is no death on its way to DOWN. */
+export const SUSPECT_HOLD_MS = 10_000;
 /** Begins the reason where two machines use one name, which has an alarm of its own. */
 const CONFLICT = 'CONFLICT';
 
-/** Node → ms for which it has been seen to have none. */
-export type UnjudgedFor = ReadonlyMap<string, number>;
+/** Node → for how many ms it has been seen to have none, and whether that was told already. */
+export type UnjudgedFor = ReadonlyMap<string, { ms: number; told: boolean }>;
 
 /**
- * Members that are UNKNOWN while enough of the others report: nobody hears them, and too few can say that they are dead.
- * Nothing will ever be done about such a node unless somebody is told.
+ * Members that are UNKNOWN, or stay SUSPECT, while enough of the others report: nobody hears them, and too few can say
+ * that they are dead, or the monitor cannot look itself. Nothing will ever be done about such a node unless somebody is
+ * told. What is told stays until the node is judged, whichever of the two it is meanwhile.
  * @param blind too few report to judge anybody: that is the alarm then
  * @param passed ms since the last look
+ * @param x ms of silence that accuse
  */
 export function unjudged(
   members: readonly { name: string; judgement: Judgement }[],
   was: UnjudgedFor,
   blind: boolean,
   passed: number,
+  x: number,
 ): { conditions: DetectorCondition[]; unjudgedFor: UnjudgedFor } {
-  const unjudgedFor = new Map<string, number>();
+  const unjudgedFor = new Map<string, { ms: number; told: boolean }>();
   const conditions: DetectorCondition[] = [];
   for (const { name, judgement } of blind ? [] : members) {
-    if (judgement.verdict !== 'UNKNOWN' || judgement.reason.startsWith(CONFLICT)) continue;
+    const { verdict, reason } = judgement;
+    if ((verdict !== 'UNKNOWN' && verdict !== 'SUSPECT') || reason.startsWith(CONFLICT)) continue;
     const before = was.get(name);
-    const forMs = before === undefined ? 0 : before + passed;
-    unjudgedFor.set(name, forMs);
-    if (forMs >= UNJUDGED_HOLD_MS)
+    const ms = before === undefined ? 0 : before.ms + passed;
+    const told = before?.told === true || ms >= (verdict === 'UNKNOWN' ? UNJUDGED_HOLD_MS : x + SUSPECT_HOLD_MS);
+    unjudgedFor.set(name, { ms, told });
+    if (told)
       conditions.push({
         code: 'partly-heard',
         subject: name,
         severity: 'critical',
-        message: `${name} is not judged, and not fenced. ${judgement.reason}`,
+        message: `${name} is not judged, and not fenced. ${reason}`,
       });
   }
   return { conditions, unjudgedFor };

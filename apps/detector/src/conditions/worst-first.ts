@@ -44,7 +44,7 @@ function asOne(
   if (!isMass(single.length, members)) return of;
   const severity = SEVERITIES.find((s) => of.some((c) => c.severity === s)) ?? 'warning';
   const names = single.map((c) => c.subject).sort();
-  return [
-    { code, subject: FLEET, severity, message: `${MASS[code]}: ${some(names)}. ${single[0]?.message ?? ''}`.trim() },
-  ];
+  // What is about the whole fleet already is not to be hidden by what many have.
+  const said = [bySubject.get(FLEET)?.message, `${MASS[code]}: ${some(names)}.`, single[0]?.message];
+  return [{ code, subject: FLEET, severity, message: said.filter((m) => m !== undefined).join(' ') }];
 }

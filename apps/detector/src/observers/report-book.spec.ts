@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { DetectionProfiles, type PeerObservation, type Report } from '#contracts';
 import { ReportBook } from './report-book.js';
-import { isHealthyReporter, networksOut, voteOf } from './stance.js';
+import { isHealthyReporter, networksOut, outFor, voteOf, type MemberWord } from './stance.js';
 
 const n = DetectionProfiles.lan;
 const NETWORKS = ['backend', 'management'];
@@ -224,12 +224,35 @@ describe('how an observer counts', () => {
   });
 
   it('a network is out by the word of more than half, and of two at least', () => {
-    const fleet = (mute: number, of: number): string[] =>
-      [...networksOut(Array.from({ length: of }, (_, i) => report(1, nothingLeavesOn(i < mute ? 3 : 0))))].sort();
+    const words = (said: Report[], quiet = 0): MemberWord[] => [
+      ...said.map((r) => ({ networks: NETWORKS, report: r })),
+      ...Array.from({ length: quiet }, () => ({ networks: NETWORKS })),
+    ];
+    const said = (mute: number, of: number): Report[] =>
+      Array.from({ length: of }, (_, i) => report(1, nothingLeavesOn(i < mute ? 3 : 0)));
+    const fleet = (mute: number, of: number, quiet = 0): string[] =>
+      [...networksOut(words(said(mute, of), quiet))].sort();
     expect([fleet(1, 1), fleet(1, 2), fleet(2, 4), fleet(2, 5)]).toEqual([[], [], [], []]);
     expect([fleet(2, 2), fleet(2, 3), fleet(3, 5), fleet(5, 5)]).toEqual(Array(4).fill(['backend']));
     const toOne = Array.from({ length: 5 }, () => report(1, unsent(['b'], 'backend')));
-    expect([...networksOut(toOne)]).toEqual([]);
+    expect([...networksOut(words(toOne))]).toEqual([]);
+    // Who says nothing counts, and those who have not got the network do not; who speaks of one it has not is not asked.
+    expect([fleet(2, 3, 1), fleet(3, 5, 4), fleet(2, 2, 1), fleet(5, 5, 4)]).toEqual([
+      [],
+      [],
+      ['backend'],
+      ['backend'],
+    ]);
+    const elsewhere = { networks: ['management'], report: report(1) };
+    expect([...networksOut([...words(said(2, 3)), elsewhere, elsewhere])]).toEqual(['backend']);
+    expect([...networksOut(words(said(3, 5)).map((w) => ({ ...w, networks: ['management'] })))]).toEqual([]);
+  });
+
+  it('a network is not out for one that somebody hears there', () => {
+    const hears = vote(report(1, {}, seen(0, 6)));
+    const out = new Set(['backend', 'management']);
+    expect([...outFor(out, [vote(report(1, {}, seen(6, 6))), hears])]).toEqual(['management']);
+    expect(outFor(out, [vote(report(1, nothingLeavesOn(3), seen(0, 6)))])).toEqual(out);
   });
 
   it('is news of whom it can no longer send to, and can again', () => {

@@ -107,7 +107,7 @@ function newsIn(was: Observer | undefined, next: Observer, now: number, n: Detec
   if (was.report.bootId !== report.bootId || was.leftAt !== next.leftAt) changed.push(self);
   for (const [peer, links] of next.links) {
     const before = was.links.get(peer);
-    if (!before || isMuteTo(was.report, peer) !== isMuteTo(report, peer)) changed.push(peer);
+    if (!before || muteNetworksTo(was.report, peer) !== muteNetworksTo(report, peer)) changed.push(peer);
     else if (links.some((l, i) => !before[i] || linkClass(before[i][0], before[i][1], n) !== linkClass(l[0], l[1], n)))
       changed.push(peer);
   }
@@ -125,7 +125,7 @@ function isSameVoice(a: Report, b: Report): boolean {
 const errorsOn = (r: Report, network: string): boolean => (r.health.sendErrors[network] ?? 0) > 0;
 
 /** On which networks it cannot send to this one. */
-const isMuteTo = ({ health: { unsent } }: Report, peer: string): string => {
+const muteNetworksTo = ({ health: { unsent } }: Report, peer: string): string => {
   if (unsent === undefined) return '';
   return Object.keys(unsent)
     .filter((network) => unsent[network]?.peers.includes(peer))

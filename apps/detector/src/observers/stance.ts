@@ -118,21 +118,39 @@ function hearsAll(
   return report.networks.length > 0;
 }
 
+/** A member, and what it says. */
+export interface MemberWord {
+  /** As registered. */
+  networks: readonly string[];
+  /** A fresh and healthy one; absent: it says nothing. */
+  report?: Pick<Report, 'networks' | 'health'>;
+}
+
 /**
- * Networks on which more than half of these, and at least two, cannot send to anybody by their own word: it is the
- * network that is out, a switch whose fall took the addresses of all with it. What one of them alone says is its own
- * trouble.
- * @param reporters fresh and healthy ones
+ * Networks on which more than half of the members that have them, and at least two, cannot send to anybody by their own
+ * word: it is the network that is out, a switch whose fall took the addresses of all with it. What a minority says is its
+ * own trouble, however few of the others report.
+ * @param members all of them: one that does not report counts, and says nothing
  */
-export function networksOut(reporters: readonly Pick<Report, 'networks' | 'health'>[]): Set<string> {
+export function networksOut(members: readonly MemberWord[]): Set<string> {
+  const on = new Map<string, number>();
   const mute = new Map<string, number>();
-  for (const r of reporters)
-    for (const network of r.networks) if (isMuteOn(r, network)) mute.set(network, (mute.get(network) ?? 0) + 1);
-  const on = (network: string): number => reporters.filter((r) => r.networks.includes(network)).length;
+  for (const { networks, report } of members)
+    for (const network of networks) {
+      on.set(network, (on.get(network) ?? 0) + 1);
+      if (report?.networks.includes(network) && isMuteOn(report, network))
+        mute.set(network, (mute.get(network) ?? 0) + 1);
+    }
   return new Set(
-    [...mute].filter(([network, count]) => count >= 2 && count > on(network) / 2).map(([network]) => network),
+    [...mute]
+      .filter(([network, count]) => count >= 2 && count > (on.get(network) ?? 0) / 2)
+      .map(([network]) => network),
   );
 }
+
+/** Who can send there, and hears the target there, is the word that it is not out for this one. */
+export const outFor = (out: ReadonlySet<string>, votes: readonly Vote[]): ReadonlySet<string> =>
+  out.size === 0 ? out : new Set([...out].filter((network) => !votes.some((v) => v.heardOn.includes(network))));
 
 /** What the vote rests on, for the record; also of an observer that does not count. */
 export function evidenceOf(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DetectionProfiles, type Report } from '#contracts';
+import { DetectionProfiles, type LinkObservation, type Report } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { ReportBook } from '../observers/report-book.js';
 import { Examiner } from './examiner.js';
@@ -24,6 +24,7 @@ describe('what a verdict rests on', () => {
   const fleet = {
     settings: { detection },
     members: ['target', 'mute', 'mum', 'never'],
+    targets: new Map(),
     polls: false,
     observersOf: () => ['mute', 'mum', 'never'],
   } as unknown as FleetView;
@@ -54,5 +55,66 @@ describe('what a verdict rests on', () => {
   it('says who cannot send, and whether the monitor was sighted', () => {
     expect(evidence.observers[0]).toMatchObject({ misses: 7, stance: 'absent', mute: true });
     expect(evidence).toMatchObject({ sighted: false, members: 4, sightedReporters: 2 });
+  });
+});
+
+describe('a network on which most members cannot send', () => {
+  const NETWORKS = ['backend', 'management'];
+  const two = (node: string, mute: boolean, backend: LinkObservation): Report => ({
+    ...report(node, [['x', [backend, [9, -1]]]], { backend: mute ? 9 : 0, management: 0 }),
+    networks: NETWORKS,
+  });
+  /** Nobody hears x by management; the last of those that speak can send on the backend. */
+  const examined = (members: string[], speak: string[], last: LinkObservation, polled?: string) => {
+    const target = (name: string) => ({ record: { name }, networks: NETWORKS }) as unknown as WatchedTarget;
+    const fleet = {
+      settings: { detection },
+      members,
+      targets: new Map(members.map((m) => [m, target(m)])),
+      polls: polled !== undefined,
+      observersOf: () => members.filter((m) => m !== 'x' && m !== polled),
+    } as unknown as FleetView;
+    const book = new ReportBook();
+    speak.forEach((node, i) => {
+      const isLast = i === speak.length - 1;
+      book.hear(two(node, !isLast, isLast ? last : [0, -1]), now, detection);
+    });
+    const sut = new Examiner(
+      fleet,
+      book,
+      { state: () => 'silent', evidence: () => undefined },
+      {
+        drawnFor: () => [polled ?? ''],
+        wordOf: () => ({ at: now, epoch: 1, abstain: false, networks: { backend: { sent: 3, answered: 1 } } }),
+      },
+    );
+    const reporters = sut.reporters(now);
+    const out = sut.networksOut(reporters);
+    return sut.examine(target('x'), { now, listeningSince: -9000, reporters, out, witness: false });
+  };
+
+  it('is out by the word of most members, not of most that report', () => {
+    const { facts, tally } = examined(['x', 'a', 'b', 'c'], ['a', 'b', 'c'], [9, -1]);
+    expect([facts.out, facts.votes.map((v) => v.stance), tally.down]).toEqual([
+      [],
+      ['absent', 'absent', 'accuses'],
+      false,
+    ]);
+  });
+
+  it('is not out for one that somebody hears there, and is for one that nobody does', () => {
+    const members = ['x', 'a', 'b', 'c', 'd'];
+    const heard = examined(members, ['a', 'b', 'c', 'd'], [0, 300]);
+    expect([heard.facts.out, heard.facts.votes.map((v) => v.stance), heard.tally.down]).toEqual([
+      [],
+      ['absent', 'absent', 'absent', 'hears'],
+      false,
+    ]);
+    const asked = examined(members, ['a', 'b', 'c', 'd'], [9, -1], 'd');
+    expect([asked.facts.out, asked.facts.votes.map((v) => v.stance), asked.facts.polled?.map((v) => v.stance)]).toEqual(
+      [[], ['absent', 'absent', 'absent'], ['hears']],
+    );
+    const dead = examined(members, ['a', 'b', 'c', 'd'], [9, -1]);
+    expect([dead.facts.out, dead.tally.accusers, dead.tally.down]).toEqual([['backend'], 4, true]);
   });
 });

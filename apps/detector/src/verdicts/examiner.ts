@@ -2,7 +2,7 @@ import type { VerdictEvidence } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { isDuplicated } from '../observers/duplicates.js';
 import type { ReportBook } from '../observers/report-book.js';
-import { evidenceOf, isHealthyReporter, networksOut, voteOf, type Vote } from '../observers/stance.js';
+import { evidenceOf, isHealthyReporter, networksOut, outFor, voteOf, type Vote } from '../observers/stance.js';
 import { wordlessIn } from '../observers/wordless.js';
 import type { PollBook } from '../polls/poll-book.js';
 import { pollEvidenceOf, pollVoteOf } from '../polls/poll-vote.js';
@@ -17,7 +17,7 @@ export interface Vantage {
   listeningSince: number;
   /** Members that report freshly and healthily. */
   reporters: ReadonlySet<string>;
-  /** Networks that are out, by the word of most of them. */
+  /** Networks that are out, by the word of most members. */
   out: ReadonlySet<string>;
   witness: boolean;
 }
@@ -42,9 +42,14 @@ export class Examiner {
     return new Set(this.fleet.members.filter((m) => isHealthyReporter(this.book.of(m), now, detection)));
   }
 
-  /** Networks on which most of these cannot send. */
+  /** Networks on which most of the members cannot send. @param reporters those whose word counts */
   networksOut(reporters: ReadonlySet<string>): ReadonlySet<string> {
-    return networksOut([...reporters].map((m) => this.book.of(m)?.report).filter((r) => r !== undefined));
+    return networksOut(
+      this.fleet.members.map((name) => {
+        const report = reporters.has(name) ? this.book.of(name)?.report : undefined;
+        return { networks: this.fleet.targets.get(name)?.networks ?? [], ...(report && { report }) };
+      }),
+    );
   }
 
   examine(target: WatchedTarget, v: Vantage): Examination {
@@ -57,16 +62,16 @@ export class Examiner {
       (own !== undefined && v.now < own.conflictUntil) ||
       isDuplicated(name, observers, (o) => this.book.of(o), v.now, n);
     const left = this.leftMs(target, v);
-    const votes = observers.map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n, v.out));
+    const { votes, polled, out } = this.votes(target, observers, v);
     const facts: TargetFacts = {
       node: name,
       networks: target.networks,
-      out: target.networks.filter((network) => v.out.has(network)),
+      out: target.networks.filter((network) => out.has(network)),
       members: this.fleet.members.length,
       reporters: v.reporters.size,
       otherReporters: v.reporters.size - (v.reporters.has(name) ? 1 : 0),
       votes,
-      ...(this.fleet.polls && { polled: this.polledVotes(target, votes, v) }),
+      ...(polled && { polled }),
       ownSilenceMs,
       ownFresh: own !== undefined && v.now - own.at < n.freshness && own.report.leaving === undefined && !conflict,
       conflict,
@@ -103,8 +108,25 @@ export class Examiner {
     };
   }
 
+  /** A network that is out for most is not out for one that anybody hears there: everyone is asked for it anew. */
+  private votes(
+    target: WatchedTarget,
+    observers: readonly string[],
+    v: Vantage,
+  ): { votes: Vote[]; polled: Vote[] | undefined; out: ReadonlySet<string> } {
+    const { name } = target.record;
+    const n = this.fleet.settings.detection;
+    const by = (out: ReadonlySet<string>): { votes: Vote[]; polled: Vote[] | undefined } => {
+      const votes = observers.map((o) => voteOf(o, this.book.of(o), name, target.networks, v.now, n, out));
+      return { votes, polled: this.fleet.polls ? this.polledVotes(target, votes, v.now, out) : undefined };
+    };
+    const said = by(v.out);
+    const out = outFor(v.out, [...said.votes, ...(said.polled ?? [])]);
+    return { ...(out.size === v.out.size ? said : by(out)), out };
+  }
+
   /** One vote of each who was drawn: an observer by the plan is not asked, for it reports what it sees all the time. */
-  private polledVotes(target: WatchedTarget, watching: readonly Vote[], { now, out }: Vantage): Vote[] {
+  private polledVotes(target: WatchedTarget, watching: readonly Vote[], now: number, out: ReadonlySet<string>): Vote[] {
     const { name } = target.record;
     const n = this.fleet.settings.detection;
     const known = new Map(watching.map((v) => [v.observer, v]));

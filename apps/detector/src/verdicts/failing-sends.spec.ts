@@ -44,6 +44,39 @@ describe('where sends fail', () => {
     expect(after(5, 3, 30_000, [death(0, 8000), ...routes(['backend'])]).verdictOf('n0')).toBe('UNKNOWN');
   });
 
+  it('one whose routes go after it was suspected stays SUSPECT, and the reason is that of now', () => {
+    const routes = all(5)
+      .slice(1)
+      .map((n) => unsent(n, [0], 10_000, BOTH));
+    expect(after(5, 3, 30_000, [death(0, 8000), ...routes]).judgementOf('n0')).toMatchObject({
+      verdict: 'SUSPECT',
+      reason: expect.stringMatching(/too few still say .*4 of 4 observers cannot send to it on backend/),
+    });
+  });
+
+  it.each([4, 5])(
+    'of %i nodes a living one is not DOWN where one hears it on the network that the others lost',
+    (nodes) => {
+      const muteOnes = all(nodes).slice(1, -1);
+      const lasts = { from: 8000, until: Infinity };
+      const alone = (b: number[], networks: string[]): Fault => ({
+        kind: 'cut',
+        ...lasts,
+        a: [0],
+        b,
+        networks,
+        oneWay: false,
+      });
+      const faults = [
+        ...backendOff(muteOnes, nodes, 8000),
+        alone(all(nodes).slice(1), ['management']),
+        alone([MONITOR], BOTH),
+      ];
+      const f = after(nodes, 9, 30_000, faults);
+      expect(downs(f)).toEqual([]);
+    },
+  );
+
   it('one observer that cannot send to a dead node says nothing of it, and the others are enough', () => {
     fc.assert(
       fc.property(fc.integer(), fc.subarray(BOTH, { minLength: 1 }), (seed, networks) => {
@@ -81,9 +114,12 @@ describe('where sends fail', () => {
     expect(downs(dying)).toEqual(['n0']);
   });
 
-  it('half of those that report take no network out: nobody is DOWN by one network on their word', () => {
-    const f = after(5, 7, 30_000, [...backendOff([0, 1], 5, 8000), death(4, 20_000)]);
-    expect(downs(f)).toEqual([]);
-    expect(f.judgementOf('n4').reason).toContain('2 of 4 observers cannot send to it on backend');
+  it('half of the members take no network out, though most that report: nobody is DOWN by one network on their word', () => {
+    const five = after(5, 7, 30_000, [...backendOff([0, 1], 5, 8000), death(4, 20_000)]);
+    expect(downs(five)).toEqual([]);
+    expect(five.judgementOf('n4').reason).toContain('2 of 4 observers cannot send to it on backend');
+    const four = after(4, 7, 30_000, [...backendOff([0, 1], 4, 8000), death(3, 20_000)]);
+    expect(downs(four)).toEqual([]);
+    expect(four.judgementOf('n3').reason).toContain('2 of 3 observers cannot send to it on backend');
   });
 });

@@ -5,7 +5,7 @@ export interface TargetFacts {
   node: string;
   /** Names of its networks. */
   networks: readonly string[];
-  /** Those of them that are out: most of the members that report cannot send to anybody there. */
+  /** Those of them that are out: most of the members cannot send to anybody there, and nobody hears the node there. */
   out: readonly string[];
   /** M: enrolled, not cordoned, not confirmed off. */
   members: number;
@@ -47,8 +47,9 @@ export interface Tally {
   accusers: number;
   /** Observers, by the plan or polled, that hear it. */
   hears: number;
-  /** Networks on which most observers miss it, and those on which they do not any more. */
+  /** Networks on which most observers miss it, and those that are out. */
   silentNetworks: string[];
+  /** Networks that are not out, on which most observers do not miss it any more and one hears it. */
   restoredNetworks: string[];
 }
 

@@ -46,7 +46,7 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
     );
   if (!life)
     return was.verdict === 'SUSPECT'
-      ? was
+      ? judged('SUSPECT', `Nobody hears it, and too few still say that it is silent (${tallied(f, t)})${whoIsMute(f)}.`)
       : judged('UNKNOWN', `Nobody hears it, and too few say that it is silent${whoIsMute(f)}.`);
   const held = was.verdict === 'DEGRADED' ? was.networks : [];
   const silent = f.networks.filter(
