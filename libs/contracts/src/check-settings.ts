@@ -28,7 +28,7 @@ type Say = (fault: string) => void;
 
 /** Probes or reports more often than this are a load of their own, ms. */
 const SHORTEST_PERIOD = 100;
-/** An agent's loop runs each 20 ms, and later on a busy machine: one that calls this late abstains for no reason, ms. */
+/** An agent's loop runs each 20 to 40 ms, and later on a busy machine: one that calls this late abstains for no reason, ms. */
 const LEAST_LOOP_GAP = 100;
 /** Within so long a dead node's work runs elsewhere: whoever waits for an accusation longer has no detection, ms. */
 const LONGEST_SILENCE = 60_000;
