@@ -11,7 +11,7 @@ import { losing, wired } from './wires.js';
 
 /** Kills in each fleet, seconds of each measurement. `--quick`: what fits in ten minutes. */
 const full = { n3: 20, n10: 20, n32: 20, n1000: 20, fast: 20, serf: 20, loss: 600, footprint: 30 };
-const quick: typeof full = { n3: 5, n10: 20, n32: 5, n1000: 5, fast: 8, serf: 4, loss: 120, footprint: 20 };
+const quick: typeof full = { n3: 20, n10: 20, n32: 5, n1000: 5, fast: 8, serf: 4, loss: 120, footprint: 20 };
 
 const { lan, fast } = DetectionProfiles;
 /** Peers of an agent in a large fleet: as many as in a fleet of one more, where everybody watches everybody. */
