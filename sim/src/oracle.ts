@@ -272,16 +272,26 @@ export class Oracle {
 
   /**
    * It has given no sign of life to anybody for so long that whoever has heard it says so no longer, or is not believed
-   * any more, whatever became of what was sent to it.
+   * any more, whatever became of what was sent to it. While an observer stands still it misses nothing.
    */
   private mustNotLive(node: number, now: number, verdict: VerdictKind): void {
     if (verdict !== 'UP' && verdict !== 'DEGRADED') return;
     const { interval, suspectMisses, freshness } = this.n;
-    const unheard = (suspectMisses + 3) * interval + freshness + this.h.wire.report;
+    const stood = Math.max(0, ...(this.observers[node] as number[]).map((o) => this.stoodSince(o, node, now)));
+    const unheard = (suspectMisses + 3) * interval + freshness + this.h.wire.report + stood;
     const since = now - unheard;
     if ((this.signAt[node] as number) >= since || this.quietUntil > since || this.troubled(MONITOR, since, now)) return;
     if (this.world.of('stall').some((f) => f.from < now && f.until > since - freshness)) return;
     this.violated(node, now, `${verdict}, although it has answered nobody for ${Math.round(unheard)} ms`);
+  }
+
+  /** ms for which this observer stood still since the node's last sign of life, and a probe that each standstill voids. */
+  private stoodSince(observer: number, node: number, now: number): number {
+    const sign = this.signAt[node] as number;
+    return this.world
+      .standstillsOf(observer)
+      .filter((p) => p.until > sign && p.from < now)
+      .reduce((sum, p) => sum + Math.min(p.until, now) - Math.max(p.from, sign) + this.n.interval, 0);
   }
 
   private keepQuiet(now: number, { reportPeriod }: DetectionSettings): void {
