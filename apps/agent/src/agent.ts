@@ -87,6 +87,8 @@ export class Agent {
         return question.read(await this.nats.request(Subjects.peers(node), question.text, ms));
       },
       accept: (list) => this.accept(list),
+      lacksKeys: (keys) => this.keys.lacks(keys),
+      random: Math.random,
       log,
     });
     this.workloads = new WorkloadWatch(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PeerList } from '#contracts/peers.js';
 import { DetectionProfiles } from '#contracts/settings.js';
 import { checkConfig } from './config.js';
@@ -92,6 +92,49 @@ describe('what an agent senses', () => {
       });
       expect(sut.sendErrors(now)).toEqual({ backend: 0 });
       expect(sut.links.link('c', 'backend')!.misses).toBeGreaterThan(n.suspectMisses);
+    });
+
+    describe('to a lost peer', () => {
+      let leaves: boolean;
+      beforeEach(async () => {
+        await probing({ b: ADDRESS }, 4 * n.misses + 2);
+        const socket = sut.sockets.get('backend')!;
+        jest.spyOn(socket, 'send').mockImplementation((_bytes, _address, _port, failed) => {
+          if (!leaves) failed('EHOSTUNREACH');
+        });
+      });
+      /** One greeting, and longer than it waits for its welcome. */
+      const greeting = (does: 'leaves' | 'fails'): void => {
+        leaves = does === 'leaves';
+        sut.lookAtLost('nats', now);
+        for (let i = 0; i < 3; i++, now += 1_500) sut.step(now);
+      };
+
+      it('says nothing of it any more once so many greetings did not leave, and examines it anew', () => {
+        for (let i = 1; i < n.suspectMisses; i++) greeting('fails');
+        expect(sut.links.unsentBy(['backend'], now)).toEqual({});
+        expect(sut.links.silentFor('b', n.misses)).toBe(true);
+        const { changes } = sut;
+        greeting('fails');
+        expect(sut.links.unsentBy(['backend'], now)).toMatchObject({
+          backend: { peers: ['b'], error: 'EHOSTUNREACH' },
+        });
+        expect(sut.links.link('b', 'backend')!.misses).toBe(0);
+        expect(sut.changes).toBeGreaterThan(changes);
+        expect(sut.membership.lostPeers()).toEqual([]);
+        leaves = true;
+        for (let i = 0; i <= n.misses + 1; i++, now += n.interval) sut.step(now);
+        expect(sut.links.silentFor('b', n.misses)).toBe(true);
+        expect(sut.links.unsentBy(['backend'], now)).toEqual({});
+      });
+
+      it('accuses it on where one greeting left in between', () => {
+        for (let i = 1; i < n.suspectMisses; i++) greeting('fails');
+        greeting('leaves');
+        for (let i = 1; i < n.suspectMisses; i++) greeting('fails');
+        expect(sut.links.unsentBy(['backend'], now)).toEqual({});
+        expect([sut.membership.lostPeers(), sut.links.silentFor('b', 4 * n.misses)]).toEqual([['b'], true]);
+      });
     });
 
     it('knows that nothing leaves on a network, says so at once, and that it does again', async () => {

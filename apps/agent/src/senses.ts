@@ -106,7 +106,7 @@ export class Senses {
     this.links.watch(shared);
     // What was missed at the old address says nothing of the new one.
     for (const name of moved) this.links.reset(name);
-    this.membership.readmitUnless((peer) => this.links.silentFor(peer, list.detection.misses));
+    this.readmit();
     this.schedule.set(shared, list.detection.interval, now, this.phase);
     this.membership.setPeers(shared.keys(), now);
   }
@@ -116,7 +116,7 @@ export class Senses {
     this.links.stoodStill(gap, now);
     this.polls.stoodStill();
     this.schedule.skipTo(now);
-    this.membership.readmitUnless((peer) => this.links.silentFor(peer, this.p.known.detection.misses));
+    this.readmit();
   }
 
   /** Judges what was due, and sends what is. */
@@ -133,7 +133,8 @@ export class Senses {
       if (errors > 0 !== this.muteOn.has(network)) this.turnMute(network, errors > 0);
       if (watch.look(now, silence(this.p.known.detection), errors)) this.lookAtLost('link-up', now);
     }
-    this.greetings.expire(now);
+    for (const { peer, network } of this.greetings.expire(now))
+      if (this.membership.isLost(peer)) this.links.greetingLeft(peer, network);
     for (const { peer } of this.membership.next(now)) this.greet(peer, now);
     this.askNamesake(now);
   }
@@ -200,8 +201,17 @@ export class Senses {
     for (const network of this.p.known.shared.get(peer) ?? []) {
       const { bytes, nonce } = this.datagrams.question(DatagramTypes.HELLO, peer, network);
       this.greetings.sent(nonce, peer, network, now + membershipNumbers.limit);
-      this.send(peer, network, bytes, () => undefined);
+      this.send(peer, network, bytes, (why) => {
+        this.greetings.failed(nonce);
+        this.links.greetingUnsent(peer, network, now, why);
+        this.readmit();
+      });
     }
+  }
+
+  /** Whoever is proven silent no more is to be examined at the full rate: else nobody would accuse it again. */
+  private readmit(): void {
+    this.membership.readmitUnless((peer) => this.links.silentFor(peer, this.p.known.detection.misses));
   }
 
   private send(peer: string, network: string, bytes: Buffer, failed: (why: string) => void): void {

@@ -1,5 +1,6 @@
 import { isKeyIds } from './datagram-key-set.js';
 import { isUnsentByNetwork, type Unsent } from './unsent.js';
+import { isCount, isText } from './wire-checks.js';
 
 /**
  * Of one peer on one network: consecutive misses, rtt in µs or -1 where none is known, and where some were lost how
@@ -100,9 +101,6 @@ export interface Report {
 const SENTENCE = 1024;
 /** Workloads that a report tells of at most. */
 export const MOST_RUNNING = 10_000;
-
-const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
-const isText = (x: unknown, most = 128): x is string => typeof x === 'string' && x.length > 0 && x.length <= most;
 
 /** As long as a report may carry it: what a tool printed can be of any length. */
 export const asSentence = (text: string): string =>

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -33,6 +34,11 @@ const ring = async (enrolled = [OLD], stateDir = dir): Promise<KeyRing> => {
 };
 /** As inventory does: sealed to the one who asks. */
 const give = async (sut: KeyRing, version: number, keys: Buffer[]): Promise<string> => {
+  const rest = hand(sut, version, keys);
+  await sut.settled();
+  return rest;
+};
+const hand = (sut: KeyRing, version: number, keys: Buffer[]): string => {
   const question = sut.question();
   const { box } = JSON.parse(question.text) as Required<KeysQuestion>;
   const given = JSON.stringify({ version, keys: keys.map((k) => k.toString('hex')) });
@@ -99,10 +105,10 @@ describe("an agent's keys", () => {
     const other = sut.question();
     const { box } = JSON.parse(other.text) as Required<KeysQuestion>;
     const broken = JSON.stringify({ version: 9, sealedKeys: sealTo(box, '{"version":9,"keys":["x"]}') });
-    expect(JSON.parse(await other.read(broken))).toEqual({ version: 9 });
+    expect(JSON.parse(other.read(broken))).toEqual({ version: 9 });
     expect([sut.keys, sut.warning]).toEqual([[OLD], expect.stringContaining('hex digits')]);
     const forSomebodyElse = sut.question();
-    await forSomebodyElse.read(broken);
+    forSomebodyElse.read(broken);
     expect(sut.keys).toEqual([OLD]);
     await give(sut, 9, [NEW]);
     expect([sut.keys, sut.warning]).toEqual([[NEW], undefined]);
@@ -118,9 +124,42 @@ describe("an agent's keys", () => {
     expect(await readFile(join(dir, 'datagram-keys.json'), 'utf8')).toContain(NEW.toString('hex'));
   });
 
+  it('do not keep the peers waiting for a disk that hangs, and are written one after the other', async () => {
+    const sut = await ring();
+    // Whoever opens this to write waits until somebody reads it; then it cannot be synced.
+    const aside = join(dir, `datagram-keys.json.${process.pid}.new`);
+    execFileSync('mkfifo', [aside]);
+    for (const [version, keys] of [
+      [7, [OLD, NEW]],
+      [9, [NEW]],
+      [8, [NEW, OLD]],
+    ] as const)
+      expect(JSON.parse(hand(sut, version, [...keys]))).toEqual({ version: 4, peers: [] });
+    expect([sut.keys, changes]).toEqual([[OLD], 0]);
+    const reader = await open(aside, 'r');
+    await sut.settled();
+    await reader.close();
+    expect([sut.keys, changes, sut.warning]).toEqual([[NEW], 1, undefined]);
+    expect((await ring()).keys).toEqual([NEW]);
+  });
+
+  it('are lacking where a list names others that came later', async () => {
+    const sut = await ring();
+    await give(sut, 7, [OLD, NEW]);
+    const lacks = (version: number, ...keys: Buffer[]): boolean => sut.lacks({ version, keys: names(...keys) });
+    expect([lacks(8, NEW, OLD), lacks(8, OLD, NEW), lacks(7, NEW, OLD), lacks(6, OLD)]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(sut.lacks(undefined)).toBe(false);
+    expect(sut.lacks({ version: 9 } as never)).toBe(false);
+  });
+
   it('are not needed to read an answer without any', async () => {
     const { read } = (await ring()).question();
-    expect(await read('{"version":1}')).toBe('{"version":1}');
-    expect(await read('null')).toBe('null');
+    expect(read('{"version":1}')).toBe('{"version":1}');
+    expect(read('null')).toBe('null');
   });
 });

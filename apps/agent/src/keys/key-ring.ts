@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keyId, parseKeysGiven, type KeysAnswer, type KeysQuestion } from '#contracts/datagram-key-set.js';
+import {
+  isKeyIds,
+  keyId,
+  parseKeysGiven,
+  type KeysAnswer,
+  type KeysInUse,
+  type KeysQuestion,
+} from '#contracts/datagram-key-set.js';
 import type { DatagramKeys } from '#contracts/datagram.js';
 import { oneTimeBox } from '#contracts/sealed-to.js';
 import { reasonOf, type AgentLog } from '../log.js';
@@ -34,6 +41,8 @@ export class KeyRing implements DatagramKeys {
   private inUse: { version: number; keys: readonly Buffer[]; ids: string[] };
   private onDisk: string | undefined;
   private taken: string | undefined;
+  /** The latest that came; undefined: it is in use, or being written. */
+  private next: { version: number; keys: Buffer[] } | undefined;
   private saving: Promise<void> | undefined;
 
   constructor(private readonly p: KeyRingParts) {
@@ -77,16 +86,25 @@ export class KeyRing implements DatagramKeys {
     }
   }
 
-  /** A question for the peers, and what reads its answer: takes the keys out of it, and hands on the rest. */
-  question(): { text: string; read: (answer: string) => Promise<string> } {
+  /** Whether this, of a peer list, names keys that came later than those in use, and are others. */
+  lacks(set: KeysInUse | undefined): boolean {
+    if (set === undefined || !isKeyIds(set.keys)) return false;
+    return set.version > this.inUse.version && String(set.keys) !== String(this.ids);
+  }
+
+  /**
+   * A question for the peers, and what reads its answer: takes the keys out of it, and hands on the rest at once,
+   * whatever the disk does.
+   */
+  question(): { text: string; read: (answer: string) => string } {
     const box = oneTimeBox();
     const asked: KeysQuestion = { holds: this.ids, box: box.publicKey };
     return {
       text: JSON.stringify(asked),
-      read: async (answer) => {
+      read: (answer) => {
         const { sealedKeys, ...rest } = (JSON.parse(answer) ?? {}) as KeysAnswer;
         if (sealedKeys === undefined) return answer;
-        await this.take(() => box.open(sealedKeys));
+        this.take(() => box.open(sealedKeys));
         return JSON.stringify(rest);
       },
     };
@@ -97,25 +115,47 @@ export class KeyRing implements DatagramKeys {
     await Promise.allSettled([this.saving]);
   }
 
-  private async take(open: () => string): Promise<void> {
+  private take(open: () => string): void {
     try {
       const given = parseKeysGiven(open());
-      // A replica that is behind may answer, and nobody may fall back by two steps.
-      if (given.version <= this.inUse.version) return;
+      if (given.version > (this.next?.version ?? 0)) this.next = given;
+    } catch (e) {
+      this.refuse(e);
+      return;
+    }
+    // Never two at once: what they write aside has one name, and halves of two sets would prove nothing.
+    this.saving ??= this.saveNext().finally(() => (this.saving = undefined));
+  }
+
+  private async saveNext(): Promise<void> {
+    for (let given = this.next; given !== undefined; given = this.next) {
+      this.next = undefined;
+      await this.save(given);
+    }
+  }
+
+  private async save(given: { version: number; keys: Buffer[] }): Promise<void> {
+    // A replica that is behind may answer, and nobody may fall back by two steps.
+    if (given.version <= this.inUse.version) return;
+    try {
       const stored: Stored = {
         version: given.version,
         keys: given.keys.map((key) => key.toString('hex')),
         after: this.p.enrolled.map(keyId),
       };
-      await (this.saving = writeDurably(this.file, `${JSON.stringify(stored)}\n`));
+      await writeDurably(this.file, `${JSON.stringify(stored)}\n`);
       this.use(given);
       this.onDisk = this.taken = undefined;
       this.p.log.info('datagram keys', { version: given.version, keys: this.ids });
       this.p.changed();
     } catch (e) {
-      this.taken = reasonOf(e);
-      this.p.log.warn('new datagram keys could not be taken', { reason: this.taken });
+      this.refuse(e);
     }
+  }
+
+  private refuse(cause: unknown): void {
+    this.taken = reasonOf(cause);
+    this.p.log.warn('new datagram keys could not be taken', { reason: this.taken });
   }
 
   private use({ version, keys }: { version: number; keys: readonly Buffer[] }): void {

@@ -110,13 +110,22 @@ export class LinkObservations {
     if (!link || link.pending?.nonce !== nonce) return;
     delete link.pending;
     this.unsentProbes++;
-    const before = classOf(link, this.n);
-    const probes = (link.unsent?.probes ?? 0) + 1;
-    link.unsent = { probes, since: link.unsent?.since ?? now, error };
-    link.unanswered++;
-    if (this.isMute(link)) Object.assign(link, { misses: 0, rttUs: -1 });
-    else forgetEcho(link, this.n);
-    if (classOf(link, this.n) !== before || probes === this.n.suspectMisses) this.changed++;
+    this.stayed(link, now, error);
+  }
+
+  /**
+   * A greeting of this lost peer failed: it counts as a probe that did not leave, for nobody probes it. Where that made
+   * the link mute, the peer is proven silent no more.
+   */
+  greetingUnsent(peer: string, network: string, now: number, error: string): void {
+    const link = this.links.get(peer)?.get(network);
+    if (link) this.stayed(link, now, error);
+  }
+
+  /** A greeting of this lost peer left, and had no answer. */
+  greetingLeft(peer: string, network: string): void {
+    const link = this.links.get(peer)?.get(network);
+    if (link) this.left(link);
   }
 
   /** Network → whom we cannot send to there; a network on which we can send to everybody is left out. */
@@ -227,6 +236,17 @@ export class LinkObservations {
 
   private isMute(link: Link): boolean {
     return (link.unsent?.probes ?? 0) >= this.n.suspectMisses;
+  }
+
+  /** A probe or a greeting did not leave. */
+  private stayed(link: Link, now: number, error: string): void {
+    const before = classOf(link, this.n);
+    const probes = (link.unsent?.probes ?? 0) + 1;
+    link.unsent = { probes, since: link.unsent?.since ?? now, error };
+    link.unanswered++;
+    if (this.isMute(link)) Object.assign(link, { misses: 0, rttUs: -1 });
+    else forgetEcho(link, this.n);
+    if (classOf(link, this.n) !== before || probes === this.n.suspectMisses) this.changed++;
   }
 
   /** A probe left: it is judged by what came back. */

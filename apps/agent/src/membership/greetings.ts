@@ -14,7 +14,19 @@ export class Greetings {
     return g.until >= now;
   }
 
-  expire(now: number): void {
-    for (const [nonce, { until }] of this.waiting) if (until < now) this.waiting.delete(nonce);
+  /** It did not leave: there is no welcome to wait for. */
+  failed(nonce: string): void {
+    this.waiting.delete(nonce);
+  }
+
+  /** Those that left and had no welcome in time; they wait no more. */
+  expire(now: number): { peer: string; network: string }[] {
+    const unanswered = [];
+    for (const [nonce, { peer, network, until }] of this.waiting)
+      if (until < now) {
+        this.waiting.delete(nonce);
+        unanswered.push({ peer, network });
+      }
+    return unanswered;
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PeerList } from '#contracts/peers.js';
 import { DetectionProfiles } from '#contracts/settings.js';
 import type { AgentLog } from '../log.js';
@@ -19,6 +19,8 @@ const list = (version: number, peers = ['b', 'd']): PeerList => ({
   detection: DetectionProfiles.lan,
 });
 const quiet: AgentLog = { info() {}, warn() {}, error() {} };
+/** Every key is in use, and nothing is drawn. */
+const calm = { lacksKeys: () => false, random: () => 0.5 };
 
 describe('a peer list', () => {
   it.each<[string, unknown]>([
@@ -89,6 +91,7 @@ describe('the cache and the refresher', () => {
       ask: () => never,
       accept: (l) => accepted.push(l.version),
       log: quiet,
+      ...calm,
     });
     await sut.start();
     expect(accepted).toEqual([4]);
@@ -117,7 +120,8 @@ describe('the cache and the refresher', () => {
       },
       accept: (l) => accepted.push(l.version),
       log: quiet,
-      numbers: { period: 1, firstRetry: 1, retry: 1, mostRetry: 1, deadline: 10 },
+      ...calm,
+      numbers: { period: 1, firstRetry: 1, retry: 1, mostRetry: 1, deadline: 10, jitter: 0 },
     });
     await sut.start();
     await asked;
@@ -175,7 +179,7 @@ describe('the cache and the refresher', () => {
     const accepted: number[] = [];
     const ask = (): Promise<string> => new Promise((resolve) => (answer = resolve));
     const make = (): Refresher =>
-      new Refresher({ self: SELF, cache, ask, accept: (l) => accepted.push(l.version), log: quiet });
+      new Refresher({ self: SELF, cache, ask, accept: (l) => accepted.push(l.version), log: quiet, ...calm });
     const [saver, asker] = [make(), make()];
     await saver.start();
     answer(JSON.stringify(list(1)));
@@ -190,6 +194,91 @@ describe('the cache and the refresher', () => {
     saving[0]?.();
     await stopped;
     expect([told, saving.length, accepted]).toEqual([['written', 'stopped'], 1, [1]]);
+  });
+
+  it('takes the next list while the disk hangs with the one before, and writes it once the disk goes on', async () => {
+    let goOn: () => void = () => undefined;
+    const hanging = new Promise<void>((resolve) => (goOn = resolve));
+    class Hanging extends PeerCache {
+      override async save(l: PeerList): Promise<void> {
+        saves.push(l.version);
+        await hanging;
+        return super.save(l);
+      }
+    }
+    const saves: number[] = [];
+    const accepted: number[] = [];
+    const answers = [list(1), list(2), list(3)];
+    let done: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => (done = resolve));
+    const sut = new Refresher({
+      self: SELF,
+      cache: new Hanging(dir, SELF),
+      ask: () => {
+        const next = answers.shift();
+        if (next) return Promise.resolve(JSON.stringify(next));
+        done();
+        return new Promise<string>(() => undefined);
+      },
+      accept: (l) => accepted.push(l.version),
+      log: quiet,
+      ...calm,
+      numbers: { period: 1, firstRetry: 1, retry: 1, mostRetry: 1, deadline: 10, jitter: 0 },
+    });
+    await sut.start();
+    await asked;
+    expect([accepted, saves]).toEqual([[1, 2, 3], [1]]);
+    goOn();
+    await sut.stop();
+    expect([saves, (await new PeerCache(dir, SELF).load()).list?.version]).toEqual([[1, 3], 3]);
+  });
+
+  describe('with a list whose keys are not in use', () => {
+    const numbers = { period: 300_000, firstRetry: 1, retry: 1_000, mostRetry: 4_000, deadline: 10, jitter: 0.1 };
+    /** Waits that were planned, ms, in order; nothing waits for the clock. */
+    const waits = async (lacks: boolean[], random: number): Promise<number[]> => {
+      const planned: number[] = [];
+      const timers = jest.spyOn(globalThis, 'setTimeout');
+      try {
+        let lacking = lacks.shift() ?? false;
+        timers.mockImplementation(((fn: () => void, ms: number) => {
+          planned.push(Math.round(ms));
+          if (lacks.length === 0) return end();
+          setImmediate(() => {
+            lacking = lacks.shift() as boolean;
+            fn();
+          });
+        }) as never);
+        let end: () => void = () => undefined;
+        const over = new Promise<void>((resolve) => (end = resolve));
+        const cache = new PeerCache(dir, SELF);
+        await cache.save(list(1));
+        const sut = new Refresher({
+          self: SELF,
+          cache,
+          ask: () => Promise.resolve(JSON.stringify(list(1))),
+          accept: () => undefined,
+          lacksKeys: () => lacking,
+          random: () => random,
+          log: quiet,
+          numbers,
+        });
+        await sut.start();
+        await over;
+        await sut.stop();
+      } finally {
+        timers.mockRestore();
+      }
+      return planned;
+    };
+
+    it('asks again soon, and less and less often, until they are', async () => {
+      expect(await waits([true, true, true, true, true, false], 0.5)).toEqual([
+        1_000, 2_000, 4_000, 4_000, 4_000, 300_000,
+      ]);
+      expect(await waits([true, true], 0)).toEqual([900, 1_800]);
+      expect(await waits([false], 0)).toEqual([300_000]);
+    });
   });
 
   it('says why its list may be old', async () => {

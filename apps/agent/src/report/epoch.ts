@@ -36,9 +36,9 @@ export class StartNumber {
     const file = join(stateDir, 'epoch');
     const { before, wrong } = await stored(file);
     if (wrong !== undefined) log.warn('the number of the last start cannot be read', { reason: wrong });
-    const sut = new StartNumber(Math.max(before + 1, Math.floor(wallMs / 1000)), file, log, retryMs);
-    await sut.write();
-    return sut;
+    const start = new StartNumber(Math.max(before + 1, Math.floor(wallMs / 1000)), file, log, retryMs);
+    await start.write();
+    return start;
   }
 
   /** It is not on disk. */
