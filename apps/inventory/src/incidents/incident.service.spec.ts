@@ -1,12 +1,18 @@
 import { expect, it } from '@jest/globals';
 import type { IncidentRecord } from '#contracts';
+import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { anIncident } from '../testing/records.js';
 import { IncidentService } from './incident.service.js';
 
 const audited: string[] = [];
-const audit = { done: async (...words: string[]) => Promise.resolve(void audited.push(words.join(' '))) };
+/** Tells nothing before it is let. */
+let letTell: Promise<void> = Promise.resolve();
+const audit = { done: (...words: string[]) => letTell.then(() => void audited.push(words.join(' '))) };
+
+/** Resolves when nothing is left to tell. */
+let rest: () => Promise<void>;
 
 /** Opens 'new' where this incident stands. */
 async function open(
@@ -19,10 +25,10 @@ async function open(
       return Promise.resolve({ value: next ?? was, revision: 1, changed: next !== undefined });
     },
   };
-  const sut = new IncidentService(
-    { incidents: { bucket } } as unknown as InventoryStore,
-    audit as unknown as AuditService,
-  );
+  const store = { incidents: { bucket } } as unknown as InventoryStore;
+  const after = new AfterAnswer(store);
+  rest = () => after.onApplicationShutdown();
+  const sut = new IncidentService(store, audit as unknown as AuditService, after);
   const { incident, joined } = await sut.openOrJoin(anIncident('n-1', { id: 'new' }), keeps && { keeps });
   expect(joined).toBe(incident.id !== 'new');
   return incident;
@@ -44,8 +50,22 @@ it('an order that was still to be carried out ends visibly, also where nobody ha
   const text =
     'eve had ordered power soft (memory), which is void: superseded by the incident of the node: all observers accuse';
   expect((await open(over)).steps).toMatchObject([{ detail: text }]);
+  await rest();
   expect(audited).toEqual([`muster power-soft-superseded n-1 ${text}`]);
   await open(over, () => true);
   await open({ ...over, order: { ...order, done: true, ok: true } });
+  await rest();
   expect(audited).toHaveLength(1);
+});
+
+it('an incident that takes the place of an order stands without waiting for the audit', async () => {
+  audited.length = 0;
+  let told: () => void = () => undefined;
+  letTell = new Promise((resolve) => (told = resolve));
+  const order = { action: 'on' as const, by: 'eve', reason: 'memory', at: 1, after: 0 };
+  expect(await opened(anIncident('n-1', { id: 'over', phase: 'closed', order }))).toBe('new');
+  expect(audited).toEqual([]);
+  told();
+  await rest();
+  expect(audited).toEqual([expect.stringContaining('muster power-on-superseded n-1 ')]);
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, isOpenIncident, type IncidentRecord, type PowerOrder, type WithRevision } from '#contracts';
+import { AfterAnswer } from '../store/after-answer.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { isOrderPending, note } from './incident-machine.js';
@@ -11,6 +12,7 @@ export class IncidentService {
   constructor(
     private readonly store: InventoryStore,
     private readonly audit: AuditService,
+    private readonly after: AfterAnswer,
   ) {}
 
   /** A live read. @throws MusterError INCIDENT_UNKNOWN */
@@ -40,13 +42,10 @@ export class IncidentService {
     });
     if (done.value === undefined) throw new MusterError('INTERNAL', `the incident of ${record.node} vanished`);
     const joined = done.value.id !== record.id;
-    if (order !== undefined && !joined)
-      await this.audit.done(
-        record.by ?? 'muster',
-        `power-${order.action}-superseded`,
-        record.node,
-        supersededBy(order, record),
-      );
+    if (order !== undefined && !joined) {
+      const [action, detail] = [`power-${order.action}-superseded`, supersededBy(order, record)];
+      this.after.run(`audit of ${action}`, () => this.audit.done(record.by ?? 'muster', action, record.node, detail));
+    }
     return { incident: { ...done.value, revision: done.revision }, joined };
   }
 
