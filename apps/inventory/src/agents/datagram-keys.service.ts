@@ -22,7 +22,7 @@ import { ReportsView } from '../recovery/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';
 import { keyHolders } from './key-holders.js';
-import { firstKeySet, laggards, nextKeySet, type KeyHolder } from './key-rotation.js';
+import { firstKeySet, laggards, nextKeySet, passedOver, type KeyHolder } from './key-rotation.js';
 
 /** Laggards that are answered at most. */
 const MOST = 500;
@@ -145,20 +145,11 @@ export class DatagramKeysService {
   }
 
   private async passOver(): Promise<{ revision: number }> {
-    const set = (await this.table.bucket.get(DATAGRAM_KEYS_KEY))?.value;
-    if (set === undefined || set.phase === 'done')
-      throw new MusterError('ILLEGAL_TRANSITION', 'no exchange of the key is under way');
-    const waiting = laggards(set, this.holders());
-    const absent = waiting.filter((h) => !h.heard).map((h) => h.name);
-    if (absent.length === 0)
-      throw new MusterError(
-        'STILL_ALIVE',
-        waiting.length === 0
-          ? 'the exchange of the key waits for nobody'
-          : `those that it waits for may be alive, and nobody would hear them any more: ${waiting.map((h) => h.name).join(', ')}`,
-        { nodes: waiting.map((h) => h.name) },
-      );
-    return this.replace(set, { ...set, without: [...new Set([...(set.without ?? []), ...absent])].sort() });
+    // Decided on what stands there: where a step comes between, anew on what it has left.
+    const { revision } = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) =>
+      passedOver(current?.value, this.holders()),
+    );
+    return { revision };
   }
 
   /** What the last exchange has replaced is of no use to anybody but a thief. */

@@ -1,4 +1,4 @@
-import type { DatagramKeySet, KeyLaggard } from '#contracts';
+import { MusterError, type DatagramKeySet, type KeyLaggard } from '#contracts';
 
 /** Whose datagrams others must be able to prove: a node with an agent, or the active detector. */
 export interface KeyHolder extends KeyLaggard {
@@ -61,6 +61,27 @@ export const firstKeySet = (
   startedAt: now,
   changedAt: now,
 });
+
+/**
+ * The set, where those that are in the way and that nobody hears are not waited for.
+ * @throws MusterError ILLEGAL_TRANSITION while no exchange is under way; STILL_ALIVE where there is none such
+ */
+export function passedOver(set: DatagramKeySet | undefined, holders: readonly KeyHolder[]): DatagramKeySet {
+  if (set === undefined || set.phase === 'done')
+    throw new MusterError('ILLEGAL_TRANSITION', 'no exchange of the key is under way');
+  const waiting = laggards(set, holders);
+  const nodes = waiting.map((h) => h.name);
+  const absent = waiting.filter((h) => !h.heard).map((h) => h.name);
+  if (absent.length === 0)
+    throw new MusterError(
+      'STILL_ALIVE',
+      waiting.length === 0
+        ? 'the exchange of the key waits for nobody'
+        : `those that it waits for may be alive, and nobody would hear them any more: ${nodes.join(', ')}`,
+      { nodes },
+    );
+  return { ...set, without: [...new Set([...(set.without ?? []), ...absent])].sort() };
+}
 
 /** Agents take none that is lower: also one that a lost store begins with is to be higher. */
 const versionAfter = (version: number, now: number): number => Math.max(version + 1, Math.floor(now));
