@@ -1316,6 +1316,14 @@ export const mutants = [
   },
   {
     area: 'keys',
+    name: 'a revocation in the second of muster init is forgotten when NATS starts again',
+    file: 'libs/bus/src/init/revocation.ts',
+    find: '    await laterThan(account.iat);',
+    replace: '',
+    specs: ['libs/bus/src/init/revocation.spec.ts'],
+  },
+  {
+    area: 'keys',
     name: 'those that may be alive are passed over',
     file: 'apps/inventory/src/agents/key-rotation.ts',
     find: 'waiting.filter((h) => !h.heard)',

@@ -65,7 +65,8 @@ export class RevocationService {
     if (!this.able || nodes.length === 0) return;
     this.after.run(`shutting out ${nodes.join(', ')}`, async () => {
       const connected = await this.connected();
-      for (const node of nodes) await this.shutOut(node, [], connected);
+      const doomed = await Promise.all(nodes.map((node) => this.doomed(node, [], connected)));
+      await this.refuse(doomed.flat());
     });
   }
 
@@ -90,17 +91,9 @@ export class RevocationService {
   }
 
   /** Those that issued users of its agent may have forgotten are seen by their connections. */
-  private async shutOut(
-    node: string,
-    keys: readonly string[],
-    connected?: readonly AgentConnection[],
-  ): Promise<RevocationOutcome> {
-    const noted = this.users.all.filter((user) => user.node === node).map((user) => user.key);
-    const all = new Set([...keys, ...noted]);
+  private async shutOut(node: string, keys: readonly string[]): Promise<RevocationOutcome> {
     try {
-      for (const { key } of (connected ?? (await this.connected())).filter((c) => c.node === node)) all.add(key);
-      const record = (await this.store.nodes.bucket.get(node))?.value;
-      const doomed = [...all].filter((key) => isWorthless(key, record)).map((key) => ({ key, node }));
+      const doomed = await this.doomed(node, keys, await this.connected());
       await this.refuse(doomed);
       return { node, users: doomed.length };
     } catch (e) {
@@ -108,6 +101,17 @@ export class RevocationService {
       this.context.log.error({ err: error, node }, 'NATS was not told of a revocation');
       return { node, users: 0, pending: error.message };
     }
+  }
+
+  /** Users of a node that are worth nothing any more. */
+  private async doomed(
+    node: string,
+    keys: readonly string[],
+    connected: readonly AgentConnection[],
+  ): Promise<{ key: string; node: string }[]> {
+    const seen = [...this.users.all, ...connected].filter((user) => user.node === node).map((user) => user.key);
+    const record = (await this.store.nodes.bucket.get(node))?.value;
+    return [...new Set([...keys, ...seen])].filter((key) => isWorthless(key, record)).map((key) => ({ key, node }));
   }
 
   /**

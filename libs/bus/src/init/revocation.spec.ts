@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { decode, type Account, type User } from '@nats-io/jwt';
 import {
   addAgentUsers,
@@ -100,6 +101,15 @@ describe('a NATS user that is revoked', () => {
     await isRefused(created('n2'));
     await connectAs(created('n4'));
     await connectAs(created('n3'));
+  });
+
+  it('stays out where it was revoked in the very second of a muster init', async () => {
+    await pause(1000 - (Date.now() % 1000));
+    await addAgentUsers(nats.dir, ['n6']);
+    await nats.restart();
+    await revokeAgentUsers(revoker, [keyOf(created('n6'))]);
+    await nats.restart();
+    await isRefused(created('n6'));
   });
 
   it('is one of all that are revoked at the same moment by several', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { encodeAccount, encodeUser, type Account, type decode, type User } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -84,6 +85,7 @@ async function revoke(nc: NatsConnection, key: RevokerKey, keys: readonly string
     const account = await accountOf(nc, key.account);
     const left = keys.filter((user) => account.nats.revocations?.[user] === undefined);
     if (left.length === 0) return;
+    await laterThan(account.iat);
     const revocations = { ...account.nats.revocations };
     for (const user of left) revocations[user] = FOR_GOOD;
     const { type: _type, version: _version, ...claims } = account.nats as Account & { type?: string; version?: number };
@@ -91,6 +93,16 @@ async function revoke(nc: NatsConnection, key: RevokerKey, keys: readonly string
     await update(nc, await encodeAccount(account.name, key.account, { ...claims, revocations }, { signer }));
   }
   throw new MusterError('COMMAND_FAILED', 'NATS does not keep the revocation: others change its account meanwhile');
+}
+
+/**
+ * Resolves in a later second than this one, if that is now. At its start the server takes its configuration's account
+ * before what it was told of it, unless that is of a later second: a revocation in the second of a `muster init` was
+ * forgotten.
+ */
+async function laterThan(second: number): Promise<void> {
+  const now = Date.now();
+  if (Math.floor(now / 1000) === second) await pause((second + 1) * 1000 - now);
 }
 
 /** Which of these public keys the server refuses. */
