@@ -1332,6 +1332,14 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'a network counts as out before what was heard there is older than x',
+    file: 'apps/detector/src/observers/network-outages.ts',
+    find: '>= silence(n)',
+    replace: '>= 0',
+    specs: ['apps/detector/src/verdicts/failing-sends.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'greetings that could not be sent leave the accusation',
     file: 'apps/agent/src/senses.ts',
     find: 'this.links.greetingUnsent(peer, network, now, why);',

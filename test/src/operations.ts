@@ -12,9 +12,16 @@ const OWN_PLAYBOOKS = join(import.meta.dirname, '..', '..', '..', 'playbooks');
 
 /** A POST of the clusterm surface, and the job that it started. */
 export async function start(fleet: Fleet, path: string, body: Record<string, unknown>): Promise<JobRecord> {
+  const before = new Set((await latest(fleet)).map((job) => job.id));
   const answer = await fleet.api.exchange('POST', path, body);
   assert.deepEqual(answer, { status: 200, text: '' }, `POST ${path}`);
-  return lastStarted(fleet);
+  const kind = path.split('/')[1];
+  // The answer names no job, and the replica that lists them may hear of it later than the one that took it.
+  return fleet.until(
+    `the job of ${path}`,
+    async () => (await latest(fleet)).find((job) => job.kind === kind && !before.has(job.id)),
+    5_000,
+  );
 }
 
 /** A POST of the clusterm surface that must be refused with this text, which may be given by its beginning. */
@@ -25,12 +32,9 @@ export async function refused(fleet: Fleet, path: string, body: unknown, text: s
   else assert.match(answer.text, text);
 }
 
-async function lastStarted(fleet: Fleet): Promise<JobRecord> {
-  const jobs = await fleet.api.get<{ items: JobRecord[] }>('/v1/jobs?limit=1');
-  const job = jobs.items[0];
-  assert.ok(job, 'there is no job');
-  return job;
-}
+/** Newest first. */
+const latest = async (fleet: Fleet): Promise<JobRecord[]> =>
+  (await fleet.api.get<{ items: JobRecord[] }>('/v1/jobs?limit=20')).items;
 
 export const ended = (fleet: Fleet, job: JobRecord, timeoutMs = 90_000): Promise<JobRecord> =>
   fleet.until(

@@ -77,6 +77,14 @@ describe('where sends fail', () => {
     },
   );
 
+  it('one that was heard there a moment ago is not DOWN by its silence on the other network before x is over', () => {
+    const others = all(5).slice(1);
+    const cut = { kind: 'cut', from: 4000, until: Infinity, a: [0], b: [...others, MONITOR], oneWay: false } as const;
+    const off = others.map((n) => unsent(n, [...all(5), MONITOR], 8000, ['management']));
+    const f = after(5, 4, 30_000, [{ ...cut, networks: ['backend'] }, ...off, death(0, 8000)]);
+    expect(downs(f)).toEqual(['n0']);
+  });
+
   it('one observer that cannot send to a dead node says nothing of it, and the others are enough', () => {
     fc.assert(
       fc.property(fc.integer(), fc.subarray(BOTH, { minLength: 1 }), (seed, networks) => {

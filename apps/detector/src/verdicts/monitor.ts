@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DetectionSettings, Report, Verdict } from '#contracts';
 import type { BusLog } from '#bus';
 import type { FleetView } from '../fleet/fleet-view.js';
+import { NetworkOutages } from '../observers/network-outages.js';
 import type { ReportBook } from '../observers/report-book.js';
 import { readPollAnswer } from '../polls/poll-answer.js';
 import type { PollBook, PollOrder } from '../polls/poll-book.js';
@@ -38,6 +39,7 @@ export class Monitor {
   private readonly attention: Attention;
   private readonly examiner: Examiner;
   private readonly assessor: Assessor;
+  private readonly outages = new NetworkOutages();
   /** Of whom something was learnt in this turn of the loop. */
   private readonly learnt = new Set<string>();
   /** By which it judged last. */
@@ -157,6 +159,7 @@ export class Monitor {
 
   /** Two report periods without a verdict: then everyone has spoken again, and is examined anew. */
   private beQuiet(why: string, now: number, before?: DetectionSettings): void {
+    this.outages.forget();
     const { reportPeriod } = this.p.fleet.settings.detection;
     this.attention.beQuiet(now, { reportPeriod: Math.max(reportPeriod, before?.reportPeriod ?? 0) });
     this.p.verdicts.sayAgain();
@@ -174,7 +177,9 @@ export class Monitor {
   private vantage(now: number): Vantage {
     const reporters = this.seenReporters(now);
     const { listeningSince } = this.attention;
-    return { now, listeningSince, reporters, out: this.examiner.networksOut(reporters), witness: this.p.witness() };
+    const { detection } = this.p.fleet.settings;
+    const out = this.outages.lasting(this.examiner.networksOut(reporters), now, detection);
+    return { now, listeningSince, reporters, out, witness: this.p.witness() };
   }
 
   /** One that does not lead looks, too: blindness may begin or end while nobody leads, and the same one may lead again. */
