@@ -347,8 +347,7 @@ export class Oracle {
     if (this.echoes[node]?.some((e) => e <= at && at - e < this.n.freshness))
       this.violated(node, at, 'DOWN although it echoed to the monitor');
     const left = this.leftAt[node];
-    // A goodbye that waited for a stopped monitor counts from its last look before.
-    if (left !== undefined && at - left < this.h.leaveGrace - this.n.interval)
+    if (left !== undefined && at - left < this.h.leaveGrace - this.n.interval - this.waited(left))
       this.violated(node, at, 'DOWN within the grace of its leave');
   }
 
@@ -473,6 +472,12 @@ export class Oracle {
   /** What waited for a monitor that stood still is as of when it came; of a short standstill it knows nothing. */
   private counted(arrivedAt: number, readAt: number): number {
     return readAt - arrivedAt > this.ownGap ? arrivedAt : readAt;
+  }
+
+  /** ms for which something may have waited for a stopped monitor: it counts from its last look before. */
+  private waited(at: number): number {
+    const pauses = this.world.of('monitor-pause').filter((p) => p.from < at && at <= p.until + DRAIN);
+    return Math.max(0, ...pauses.map((p) => at - p.from));
   }
 
   /** Read so soon after a standstill of the monitor that it may have waited there. */
