@@ -79,9 +79,10 @@ describe('where sends fail', () => {
 
   it('one that was heard there a moment ago is not DOWN by its silence on the other network before x is over', () => {
     const others = all(5).slice(1);
-    const cut = { kind: 'cut', from: 4000, until: Infinity, a: [0], b: [...others, MONITOR], oneWay: false } as const;
+    const [from, networks] = [4000, ['backend']];
+    const cut: Fault = { kind: 'cut', from, until: Infinity, a: [0], b: [...others, MONITOR], networks, oneWay: false };
     const off = others.map((n) => unsent(n, [...all(5), MONITOR], 8000, ['management']));
-    const f = after(5, 4, 30_000, [{ ...cut, networks: ['backend'] }, ...off, death(0, 8000)]);
+    const f = after(5, 4, 30_000, [cut, ...off, death(0, 8000)]);
     expect(downs(f)).toEqual(['n0']);
   });
 
