@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { isOpenIncident, MusterError, NODE_NAME_PATTERN, type NodeRecord, type Reservations } from '#contracts';
+import { MusterError, type Reservations } from '#contracts';
 import { RevocationService } from '../agents/revocation.service.js';
-import { assignedNow } from '../recovery/assigned-now.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { EditsService, newEditId } from './edits.service.js';
 import type { PreparedEdit } from './edits.js';
-import { unknownNode } from './node.service.js';
-import { checkRevision } from './node-rules.js';
 import { secretsOf } from './power-secrets.js';
-import { refusedRemoval } from './removal.js';
+import { removableNow } from './removable-now.js';
 
 /** Nodes that are deleted by one decision. */
 const TOGETHER = 100;
@@ -40,7 +37,7 @@ export class DeletionsService {
   /**
    * A node that serves is decommissioned first; one that is gone may be forgotten. Decided on the reservations: what is
    * begun with the node at the same moment, by whomever, is seen here or sees that it goes. Its agent is shut out.
-   * @throws MusterError NODE_UNKNOWN, REVISION_CONFLICT, and as {@link refusedRemoval}
+   * @throws MusterError as {@link removableNow}
    */
   delete(name: string, by: string, revision?: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -98,7 +95,7 @@ export class DeletionsService {
     await inParallel(all, async (w) => {
       const { name, by } = w;
       try {
-        prepared.drops.push(...secretsOf(await this.removable(w, held)));
+        prepared.drops.push(...secretsOf(await removableNow(this.store, name, held, w.revision)));
         const shutsOut = { node: name, by, at: Date.now(), reason: 'its node was deleted' };
         prepared.changes.push({ kind: 'delete', name, shutsOut, unlessServing: true });
       } catch (e) {
@@ -106,20 +103,6 @@ export class DeletionsService {
       }
     });
     return prepared;
-  }
-
-  private async removable({ name, revision }: Wanted, held: Reservations['held']): Promise<NodeRecord> {
-    const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
-    if (!entry) throw unknownNode(name);
-    checkRevision(name, entry.revision, revision);
-    const incident = (await this.store.incidents.bucket.get(name))?.value;
-    const refused = refusedRemoval(entry.value, {
-      hold: held[name],
-      incident: incident && isOpenIncident(incident) ? incident : undefined,
-      workloads: await assignedNow(this.store.workloads, name),
-    });
-    if (refused) throw refused;
-    return entry.value;
   }
 
   private async mustBeGone({ name }: Wanted): Promise<void> {

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { isOpenIncident, NODE_NAME_PATTERN, type NodeReplaceRequest, type NodeView } from '#contracts';
+import type { NodeReplaceRequest, NodeView } from '#contracts';
 import { RevocationService } from '../agents/revocation.service.js';
-import { assignedNow } from '../recovery/assigned-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { nameOf } from './edits.js';
 import { unknownNode } from './node.service.js';
-import { checkRevision } from './node-rules.js';
-import { refusedRemoval } from './removal.js';
+import { removableNow } from './removable-now.js';
 import { replacement } from './replacement.js';
 import { ServiceView } from './service-view.js';
 
@@ -27,22 +25,13 @@ export class ReplacementService {
     const at = Date.now();
     let created = '';
     await this.edits.apply(edit, async ({ held }) => {
-      const old = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
-      if (!old) throw unknownNode(name);
-      checkRevision(name, old.revision, revision);
-      const incident = (await this.store.incidents.bucket.get(name))?.value;
-      const refused = refusedRemoval(old.value, {
-        hold: held[name],
-        incident: incident && isOpenIncident(incident) ? incident : undefined,
-        workloads: await assignedNow(this.store.workloads, name),
-      });
-      if (refused) throw refused;
+      const old = await removableNow(this.store, name, held, revision);
       const facts = {
         nodes: (await this.store.nodes.bucket.list()).map((e) => e.value),
         groups: this.store.clusterSettings.hostGroups,
         offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),
       };
-      const prepared = replacement(old.value, r, facts, at, edit, by);
+      const prepared = replacement(old, r, facts, at, edit, by);
       created = prepared.changes.map(nameOf)[0] ?? '';
       return prepared;
     });
