@@ -897,7 +897,7 @@ export const mutants = [
     area: 'detect',
     name: 'a vote is lost unseen: an agent whose reports have stopped raises no alarm while others hear it',
     file: 'apps/detector/src/conditions/silent-agents.ts',
-    find: 'if (isSeen(v)) silentFor.set(v.name, before === undefined ? 0 : before + passed);',
+    find: 'if (isSeen(v)) silentFor.set(v.name, lasting(before, passed));',
     replace: 'if (isSeen(v)) silentFor.set(v.name, 0);',
     specs: ['apps/detector/src/conditions/silent-agents.spec.ts'],
   },

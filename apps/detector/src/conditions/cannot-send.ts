@@ -1,7 +1,7 @@
 import type { DetectorCondition, Report } from '#contracts';
 import { isMuteOn } from '../observers/stance.js';
 import { worst } from './broken-links.js';
-import { some } from './sight.js';
+import { lasting, some } from './sight.js';
 
 /** ms for which probes must have failed: when a whole network goes, it goes host by host, and that is one alarm. */
 export const UNSENT_HOLD_MS = 5_000;
@@ -42,8 +42,7 @@ export function sendConditions(
       const unsent = health.unsent?.[network];
       const isMute = isMuteOn({ health }, network);
       const id = `${node}\0${network}`;
-      const before = was.get(id);
-      const seenFor = before === undefined ? 0 : before + passed;
+      const seenFor = lasting(was.get(id), passed);
       if (isMute) muteFor.set(id, seenFor);
       if (out.has(network) || Math.max(unsent?.forMs ?? 0, isMute ? seenFor : 0) < UNSENT_HOLD_MS) continue;
       if (isMute) mute.push(`${network}${unsent ? ` (${unsent.error})` : ''}`);

@@ -41,3 +41,11 @@ export function some(names: readonly string[]): string {
   const shown = names.slice(0, NAMED).join(', ');
   return names.length > NAMED ? `${shown} and ${names.length - NAMED} more` : shown;
 }
+
+/**
+ * ms for which something has been seen: from nothing at the first look on.
+ * @param before ms at the last look, where it was seen then
+ * @param passed ms since that look
+ */
+export const lasting = (before: number | undefined, passed: number): number =>
+  before === undefined ? 0 : before + passed;

@@ -1,5 +1,5 @@
 import type { DetectionSettings, DetectorCondition, VerdictKind } from '#contracts';
-import { FLEET, isSeen, isUnseen, some } from './sight.js';
+import { FLEET, isSeen, isUnseen, lasting, some } from './sight.js';
 
 /** ms of silence, seen by the monitor, after which an agent has lost its voice rather than a few reports. */
 export const SILENT_HOLD_MS = 10_000;
@@ -37,7 +37,7 @@ export function silentAgents(
   for (const v of voices) {
     if (v.reportAgeMs !== undefined && v.reportAgeMs <= n.freshness) continue;
     const before = was.get(v.name);
-    if (isSeen(v)) silentFor.set(v.name, before === undefined ? 0 : before + passed);
+    if (isSeen(v)) silentFor.set(v.name, lasting(before, passed));
     else if (isUnseen(v) && before !== undefined) silentFor.set(v.name, before);
     if ((silentFor.get(v.name) ?? 0) >= (v.hasReported ? SILENT_HOLD_MS : n.bootGrace)) held.push(v.name);
   }

@@ -1,5 +1,6 @@
 import type { DetectorCondition } from '#contracts';
 import type { Judgement } from '../verdicts/verdict.js';
+import { lasting } from './sight.js';
 
 /** ms for which a member has no verdict although the monitor sees: by then it is no start and no takeover. */
 export const UNJUDGED_HOLD_MS = 5_000;
@@ -32,7 +33,7 @@ export function unjudged(
     const { verdict, reason } = judgement;
     if ((verdict !== 'UNKNOWN' && verdict !== 'SUSPECT') || reason.startsWith(CONFLICT)) continue;
     const before = was.get(name);
-    const ms = before === undefined ? 0 : before.ms + passed;
+    const ms = lasting(before?.ms, passed);
     const told = before?.told === true || ms >= (verdict === 'UNKNOWN' ? UNJUDGED_HOLD_MS : x + SUSPECT_HOLD_MS);
     unjudgedFor.set(name, { ms, told });
     if (told)

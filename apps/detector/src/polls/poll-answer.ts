@@ -1,10 +1,10 @@
 import { POLL_TARGETS, type PollAnswer } from '#contracts';
+import { isCount } from '#contracts/wire-checks.js';
 
 /** No node has more. */
 const MOST_NETWORKS = 4;
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
-const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
 
 const isTried = (x: unknown): boolean =>
   isObject(x) && isCount(x['sent']) && isCount(x['answered']) && x['answered'] <= x['sent'];
