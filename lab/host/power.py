@@ -2,10 +2,10 @@
 The power of one host: boot it, let it die, cut and join its cables, freeze it. Used by the BMC's hook and by the lab's
 commands alike, so that there is one way to do each.
 
-    power.py HOST_DIR boot | crash | off | links | freeze [UNIT] | thaw [UNIT] | shutdown KIND | state
+    power.py HOST_DIR boot | crash | off | links | freeze [UNIT] | thaw [UNIT] | doze SECONDS [UNIT] | shutdown KIND | state
 
 HOST_DIR holds host.json (what the host is), process.json (its first process: pid and start), boot_id, boots.jsonl (every boot and when it began), cuts.json (networks
-whose cable is cut), lock. Exit code 0; a JSON line on stdout for `state`, and for `crash` and `off` with the moment of death.
+whose cable is cut), lock. Exit code 0; a JSON line on stdout for `state`, for `crash` and `off` with the moment of death, and for `doze` with how long it was.
 """
 import fcntl
 import json
@@ -190,6 +190,16 @@ class Host:
         else:
             procs.signal_all(self.is_mine, number)
 
+    def doze(self, unit, seconds):
+        """Stands still for so long. Answers for how long its last process did: a busy machine wakes it up late."""
+        since = time.monotonic()
+        self.frozen(unit, signal.SIGSTOP)
+        try:
+            time.sleep(max(0.0, since + seconds - time.monotonic()))
+        finally:
+            self.frozen(unit, signal.SIGCONT)
+        return {"stoodMs": round((time.monotonic() - since) * 1000)}
+
     def shutdown(self, kind):
         """In good order: the supervisor stops every unit, then ends. Forced after 20 s."""
         record = self.process()
@@ -219,7 +229,7 @@ class Host:
 
 def main(args):
     if len(args) < 2:
-        raise SystemExit("usage: power.py HOST_DIR boot|crash|off|links|freeze|thaw|shutdown|state")
+        raise SystemExit("usage: power.py HOST_DIR boot|crash|off|links|freeze|thaw|doze|shutdown|state")
     host, verb = Host(args[0]), args[1]
     if verb == "state":
         print(json.dumps(host.state()))
@@ -233,6 +243,8 @@ def main(args):
             host.links(host.process() is not None)
         elif verb in ("freeze", "thaw"):
             host.frozen(args[2] if len(args) > 2 else None, signal.SIGSTOP if verb == "freeze" else signal.SIGCONT)
+        elif verb == "doze":
+            print(json.dumps(host.doze(args[3] if len(args) > 3 else None, float(args[2]))))
         elif verb == "shutdown":
             host.shutdown(args[2] if len(args) > 2 else "poweroff")
         else:

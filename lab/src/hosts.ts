@@ -34,6 +34,17 @@ export const freezeHost = (folder: LabFolder, host: HostPlan, unit?: string): Pr
 export const thawHost = (folder: LabFolder, host: HostPlan, unit?: string): Promise<string> =>
   power(folder, host, 'thaw', ...(unit === undefined ? [] : [unit]));
 
+/** Stands still for so many seconds. Answers for how many ms it did: a busy machine lets it go on later than asked for. */
+export const dozeHost = async (
+  folder: LabFolder,
+  host: HostPlan,
+  seconds: number,
+  unit?: string,
+): Promise<{ stoodMs: number }> =>
+  JSON.parse(await power(folder, host, 'doze', String(seconds), ...(unit === undefined ? [] : [unit]))) as {
+    stoodMs: number;
+  };
+
 export async function hostState(folder: LabFolder, host: HostPlan): Promise<HostState> {
   if (!existsSync(folder.host(host.name, 'host.json'))) return { running: false, pid: null, boot: null, cut: [] };
   return JSON.parse(await power(folder, host, 'state')) as HostState;

@@ -14,7 +14,7 @@ import { down } from './down.js';
 import { execInHost } from './exec.js';
 import { faultText } from './faults/switch-fault.js';
 import { LabFolder } from './folder.js';
-import { bootHost, crashHost, freezeHost, shutDownHost, thawHost } from './hosts.js';
+import { bootHost, crashHost, dozeHost, freezeHost, shutDownHost, thawHost } from './hosts.js';
 import { labInfo, type LabInfo } from './info.js';
 import { bestMode } from './mode.js';
 import { hostOf, servicesNamed, type LabMode } from './plan.js';
@@ -174,20 +174,36 @@ program
     await bootHost(lab, host);
     answer({ ok: true, host: host.name, node: host.node, ...time }, `${host.name} has rebooted`);
   });
-for (const [verb, act, done] of [
-  ['pause', freezeHost, 'stands still'],
-  ['resume', thawHost, 'goes on'],
-] as const)
-  program
-    .command(`${verb} <host>`)
-    .description(verb === 'pause' ? 'every process of the host is stopped' : 'and goes on')
-    .option('--only <unit>', 'one unit, e.g. agent')
-    .action(async (name: string, o: { only?: string }) => {
-      const { lab, host } = at(name);
-      const unit = o.only === 'agent' ? 'muster-agent' : o.only;
-      await act(lab, host, unit === undefined ? undefined : unit.includes('.') ? unit : `${unit}.service`);
-      answer({ ok: true, host: host.name, node: host.node, ...now() }, `${host.name} ${done}`);
-    });
+const unitOf = (name: string | undefined): string | undefined => {
+  const unit = name === 'agent' ? 'muster-agent' : name;
+  return unit === undefined || unit.includes('.') ? unit : `${unit}.service`;
+};
+program
+  .command('pause <host>')
+  .description('every process of the host is stopped')
+  .option('--only <unit>', 'one unit, e.g. agent')
+  .option('--for <seconds>', 'and goes on after so long; the answer says how long it was', number(0.1))
+  .action(async (name: string, o: { only?: string; for?: number }) => {
+    const { lab, host } = at(name);
+    const unit = unitOf(o.only);
+    const known = { ok: true, host: host.name, node: host.node, ...now() };
+    if (o.for === undefined) {
+      await freezeHost(lab, host, unit);
+      answer(known, `${host.name} stands still`);
+    } else {
+      const { stoodMs } = await dozeHost(lab, host, o.for, unit);
+      answer({ ...known, stoodMs }, `${host.name} stood still for ${stoodMs} ms`);
+    }
+  });
+program
+  .command('resume <host>')
+  .description('and goes on')
+  .option('--only <unit>', 'one unit, e.g. agent')
+  .action(async (name: string, o: { only?: string }) => {
+    const { lab, host } = at(name);
+    await thawHost(lab, host, unitOf(o.only));
+    answer({ ok: true, host: host.name, node: host.node, ...now() }, `${host.name} goes on`);
+  });
 cableCommands(cli);
 agentCommands(cli);
 peerCommands(cli);

@@ -4,7 +4,7 @@ import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
 import { Quiet } from './quiet.js';
-import type { Scenario } from './scenario.js';
+import { VoidRound, type Scenario } from './scenario.js';
 import { faults, long, operations } from './scenarios/index.js';
 import { standstills, starved } from './starved.js';
 
@@ -17,7 +17,7 @@ const USAGE = `usage: npm run scenario -- all | long | NAME… [--list] [--json]
   --json                        as last line {passed, failed, skipped, scenarios: [{name, ok, seconds, …}]}`;
 
 const NODES = 5;
-/** A detection scenario in which agents had no time to run says nothing: it is repeated so often at most. */
+/** A void round says nothing: it is repeated so often at most. */
 const MOST_REPEATS = 2;
 
 const namesOf = (s: Pick<Scenario, 'name' | 'also'>): string[] => [s.name, ...(s.also ?? [])];
@@ -48,14 +48,16 @@ interface Result {
 }
 
 /** One scenario, then the healing, then the audit: each can fail it. */
-async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result> {
+async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result & { misrun: boolean }> {
   const since = performance.now();
   const figures: string[] = [];
   let failure: string | undefined;
+  let misrun = false;
   try {
     await scenario.run(fleet, (f) => figures.push(f));
   } catch (e) {
     failure = e instanceof Error ? e.message : String(e);
+    misrun = e instanceof VoidRound;
   }
   const seconds = secondsSince(since);
   const healing = performance.now();
@@ -76,19 +78,25 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result> {
     figures,
     ...(failure !== undefined && { failure }),
     void: [],
+    misrun,
   };
 }
 
-/** A failure is void where this machine had no time for some agent, which then rightly had no opinion. */
+/**
+ * A failure is void where the scenario says so itself, or where this machine had no time for some agent, which then
+ * rightly had no opinion.
+ */
 async function runUntilCounted(fleet: Fleet, scenario: Scenario): Promise<Result> {
   const detects = scenario.name.startsWith('D') && scenario.standsStill !== true;
   const voided: string[] = [];
   for (;;) {
     const before = detects ? await standstills(fleet) : undefined;
-    const result = await runOne(fleet, scenario);
+    const { misrun, ...result } = await runOne(fleet, scenario);
     const hosts = before === undefined || result.ok ? [] : starved(before, await standstills(fleet));
-    if (hosts.length === 0 || voided.length >= MOST_REPEATS) return { ...result, void: voided };
-    const why = `the agents of ${hosts.join(', ')} stood still for want of CPU: ${result.failure}`;
+    if ((!misrun && hosts.length === 0) || voided.length >= MOST_REPEATS) return { ...result, void: voided };
+    const why = misrun
+      ? String(result.failure)
+      : `the agents of ${hosts.join(', ')} stood still for want of CPU: ${result.failure}`;
     voided.push(why);
     say(`void ${scenario.name.padEnd(4)} ${why}`);
   }

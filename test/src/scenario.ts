@@ -24,3 +24,6 @@ export interface Scenario {
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */
   run(fleet: Fleet, say: (figure: string) => void): Promise<void>;
 }
+
+/** The machine did something else than the round asked for: it says nothing, and is repeated. */
+export class VoidRound extends Error {}

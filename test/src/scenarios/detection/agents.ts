@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { Scenario } from '../../scenario.js';
+import { VoidRound, type Scenario } from '../../scenario.js';
 import {
   agentStatus,
   alarmCleared,
@@ -52,16 +52,18 @@ export const D2: Scenario = {
   },
 };
 
+/** ms, of 2 s that were asked for: nearer to x, and the host is as good as dead. */
+const STOOD_MOST = 2_400;
+
 export const D13: Scenario = {
   name: 'D13',
   standsStill: true,
   title: 'a whole host stands still for 2 s: it is never called DOWN, and accuses nobody',
-  async run(fleet) {
+  async run(fleet, say) {
     const host = await idleHost(fleet);
     const watch = new Watch(fleet);
-    await fleet.lab('pause', host);
-    await lasts(2_000);
-    await fleet.lab('resume', host);
+    const { stoodMs } = await fleet.lab<{ stoodMs: number }>('pause', host, '--for', '2');
+    if (stoodMs > STOOD_MOST) throw new VoidRound(`${host} was woken up late, after ${stoodMs} ms`);
     await lasts(3_000);
     await allUp(fleet);
     watch.never('DOWN');
@@ -70,6 +72,7 @@ export const D13: Scenario = {
       [],
     );
     await watch.noPowerWrites();
+    say(`stood still for ${stoodMs} ms`);
   },
 };
 
