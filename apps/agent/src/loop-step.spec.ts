@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DetectionProfiles } from '#contracts/settings.js';
 import { DUE_SHARE } from './links/link-observation.js';
-import { loopStep } from './loop-step.js';
+import { loopStep, untilNextStep } from './loop-step.js';
 
 describe('the step of the loop', () => {
   it.each(Object.values(DetectionProfiles))('judges a probe well before the next one is due: $profile', (d) => {
@@ -15,5 +15,18 @@ describe('the step of the loop', () => {
 
   it('is a twelfth of a short interval', () => {
     expect(loopStep({ interval: 120, loopGap: 250 })).toBe(10);
+  });
+
+  const numbers = { interval: 500, loopGap: 250 };
+
+  it('is due with the probe that may be one more miss, and else as always', () => {
+    expect(untilNextStep(numbers, 1000, undefined)).toBe(40);
+    expect(untilNextStep(numbers, 1000, 1500)).toBe(40);
+    expect(untilNextStep(numbers, 1000, 1012.3)).toBe(13);
+  });
+
+  it('never spins for a probe that was due before', () => {
+    expect(untilNextStep(numbers, 1000, 990)).toBe(1);
+    expect(untilNextStep(numbers, 1000, 1000)).toBe(1);
   });
 });

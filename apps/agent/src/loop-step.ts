@@ -13,3 +13,14 @@ const PER_GAP = 4;
  */
 export const loopStep = ({ interval, loopGap }: Pick<DetectionSettings, 'interval' | 'loopGap'>): number =>
   Math.min(LONGEST, interval / PER_INTERVAL, loopGap / PER_GAP);
+
+/**
+ * Whole ms from `now` to the next step. A probe that may be one more miss in a row is judged when it is due: of a death
+ * every ms counts.
+ * @param missDue when the next such probe is due, monotonic ms; undefined: nobody misses anything
+ */
+export const untilNextStep = (
+  n: Pick<DetectionSettings, 'interval' | 'loopGap'>,
+  now: number,
+  missDue: number | undefined,
+): number => Math.max(1, Math.ceil(Math.min(loopStep(n), (missDue ?? Infinity) - now)));

@@ -8,7 +8,7 @@ import { Api } from '../../../lab/src/fleet/api.js';
 import { until } from '../../../lab/src/until.js';
 import { standInWorker } from '../worker-stand-in.js';
 import { CLUSTER, ControlPlane } from '../control-plane.js';
-import { killAndWait } from './kill-and-wait.js';
+import { killAndWait, losePower } from './kill-and-wait.js';
 import { Watch } from './watch.js';
 import { CONTROL, NETWORKS, on, plug, unplug, type Host } from './wires.js';
 
@@ -76,8 +76,9 @@ export class AgentFleet {
 
   /** Loses its power. */
   async die({ name, host }: BenchNode): Promise<void> {
-    await unplug(host);
-    await this.kill(name);
+    const agent = this.agents.get(name);
+    this.agents.delete(name);
+    await losePower(agent, () => unplug(host));
   }
 
   /** Is powered on again, with another boot id. */

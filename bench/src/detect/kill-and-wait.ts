@@ -8,3 +8,13 @@ export async function killAndWait(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
   await gone;
 }
+
+/**
+ * Loses its power: it answers nobody from the call on, and SIGKILL ends it once its cables are cut. A process that is
+ * killed first has its connections closed by the kernel, which the dead do not do; and cables take some 20 ms to cut.
+ */
+export async function losePower(child: ChildProcess | undefined, cutCables: () => Promise<void>): Promise<void> {
+  child?.kill('SIGSTOP');
+  await cutCables();
+  if (child !== undefined) await killAndWait(child);
+}

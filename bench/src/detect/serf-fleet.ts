@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
-import { killAndWait } from './kill-and-wait.js';
+import { killAndWait, losePower } from './kill-and-wait.js';
 import { on, plug, unplug, type Host } from './wires.js';
 
 const PORT = 7946;
@@ -50,7 +50,7 @@ export class SerfFleet {
       const failed = this.hear(`EventMemberFailed: ${victim.netns} `, this.living(victim));
       const killedAt = performance.now();
       // The victim stays away until all have said it: whoever only suspects it then takes it back without a word.
-      const [said] = await Promise.all([failed, unplug(victim).then(() => this.kill(victim.netns))]);
+      const [said] = await Promise.all([failed, this.die(victim)]);
       ms.push(Math.min(...said.map(({ at }) => at)) - killedAt);
       await plug(victim);
       await this.join(victim);
@@ -118,6 +118,12 @@ export class SerfFleet {
       }, LIMIT_MS);
       this.lookers.add(look);
     });
+  }
+
+  private async die(host: Host): Promise<void> {
+    const agent = this.agents.get(host.netns);
+    this.agents.delete(host.netns);
+    await losePower(agent, () => unplug(host));
   }
 
   private async kill(name: string): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { linkClass } from '#contracts/link.js';
 import { DetectionProfiles } from '#contracts/settings.js';
-import { LinkObservations } from './link-observation.js';
+import { DUE_SHARE, LinkObservations } from './link-observation.js';
 
 const n = DetectionProfiles.lan;
 const PEERS = new Map([['b', ['backend', 'management']]]);
@@ -149,6 +149,24 @@ describe('observation of a link', () => {
     links.stoodStill(400, t + 400);
     links.judge(t + 10_000);
     expect(links.link('b', 'management')?.misses).toBe(5);
+  });
+
+  it('names the next probe that is due on a link which misses some already, and none while nothing is missed', () => {
+    const links = new LinkObservations(n);
+    links.watch(PEERS);
+    expect(links.nextMissDue()).toBeUndefined();
+    links.sent('b', 'backend', 'b0', 0);
+    links.sent('b', 'management', 'm0', 10);
+    expect(links.nextMissDue()).toBeUndefined();
+    links.echo('b', 'backend', 'b0', 20);
+    links.judge(450);
+    links.sent('b', 'backend', 'b1', 500);
+    links.sent('b', 'management', 'm1', 510);
+    expect(links.nextMissDue()).toBe(510 + n.interval * DUE_SHARE);
+    links.judge(950);
+    links.sent('b', 'backend', 'b2', 1000);
+    links.sent('b', 'management', 'm2', 1010);
+    expect(links.nextMissDue()).toBe(1000 + n.interval * DUE_SHARE);
   });
 
   it('tells of every change of class, and of nothing else', () => {

@@ -165,6 +165,15 @@ export class LinkObservations {
     return true;
   }
 
+  /** When the next probe of a link that has missed some already is due; undefined while nothing is missed. */
+  nextMissDue(): number | undefined {
+    let due: number | undefined;
+    for (const networks of this.links.values())
+      for (const { misses, pending } of networks.values())
+        if (misses > 0 && pending && (due === undefined || pending.dueAt < due)) due = pending.dueAt;
+    return due;
+  }
+
   /** Counts the probes that are due and unanswered. */
   judge(now: number): void {
     for (const networks of this.links.values())

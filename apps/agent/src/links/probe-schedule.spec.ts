@@ -25,6 +25,15 @@ describe('the schedule of probes', () => {
     );
   });
 
+  it('probes the networks of a peer together', () => {
+    const schedule = new ProbeSchedule();
+    schedule.set(peers(7), 500, 0, 0.37);
+    for (let now = 0; now < 1000; now++) {
+      const due = schedule.due(now, () => true);
+      for (const { peer } of due) expect(due.filter((d) => d.peer === peer)).toHaveLength(2);
+    }
+  });
+
   it('never makes up for what it missed: no burst after a pause', () => {
     const schedule = new ProbeSchedule();
     schedule.set(peers(30), 500, 0, 0.3);

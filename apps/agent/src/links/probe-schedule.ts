@@ -9,15 +9,13 @@ interface Slot extends ProbeTarget {
   nextAt: number;
 }
 
-/** Networks of one peer are probed this far apart: its silence is known on both at nearly the same time. */
-const NETWORK_OFFSET = 5;
-
 /** The next time on the grid `at + k · interval` that is not before `now`. */
 export const onGrid = (at: number, interval: number, now: number): number =>
   at >= now ? at : at + Math.ceil((now - at) / interval) * interval;
 
 /**
- * Spreads the probes evenly over the interval. Never makes up for probes that were not sent in time: a burst fills
+ * Spreads the peers evenly over the interval; one peer's networks are probed together, so that its silence is known on
+ * all of them at the same time, and told in one report. Never makes up for probes that were not sent in time: a burst fills
  * the receivers' buffers and looks like loss.
  */
 export class ProbeSchedule {
@@ -30,13 +28,11 @@ export class ProbeSchedule {
     const sameInterval = interval === this.interval;
     this.interval = interval;
     const names = [...peers.keys()].sort();
-    const step = interval / Math.max(1, names.length);
     this.slots = names.flatMap((peer, i) =>
-      [...(peers.get(peer) ?? [])].sort().map((network, j) => {
+      [...(peers.get(peer) ?? [])].sort().map((network) => {
         const old = sameInterval ? kept.get(`${peer}\0${network}`) : undefined;
         const share = (i / Math.max(1, names.length) + phase) % 1;
-        const offset = Math.min(j * NETWORK_OFFSET, step / 2);
-        return old ?? { peer, network, nextAt: now + share * interval + offset };
+        return old ?? { peer, network, nextAt: now + share * interval };
       }),
     );
   }
