@@ -35,7 +35,7 @@ export const AlarmCodes = [
   'link-quality',
   /** Somebody sends what does not bear the cluster's key, or speaks as a node that is not let in. */
   'auth-failure',
-  /** A machine was refused that claims a node's name or address, which another one has. */
+  /** A machine was refused that claims a node's name or address, which another one has, or that is another node itself. */
   'duplicate',
   /** An agent warns, or abstains for long. */
   'agent-health',

@@ -27,9 +27,6 @@ const NONSENSE = new Set([
   '1234567890',
 ]);
 
-/** A serial number that can tell one machine from another: neither empty, nor a filler, nor one character again and again. */
-const isSerial = (text: string): boolean => text !== '' && !NONSENSE.has(text.toLowerCase()) && !/^(.)\1*$/.test(text);
-
 /** What cannot stand in a name becomes a dash, as in `VMware-56 4d 1c`. */
 const asName = (text: string): string =>
   text
@@ -37,6 +34,22 @@ const asName = (text: string): string =>
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+|-+$/g, '')
     .slice(0, 63);
+
+const NONSENSE_NAMES = new Set([...NONSENSE].map(asName));
+
+/**
+ * A serial number, also as it stands in a name, that can tell one machine from another: neither empty, nor a filler, nor
+ * one character again and again.
+ */
+export const isSerial = (text: string): boolean =>
+  text !== '' && ![NONSENSE, NONSENSE_NAMES].some((set) => set.has(text.toLowerCase())) && !/^(.)\1*$/.test(text);
+
+/** The serial number of a mainboard as it stands in a name; undefined where its maker has filled in none. */
+export function boardSerial(productSerial: string): string | undefined {
+  const text = productSerial.trim();
+  const name = asName(text);
+  return isSerial(text) && NAME_PATTERN.test(name) ? name : undefined;
+}
 
 /**
  * By what a machine is known: the name that it gives itself, and the serial number of its mainboard, or, where that

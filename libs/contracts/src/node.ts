@@ -131,6 +131,8 @@ export interface NodeRecord {
   sshHostKeys?: string[];
   /** Tells its installation from another with the same name: see `machineOf`. */
   machine?: string;
+  /** Serial number that its mainboard has shown, as in a name; `serial` may have been typed in. */
+  productSerial?: string;
   /** Public keys of the NATS users of its agent, the latest last: others than these are refused. */
   agentKeys?: string[];
   /** Its agent was shut out: it is no member, and comes back only by being enrolled again. */

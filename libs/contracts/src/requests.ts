@@ -319,6 +319,11 @@ export class AgentEnrolRequest {
   @IsOptional()
   @Matches(/^[0-9a-f]{32}$/)
   machine?: string;
+
+  /** Serial number of its mainboard, as in a name: see `boardSerial`. Absent where its maker has filled in none. */
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  productSerial?: string;
 }
 
 export class RevokeRequest {

@@ -105,6 +105,7 @@ describe('a host that enrols itself', () => {
           label: 'bare',
           serial: 'SN1',
           machine: machineOf(machineId),
+          productSerial: 'SN1',
           hostKeys: [key],
           networks: { management: { address: '127.0.0.1' } },
         },
@@ -131,6 +132,7 @@ describe('a host that enrols itself', () => {
     answer = ({ serial }) => ({ status: 201, body: admission({ node: `bare-${String(serial)}` }) });
     expect(await enrol()).toMatchObject({ code: 0 });
     expect(asked[0]?.body['serial']).toBe(machineId);
+    expect(asked[0]?.body).not.toHaveProperty('productSerial');
   });
 
   it('is the same node again, with what the operator has set beside it', async () => {

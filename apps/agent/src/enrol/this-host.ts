@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { MusterError } from '#contracts/errors.js';
 import { addressesAt, sameAddress, type HostAddress } from '#contracts/host-addresses.js';
-import { identityOf, machineOf } from '#contracts/identity.js';
+import { boardSerial, identityOf, machineOf } from '#contracts/identity.js';
 import { MANAGEMENT, type Networks } from '#contracts/node.js';
 import { musterRoot } from '../config.js';
 import { isLoopback } from './options.js';
@@ -14,6 +14,8 @@ export interface ThisHost {
   serial: string;
   /** See `machineOf`; absent where it has no machine id. */
   machine?: string;
+  /** Of its mainboard: see `boardSerial`. */
+  productSerial?: string;
   hostKeys: string[];
 }
 
@@ -21,15 +23,18 @@ export interface ThisHost {
 export function thisHost(): ThisHost {
   const root = musterRoot();
   const machineId = textOf(`${root}/etc/machine-id`);
+  const productSerial = textOf(`${root}/sys/class/dmi/id/product_serial`);
+  const board = boardSerial(productSerial);
   const identity = identityOf({
     hostname: root === '' ? hostname() : textOf(`${root}/etc/hostname`),
-    productSerial: textOf(`${root}/sys/class/dmi/id/product_serial`),
+    productSerial,
     machineId,
   });
   return {
     ...identity,
     hostKeys: hostKeys(`${root}/etc/ssh`),
     ...(machineId !== '' && { machine: machineOf(machineId) }),
+    ...(board !== undefined && { productSerial: board }),
   };
 }
 

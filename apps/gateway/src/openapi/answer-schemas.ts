@@ -1336,6 +1336,10 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'string',
         description: 'Tells its installation from another with the same name: see `machineOf`.',
       },
+      productSerial: {
+        type: 'string',
+        description: 'Serial number that its mainboard has shown, as in a name; `serial` may have been typed in.',
+      },
       agentKeys: {
         type: 'array',
         items: { type: 'string' },

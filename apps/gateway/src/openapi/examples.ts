@@ -370,6 +370,7 @@ const host: AgentEnrolRequest = {
   networks: { management: { address: '10.0.0.31' } },
   hostKeys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleOnly'],
   machine: '5d41402abc4b2a76b9719d911017c592',
+  productSerial: 'c1',
 };
 const revocation: RevokeRequest = { reason: 'its disk was stolen' };
 const create: NodeCreateRequest = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '#bus';
-import { Subjects, type EventMap, type PeerList } from '#contracts';
+import { Subjects, type EventMap, type NodeRecord, type PeerList } from '#contracts';
 import { RunningInventory } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;
@@ -85,5 +85,43 @@ describe('the enrolment of an agent', () => {
     await expect(sut.as('gateway').call('inventory.nodes.get', { name: 'host2-SN1' })).rejects.toMatchObject({
       code: 'NODE_UNKNOWN',
     });
+  });
+
+  it('is refused to a machine that is another node, with an alarm, until that one is deleted', async () => {
+    const first = {
+      ...host,
+      label: 'first',
+      serial: 'SN7',
+      productSerial: 'SN7',
+      machine: '7'.repeat(32),
+      networks: { management: { address: '10.0.0.71' } },
+      hostKeys: [`ssh-ed25519 ${'B'.repeat(40)}`],
+    };
+    const renamed = { ...first, label: 'renamed', networks: { management: { address: '10.0.0.72' } } };
+    const call = (q: typeof first) => sut.as('provisioner').call('inventory.agents.enrol', q);
+    const alarms = async () =>
+      (await sut.as('gateway').call('inventory.alarms.list', {})).items.filter((a) => a.subject === 'first-SN7');
+    await call(first);
+    await expect(call(renamed)).rejects.toMatchObject({
+      code: 'ALREADY_EXISTS',
+      facts: { node: 'first-SN7', by: 'machine id' },
+    });
+    expect(await alarms()).toMatchObject([
+      { code: 'duplicate', severity: 'warning', message: expect.stringContaining('muster node delete first-SN7') },
+    ]);
+    await expect(sut.as('gateway').call('inventory.nodes.get', { name: 'renamed-SN7' })).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+    });
+    expect((await call(first)).node).toBe('first-SN7');
+    expect((await alarms()).filter((a) => a.cleared === undefined)).toEqual([]);
+    await sut.as('gateway').call('inventory.nodes.delete', { by: 'ada', name: 'first-SN7' });
+    expect((await call(renamed)).node).toBe('renamed-SN7');
+    // Back as what it was, the other one being out: nobody needs to be told any more.
+    await expect(call(first)).rejects.toMatchObject({ facts: { node: 'renamed-SN7' } });
+    const nodes = sut.as('inventory').bucket<NodeRecord>('nodes');
+    await nodes.mutate('renamed-SN7', (n) => n && { ...n.value, status: 'Decommissioned' });
+    expect((await call(first)).node).toBe('first-SN7');
+    const { items } = await sut.as('gateway').call('inventory.alarms.list', {});
+    expect(items.filter((a) => a.subject === 'renamed-SN7' && a.cleared === undefined)).toEqual([]);
   });
 });

@@ -7,10 +7,12 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { fleetOf } from '../nodes/node-rules.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
+import { entriesNow } from '../store/entries-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import { enrolledName, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
+import { otherNodesOf } from './other-node-of-machine.js';
 
 /** Lets machines in: those that a provisioner has found, and those that show a token. */
 @Injectable()
@@ -34,8 +36,11 @@ export class EnrolmentService {
     // First: without them a record would be written for an agent that could never be heard.
     const keys = { agents: this.agentsKey(), datagram: await this.datagramKeys.forEnrolment() };
     const name = enrolledName(r);
+    // As they are now: another replica may have enrolled this machine a moment ago.
+    const nodes = (await entriesNow(this.store.nodes)).map((e) => e.value);
     const facts = {
-      fleet: fleetOf(this.store.nodes.view.entries().map((e) => e.value)),
+      nodes,
+      fleet: fleetOf(nodes),
       groups: this.store.clusterSettings.hostGroups,
       offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),
     };
@@ -50,7 +55,8 @@ export class EnrolmentService {
     );
     if (node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);
     await this.users.note(key, name);
-    await this.alarms.clear('duplicate', name);
+    for (const was of [name, ...otherNodesOf(r, node, nodes).vacant.map((o) => o.node.name)])
+      await this.alarms.clear('duplicate', was);
     const { cluster, agentPort } = this.store.clusterSettings;
     return {
       node: name,

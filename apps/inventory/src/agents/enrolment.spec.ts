@@ -24,6 +24,7 @@ const sut = (r: EnrolRequest, current?: NodeRecord, others: NodeRecord[] = []): 
     r,
     current,
     {
+      nodes: current ? [current, ...others] : others,
       fleet: fleetOf(current ? [current, ...others] : others),
       groups: defaultHostGroups,
       offered: () => ['ansible'],
@@ -60,6 +61,7 @@ describe('a machine that was found', () => {
     expect(() => sut(request(), undefined, [other])).toThrow('node host2-SN2 has the address 10.0.0.11 on management');
     expect(() => sut(request({ serial: 'a b' }))).toThrow('label and serial take letters');
     expect(() => sut(request({ networks: {} }))).toThrow('one to four networks');
+    expect(() => sut(request({ productSerial: 'Default-string' }))).toThrow('names no machine: leave it out');
     expect(() => sut(request({ hostKeys: ['ssh-ed25519 AAAA\nevil'] }))).toThrow('hostKeys are public keys');
   });
 
@@ -110,6 +112,16 @@ describe('a machine that was found', () => {
     const heard = on({ state: 'Discovered', machine: other });
     expect(() => sut(request({ machine: mine }), heard)).toThrow('which is heard, and runs on another machine');
     expect(sut(request({ machine: mine }), on({ machine: other }))?.machine).toBe(mine);
+  });
+
+  it('is refused as a second node beside the one that it is, by what was kept of its first enrolment', () => {
+    const first = sut(request({ productSerial: 'SN-1', machine: '1'.repeat(32) })) ?? on();
+    expect(first).toMatchObject({ productSerial: 'SN-1', machine: '1'.repeat(32) });
+    const networks = { management: { address: '10.0.0.99' } };
+    const anew = request({ label: 'host9', serial: 'x', networks, productSerial: 'SN-1', hostKeys: [key('c')] });
+    expect(() => sut(anew, undefined, [first])).toThrow('is node host1-SN1 already, which has its serial number');
+    expect(sut(request({ productSerial: 'SN-2' }), on({ productSerial: 'SN-1' }))?.productSerial).toBe('SN-2');
+    expect(sut(request(), on({ productSerial: 'SN-1' }))).toBeUndefined();
   });
 
   it('is let in again after it was shut out, by the user that it gets then', () => {

@@ -1,4 +1,5 @@
 import {
+  isSerial,
   MANAGEMENT,
   MusterError,
   nodeName,
@@ -9,8 +10,14 @@ import {
 } from '#contracts';
 import { bad, checkAddresses, checkNetworks, type RuleFacts } from '../nodes/node-rules.js';
 import { register } from '../nodes/registration.js';
+import { refuseSecondNode } from './other-node-of-machine.js';
 
 export type EnrolRequest = Omit<RpcRequest<'inventory.agents.enrol'>, 'by'>;
+
+export interface EnrolFacts extends RuleFacts {
+  /** All that are on record. */
+  nodes: readonly NodeRecord[];
+}
 
 /** Nothing of the cluster rests on such a node: its addresses may be those that it is found at. */
 const FREE: readonly NodeStatus[] = ['Unallocated', 'Decommissioned'];
@@ -22,17 +29,21 @@ const HOST_KEY = /^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,2000}={0,2}$/;
  * The record of a machine that was found: a new one, or the one that it has already. Undefined: the record stays as it
  * is. It becomes a member only when its agent is there ({@link arrived}): where an installation fails, a node that can
  * never be heard would count for the majority that must be, and blind the monitor.
- * @throws MusterError BAD_REQUEST; ALREADY_EXISTS where it may be another machine than the one on record
+ * @throws MusterError BAD_REQUEST; ALREADY_EXISTS where it may be another machine than the one on record, or
+ * is another node
  */
 export function enrolledNode(
   r: EnrolRequest,
   current: NodeRecord | undefined,
-  facts: RuleFacts,
+  facts: EnrolFacts,
   at: number,
 ): NodeRecord | undefined {
   const hostKeys = [...new Set(r.hostKeys ?? [])].sort();
   if (!hostKeys.every((key) => HOST_KEY.test(key)))
     throw bad('hostKeys are public keys as in known_hosts, without a name');
+  if (r.productSerial !== undefined && !isSerial(r.productSerial))
+    throw bad(`productSerial "${r.productSerial}" names no machine: leave it out`);
+  refuseSecondNode(r, current, facts.nodes);
   if (current === undefined) {
     const { node } = register(
       { label: r.label, serial: r.serial, networks: r.networks, enrolled: false },
@@ -45,11 +56,13 @@ export function enrolledNode(
       awaited: true,
       ...(hostKeys.length > 0 && { sshHostKeys: hostKeys }),
       ...(r.machine !== undefined && { machine: r.machine }),
+      ...(r.productSerial !== undefined && { productSerial: r.productSerial }),
     };
   }
   const next: NodeRecord = { ...current, networks: networksOf(r, current, facts) };
   if (!current.enrolled) next.awaited = true;
   if (r.machine !== undefined) next.machine = machineOn(current, r.machine);
+  if (r.productSerial !== undefined) next.productSerial = r.productSerial;
   const pinned = current.sshHostKeys ?? [];
   if (pinned.length === 0 && hostKeys.length > 0) next.sshHostKeys = hostKeys;
   if (pinned.length > 0 && hostKeys.length > 0 && !pinned.some((key) => hostKeys.includes(key)))

@@ -1,6 +1,6 @@
 import { NODE_NAME_PATTERN, type JobRecord, type NodeRecord, type Reservations, type WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
-import { BEHIND_MS, workloadsBehind } from '../recovery/assigned-now.js';
+import { BEHIND_MS, entriesBehind } from '../store/entries-now.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 
 /**
@@ -43,7 +43,7 @@ export class AdmissionRound {
 
   /** For requests that end what runs on their nodes: whatever was assigned before now is known from now on. */
   catchUpWorkloads(): Promise<void> {
-    this.workloadsKnown ??= workloadsBehind(this.store.workloads).then((all) => void (this.workloadsRead = all));
+    this.workloadsKnown ??= entriesBehind(this.store.workloads).then((all) => void (this.workloadsRead = all));
     return this.workloadsKnown;
   }
 

@@ -59,6 +59,7 @@ describe('before agents are installed', () => {
       by: 'ada',
       label: 'a',
       serial: 'SN-a',
+      productSerial: 'SN-a',
       networks: { management: { address: '10.0.0.1' }, backend: { address: '10.1.0.1' } },
       hostKeys: ['ssh-ed25519 AAAA'],
     });
@@ -91,7 +92,9 @@ describe('before agents are installed', () => {
     const on = node('old-7', { networks: { management: { address: '10.0.0.1' } } });
     const agent = { active: false, node: 'old-7', cluster: 'spec', version: 'v1', byHand: false };
     const again = await prepare([host('a', '10.0.0.1', { agent })], { nodes: [on] });
-    expect(again.asked[0]).toMatchObject({ label: 'old', serial: '7' });
+    expect(again.asked[0]).toMatchObject({ label: 'old', serial: '7', productSerial: 'SN-a' });
+    const filler = await prepare([host('a', '10.0.0.1', { agent, productSerial: 'Default string' })], { nodes: [on] });
+    expect(filler.asked[0]).not.toHaveProperty('productSerial');
     expect(again.tasks.get('10.0.0.1')).toMatchObject({ node: 'old-7', send: false, version: 'v1' });
     const byHand = await prepare([host('a', '10.0.0.1', { agent: { ...agent, byHand: true } })], { nodes: [on] });
     expect(byHand.asked).toEqual([]);

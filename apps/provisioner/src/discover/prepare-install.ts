@@ -1,6 +1,7 @@
 import type { Bus } from '#bus';
 import {
   agentsNats,
+  boardSerial,
   identityOf,
   machineOf,
   MANAGEMENT,
@@ -100,6 +101,7 @@ function whoIs(o: DiscoveredHosts, address: string, facts: HostFacts): Found {
 async function enrolled(o: DiscoveredHosts, address: string, who: Found, facts: HostFacts): Promise<AgentTask> {
   const networks = hostNetworks(address, o.variables[NETWORKS_VARIABLE], facts.addresses);
   const { label, serial } = who;
+  const productSerial = boardSerial(facts.productSerial);
   const enrolment = await o.bus.call('inventory.agents.enrol', {
     by: o.job.by,
     label,
@@ -107,6 +109,7 @@ async function enrolled(o: DiscoveredHosts, address: string, who: Found, facts: 
     networks,
     hostKeys: facts.hostKeys,
     ...(facts.machineId !== '' && { machine: machineOf(facts.machineId) }),
+    ...(productSerial !== undefined && { productSerial }),
   });
   const nats = agentsNats(o.config.agents.nats, o.config.nats.servers);
   return installTask(facts, enrolment, o.archive.version, nats);
