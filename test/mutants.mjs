@@ -727,6 +727,14 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'a link is probed at a shorter interval as soon as its last probe is judged',
+    file: 'apps/agent/src/links/probe-schedule.ts',
+    find: 'lastAt + slot.longest)',
+    replace: '-Infinity)',
+    specs: ['apps/agent/src/links/probe-schedule.spec.ts', 'apps/detector/src/verdicts/simulation.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'misses that are scaled down are rounded up',
     file: 'apps/agent/src/links/link-observation.ts',
     find: 'Math.floor(link.misses * share)',

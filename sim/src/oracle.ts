@@ -516,8 +516,7 @@ export class Oracle {
     const since = Math.max(this.startedAt[observer] as number, this.answeredAt[observer]?.[target] as number);
     const n = this.numbersOf(observer, at);
     const asked = at - since - this.world.unsentFor(observer, target, network, since, at);
-    const tuned = this.numbersOf(observer, since - 2 * n.interval) === n ? 0 : n.interval;
-    return asked >= silence(n) * IN_TIME - n.interval - tuned;
+    return asked >= silence(n) * IN_TIME - n.interval;
   }
 
   /** No answer for x; and this process ran for long enough since to have sent and missed all the probes. */
@@ -538,9 +537,7 @@ export class Oracle {
     // long as they may, so does the one after it, which had to wait for the late one's.
     const short = standstills.filter((p) => p.until - p.from <= this.loopGapOf(observer, p.until));
     const late = short.filter((p) => p.until > since - 2 * n.interval && p.from < at);
-    // So does the first one at another interval.
-    const tuned = this.numbersOf(observer, since - 2 * n.interval) === n ? 0 : n.interval;
-    const slack = n.interval / 5 + tuned + late.reduce((sum, p) => sum + p.until - p.from, 0);
+    const slack = n.interval / 5 + late.reduce((sum, p) => sum + p.until - p.from, 0);
     return at - since >= x - slack && ran >= x * IN_TIME - slack;
   }
 

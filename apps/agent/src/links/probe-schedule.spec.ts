@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { DUE_SHARE } from './link-observation.js';
 import { ProbeSchedule } from './probe-schedule.js';
 
 const peers = (n: number): Map<string, string[]> =>
@@ -53,6 +54,49 @@ describe('the schedule of probes', () => {
     expect(schedule.due(100, () => true)).toEqual([{ peer: 'a', network: 'management' }]);
     expect(schedule.due(480, () => true)).toEqual([]);
     expect(schedule.due(500, () => true)).toHaveLength(1);
+  });
+
+  it('probes at another interval no sooner than an interval after the last probe, by the longest since, and soon after', () => {
+    const intervals = [250, 500, 1000];
+    const change = fc.record({ after: fc.integer({ min: 1000, max: 4000 }), to: fc.constantFrom(...intervals) });
+    const phases = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), phases, (changes, phase) => {
+        const schedule = new ProbeSchedule();
+        const links = new Map([['a', ['management']]]);
+        let interval = 500;
+        let longest = interval;
+        let sentAt: number | undefined;
+        let dueAt = 0;
+        schedule.set(links, interval, 0, phase);
+        let now = 0;
+        for (const { after, to } of [...changes, { after: 3000, to: 250 }]) {
+          for (const until = now + after; now < until; now++) {
+            if (schedule.due(now, () => now >= dueAt).length === 0) continue;
+            // But for the step of 1 ms.
+            if (sentAt !== undefined) expect(now - sentAt).toBeGreaterThanOrEqual(longest - 1);
+            if (sentAt !== undefined) expect(now - sentAt).toBeLessThanOrEqual(3 * longest);
+            sentAt = now;
+            longest = interval;
+            dueAt = now + interval * DUE_SHARE;
+          }
+          interval = to;
+          longest = Math.max(longest, interval);
+          // As the agent gives a probe that is under way the longer of both times.
+          if (sentAt !== undefined) dueAt = Math.max(dueAt, sentAt + interval * DUE_SHARE);
+          schedule.set(links, interval, now, phase);
+        }
+      }),
+    );
+  });
+
+  it('is not put off by changes of the interval that follow one another, once the last probe is long ago', () => {
+    const schedule = new ProbeSchedule();
+    const links = new Map([['a', ['management']]]);
+    schedule.set(links, 500, 0, 0);
+    schedule.due(0, () => true);
+    for (let now = 20; now <= 4000; now += 20) schedule.set(links, now % 40 === 0 ? 500 : 250, now, 0);
+    expect(schedule.due(4000, () => true)).toHaveLength(1);
   });
 
   it('leaves the phases of who stays when the list changes', () => {

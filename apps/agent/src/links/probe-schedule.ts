@@ -7,6 +7,10 @@ export interface ProbeTarget {
 interface Slot extends ProbeTarget {
   /** When it is next probed, monotonic ms. */
   nextAt: number;
+  /** When it was last probed; -Infinity: never. */
+  lastAt: number;
+  /** The longest interval in force since then, ms. */
+  longest: number;
 }
 
 /** The next time on the grid `at + k · interval` that is not before `now`. */
@@ -22,7 +26,12 @@ export class ProbeSchedule {
   private slots: Slot[] = [];
   private interval = 500;
 
-  /** Phases start at `now + phase`; `phase` (0…1) is random per process, so that agents do not beat together. */
+  /**
+   * Phases start at `now + phase`; `phase` (0…1) is random per process, so that agents do not beat together. Where the
+   * interval changes, a link has its turn no sooner than the longest interval since its last probe after that one: a
+   * probe that waits for the one before it leaves late, the next ones follow too soon, and a row of misses spans less
+   * than x.
+   */
   set(peers: ReadonlyMap<string, readonly string[]>, interval: number, now: number, phase: number): void {
     const kept = new Map(this.slots.map((s) => [`${s.peer}\0${s.network}`, s]));
     const sameInterval = interval === this.interval;
@@ -30,9 +39,12 @@ export class ProbeSchedule {
     const names = [...peers.keys()].sort();
     this.slots = names.flatMap((peer, i) =>
       [...(peers.get(peer) ?? [])].sort().map((network) => {
-        const old = sameInterval ? kept.get(`${peer}\0${network}`) : undefined;
+        const known = kept.get(`${peer}\0${network}`);
+        if (sameInterval && known) return known;
+        const { lastAt = -Infinity, longest = 0 } = known ?? {};
         const share = (i / Math.max(1, names.length) + phase) % 1;
-        return old ?? { peer, network, nextAt: now + share * interval };
+        const slot = { peer, network, lastAt, longest: Math.max(longest, interval) };
+        return { ...slot, nextAt: onGrid(now + share * interval, interval, lastAt + slot.longest) };
       }),
     );
   }
@@ -43,6 +55,8 @@ export class ProbeSchedule {
     for (const slot of this.slots) {
       if (slot.nextAt > now || !ready(slot)) continue;
       due.push({ peer: slot.peer, network: slot.network });
+      slot.lastAt = now;
+      slot.longest = this.interval;
       slot.nextAt = onGrid(slot.nextAt + this.interval, this.interval, now);
     }
     return due;

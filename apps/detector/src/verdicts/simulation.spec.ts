@@ -85,6 +85,15 @@ describe('a fleet in virtual time', () => {
     }
   });
 
+  it('accuses nobody before x where the numbers became shorter just now and answers take nearly as long as they may', () => {
+    const wire = { ...quickWire, loss: 0.3, delay: 150 };
+    for (const at of [5200, 5600])
+      for (let seed = 1; seed <= 50; seed++)
+        after(3, seed, at + 2500, [{ kind: 'numbers', from: 4600, until: Infinity, profile: 'fast' }, death(0, at)], {
+          wire,
+        });
+  });
+
   it('does not tell two dead of four from a split, and calls both dead of five', () => {
     const both = [death(0, 8000), death(1, 8000)];
     expect(downs(after(4, 1, 30_000, both))).toEqual([]);
