@@ -54,6 +54,14 @@ export const mutants = [
   },
   {
     area: 'detect',
+    name: 'other numbers that come before the first look of who leads are no change',
+    file: 'apps/detector/src/verdicts/monitor.ts',
+    find: 'this.numbers ??= this.p.fleet.settings.detection;',
+    replace: '',
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+  },
+  {
+    area: 'detect',
     name: 'it judges by a registry that it does not follow',
     file: 'apps/detector/src/verdicts/monitor.ts',
     find: ' || !this.p.fleet.live',

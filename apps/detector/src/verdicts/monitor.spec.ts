@@ -138,6 +138,13 @@ it('speaks for two report periods of nobody when its numbers change, in the long
   }
 });
 
+it('is quiet for as long as other numbers ask, too, that came after it led and before its first look', () => {
+  const sut = new Played();
+  sut.change(wan);
+  expect(sut.verdictsUntil(2 * wan.reportPeriod)).toEqual([]);
+  expect(sut.verdictsUntil(20_000)).toEqual(['UP']);
+});
+
 it('goes on as it was where settings are written again with the same numbers', () => {
   const sut = new Played();
   sut.verdictsUntil(20_000);

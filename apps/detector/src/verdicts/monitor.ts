@@ -101,6 +101,8 @@ export class Monitor {
   /** A new term: nobody is judged before everyone has spoken again. */
   lead(token: number, now: number): void {
     this.p.verdicts.begin(token);
+    // By which it is quiet now: others that come before its first look are a change.
+    this.numbers ??= this.p.fleet.settings.detection;
     this.beQuiet(`it leads, term ${token}`, now);
   }
 
