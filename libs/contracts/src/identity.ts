@@ -51,6 +51,9 @@ export function boardSerial(productSerial: string): string | undefined {
   return isSerial(text) && NAME_PATTERN.test(name) ? name : undefined;
 }
 
+/** In hexadecimal, see machine-id(5): an image says `uninitialized` there, on every machine that starts from it. */
+export const isMachineId = (text: string): boolean => /^[0-9a-f-]{32,36}$/i.test(text.trim()) && isSerial(text.trim());
+
 /**
  * By what a machine is known: the name that it gives itself, and the serial number of its mainboard, or, where that
  * names none, the id of its installation.
@@ -63,7 +66,8 @@ export function identityOf(host: { hostname: string; productSerial: string; mach
   const label = asName(host.hostname);
   if (!NAME_PATTERN.test(label) || /^(localhost(\..*)?|\(none\))$/i.test(host.hostname.trim()))
     throw new MusterError('BAD_REQUEST', `the host calls itself "${host.hostname}": give it a name of its own first`);
-  const serial = [host.productSerial, host.machineId].map((s) => s.trim()).find(isSerial);
+  const [board, id] = [host.productSerial.trim(), host.machineId.trim()];
+  const serial = isSerial(board) ? board : isMachineId(id) ? id : undefined;
   if (serial === undefined || !NAME_PATTERN.test(asName(serial)))
     throw new MusterError('BAD_REQUEST', `${label} has neither a serial number nor an /etc/machine-id`);
   return { label, serial: asName(serial) };

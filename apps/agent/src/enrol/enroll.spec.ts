@@ -135,6 +135,12 @@ describe('a host that enrols itself', () => {
     expect(asked[0]?.body).not.toHaveProperty('productSerial');
   });
 
+  it('does not take for its own what every machine of an image has for a machine id', async () => {
+    put('etc/machine-id', 'uninitialized\n');
+    expect(await enrol()).toMatchObject({ code: 0 });
+    expect(asked[0]?.body).not.toHaveProperty('machine');
+  });
+
   it('is the same node again, with what the operator has set beside it', async () => {
     await enrol();
     const before = JSON.parse(readFileSync(file('agent.json'), 'utf8')) as object;

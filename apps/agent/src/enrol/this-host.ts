@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { MusterError } from '#contracts/errors.js';
 import { addressesAt, sameAddress, type HostAddress } from '#contracts/host-addresses.js';
-import { boardSerial, identityOf, machineOf } from '#contracts/identity.js';
+import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/identity.js';
 import { MANAGEMENT, type Networks } from '#contracts/node.js';
 import { musterRoot } from '../config.js';
 import { isLoopback } from './options.js';
@@ -33,7 +33,7 @@ export function thisHost(): ThisHost {
   return {
     ...identity,
     hostKeys: hostKeys(`${root}/etc/ssh`),
-    ...(machineId !== '' && { machine: machineOf(machineId) }),
+    ...(isMachineId(machineId) && { machine: machineOf(machineId) }),
     ...(board !== undefined && { productSerial: board }),
   };
 }

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { MusterError, type NodeRecord, type RpcRequest } from '#contracts';
+import { machineOf, MusterError, type NodeRecord, type RpcRequest } from '#contracts';
 import { AgentsConfig, NatsConfig } from '#service';
 import { node } from '../testing/records.js';
 import type { HostFacts } from './host-facts.js';
 import { prepareInstall, withNodes, type PreparedInstall } from './prepare-install.js';
 
 type Enrol = RpcRequest<'inventory.agents.enrol'>;
+
+const machineId = '3d1219c7c4c5404aaa1f6d2a48adfda4';
 
 const host = (hostname: string, address: string, o: Partial<HostFacts> = {}): [string, HostFacts] => [
   address,
@@ -95,6 +97,9 @@ describe('before agents are installed', () => {
     expect(again.asked[0]).toMatchObject({ label: 'old', serial: '7', productSerial: 'SN-a' });
     const filler = await prepare([host('a', '10.0.0.1', { agent, productSerial: 'Default string' })], { nodes: [on] });
     expect(filler.asked[0]).not.toHaveProperty('productSerial');
+    const image = [host('a', '10.0.0.1', { machineId: 'uninitialized' }), host('b', '10.0.0.2', { machineId })];
+    const [fresh, own] = (await prepare(image)).asked;
+    expect([fresh?.machine, own?.machine]).toEqual([undefined, machineOf(machineId)]);
     expect(again.tasks.get('10.0.0.1')).toMatchObject({ node: 'old-7', send: false, version: 'v1' });
     const byHand = await prepare([host('a', '10.0.0.1', { agent: { ...agent, byHand: true } })], { nodes: [on] });
     expect(byHand.asked).toEqual([]);

@@ -3,6 +3,7 @@ import {
   agentsNats,
   boardSerial,
   identityOf,
+  isMachineId,
   machineOf,
   MANAGEMENT,
   MusterError,
@@ -108,7 +109,7 @@ async function enrolled(o: DiscoveredHosts, address: string, who: Found, facts: 
     serial,
     networks,
     hostKeys: facts.hostKeys,
-    ...(facts.machineId !== '' && { machine: machineOf(facts.machineId) }),
+    ...(isMachineId(facts.machineId) && { machine: machineOf(facts.machineId) }),
     ...(productSerial !== undefined && { productSerial }),
   });
   const nats = agentsNats(o.config.agents.nats, o.config.nats.servers);
