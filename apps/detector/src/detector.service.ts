@@ -151,8 +151,8 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private hear(text: string, subject: string): void {
     const now = performance.now();
     const report = this.inbox.read(text, subject, this.bench?.fleet.targets, now);
-    if (!report || !this.bench?.monitor.hear(report, now)) return;
-    this.agents.hear(report, now);
+    if (!report || !this.bench) return;
+    if (this.bench.monitor.hear(report, now)) this.agents.hear(report, now);
     this.settleSoon(this.bench.monitor);
   }
 

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { DetectionProfiles, type PeerObservation, type Report } from '#contracts';
+import { runs } from '#contracts/testing/chance.js';
 import { ReportBook } from './report-book.js';
 import { isHealthyReporter, networksOut, outFor, voteOf, type MemberWord } from './stance.js';
 
@@ -73,11 +75,11 @@ describe('the book of reports', () => {
     expect(book.hear(report(6, {}, seen(6, 0)), 1400, n)).toEqual(['b']);
   });
 
-  it('names itself as news with another boot, and everyone when its voice changes', () => {
+  it('names everyone as news with another process, and when its voice changes', () => {
     book.hear(report(1), 0, n);
-    expect(book.hear(report(2, { bootId: 'boot-2' }), 100, n)).toEqual(['a']);
+    expect(book.hear(report(1, { epoch: 2, bootId: 'boot-2' }), 100, n)).toEqual(['a', 'b']);
     const abstains = { health: { abstain: true, sendErrors: {}, loopGapMs: 900 } };
-    expect(book.hear(report(3, { bootId: 'boot-2', ...abstains }), 200, n)).toEqual(['a', 'b']);
+    expect(book.hear(report(2, { epoch: 2, bootId: 'boot-2', ...abstains }), 200, n)).toEqual(['a', 'b']);
   });
 
   it('sees two machines under one name by the older one going on, and forgets it when it stops', () => {
@@ -120,6 +122,115 @@ describe('the book of reports', () => {
     book.hear(report(1, { epoch: 2 }), 900, n);
     expect(book.hear(report(8), 910, n)).toBeUndefined();
     expect(isHealthyReporter(book.of('a'), 1000, n)).toBe(true);
+  });
+});
+
+describe('two machines that report one start under one name', () => {
+  let book: ReportBook;
+  beforeEach(() => {
+    book = new ReportBook();
+  });
+  const clone = { bootId: 'boot-2' };
+  const isTwo = (now: number): boolean => now < (book.of('a')?.conflictUntil ?? -Infinity);
+
+  it.each([
+    ['a greater', 9],
+    ['the same', 5],
+    ['a lower', 1],
+  ])('are seen at the first word of the second, with %s number, and neither counts any more', (_what, seq) => {
+    book.hear(report(5), 0, n);
+    expect(book.hear(report(seq, clone), 300, n)).toEqual(['a', 'b']);
+    expect([isTwo(300), isHealthyReporter(book.of('a'), 300, n)]).toEqual([true, false]);
+    // What is told of it is what the first says; its own next word ends nothing.
+    expect(book.of('a')?.report.bootId).toBe('boot-1');
+    expect(book.hear(report(10), 1000, n)).toEqual([]);
+    expect(isHealthyReporter(book.of('a'), 1000, n)).toBe(false);
+  });
+
+  it('tell the fleet once, and are two until the second has been silent for 10 s', () => {
+    book.hear(report(5), 0, n);
+    book.hear(report(6, clone), 300, n);
+    expect(book.hear(report(7, clone), 700, n)).toEqual([]);
+    for (let seq = 8; seq < 20; seq++) book.hear(report(seq), 1000 * (seq - 7), n);
+    expect([isTwo(10_699), isTwo(10_700)]).toEqual([true, false]);
+    expect(isHealthyReporter(book.of('a'), 10_700, n)).toBe(true);
+  });
+
+  it('leave each other’s life and farewell alone: the last word of the first is as old as it is', () => {
+    book.hear(report(5), 0, n);
+    book.hear(report(6, { ...clone, leaving: { kind: 'stop', bootId: 'boot-2' } }), 4000, n);
+    expect(book.of('a')).toMatchObject({ at: 0, spokenAt: 0 });
+    expect(book.of('a')?.leftAt).toBeUndefined();
+  });
+
+  it('are one again once the first has been silent for 10 s: then the second is believed, by a clock of its own', () => {
+    for (let seq = 1; seq < 5; seq++) book.hear(report(seq, { sentMs: 900_000 + seq * 1000 }), seq * 1000, n);
+    for (let seq = 1; seq < 11; seq++) book.hear(report(seq, { ...clone, sentMs: seq * 1000 }), 3900 + seq * 1000, n);
+    expect([book.of('a')?.report.bootId, isTwo(13_900)]).toEqual(['boot-1', true]);
+    expect(book.hear(report(11, { ...clone, sentMs: 11_000 }), 14_900, n)).toEqual(['a', 'b']);
+    expect(book.of('a')).toMatchObject({ report: clone, at: 14_900, spokenAt: 14_900 });
+    expect([isTwo(23_899), isTwo(23_900)]).toEqual([true, false]);
+  });
+
+  it('do not say goodbye for each other, where the second is believed after 10 s', () => {
+    const leaving = { kind: 'stop', bootId: 'boot-1' } as const;
+    book.hear(report(5, { leaving }), 0, n);
+    book.hear(report(6, { ...clone, leaving }), 12_000, n);
+    expect(book.of('a')?.leftAt).toBe(12_000);
+  });
+
+  /** Reports of one process, each period and at once on change, over several networks: late, doubled, in any order. */
+  const heardOf = (process: Partial<Report>, firstSeq: number, from: number, until: number) =>
+    fc
+      .array(fc.record({ late: fc.nat(500), copies: fc.integer({ min: 1, max: 3 }), early: fc.nat(400) }), {
+        minLength: Math.floor((until - from) / 1000),
+        maxLength: Math.floor((until - from) / 1000),
+      })
+      .map((sent) =>
+        sent.flatMap(({ late, copies, early }, i) =>
+          Array.from({ length: copies }, (_, c) => ({
+            at: from + i * 1000 - early + late * (c + 1),
+            report: report(firstSeq + i, process),
+          })),
+        ),
+      );
+  const inTurn = <T extends { at: number }>(...streams: T[][]): T[] => streams.flat().sort((a, b) => a.at - b.at);
+
+  it('are two from the first word of the second to the last of either, however late, doubled and reordered they come', () => {
+    const epoch = 7;
+    fc.assert(
+      fc.property(
+        heardOf({ epoch }, 1, 1000, 30_000),
+        fc.nat(50).chain((seq) => heardOf({ epoch, ...clone }, seq, 6000, 30_000)),
+        (first, second) => {
+          book = new ReportBook();
+          const met = Math.min(...second.map((w) => w.at));
+          for (const { at, report: r } of inTurn(first, second)) {
+            book.hear(r, at, n);
+            if (at >= met) expect([at, isHealthyReporter(book.of('a'), at, n)]).toEqual([at, false]);
+          }
+        },
+      ),
+      { numRuns: runs(100) },
+    );
+  });
+
+  it('are never seen in one that restarts and reboots, whatever comes late: each start has a greater epoch', () => {
+    fc.assert(
+      fc.property(
+        heardOf({ epoch: 1 }, 1, 1000, 8000),
+        heardOf({ epoch: 2 }, 1, 8000, 14_000),
+        heardOf({ epoch: 3, ...clone }, 1, 18_000, 30_000),
+        (...lives) => {
+          book = new ReportBook();
+          for (const { at, report: r } of inTurn(...lives)) {
+            book.hear(r, at, n);
+            expect([at, isTwo(at)]).toEqual([at, false]);
+          }
+        },
+      ),
+      { numRuns: runs(100) },
+    );
   });
 });
 

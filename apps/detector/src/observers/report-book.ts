@@ -3,7 +3,7 @@ import { Punctuality } from './punctuality.js';
 
 /** After this long without a report, one with a lower number is a new system rather than a late message, ms. */
 const NEW_SYSTEM_MS = 10_000;
-/** An older process that goes on reporting beside a newer one: two machines under one name. Forgotten after this, ms. */
+/** An older process beside a newer one, or one start in two boots: two machines under one name. Forgotten after this, ms. */
 const CONFLICT_MS = 10_000;
 /** So many growing reports of an older process, over so many report periods, are no late messages. */
 const CONFLICT_REPORTS = 3;
@@ -18,7 +18,7 @@ export interface Heard {
   spokenAt: number;
   /** Target → its links, in the order of the report's networks. */
   links: Map<string, LinkObservation[]>;
-  /** When this process (epoch) of the agent said that it leaves. */
+  /** When this process of the agent said that it leaves. */
   leftAt?: number;
   /** Two machines report under this name; until when, monotonic ms. */
   conflictUntil: number;
@@ -46,14 +46,16 @@ export class ReportBook {
   }
 
   /**
-   * Whom the report brings news about. Undefined: it is a copy, or an older one.
+   * Whom the report brings news about. Undefined: it is a copy, or an older one. Another machine's is news, and is not
+   * kept: none of what it says counts.
    * @param now as of when it counts
    * @param readAt when it was read, where it may have waited since `now`
    */
   hear(report: Report, now: number, n: DetectionSettings, readAt = now): string[] | undefined {
     const was = this.observers.get(report.node);
+    if (was && isNamesake(was, report, now)) return this.refuse(was, now);
     if (was && this.isOlder(was, report, now, n)) return undefined;
-    const sameProcess = was?.report.epoch === report.epoch;
+    const sameProcess = was !== undefined && isSameProcess(was.report, report);
     const punctuality = was?.punctuality ?? new Punctuality();
     // What was read after a standstill tells nothing of its way.
     const known = report.sentMs !== undefined && readAt === now;
@@ -70,6 +72,13 @@ export class ReportBook {
     };
     this.observers.set(report.node, next);
     return newsIn(was, next, now, n);
+  }
+
+  /** Two machines report one start, of which neither is believed: the node and whom it watched are looked at anew. */
+  private refuse(was: Observer, now: number): string[] {
+    const isKnown = now < was.conflictUntil;
+    was.conflictUntil = now + CONFLICT_MS;
+    return isKnown ? [] : [was.report.node, ...was.links.keys()];
   }
 
   /** Older than what we have; counts how many such come, for they may be another machine's. */
@@ -99,12 +108,18 @@ export class ReportBook {
   }
 }
 
+const isSameProcess = (a: Report, b: Report): boolean => a.epoch === b.epoch && a.bootId === b.bootId;
+
+/** Each start of an agent has one boot: who names the same start with another one is another machine. */
+const isNamesake = (was: Heard, report: Report, now: number): boolean =>
+  report.epoch === was.report.epoch && !isSameProcess(was.report, report) && now - was.at < NEW_SYSTEM_MS;
+
 function newsIn(was: Observer | undefined, next: Observer, now: number, n: DetectionSettings): string[] {
   const { report } = next;
   const self = report.node;
   if (!was || !isSameVoice(was.report, report) || now - was.at > n.freshness) return [self, ...next.links.keys()];
   const changed: string[] = [];
-  if (was.report.bootId !== report.bootId || was.leftAt !== next.leftAt) changed.push(self);
+  if (was.leftAt !== next.leftAt) changed.push(self);
   for (const [peer, links] of next.links) {
     const before = was.links.get(peer);
     if (!before || muteNetworksTo(was.report, peer) !== muteNetworksTo(report, peer)) changed.push(peer);
@@ -116,7 +131,7 @@ function newsIn(was: Observer | undefined, next: Observer, now: number, n: Detec
 
 /** Whether all that it says counts as it did: a new process, abstention, other networks or send errors change that. */
 function isSameVoice(a: Report, b: Report): boolean {
-  if (a.epoch !== b.epoch || a.health.abstain !== b.health.abstain) return false;
+  if (!isSameProcess(a, b) || a.health.abstain !== b.health.abstain) return false;
   if (a.networks.length !== b.networks.length) return false;
   return b.networks.every((network, i) => network === a.networks[i] && errorsOn(a, network) === errorsOn(b, network));
 }

@@ -5,6 +5,7 @@ import {
   type ClusterSettings,
   type DetectionSettings,
   type NodeRecord,
+  type Report,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { FleetView, type Records } from '../fleet/fleet-view.js';
@@ -94,6 +95,14 @@ class Played {
     return this.news.filter((n) => n.is.verdict === 'DOWN').map((n) => n.node);
   }
 
+  /** What is published when another machine reports a node's start as its own, which ends all that it says. */
+  clone(node: string): string[] {
+    const from = this.news.length;
+    const taken = this.monitor.hear({ ...this.reportOf(node), bootId: 'another', peers: [] }, this.now);
+    this.monitor.settle(this.now);
+    return [`taken: ${taken}`, ...this.news.slice(from).map((n) => `${n.node}: ${n.is.verdict}, ${n.is.reason}`)];
+  }
+
   get lastAt(): number {
     return this.news.at(-1)?.at ?? NaN;
   }
@@ -104,17 +113,18 @@ class Played {
   }
 
   private say(node: string): void {
+    this.monitor.hear(this.reportOf(node), this.now);
+  }
+
+  private reportOf(node: string): Report {
     this.seq += 1;
     const misses = (peer: string): number =>
       Math.max(0, Math.floor((this.now - (this.lost.get(peer) ?? this.now)) / this.numbers.interval));
-    this.monitor.hear(
-      {
-        ...{ v: 1 as const, node, bootId: 'boot', epoch: 1, seq: this.seq, listVersion: 1, networks: ['management'] },
-        peers: NAMES.filter((n) => n !== node).map((n) => [n, [this.lost.has(n) ? [misses(n), -1] : [0, 200]]]),
-        health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
-      },
-      this.now,
-    );
+    return {
+      ...{ v: 1 as const, node, bootId: 'boot', epoch: 1, seq: this.seq, listVersion: 1, networks: ['management'] },
+      peers: NAMES.filter((n) => n !== node).map((n) => [n, [this.lost.has(n) ? [misses(n), -1] : [0, 200]]]),
+      health: { abstain: false, sendErrors: {}, loopGapMs: 0 },
+    };
   }
 }
 
@@ -170,4 +180,14 @@ it('calls nobody DOWN while a fleet that was split in halves is being joined, no
   expect(sut.calledDown).toEqual([]);
   sut.verdictsUntil(joined + lan.freshness);
   expect(sut.calledDown).toEqual(['n-3']);
+});
+
+it('judges no node whose start two machines report: at once, by neither’s word, and not before both are silent', () => {
+  const sut = new Played();
+  sut.verdictsUntil(20_000);
+  expect(sut.clone(DEAD)).toEqual(['taken: false', `${DEAD}: UNKNOWN, CONFLICT: two machines use this name.`]);
+  sut.lose(DEAD);
+  for (; sut.now < 28_000; sut.clone(DEAD)) expect(sut.verdictsUntil(sut.now + 1000)).toEqual([]);
+  expect(sut.verdictsUntil(28_000 + 10_000 - TICK)).toEqual([]);
+  expect(sut.verdictsUntil(39_000)).toEqual(['DOWN']);
 });

@@ -54,14 +54,14 @@ export class Monitor {
     this.assessor = new Assessor(p.fleet, this.examiner, p.verdicts, p.probes);
   }
 
-  /** False: a copy, or older than what we have. */
+  /** False: a copy, older than what we have, or of another machine under that name. */
   hear(report: Report, now: number): boolean {
     this.look(now);
     const { fleet, reports } = this.p;
     const changed = reports.hear(report, this.attention.heardAt(now), fleet.settings.detection, now);
     if (changed === undefined) return false;
     this.learn(changed);
-    return true;
+    return reports.of(report.node)?.report === report;
   }
 
   /** Judged together by {@link settle} at the end of this turn of the loop: when a rack dies, hundreds of reports come in one. */
