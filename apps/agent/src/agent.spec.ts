@@ -189,12 +189,16 @@ describe('agents with a real nats-server', () => {
     expect(health.metrics?.dropped.own).toBeGreaterThan(0);
   });
 
-  it('warn of two machines that speak under one name, once the older one has answered', async () => {
+  it.each([
+    ['the older one has answered', undefined],
+    ['the second has, which bears the same number in another boot', 1],
+  ])('warn of two machines that speak under one name, once %s', async (_what, epoch) => {
     await fleet.start('a');
     await fleet.start('c');
-    await fleet.startClone('a', 'b');
-    const warning = 'duplicate: two machines speak as a';
-    const { health } = await fleet.until('c', (s) => s.health.warnings?.includes(warning) === true);
-    expect(health.warnings).toContain(warning);
+    await fleet.startClone('a', 'b', epoch);
+    const warned = (name: string, warning: string): Promise<AgentStatus> =>
+      fleet.until(name, (s) => s.health.warnings?.includes(warning) === true);
+    await warned('c', 'duplicate: two machines speak as a');
+    await warned('a', 'duplicate: another machine speaks as a');
   });
 });

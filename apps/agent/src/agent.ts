@@ -69,6 +69,7 @@ export class Agent {
         config,
         keys: this.keys,
         epoch,
+        bootId,
         known: this.known,
         counters,
         onOtherList: () => this.refresher.refresh(),

@@ -34,6 +34,7 @@ describe('what an agent senses', () => {
         config,
         keys: { cluster: config.cluster, keys: [Buffer.alloc(32, 7)] },
         epoch: 1,
+        bootId: 'boot-1',
         known,
         counters: new DropCounters(),
         onOtherList: () => undefined,

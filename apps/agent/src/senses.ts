@@ -1,4 +1,4 @@
-import { DatagramTypes, type DatagramKeys } from '#contracts/datagram.js';
+import { bootMark, DatagramTypes, type DatagramKeys } from '#contracts/datagram.js';
 import type { PeerList } from '#contracts/peers.js';
 import type { PollAnswer, PollRequest } from '#contracts/poll.js';
 import { silence } from '#contracts/settings.js';
@@ -30,6 +30,7 @@ export interface SensesParts {
   config: AgentConfig;
   keys: DatagramKeys;
   epoch: number;
+  bootId: string;
   known: KnownPeers;
   counters: DropCounters;
   /** A peer goes by another list of peers. */
@@ -65,9 +66,10 @@ export class Senses {
     this.links = new LinkObservations(known.detection);
     this.membership = new Membership(membershipNumbers, Math.random, now, config.rejoin);
     this.watches = new Map(networks.map((n) => [n, new NetworkWatch(now)]));
-    this.identities = new Identities(config.node, epoch);
+    const boot = bootMark(p.bootId);
+    this.identities = new Identities(config.node, { epoch: BigInt(epoch), boot });
     this.datagrams = new Datagrams(
-      { name: config.node, epoch, listVersion: () => known.version },
+      { name: config.node, epoch, boot, listVersion: () => known.version },
       networks,
       p.keys,
       p.counters,
@@ -235,12 +237,12 @@ export class Senses {
   /** @param answer goes back to where it came from, whatever the registry has for that name */
   private hear(heard: Heard, now: number, answer: (bytes: Buffer) => void): void {
     const { peer, network } = heard;
-    if (this.identities.heard(peer, heard.epoch, now)) {
+    if (this.identities.heard(peer, heard, now)) {
       const { bytes, nonce } = this.datagrams.question(DatagramTypes.HELLO, peer, network);
       this.identities.asked(peer, nonce, now);
       answer(bytes);
     }
-    if (heard.kind === 'welcome' && this.identities.answered(peer, heard.epoch, heard.nonce, now)) return;
+    if (heard.kind === 'welcome' && this.identities.answered(peer, heard, heard.nonce, now)) return;
     if (this.watches.get(network)?.heard(now)) this.lookAtLost('link-up', now);
     if (heard.kind === 'echo') {
       if (!this.links.echo(peer, network, heard.nonce, now)) this.p.counters.drop('late-or-duplicate');

@@ -92,6 +92,7 @@ const probe = (f: MischiefFacts): Buffer =>
       from: peerId(f.from),
       to: peerId(f.to),
       epoch: 1n,
+      boot: 0,
       network: 0,
       listVersion: 0,
       nonce: f.random(16),

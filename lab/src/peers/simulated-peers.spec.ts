@@ -81,7 +81,8 @@ afterAll(async () => {
 
 const ask = (type: typeof DatagramTypes.PROBE | typeof DatagramTypes.HELLO, to: Peer): Buffer => {
   const nonce = randomBytes(16);
-  const question = { type, from: peerId('monitor'), to: peerId(to.name), epoch: 1n, network: 1, listVersion: 0, nonce };
+  const about = { from: peerId('monitor'), to: peerId(to.name), epoch: 1n, boot: 0, network: 1, listVersion: 0 };
+  const question = { type, ...about, nonce };
   monitor.send(encodeDatagram(question, keys), port, to.networks['management']);
   return nonce;
 };

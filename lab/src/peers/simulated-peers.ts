@@ -150,6 +150,7 @@ export class SimulatedPeers {
       get epoch() {
         return peer.epoch;
       },
+      boot: 0,
       listVersion: () => peer.list?.version ?? 0,
     };
     return new Datagrams(self, peer.networks, { cluster: this.o.cluster, keys: this.o.keys }, this.counters, {

@@ -13,6 +13,8 @@ export interface Datagram {
   to: bigint;
   /** Epoch of the sender's process. */
   epoch: bigint;
+  /** {@link bootMark} of the sender's boot; 0: not told, by a monitor or an agent of an earlier Muster. */
+  boot: number;
   /** Index of the network in the sorted list of the sender's networks. */
   network: number;
   /** Low 16 bits of the sender's peer list version. */
@@ -28,6 +30,10 @@ const MAC_BYTES = 16;
 
 /** 8 bytes that stand for a name on the wire. */
 export const peerId = (name: string): bigint => createHash('sha256').update(name).digest().readBigUInt64BE(0);
+
+/** 1 to 255: all that a datagram has room for of a boot id, to tell two machines apart that bear one epoch. */
+export const bootMark = (bootId: string): number =>
+  1 + (createHash('sha256').update(bootId).digest().readUInt16BE(0) % 255);
 
 /** Keys that are accepted, the first is used to sign: two, so that a key can be changed without a silent minute. */
 export interface DatagramKeys {
@@ -90,7 +96,7 @@ function macBy(key: Buffer, cluster: string): Mac {
 /** A Buffer's own functions for numbers are four times as slow where nothing is optimized, as in the agent. */
 const fieldsOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** magic 2 · version 1 · type 1 · from 8 · to 8 · epoch 8 · network 1 · zero 1 · listVersion 2 · nonce 16 · mac 16 */
+/** magic 2 · version 1 · type 1 · from 8 · to 8 · epoch 8 · network 1 · boot 1 · listVersion 2 · nonce 16 · mac 16 */
 export function encodeDatagram(d: Datagram, keys: DatagramKeys): Buffer {
   const out = Buffer.alloc(DATAGRAM_BYTES);
   const fields = fieldsOf(out);
@@ -101,6 +107,7 @@ export function encodeDatagram(d: Datagram, keys: DatagramKeys): Buffer {
   fields.setBigUint64(12, d.to);
   fields.setBigUint64(20, d.epoch);
   fields.setUint8(28, d.network);
+  fields.setUint8(29, d.boot);
   fields.setUint16(30, d.listVersion);
   d.nonce.copy(out, 32, 0, 16);
   const key = keys.keys[0];
@@ -127,6 +134,7 @@ export function decodeDatagram(bytes: Buffer, keys: DatagramKeys): Datagram | Da
     to: fields.getBigUint64(12),
     epoch: fields.getBigUint64(20),
     network: fields.getUint8(28),
+    boot: fields.getUint8(29),
     listVersion: fields.getUint16(30),
     nonce: Buffer.from(bytes.subarray(32, 48)),
   };

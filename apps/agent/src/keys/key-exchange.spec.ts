@@ -78,6 +78,7 @@ describe('agents whose key is exchanged', () => {
         from: peerId('b'),
         to: peerId('a'),
         epoch: 1n,
+        boot: 0,
         network: 0,
         listVersion: 4,
         nonce: Buffer.alloc(16, 1),

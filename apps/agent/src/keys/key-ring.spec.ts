@@ -64,6 +64,7 @@ describe("an agent's keys", () => {
       from: 1n,
       to: 2n,
       epoch: 3n,
+      boot: 0,
       network: 0,
       listVersion: 4,
       nonce: Buffer.alloc(16),

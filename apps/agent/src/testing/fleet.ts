@@ -106,7 +106,8 @@ export class AgentFleet {
     return fleet;
   }
 
-  async start(name: string, config: object = {}): Promise<Agent> {
+  /** @param epoch of its process; each has a greater one than those before, unless told */
+  async start(name: string, config: object = {}, epoch = 1 + this.agents.size): Promise<Agent> {
     const agent = new Agent({
       config: checkConfig({
         node: name,
@@ -122,7 +123,7 @@ export class AgentFleet {
         ...config,
       }),
       keys: [KEY],
-      epoch: 1 + this.agents.size,
+      epoch,
       bootId: `boot-${name}`,
       log: quiet,
     });
@@ -132,9 +133,9 @@ export class AgentFleet {
   }
 
   /** A second machine that calls itself `name`, at the addresses of another one. */
-  async startClone(name: string, addressesOf: string): Promise<Agent> {
+  async startClone(name: string, addressesOf: string, epoch?: number): Promise<Agent> {
     this.cache(addressesOf, this.listOf(name));
-    return this.start(addressesOf, { node: name });
+    return this.start(addressesOf, { node: name }, epoch);
   }
 
   async startAll(): Promise<void> {

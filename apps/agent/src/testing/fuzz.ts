@@ -28,7 +28,7 @@ const isMap = (x: unknown): x is Record<string, unknown> => typeof x === 'object
 export class DatagramFuzz {
   private readonly counters = new DropCounters();
   private readonly sut = new Datagrams(
-    { name: 'a', epoch: 1, listVersion: () => 7 },
+    { name: 'a', epoch: 1, boot: 1, listVersion: () => 7 },
     ['backend', 'management'],
     KEYS,
     this.counters,

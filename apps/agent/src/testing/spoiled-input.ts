@@ -34,6 +34,7 @@ export class Spoiler {
       from: peerId('b'),
       to: peerId('a'),
       epoch: BigInt(this.below(1000)),
+      boot: this.below(256),
       network: this.below(3),
       listVersion: this.below(65_536),
       nonce: this.bytes(16),

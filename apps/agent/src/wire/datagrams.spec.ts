@@ -11,6 +11,7 @@ const datagram = (over: Partial<Datagram> = {}): Datagram => ({
   from: peerId('b'),
   to: peerId('a'),
   epoch: 3n,
+  boot: 30,
   network: 1,
   listVersion: 7,
   nonce: Buffer.alloc(16, 9),
@@ -24,7 +25,7 @@ describe('what a daemon makes of datagrams', () => {
   const receive = (bytes: Buffer, to: Datagrams = a, network = 'management'): Heard | undefined =>
     to.receive(bytes, network, 0, (reply) => answers.push(reply));
   const agent = (name: string, peer: string, c = new DropCounters(), keys = KEYS): Datagrams => {
-    const d = new Datagrams({ name, epoch: 1, listVersion: () => 7 }, NETWORKS, keys, c);
+    const d = new Datagrams({ name, epoch: 1, boot: name.charCodeAt(0), listVersion: () => 7 }, NETWORKS, keys, c);
     d.know([peer]);
     return d;
   };
@@ -43,6 +44,13 @@ describe('what a daemon makes of datagrams', () => {
     expect(answers[0]).toHaveLength(DATAGRAM_BYTES);
     expect(receive(answers[0]!, b)).toMatchObject({ kind: 'echo', peer: 'a', nonce });
     expect(answers).toHaveLength(1);
+  });
+
+  it('tells its own start in what it asks and in what it answers', () => {
+    const b = agent('b', 'a');
+    const { bytes } = b.question(DatagramTypes.HELLO, 'a', 'management');
+    expect(receive(bytes)).toMatchObject({ kind: 'hello', epoch: 1n, boot: 98 });
+    expect(receive(answers[0]!, b)).toMatchObject({ kind: 'welcome', epoch: 1n, boot: 97 });
   });
 
   it('answers the monitor, which is on no list, and makes nothing of it', () => {

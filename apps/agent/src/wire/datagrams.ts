@@ -8,11 +8,14 @@ import {
   type DatagramType,
 } from '#contracts/datagram.js';
 import type { DropCounters, DropReason } from './drop-counters.js';
+import type { Start } from './identities.js';
 import { Nonces } from './nonces.js';
 
 export interface WireSelf {
   name: string;
   epoch: number;
+  /** See {@link bootMark}. */
+  boot: number;
   listVersion: () => number;
 }
 
@@ -20,7 +23,7 @@ export interface WireSelf {
 const STRANGER_RATE = 200;
 
 /** What came in, for the agent to act on. Probes have been answered by then. */
-export type Heard = { peer: string; network: string; epoch: bigint; listVersion: number } & (
+export type Heard = { peer: string; network: string; epoch: bigint; boot: number; listVersion: number } & (
   { kind: 'probe' | 'hello' } | { kind: 'echo' | 'welcome'; nonce: string }
 );
 
@@ -29,7 +32,7 @@ export interface WireEars {
   /** Takes the ECHO of a probe that was sent on request, also of somebody who is on no list: true when it was awaited. */
   polled: (from: bigint, network: string, nonce: string, now: number) => boolean;
   /** Somebody signs with our own name, maybe an earlier process of ours. */
-  asUs: (epoch: bigint, now: number) => void;
+  asUs: (start: Start, now: number) => void;
 }
 
 const deaf: WireEars = { polled: () => false, asUs: () => undefined };
@@ -75,12 +78,12 @@ export class Datagrams {
     const d = decodeDatagram(bytes, this.keys);
     if (typeof d === 'string') return this.drop(d);
     if (d.from === this.id) {
-      this.ears.asUs(d.epoch, now);
+      this.ears.asUs(d, now);
       return this.drop('own');
     }
     if (d.to !== this.id) return this.drop('not-for-us');
     const peer = this.peers.get(d.from);
-    const { epoch, listVersion } = d;
+    const { epoch, boot, listVersion } = d;
     if (d.type === DatagramTypes.ECHO || d.type === DatagramTypes.WELCOME) {
       const isOurs = d.network === this.networks.indexOf(network);
       const nonce = d.nonce.toString('hex');
@@ -88,19 +91,20 @@ export class Datagrams {
       if (kind === 'echo' && isOurs && this.ears.polled(d.from, network, nonce, now)) return undefined;
       if (peer === undefined) return this.drop('stranger');
       if (!isOurs) return this.drop('network');
-      return { kind, peer, network, epoch, listVersion, nonce };
+      return { kind, peer, network, epoch, boot, listVersion, nonce };
     }
     if (peer === undefined && this.crowded(now)) return this.drop('crowd');
     answer(this.reply(d));
     if (peer === undefined) return undefined;
-    return { kind: d.type === DatagramTypes.PROBE ? 'probe' : 'hello', peer, network, epoch, listVersion };
+    return { kind: d.type === DatagramTypes.PROBE ? 'probe' : 'hello', peer, network, epoch, boot, listVersion };
   }
 
   /** The asker's network index and nonce go back as they came: it compares them with its own. */
   private reply(d: Datagram): Buffer {
     const type = d.type === DatagramTypes.PROBE ? DatagramTypes.ECHO : DatagramTypes.WELCOME;
+    const { epoch, boot, listVersion } = this.self;
     return encodeDatagram(
-      { ...d, type, from: this.id, to: d.from, epoch: BigInt(this.self.epoch), listVersion: this.self.listVersion() },
+      { ...d, type, from: this.id, to: d.from, epoch: BigInt(epoch), boot, listVersion: listVersion() },
       this.keys,
     );
   }
@@ -112,6 +116,7 @@ export class Datagrams {
         from: this.id,
         to,
         epoch: BigInt(this.self.epoch),
+        boot: this.self.boot,
         network: this.networks.indexOf(network),
         listVersion: this.self.listVersion(),
         nonce,

@@ -11,21 +11,32 @@ const ASK_GAP = 2_000;
 /** ms for the answer. */
 const ANSWER = 2_000;
 
-interface Voice {
-  newest: bigint;
+/** A process of an agent, as its datagrams tell of it. */
+export interface Start {
+  epoch: bigint;
+  /** See `bootMark`; 0: not told. */
+  boot: number;
+}
+
+/** What is newest of one name. */
+interface Voice extends Start {
   /** When it was first and last heard. */
   since: number;
   heardAt: number;
-  older: number;
-  olderAt: number;
+  others: number;
+  otherAt: number;
   asked?: { nonce: string; at: number };
 }
 
+const isSameStart = (a: Start, b: Start): boolean =>
+  a.epoch === b.epoch && (a.boot === b.boot || a.boot === 0 || b.boot === 0);
+
 /**
- * Sees two machines under one name: ours, when somebody signs as us with another epoch (a higher one is surely not of an
- * earlier process of ours), and a peer's, when an older epoch goes on speaking beside a newer one, and answers a question
- * of ours: what it says unasked may be recorded, and would keep a node that is dead from being judged. For warnings, from
- * which the monitor concludes that nobody can tell who is heard. Times are monotonic ms.
+ * Sees two machines under one name: ours, when somebody signs as us with another epoch, or with ours in another boot
+ * (only a lower one can be of an earlier process of ours), and a peer's, when an older epoch goes on speaking beside a
+ * newer one, or one epoch in two boots, and answers a question of ours: what it says unasked may be recorded, and would
+ * keep a node that is dead from being judged. For warnings, from which the monitor concludes that nobody can tell who is
+ * heard. Times are monotonic ms.
  */
 export class Identities {
   private readonly own: Voice;
@@ -33,9 +44,9 @@ export class Identities {
 
   constructor(
     private readonly self: string,
-    epoch: number,
+    start: Start,
   ) {
-    this.own = { newest: BigInt(epoch), since: 0, heardAt: 0, older: 0, olderAt: -Infinity };
+    this.own = firstHeard(start, 0);
   }
 
   /** Only these are remembered. */
@@ -44,19 +55,28 @@ export class Identities {
   }
 
   /** A datagram that bears our own name. */
-  asUs(epoch: bigint, now: number): void {
-    if (epoch === this.own.newest) return;
-    this.count(this.own, epoch > this.own.newest ? PROOF : 1, now);
+  asUs(start: Start, now: number): void {
+    if (isSameStart(start, this.own)) return;
+    this.count(this.own, start.epoch >= this.own.epoch ? PROOF : 1, now);
   }
 
-  /** True: an older process than its newest seems to speak. Whoever sent this is to be asked, see {@link asked}. */
-  heard(peer: string, epoch: bigint, now: number): boolean {
+  /**
+   * True: another process than its newest seems to speak, an older one or one of the same epoch. Whoever sent this is to
+   * be asked, see {@link asked}.
+   */
+  heard(peer: string, start: Start, now: number): boolean {
+    const { epoch, boot } = start;
     const voice = this.peers.get(peer);
-    if (!voice) this.peers.set(peer, { newest: epoch, since: now, heardAt: now, older: 0, olderAt: -Infinity });
-    else if (epoch === voice.newest) voice.heardAt = now;
-    else if (epoch > voice.newest || now - voice.heardAt > SILENT)
-      Object.assign(voice, { newest: epoch, since: now, heardAt: now });
-    else return now - voice.since > LATE && now - (voice.asked?.at ?? -Infinity) >= ASK_GAP;
+    if (!voice) this.peers.set(peer, firstHeard(start, now));
+    else if (isSameStart(voice, start)) {
+      voice.heardAt = now;
+      if (voice.boot === 0) voice.boot = boot;
+    } else if (epoch > voice.epoch || now - voice.heardAt > SILENT)
+      Object.assign(voice, { epoch, boot, since: now, heardAt: now });
+    else {
+      const mayBeLate = epoch < voice.epoch && now - voice.since <= LATE;
+      return !mayBeLate && now - (voice.asked?.at ?? -Infinity) >= ASK_GAP;
+    }
     return false;
   }
 
@@ -65,16 +85,17 @@ export class Identities {
     if (voice) voice.asked = { nonce, at: now };
   }
 
-  /** Whether this answers a question to an older process. */
-  answered(peer: string, epoch: bigint, nonce: string, now: number): boolean {
+  /** Whether this answers a question to another process than the newest. */
+  answered(peer: string, start: Start, nonce: string, now: number): boolean {
     const voice = this.peers.get(peer);
     if (voice?.asked?.nonce !== nonce) return false;
-    if (epoch < voice.newest && now - voice.asked.at <= ANSWER) this.count(voice, PROOF, now);
+    const isOther = start.epoch <= voice.epoch && !isSameStart(voice, start);
+    if (isOther && now - voice.asked.at <= ANSWER) this.count(voice, PROOF, now);
     return true;
   }
 
   warnings(now: number): string[] {
-    const twice = (v: Voice): boolean => v.older >= PROOF && now - v.olderAt <= KEPT;
+    const twice = (v: Voice): boolean => v.others >= PROOF && now - v.otherAt <= KEPT;
     const peers = [...this.peers].filter(([, v]) => twice(v)).map(([name]) => name);
     return [
       ...(twice(this.own) ? [`duplicate: another machine speaks as ${this.self}`] : []),
@@ -83,8 +104,17 @@ export class Identities {
   }
 
   private count(voice: Voice, by: number, now: number): void {
-    if (now - voice.olderAt > KEPT) voice.older = 0;
-    voice.older += by;
-    voice.olderAt = now;
+    if (now - voice.otherAt > KEPT) voice.others = 0;
+    voice.others += by;
+    voice.otherAt = now;
   }
 }
+
+const firstHeard = ({ epoch, boot }: Start, now: number): Voice => ({
+  epoch,
+  boot,
+  since: now,
+  heardAt: now,
+  others: 0,
+  otherAt: -Infinity,
+});

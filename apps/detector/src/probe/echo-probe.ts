@@ -60,6 +60,7 @@ export class EchoProbe {
         from: this.id,
         to: peerId(node),
         epoch: 0n,
+        boot: 0,
         network: index,
         listVersion: 0,
         nonce,
