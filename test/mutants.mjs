@@ -819,7 +819,7 @@ export const mutants = [
     file: 'apps/agent/src/links/probe-schedule.ts',
     find: 'lastAt + slot.longest)',
     replace: '-Infinity)',
-    specs: ['apps/agent/src/links/probe-schedule.spec.ts', 'apps/detector/src/verdicts/simulation.spec.ts'],
+    specs: ['apps/agent/src/links/probe-schedule.spec.ts'],
   },
   {
     area: 'detect',
