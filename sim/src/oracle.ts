@@ -95,6 +95,8 @@ export class Oracle {
   /** Too few members reported at the last look, and nobody has spoken since who made them enough. */
   private wasBlind = true;
   private quietUntil = 0;
+  /** As it was before the last change of numbers, while no monitor has looked since. */
+  private unseen: { n: DetectionSettings; quietUntil: number; listeningSince: number } | undefined;
 
   constructor(
     private readonly h: History,
@@ -123,6 +125,7 @@ export class Oracle {
 
   /** Nobody may be judged before everyone has spoken again: another leads, who may know nothing, or reports are missing. */
   quiet(now: number, because: Successor | 'bus'): void {
+    this.unseen = undefined;
     this.keepQuiet(now, this.n);
     if (because === 'bus' || because === 'new') this.listeningSince = now;
     // What came back to another process.
@@ -137,15 +140,24 @@ export class Oracle {
   /** The monitor runs again, after it stood still for so long, ms: what has waited looks as if it had just been said. */
   goesOn(now: number, stood: number): void {
     if (stood <= this.ownGap) return;
+    this.unseen = undefined;
     this.keepQuiet(now, this.n);
     this.listeningSince = now;
   }
 
-  /** Everybody counts by these from now on, and what was counted by the former ones is no evidence. */
+  /**
+   * Everybody counts by these from now on, and what was counted by the former ones is no evidence. Numbers that were
+   * replaced before the monitor looked, it has never judged by.
+   */
   numbersChange(n: DetectionSettings, now: number): void {
-    this.keepQuiet(now, n.reportPeriod > this.n.reportPeriod ? n : this.n);
+    if (this.unseen) ({ n: this.n, quietUntil: this.quietUntil, listeningSince: this.listeningSince } = this.unseen);
+    this.unseen = undefined;
+    if (n === this.n) return;
+    const { n: before, quietUntil, listeningSince } = this;
+    this.keepQuiet(now, n.reportPeriod > before.reportPeriod ? n : before);
     this.n = n;
     this.listeningSince = now;
+    this.unseen = { n: before, quietUntil, listeningSince };
   }
 
   /** Whether the monitor follows the registry: it says nothing while it does not. */
@@ -217,6 +229,7 @@ export class Oracle {
   }
 
   heard(spoken: Spoken, arrivedAt: number, readAt: number): void {
+    this.unseen = undefined;
     const at = this.counted(arrivedAt, readAt);
     this.sign(spoken.node, at);
     const last = this.words[spoken.node];
@@ -231,6 +244,7 @@ export class Oracle {
   }
 
   said(at: number, node: number, verdict: VerdictKind): void {
+    this.unseen = undefined;
     const was = this.was[node];
     this.was[node] = verdict;
     if (verdict === 'UNKNOWN') this.seen.unknown = true;
@@ -244,6 +258,7 @@ export class Oracle {
 
   /** What the monitor answers to one who is about to act on it. */
   answered(at: number, node: number, verdict: VerdictKind): void {
+    this.unseen = undefined;
     if (verdict === 'UNKNOWN') return;
     if (at < this.quietUntil || !this.live)
       this.violated(node, at, `answers ${verdict} while the monitor must be quiet`);
@@ -253,6 +268,7 @@ export class Oracle {
 
   /** At every look of a monitor that listens, whether it leads or not. */
   watch(now: number): void {
+    this.unseen = undefined;
     if (this.isBlind(now)) this.wasBlind = true;
   }
 

@@ -94,6 +94,17 @@ describe('a fleet in virtual time', () => {
         });
   });
 
+  it('judges as if numbers had never been set that were replaced before it looked', () => {
+    const numbers = (from: number, profile: DetectionSettings['profile']): Fault => {
+      return { kind: 'numbers', from, until: Infinity, profile };
+    };
+    for (let seed = 1; seed <= 8; seed++)
+      for (const then of ['fast', 'lan'] as const)
+        expect(downs(after(3, seed, 11_000, [death(0, 5000), numbers(5050, 'wan'), numbers(5110, then)]))).toContain(
+          'n0',
+        );
+  });
+
   it('does not tell two dead of four from a split, and calls both dead of five', () => {
     const both = [death(0, 8000), death(1, 8000)];
     expect(downs(after(4, 1, 30_000, both))).toEqual([]);
