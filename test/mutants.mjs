@@ -1129,6 +1129,14 @@ export const mutants = [
   // recover: never twice
   {
     area: 'recover',
+    name: 'of two machines that report one start in two boots, the higher number of a report counts',
+    file: 'apps/inventory/src/recovery/reports-view.ts',
+    find: '(report.bootId !== bootId || report.seq <= seq)',
+    replace: 'report.seq <= seq',
+    specs: ['apps/inventory/src/recovery/reports-view.spec.ts'],
+  },
+  {
+    area: 'recover',
     name: 'the gate opens for another node’s workload',
     file: 'apps/inventory/src/recovery/start-gate.ts',
     find: 'if (w.assignment.node !== f.node)',

@@ -36,13 +36,15 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Each report arrives once per network: the first counts, an older one never replaces a newer one. A machine that
-   * was installed anew counts from the start again: another boot is believed once the last report is old.
+   * was installed anew counts from the start again: another boot is believed once the last report is old. Of two
+   * machines that report one start in two boots (the monitor calls that CONFLICT) the first stays: what went back and
+   * forth between them would look like reboots, of which each loses the workloads.
    */
   hear(report: Report, now: number): void {
     const was = this.last.get(report.node);
     if (was !== undefined) {
       const { epoch, seq, bootId } = was.report;
-      const older = report.epoch < epoch || (report.epoch === epoch && report.seq <= seq);
+      const older = report.epoch < epoch || (report.epoch === epoch && (report.bootId !== bootId || report.seq <= seq));
       if (older && (report.bootId === bootId || now - was.heardAt < NEW_MACHINE_MS)) return;
     }
     this.last.set(report.node, { report, heardAt: now });

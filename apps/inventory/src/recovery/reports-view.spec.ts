@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Report } from '#contracts';
+import type { ServiceContext } from '#service';
+import { ReportsView } from './reports-view.js';
+
+const report = (bootId: string, epoch: number, seq: number): Report => ({
+  v: 1,
+  node: 'n-1',
+  bootId,
+  epoch,
+  seq,
+  listVersion: 1,
+  networks: ['management'],
+  health: { loopGapMs: 0, sendErrors: {}, abstain: false, warnings: [] },
+  peers: [],
+});
+
+const heard = (...reports: [bootId: string, epoch: number, seq: number, at: number][]): string | undefined => {
+  const view = new ReportsView({} as ServiceContext);
+  for (const [bootId, epoch, seq, at] of reports) view.hear(report(bootId, epoch, seq), at);
+  const last = view.of('n-1')?.report;
+  return last && `${last.bootId} ${last.epoch} ${last.seq}`;
+};
+
+describe('the last report of an agent, as inventory heard it', () => {
+  it('is the newest, however late and doubled the others come', () => {
+    expect(heard(['a', 5, 1, 0], ['a', 5, 3, 100], ['a', 5, 2, 110], ['a', 5, 3, 120], ['a', 4, 9, 130])).toBe('a 5 3');
+    expect(heard(['a', 5, 7, 0], ['b', 6, 1, 100], ['a', 5, 8, 110])).toBe('b 6 1');
+  });
+
+  it('is of the first of two machines that report one start in two boots, as long as that one is heard', () => {
+    expect(heard(['a', 5, 1, 0], ['b', 5, 9, 1000], ['a', 5, 2, 4000], ['b', 5, 10, 8999])).toBe('a 5 2');
+    expect(heard(['a', 5, 1, 0], ['b', 5, 9, 5000], ['a', 5, 2, 5001])).toBe('b 5 9');
+  });
+
+  it('is of a machine that counts from the start again, once the one before has been silent for 5 s', () => {
+    expect(heard(['a', 5, 7, 0], ['b', 1, 1, 4999])).toBe('a 5 7');
+    expect(heard(['a', 5, 7, 0], ['b', 1, 1, 5000])).toBe('b 1 1');
+    expect(heard(['a', 5, 7, 0], ['a', 1, 1, 60_000])).toBe('a 5 7');
+  });
+});
