@@ -44,11 +44,14 @@ const NONSENSE_NAMES = new Set([...NONSENSE].map(asName));
 export const isSerial = (text: string): boolean =>
   text !== '' && ![NONSENSE, NONSENSE_NAMES].some((set) => set.has(text.toLowerCase())) && !/^(.)\1*$/.test(text);
 
-/** The serial number of a mainboard as it stands in a name; undefined where its maker has filled in none. */
+/**
+ * The serial number of a mainboard as it stands in a name; undefined where its maker has filled in none: `(none)` is not
+ * one either.
+ */
 export function boardSerial(productSerial: string): string | undefined {
   const text = productSerial.trim();
   const name = asName(text);
-  return isSerial(text) && NAME_PATTERN.test(name) ? name : undefined;
+  return isSerial(text) && isSerial(name) && NAME_PATTERN.test(name) ? name : undefined;
 }
 
 /** In hexadecimal, see machine-id(5): an image says `uninitialized` there, on every machine that starts from it. */
@@ -66,11 +69,10 @@ export function identityOf(host: { hostname: string; productSerial: string; mach
   const label = asName(host.hostname);
   if (!NAME_PATTERN.test(label) || /^(localhost(\..*)?|\(none\))$/i.test(host.hostname.trim()))
     throw new MusterError('BAD_REQUEST', `the host calls itself "${host.hostname}": give it a name of its own first`);
-  const [board, id] = [host.productSerial.trim(), host.machineId.trim()];
-  const serial = isSerial(board) ? board : isMachineId(id) ? id : undefined;
-  if (serial === undefined || !NAME_PATTERN.test(asName(serial)))
-    throw new MusterError('BAD_REQUEST', `${label} has neither a serial number nor an /etc/machine-id`);
-  return { label, serial: asName(serial) };
+  const serial = boardSerial(host.productSerial) ?? (isMachineId(host.machineId) ? asName(host.machineId) : undefined);
+  if (serial === undefined)
+    throw new MusterError('BAD_REQUEST', `${label} has neither a serial number nor a valid /etc/machine-id`);
+  return { label, serial };
 }
 
 /**

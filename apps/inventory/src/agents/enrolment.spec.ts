@@ -61,8 +61,13 @@ describe('a machine that was found', () => {
     expect(() => sut(request(), undefined, [other])).toThrow('node host2-SN2 has the address 10.0.0.11 on management');
     expect(() => sut(request({ serial: 'a b' }))).toThrow('label and serial take letters');
     expect(() => sut(request({ networks: {} }))).toThrow('one to four networks');
-    expect(() => sut(request({ productSerial: 'Default-string' }))).toThrow('names no machine: leave it out');
     expect(() => sut(request({ hostKeys: ['ssh-ed25519 AAAA\nevil'] }))).toThrow('hostKeys are public keys');
+  });
+
+  it('says nothing by a filler in the place of its serial number: its agent may have another list of those', () => {
+    const [found, before] = [request({ productSerial: 'Default-string' }), on({ productSerial: 'SN-1' })];
+    expect(sut(found)).not.toHaveProperty('productSerial');
+    expect(sut(found, before)).toBeUndefined();
   });
 
   it('keeps its record when it is the one that stands there', () => {

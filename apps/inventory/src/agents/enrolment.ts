@@ -41,8 +41,7 @@ export function enrolledNode(
   const hostKeys = [...new Set(r.hostKeys ?? [])].sort();
   if (!hostKeys.every((key) => HOST_KEY.test(key)))
     throw bad('hostKeys are public keys as in known_hosts, without a name');
-  if (r.productSerial !== undefined && !isSerial(r.productSerial))
-    throw bad(`productSerial "${r.productSerial}" names no machine: leave it out`);
+  const productSerial = r.productSerial !== undefined && isSerial(r.productSerial) ? r.productSerial : undefined;
   refuseSecondNode(r, current, facts.nodes);
   if (current === undefined) {
     const { node } = register(
@@ -56,13 +55,13 @@ export function enrolledNode(
       awaited: true,
       ...(hostKeys.length > 0 && { sshHostKeys: hostKeys }),
       ...(r.machine !== undefined && { machine: r.machine }),
-      ...(r.productSerial !== undefined && { productSerial: r.productSerial }),
+      ...(productSerial !== undefined && { productSerial }),
     };
   }
   const next: NodeRecord = { ...current, networks: networksOf(r, current, facts) };
   if (!current.enrolled) next.awaited = true;
   if (r.machine !== undefined) next.machine = machineOn(current, r.machine);
-  if (r.productSerial !== undefined) next.productSerial = r.productSerial;
+  if (productSerial !== undefined) next.productSerial = productSerial;
   const pinned = current.sshHostKeys ?? [];
   if (pinned.length === 0 && hostKeys.length > 0) next.sshHostKeys = hostKeys;
   if (pinned.length > 0 && hostKeys.length > 0 && !pinned.some((key) => hostKeys.includes(key)))

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   boardSerial,
   defaultHostGroups,
+  identityOf,
   isSerial,
   machineOf,
   MusterError,
@@ -246,11 +247,21 @@ describe('whatever happens to machines', () => {
   });
 });
 
+/** Fillers as firmware dresses them: in a name only the filler is left. */
+const DRESSED = ['(none)', '<Unknown>', '[Empty]', 'N A', 'Default  string', '.0000', '/0123456789', '*NULL*', '"None"'];
+
 describe('the serial number of a mainboard', () => {
   it('is as it stands in a name, and none where its maker has filled in nothing', () => {
     expect(boardSerial('VMware-56 4d 1c/9e\n')).toBe('VMware-56-4d-1c-9e');
-    for (const text of ['', ' ', 'Default string', 'To be filled by O.E.M.', '00000', '///', 'N/A'])
+    for (const text of ['', ' ', 'Default string', 'To be filled by O.E.M.', '00000', '///', 'N/A', ...DRESSED])
       expect([text, boardSerial(text)]).toEqual([text, undefined]);
     for (const text of ['Default-string', 'To-be-filled-by-O.E.M.', 'n-a', 'None']) expect(isSerial(text)).toBe(false);
+  });
+
+  it('is what names the host, which is else known by the id of its installation', () => {
+    const machineId = '3d1219c7c4c5404aaa1f6d2a48adfda4';
+    const serial = (productSerial: string) => identityOf({ hostname: 'h', productSerial, machineId }).serial;
+    expect(serial('VMware-56 4d')).toBe('VMware-56-4d');
+    for (const text of DRESSED) expect([text, serial(text)]).toEqual([text, machineId]);
   });
 });

@@ -34,7 +34,7 @@ describe('a discovered host is known', () => {
 
   it('not at all where nothing tells it from others', () => {
     for (const none of ['', 'uninitialized', '0'.repeat(32)])
-      expect(() => identity({ machineId: none })).toThrow('neither a serial number nor an /etc/machine-id');
+      expect(() => identity({ machineId: none })).toThrow('neither a serial number nor a valid /etc/machine-id');
     expect(() => identity({ hostname: 'localhost.localdomain' })).toThrow('give it a name of its own first');
     for (const hostname of ['', '(none)', 'localhost', '///'])
       expect(() => identity({ hostname, productSerial: 'SN1' })).toThrow('give it a name');
