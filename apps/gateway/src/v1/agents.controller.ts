@@ -71,7 +71,7 @@ export class AgentsController {
   @Allow(
     'agent-token',
     'A host enrols itself',
-    'With an agent token as bearer; `muster-agent enroll` does it. The answer holds secrets, which go to the host and nowhere else. Refused, with an alarm, where a living node has its name, or another node its address, its machine id, the serial number of its mainboard or one of its ssh host keys; one that is decommissioned has them no more. Who shows wrong tokens too often is answered 429 for a while, whatever is shown then.',
+    'With an agent token as bearer; `muster-agent enroll` does it. The answer holds secrets, which go to the host and nowhere else. Refused, with an alarm, where a living node has its name, or another node its address, its machine id, the serial number of its mainboard or one of its ssh host keys. Who shows wrong tokens too often is answered 429 for a while, whatever is shown then.',
   )
   async enrol(
     @Body() host: AgentEnrolRequest,

@@ -12,7 +12,6 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import { enrolledName, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
-import { otherNodesOf } from './other-node-of-machine.js';
 
 /** Lets machines in: those that a provisioner has found, and those that show a token. */
 @Injectable()
@@ -55,8 +54,7 @@ export class EnrolmentService {
     );
     if (node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);
     await this.users.note(key, name);
-    for (const was of [name, ...otherNodesOf(r, node, nodes).vacant.map((o) => o.node.name)])
-      await this.alarms.clear('duplicate', was);
+    await this.alarms.clear('duplicate', name);
     const { cluster, agentPort } = this.store.clusterSettings;
     return {
       node: name,

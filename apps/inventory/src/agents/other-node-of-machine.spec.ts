@@ -7,6 +7,7 @@ import {
   machineOf,
   MusterError,
   nodeName,
+  NodeStatuses,
   type NodeRecord,
 } from '#contracts';
 import { runs, SEED, seeded } from '#contracts/testing/chance.js';
@@ -40,7 +41,7 @@ const was = (o: Partial<NodeRecord> = {}): NodeRecord =>
 const sut = (r: EnrolRequest, node: NodeRecord, current?: NodeRecord) => () =>
   refuseSecondNode(r, current, current ? [node, current] : [node]);
 const foundBy = (r: EnrolRequest, node: NodeRecord, current?: NodeRecord): string | undefined =>
-  otherNodesOf(r, current, [node]).taken[0]?.by;
+  otherNodesOf(r, current, [node])[0]?.by;
 
 describe('a machine that is a node already is refused as another one', () => {
   it('by its machine id, by the serial number of its mainboard, or by one of its ssh host keys', () => {
@@ -59,9 +60,11 @@ describe('a machine that is a node already is refused as another one', () => {
 
   it('and is told which node, by what, and what to do', () => {
     expect(sut(renamed(), was())).toThrow(
-      'the machine that would be now-SN1 is node was-SN1 already, which has its machine id and is Allocated and Disappeared: delete that one first (muster node delete was-SN1); where they are two machines, one is a copy: give it an /etc/machine-id of its own',
+      'the machine that would be now-SN1 is node was-SN1 already, which has its machine id: delete that one first (muster node delete was-SN1; where it serves, muster node decommission before); where they are two machines, one is a copy: give it an /etc/machine-id of its own',
     );
-    expect(sut(renamed(), was({ state: 'Discovered' }))).toThrow('(muster node decommission was-SN1)');
+    const board = { label: 'was', serial: 'SN2', productSerial: 'SN2' };
+    expect(sut(renamed(board), was())).toThrow('where its mainboard was exchanged, muster node replace was-SN1 SN2');
+    expect(sut(renamed({ ...board, productSerial: 'SN1', machine: other }), was())).not.toThrow('mainboard was');
     let refused: unknown;
     try {
       sut(renamed(), was())();
@@ -74,22 +77,26 @@ describe('a machine that is a node already is refused as another one', () => {
     });
   });
 
-  it('whatever that node is, but for a decommissioned one', () => {
-    for (const status of ['Unallocated', 'Provisioning', 'Allocated', 'Cancelled', 'Maintenance'] as const)
+  it('whatever that node is: also one that is out would be commissioned again', () => {
+    for (const status of NodeStatuses)
       for (const state of ['Unknown', 'Discovered', 'Disappeared'] as const)
-        expect(sut(renamed(), was({ status, state }))).toThrow('already');
-    for (const state of ['Discovered', 'Disappeared'] as const) {
-      const left = was({ status: 'Decommissioned', state });
-      expect(sut(renamed(), left)).not.toThrow();
-      expect(otherNodesOf(renamed(), undefined, [left]).vacant).toEqual([{ node: left, by: 'machine id' }]);
-    }
+        expect(sut(renamed(), was({ status, state }))).toThrow('is node was-SN1 already');
     const awaited = was({ status: 'Unallocated', state: 'Unknown', enrolled: false, awaited: true });
     expect(sut(renamed(), awaited)).toThrow('delete that one first');
   });
 
-  it('also where it comes back as the node that it was before, and has left', () => {
-    const current = aNode('now-SN1', { status: 'Decommissioned', state: 'Disappeared', machine: mine });
-    expect(sut(renamed(), was(), current)).toThrow('is node was-SN1 already');
+  it('by the node that it is the most surely, where several share something with it', () => {
+    const { machine: _m, ...earlier } = was();
+    const sharing = [
+      { ...earlier, name: 'c-1', productSerial: 'SN9' },
+      { ...earlier, name: 'b-1', sshHostKeys: [] },
+      { ...earlier, name: 'a-1', sshHostKeys: [] },
+      was({ name: 'd-1', productSerial: 'SN9' }),
+    ];
+    const names = (nodes: NodeRecord[]) => otherNodesOf(renamed(), undefined, nodes).map((o) => o.node.name);
+    expect(names(sharing)).toEqual(['d-1', 'a-1', 'b-1', 'c-1']);
+    expect(names([...sharing].reverse())).toEqual(['d-1', 'a-1', 'b-1', 'c-1']);
+    expect(() => refuseSecondNode(renamed(), undefined, sharing)).toThrow('is node d-1 already');
   });
 
   it('installed anew under a new name, by its mainboard, which is known by what it shows and not by a name', () => {
@@ -179,10 +186,9 @@ class Floor {
     const node = this.one([...this.nodes.values()]);
     if (node === undefined) return;
     const kind = this.chance();
-    if (kind < 0.4) this.nodes.delete(node.name);
-    else if (kind < 0.7) this.nodes.set(node.name, { ...node, status: 'Decommissioned' });
-    else if (this.others(node.name, this.owners.get(node.name)).length === 0)
-      this.nodes.set(node.name, { ...node, status: 'Allocated', state: this.one(['Discovered', 'Disappeared']) });
+    if (kind < 0.6) this.nodes.delete(node.name);
+    else if (kind < 0.75) this.nodes.set(node.name, { ...node, status: 'Decommissioned' });
+    else this.nodes.set(node.name, { ...node, status: 'Allocated', state: this.one(['Discovered', 'Disappeared']) });
   }
 
   private enrol(m: Machine): void {
@@ -217,11 +223,9 @@ class Floor {
     }
   }
 
-  /** Names of the other nodes that are the machine, and are not out. */
-  private others(name: string, m: Machine | undefined): string[] {
-    return [...this.nodes.values()]
-      .filter((n) => n.name !== name && n.status !== 'Decommissioned' && this.owners.get(n.name) === m)
-      .map((n) => n.name);
+  /** Names of the other nodes that are the machine. */
+  private others(name: string, m: Machine): string[] {
+    return [...this.nodes.keys()].filter((n) => n !== name && this.owners.get(n) === m);
   }
 
   private one<T>(of: readonly T[]): T {
@@ -248,7 +252,17 @@ describe('whatever happens to machines', () => {
 });
 
 /** Fillers as firmware dresses them: in a name only the filler is left. */
-const DRESSED = ['(none)', '<Unknown>', '[Empty]', 'N A', 'Default  string', '.0000', '/0123456789', '*NULL*', '"None"'];
+const DRESSED = [
+  '(none)',
+  '<Unknown>',
+  '[Empty]',
+  'N A',
+  'Default  string',
+  '.0000',
+  '/0123456789',
+  '*NULL*',
+  '"None"',
+];
 
 describe('the serial number of a mainboard', () => {
   it('is as it stands in a name, and none where its maker has filled in nothing', () => {

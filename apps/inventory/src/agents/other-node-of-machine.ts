@@ -1,20 +1,17 @@
 import { isSerial, MusterError, nodeName, type AgentEnrolRequest, type NodeRecord } from '#contracts';
-import { isServing } from '../nodes/removal.js';
 
+const EVIDENCE = ['machine id', 'serial number', 'ssh host keys'] as const;
 /** By what a machine is found on the record of a node, the surest first. */
-export type Evidence = 'machine id' | 'serial number' | 'ssh host keys';
+export type Evidence = (typeof EVIDENCE)[number];
 
 export interface OtherNode {
   node: NodeRecord;
   by: Evidence;
 }
 
-/** Its machine may be another node from now on: nothing runs there, nothing of it is watched as in service, or powered off. */
-const isVacant = (n: NodeRecord): boolean => n.status === 'Decommissioned';
-
 /**
- * The other nodes that the machine is on record as; `taken` are those that it must not be beside the one that it asks for:
- * two nodes would be judged and powered off as if they were two machines, the work of the second dying for the first.
+ * The other nodes that the machine is on record as, whatever they are; the surest first, then by name. Two nodes would
+ * be judged and powered off as if they were two machines, the work of the second dying for the first.
  * A node that has this very installation already may always be enrolled again: that makes no second one.
  * `current`: the record of the node that it asks for.
  */
@@ -22,22 +19,20 @@ export function otherNodesOf(
   r: AgentEnrolRequest,
   current: NodeRecord | undefined,
   nodes: Iterable<NodeRecord>,
-): { taken: OtherNode[]; vacant: OtherNode[] } {
+): OtherNode[] {
+  if (current !== undefined && r.machine !== undefined && current.machine === r.machine) return [];
   const name = nodeName(r.label, r.serial);
-  const found = [...nodes].flatMap((node): OtherNode[] => {
-    const by = node.name === name ? undefined : evidence(r, current, node);
-    return by === undefined ? [] : [{ node, by }];
-  });
-  const again = current !== undefined && !isVacant(current) && r.machine !== undefined && current.machine === r.machine;
-  return {
-    taken: again ? [] : found.filter(({ node }) => !isVacant(node)),
-    vacant: found.filter(({ node }) => isVacant(node)),
-  };
+  const serial = shownSerial(r, current);
+  return [...nodes]
+    .flatMap((node): OtherNode[] => {
+      const by = node.name === name ? undefined : evidence(r, serial, node);
+      return by === undefined ? [] : [{ node, by }];
+    })
+    .sort((a, b) => EVIDENCE.indexOf(a.by) - EVIDENCE.indexOf(b.by) || (a.node.name < b.node.name ? -1 : 1));
 }
 
-function evidence(r: AgentEnrolRequest, current: NodeRecord | undefined, other: NodeRecord): Evidence | undefined {
+function evidence(r: AgentEnrolRequest, serial: string | undefined, other: NodeRecord): Evidence | undefined {
   if (r.machine !== undefined && r.machine === other.machine) return 'machine id';
-  const serial = shownSerial(r, current);
   if (serial !== undefined && isSame(serial, other.productSerial ?? other.serial)) return 'serial number';
   if (r.hostKeys?.some((key) => other.sshHostKeys?.includes(key))) return 'ssh host keys';
   return undefined;
@@ -54,29 +49,34 @@ function shownSerial(r: AgentEnrolRequest, current: NodeRecord | undefined): str
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** @throws MusterError ALREADY_EXISTS where the machine is another node that is not vacant; facts `node` and `by` */
+/** @throws MusterError ALREADY_EXISTS where the machine is another node; facts `node` and `by` */
 export function refuseSecondNode(
   r: AgentEnrolRequest,
   current: NodeRecord | undefined,
   nodes: Iterable<NodeRecord>,
 ): void {
-  const [first] = otherNodesOf(r, current, nodes).taken;
+  const [first] = otherNodesOf(r, current, nodes);
   if (first === undefined) return;
   const { node, by } = first;
+  // One that holds a token reads this: what the node is and does is not for it.
   throw new MusterError(
     'ALREADY_EXISTS',
-    `the machine that would be ${nodeName(r.label, r.serial)} is node ${node.name} already, which has its ${by} and is ${node.status} and ${node.state}: ${remedy(node)}; ${ifTwo[by]}`,
+    `the machine that would be ${nodeName(r.label, r.serial)} is node ${node.name} already, which has its ${by}: ${remedies(r, first).join('; ')}`,
     { node: node.name, by },
   );
 }
 
-const remedy = (n: NodeRecord): string =>
-  isServing(n)
-    ? `decommission that one first (muster node decommission ${n.name})`
-    : `delete that one first (muster node delete ${n.name})`;
+const remedies = (r: AgentEnrolRequest, { node, by }: OtherNode): string[] => [
+  `delete that one first (muster node delete ${node.name}; where it serves, muster node decommission before)`,
+  ...(r.label === node.label && by !== 'serial number'
+    ? [`where its mainboard was exchanged, muster node replace ${node.name} ${r.serial} instead`]
+    : []),
+  ifTwo[by],
+];
 
 const ifTwo: Record<Evidence, string> = {
   'machine id': 'where they are two machines, one is a copy: give it an /etc/machine-id of its own',
-  'serial number': 'where they are two machines to which their maker gave one number, install the agent by hand',
+  'serial number':
+    'where they are two machines to which their maker gave one number, install the agent by hand, under a serial number of your own choosing',
   'ssh host keys': 'where they are two machines, one has the keys of the other: have it make its own',
 };
