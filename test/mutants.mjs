@@ -1362,6 +1362,22 @@ export const mutants = [
   },
   {
     area: 'admit',
+    name: 'a node that somebody has registered is refused to its machine for the number that another mainboard has too',
+    file: 'apps/inventory/src/agents/other-node-of-machine.ts',
+    find: "isExpected && by !== 'machine id'",
+    replace: 'false',
+    specs: ['apps/inventory/src/agents/other-node-of-machine.spec.ts'],
+  },
+  {
+    area: 'admit',
+    name: 'a machine becomes another node because that is on record',
+    file: 'apps/inventory/src/agents/other-node-of-machine.ts',
+    find: "isExpected && by !== 'machine id'",
+    replace: 'isExpected',
+    specs: ['apps/inventory/src/agents/other-node-of-machine.spec.ts'],
+  },
+  {
+    area: 'admit',
     name: 'a filler in brackets is the serial number of every such machine',
     file: 'libs/contracts/src/identity.ts',
     find: 'isSerial(text) && isSerial(name) && ',

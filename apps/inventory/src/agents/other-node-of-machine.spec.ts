@@ -108,10 +108,11 @@ describe('a machine that is a node already is refused as another one', () => {
     const { productSerial: _q, ...earlier } = anew;
     expect(foundBy(earlier, before)).toBe('serial number');
     const typed = was({ name: 'was-12', serial: '12' });
+    const anotherBefore = aNode('now-12', { machine: machineOf('3') });
     expect(foundBy(anew, typed)).toBe('serial number');
-    expect(foundBy({ ...anew, serial: '12', productSerial: 'SN2' }, typed, aNode('now-12'))).toBeUndefined();
+    expect(foundBy({ ...anew, serial: '12', productSerial: 'SN2' }, typed, anotherBefore)).toBeUndefined();
     const { productSerial: _r, ...nothing } = typed;
-    expect(foundBy({ ...earlier, serial: '12' }, nothing, aNode('now-12'))).toBeUndefined();
+    expect(foundBy({ ...earlier, serial: '12' }, nothing, anotherBefore)).toBeUndefined();
     expect(foundBy({ ...anew, productSerial: '12' }, was({ serial: '12', productSerial: 'SN3' }))).toBeUndefined();
   });
 
@@ -137,8 +138,13 @@ describe('a node is enrolled again', () => {
     const shares = was({ machine: other });
     expect(sut(renamed(), shares, current)).not.toThrow();
     expect(sut(renamed({ machine: machineOf('3') }), shares, current)).toThrow('is node was-SN1 already');
-    const { machine: _m, ...unknown } = current;
-    expect(sut(renamed(), shares, unknown)).toThrow('is node was-SN1 already');
+    for (const status of NodeStatuses) expect(sut(renamed(), was(), { ...current, status })).not.toThrow();
+  });
+
+  it('for the first time as the node that somebody has put on record for it, unless its installation is another', () => {
+    const byHand = aNode('now-SN1', { status: 'Unallocated' });
+    expect(sut(renamed(), was({ machine: other }), byHand)).not.toThrow();
+    expect(sut(renamed(), was(), byHand)).toThrow('is node was-SN1 already, which has its machine id');
   });
 });
 

@@ -12,7 +12,9 @@ export interface OtherNode {
 /**
  * The other nodes that the machine is on record as, whatever they are; the surest first, then by name. Two nodes would
  * be judged and powered off as if they were two machines, the work of the second dying for the first.
- * A node that has this very installation already may always be enrolled again: that makes no second one.
+ * A node that has this very installation already may always be enrolled again: that makes no second one. One on whose
+ * record no installation is yet, as an operator makes it, is refused by the machine id alone: that the machine is this
+ * node was said by somebody, and the number of a mainboard or a key may be that of two.
  * `current`: the record of the node that it asks for.
  */
 export function otherNodesOf(
@@ -23,10 +25,11 @@ export function otherNodesOf(
   if (current !== undefined && r.machine !== undefined && current.machine === r.machine) return [];
   const name = nodeName(r.label, r.serial);
   const serial = shownSerial(r, current);
+  const isExpected = current !== undefined && current.machine === undefined;
   return [...nodes]
     .flatMap((node): OtherNode[] => {
       const by = node.name === name ? undefined : evidence(r, serial, node);
-      return by === undefined ? [] : [{ node, by }];
+      return by === undefined || (isExpected && by !== 'machine id') ? [] : [{ node, by }];
     })
     .sort((a, b) => EVIDENCE.indexOf(a.by) - EVIDENCE.indexOf(b.by) || (a.node.name < b.node.name ? -1 : 1));
 }
