@@ -8,7 +8,6 @@ import { LocalRequests } from './control/local-requests.js';
 import { StatusSocket } from './control/status-socket.js';
 import { KeyRing } from './keys/key-ring.js';
 import { reasonOf, type AgentLog } from './log.js';
-import { untilNextStep } from './loop-step.js';
 import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
 import { NatsLinks } from './nats/nats-links.js';
 import { KnownPeers } from './peers/known-peers.js';
@@ -156,8 +155,7 @@ export class Agent {
   private plan(): void {
     // After the poll phase: an echo that is already in the buffer is read before its probe is judged.
     const step = (): void => this.step(performance.now());
-    const wait = untilNextStep(this.known.detection, performance.now(), this.senses.links.nextMissDue());
-    this.timer = setTimeout(() => setImmediate(step), wait);
+    this.timer = setTimeout(() => setImmediate(step), this.senses.untilNextStep(performance.now()));
   }
 
   private step(now: number): void {

@@ -86,6 +86,14 @@ describe('what an agent senses', () => {
       }
     };
 
+    it('wakes up for a probe that may be one more miss when it is due, and else by its step', async () => {
+      expect(sut.untilNextStep(now)).toBe(40);
+      await probing({ c: ADDRESS }, 2);
+      sut.step(now);
+      const { dueAt } = sut.links.link('c', 'backend')!.pending!;
+      expect(sut.untilNextStep(dueAt - 7)).toBe(7);
+    });
+
     it('knows whom it cannot send to, and that it can send to others', async () => {
       await probing({ b: NOT_TO_BE_SENT_TO, c: ADDRESS }, 5);
       expect(sut.links.unsentBy(['backend'], now)).toMatchObject({

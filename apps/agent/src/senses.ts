@@ -5,6 +5,7 @@ import { silence } from '#contracts/settings.js';
 import type { AgentConfig } from './config.js';
 import { LinkObservations } from './links/link-observation.js';
 import { ProbeSchedule } from './links/probe-schedule.js';
+import { untilNextStep } from './loop-step.js';
 import type { AgentLog } from './log.js';
 import { Greetings } from './membership/greetings.js';
 import { Membership, membershipNumbers } from './membership/membership.js';
@@ -119,6 +120,11 @@ export class Senses {
     this.polls.stoodStill();
     this.schedule.skipTo(now);
     this.readmit();
+  }
+
+  /** Whole ms until the next {@link step}. */
+  untilNextStep(now: number): number {
+    return untilNextStep(this.p.known.detection, now, this.links.nextMissDue());
   }
 
   /** Judges what was due, and sends what is. */

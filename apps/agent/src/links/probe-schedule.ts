@@ -27,26 +27,28 @@ export class ProbeSchedule {
   private interval = 500;
 
   /**
-   * Phases start at `now + phase`; `phase` (0…1) is random per process, so that agents do not beat together. Where the
-   * interval changes, a link has its turn no sooner than the longest interval since its last probe after that one: a
+   * Turns lie on a grid of the interval; `phase` (0…1) is random per process, so that agents do not beat together. Where
+   * the interval changes, a link has its turn no sooner than the longest interval since its last probe after that one: a
    * probe that waits for the one before it leaves late, the next ones follow too soon, and a row of misses spans less
    * than x.
    */
   set(peers: ReadonlyMap<string, readonly string[]>, interval: number, now: number, phase: number): void {
     const kept = new Map(this.slots.map((s) => [`${s.peer}\0${s.network}`, s]));
-    const sameInterval = interval === this.interval;
+    const turns = new Map(interval === this.interval ? this.slots.map((s) => [s.peer, s.nextAt]) : []);
     this.interval = interval;
     const names = [...peers.keys()].sort();
-    this.slots = names.flatMap((peer, i) =>
-      [...(peers.get(peer) ?? [])].sort().map((network) => {
+    this.slots = names.flatMap((peer, i) => {
+      const share = (i / Math.max(1, names.length) + phase) % 1;
+      return [...(peers.get(peer) ?? [])].sort().map((network) => {
         const known = kept.get(`${peer}\0${network}`);
-        if (sameInterval && known) return known;
+        const turn = turns.get(peer);
+        if (known && turn !== undefined) return known;
         const { lastAt = -Infinity, longest = 0 } = known ?? {};
-        const share = (i / Math.max(1, names.length) + phase) % 1;
         const slot = { peer, network, lastAt, longest: Math.max(longest, interval) };
-        return { ...slot, nextAt: onGrid(now + share * interval, interval, lastAt + slot.longest) };
-      }),
-    );
+        const soonest = Math.max(now, lastAt + slot.longest);
+        return { ...slot, nextAt: turn ?? onGrid(share * interval, interval, soonest) };
+      });
+    });
   }
 
   /** Links whose turn has come, each once; `ready` is false while its last probe is still outstanding: it then waits. */

@@ -13,7 +13,7 @@ const RETRY = 60_000;
  * A disk that is full or read-only is how hosts begin to fail: that is when they must be watched. The agent starts all
  * the same, warns, and goes on trying. Only where the clock stands still as well do two starts have the same number, and
  * the reports of the second count 10 s after the last of the first; in another boot it is taken for another machine
- * until then.
+ * until then, and by agents that heard both for a minute.
  */
 export class StartNumber {
   private unsaved: string | undefined;

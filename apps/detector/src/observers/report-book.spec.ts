@@ -215,6 +215,20 @@ describe('two machines that report one start under one name', () => {
     );
   });
 
+  it('stay two when the first is restarted, though the other one’s reports bear lower numbers than its last', () => {
+    const at = (i: number): number => 1000 * i;
+    for (let i = 0; i < 20; i++) {
+      book.hear(report(2000 + i, { epoch: 7 }), at(i), n);
+      book.hear(report(100 + i, { epoch: 7, ...clone }), at(i) + 300, n);
+    }
+    for (let i = 20; i < 60; i++) {
+      book.hear(report(i, { epoch: 8 }), at(i), n);
+      if (i < 50) book.hear(report(100 + i, { epoch: 7, ...clone }), at(i) + 300, n);
+      if (i < 50) expect([i, isTwo(at(i) + 999)]).toEqual([i, true]);
+    }
+    expect(isTwo(at(60))).toBe(false);
+  });
+
   it('are never seen in one that restarts and reboots, whatever comes late: each start has a greater epoch', () => {
     fc.assert(
       fc.property(

@@ -96,8 +96,8 @@ export class ReportBook {
     else if (report.seq > o.seq) was.older = { ...o, seq: report.seq, grown: o.grown + 1, at: now };
     const { grown, since } = was.older as NonNullable<Observer['older']>;
     // What its connection still held of a process that has ended comes all at once.
-    if (grown >= CONFLICT_REPORTS && now - since >= CONFLICT_PERIODS * n.reportPeriod)
-      was.conflictUntil = now + CONFLICT_MS;
+    const isProof = grown >= CONFLICT_REPORTS && now - since >= CONFLICT_PERIODS * n.reportPeriod;
+    if (isProof || now < was.conflictUntil) was.conflictUntil = now + CONFLICT_MS;
     return true;
   }
 
