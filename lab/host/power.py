@@ -191,13 +191,18 @@ class Host:
             procs.signal_all(self.is_mine, number)
 
     def doze(self, unit, seconds):
-        """Stands still for so long. Answers for how long its last process did: a busy machine wakes it up late."""
-        since = time.monotonic()
-        self.frozen(unit, signal.SIGSTOP)
+        """Stands still for so long, unless its power goes before. Answers for how long: a busy machine wakes it up late.
+        The lock is free meanwhile: its BMC can switch it off, and it may be booted anew."""
+        with self.locked():
+            record = self.process()
+            since = time.monotonic()
+            self.frozen(unit, signal.SIGSTOP)
         try:
             time.sleep(max(0.0, since + seconds - time.monotonic()))
         finally:
-            self.frozen(unit, signal.SIGCONT)
+            with self.locked():
+                if procs.alive(record):
+                    self.frozen(unit, signal.SIGCONT)
         return {"stoodMs": round((time.monotonic() - since) * 1000)}
 
     def shutdown(self, kind):
@@ -234,6 +239,11 @@ def main(args):
     if verb == "state":
         print(json.dumps(host.state()))
         return
+    if verb == "doze":
+        # Who ends this program early wakes the host up.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended early"))
+        print(json.dumps(host.doze(args[3] if len(args) > 3 else None, float(args[2]))))
+        return
     with host.locked():
         if verb == "boot":
             host.boot()
@@ -243,8 +253,6 @@ def main(args):
             host.links(host.process() is not None)
         elif verb in ("freeze", "thaw"):
             host.frozen(args[2] if len(args) > 2 else None, signal.SIGSTOP if verb == "freeze" else signal.SIGCONT)
-        elif verb == "doze":
-            print(json.dumps(host.doze(args[3] if len(args) > 3 else None, float(args[2]))))
         elif verb == "shutdown":
             host.shutdown(args[2] if len(args) > 2 else "poweroff")
         else:

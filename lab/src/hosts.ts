@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MusterError } from '#contracts';
 import { PROJECT, type LabFolder } from './folder.js';
 import { knownHosts, NETWORKS, type HostPlan, type LabPlan } from './plan.js';
-import { hostProgram } from './python.js';
+import { hostProgram, longHostProgram } from './python.js';
 import { run } from './run.js';
 
 export interface HostState {
@@ -41,9 +41,17 @@ export const dozeHost = async (
   seconds: number,
   unit?: string,
 ): Promise<{ stoodMs: number }> =>
-  JSON.parse(await power(folder, host, 'doze', String(seconds), ...(unit === undefined ? [] : [unit]))) as {
-    stoodMs: number;
-  };
+  JSON.parse(
+    await longHostProgram(
+      seconds * 1000,
+      folder,
+      'power',
+      folder.host(host.name),
+      'doze',
+      String(seconds),
+      ...(unit === undefined ? [] : [unit]),
+    ),
+  ) as { stoodMs: number };
 
 export async function hostState(folder: LabFolder, host: HostPlan): Promise<HostState> {
   if (!existsSync(folder.host(host.name, 'host.json'))) return { running: false, pid: null, boot: null, cut: [] };

@@ -47,6 +47,19 @@ interface Result {
   void: string[];
 }
 
+const text = (e: unknown): string => (e instanceof Error ? e.message : String(e));
+
+/** What is still wrong after the healing; undefined: nothing. */
+async function wrongAfterHealing(fleet: Fleet): Promise<string | undefined> {
+  try {
+    await fleet.heal();
+    const { ok, violations } = await fleet.audit();
+    return ok ? undefined : violations.map((v) => `${v.kind} ${v.subject}: ${v.detail}`).join('; ');
+  } catch (e) {
+    return `did not heal: ${text(e)}`;
+  }
+}
+
 /** One scenario, then the healing, then the audit: each can fail it. */
 async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result & { misrun: boolean }> {
   const since = performance.now();
@@ -56,17 +69,15 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result & { misr
   try {
     await scenario.run(fleet, (f) => figures.push(f));
   } catch (e) {
-    failure = e instanceof Error ? e.message : String(e);
+    failure = text(e);
     misrun = e instanceof VoidRound;
   }
   const seconds = secondsSince(since);
   const healing = performance.now();
-  try {
-    await fleet.heal();
-    const audit = await fleet.audit();
-    if (!audit.ok) failure ??= audit.violations.map((v) => `${v.kind} ${v.subject}: ${v.detail}`).join('; ');
-  } catch (e) {
-    failure ??= `did not heal: ${e instanceof Error ? e.message : String(e)}`;
+  const after = await wrongAfterHealing(fleet);
+  if (after !== undefined && (misrun || failure === undefined)) {
+    failure = after;
+    misrun = false;
   }
   return {
     name: scenario.name,
@@ -157,7 +168,7 @@ async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: 
   try {
     await runOnFleet(wanted, results, quiet);
   } catch (e) {
-    const failure = `its fleet failed: ${e instanceof Error ? e.message : String(e)}`;
+    const failure = `its fleet failed: ${text(e)}`;
     for (const { name, title } of wanted.filter((s) => !results.some((r) => r.name === s.name))) {
       const result: Result = { name, title, ok: false, seconds: 0, healedSeconds: 0, figures: [], failure, void: [] };
       tell(result);
@@ -219,7 +230,7 @@ async function main(args: string[]): Promise<number> {
 main(process.argv.slice(2)).then(
   (code) => (process.exitCode = code),
   (e: unknown) => {
-    process.stderr.write(`${e instanceof Error ? e.message : String(e)}\n`);
+    process.stderr.write(`${text(e)}\n`);
     process.exitCode = e instanceof MusterError && e.code === 'BAD_REQUEST' ? 2 : 1;
   },
 );

