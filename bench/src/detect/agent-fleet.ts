@@ -76,9 +76,7 @@ export class AgentFleet {
 
   /** Loses its power. */
   async die({ name, host }: BenchNode): Promise<void> {
-    const agent = this.agents.get(name);
-    this.agents.delete(name);
-    await losePower(agent, () => unplug(host));
+    await losePower(this.take(name), () => unplug(host));
   }
 
   /** Is powered on again, with another boot id. */
@@ -132,9 +130,15 @@ export class AgentFleet {
   }
 
   private async kill(name: string): Promise<void> {
+    const agent = this.take(name);
+    if (agent !== undefined) await killAndWait(agent);
+  }
+
+  /** Whoever takes it ends it. */
+  private take(name: string): ChildProcess | undefined {
     const agent = this.agents.get(name);
     this.agents.delete(name);
-    if (agent !== undefined) await killAndWait(agent);
+    return agent;
   }
 }
 

@@ -15,6 +15,9 @@ export async function killAndWait(child: ChildProcess): Promise<void> {
  */
 export async function losePower(child: ChildProcess | undefined, cutCables: () => Promise<void>): Promise<void> {
   child?.kill('SIGSTOP');
-  await cutCables();
-  if (child !== undefined) await killAndWait(child);
+  try {
+    await cutCables();
+  } finally {
+    if (child !== undefined) await killAndWait(child);
+  }
 }

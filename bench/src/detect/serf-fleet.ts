@@ -121,14 +121,18 @@ export class SerfFleet {
   }
 
   private async die(host: Host): Promise<void> {
-    const agent = this.agents.get(host.netns);
-    this.agents.delete(host.netns);
-    await losePower(agent, () => unplug(host));
+    await losePower(this.take(host.netns), () => unplug(host));
   }
 
   private async kill(name: string): Promise<void> {
+    const agent = this.take(name);
+    if (agent !== undefined) await killAndWait(agent);
+  }
+
+  /** Whoever takes it ends it. */
+  private take(name: string): ChildProcess | undefined {
     const agent = this.agents.get(name);
     this.agents.delete(name);
-    if (agent !== undefined) await killAndWait(agent);
+    return agent;
   }
 }
