@@ -121,4 +121,33 @@ describe('the enrolment of an agent', () => {
     await sut.as('gateway').call('inventory.nodes.delete', { by: 'ada', name: 'first-SN7' });
     expect((await call(renamed)).node).toBe('renamed-SN7');
   });
+
+  it('is for one of two names of a machine that ask at once, or for none', async () => {
+    for (let i = 0; i < 10; i++) {
+      const serial = `AT-${i}`;
+      const asks = ['one', 'two'].map((label, at) => ({
+        ...host,
+        label,
+        serial,
+        productSerial: serial,
+        machine: `f${i}`.repeat(16),
+        networks: { management: { address: `10.3.${at}.${i + 1}` } },
+        hostKeys: [],
+      }));
+      const call = (q: (typeof asks)[number]) => sut.as('provisioner').call('inventory.agents.enrol', q);
+      const asked = await Promise.allSettled(asks.map(call));
+      const within = asked.flatMap((a) => (a.status === 'fulfilled' ? [a.value.node] : []));
+      const nodes = (await sut.as('inventory').bucket<NodeRecord>('nodes').list()).map((e) => e.value);
+      expect(nodes.filter((n) => n.serial === serial).map((n) => n.name)).toEqual(within);
+      expect(within.length).toBeLessThan(2);
+      for (const a of asked)
+        if (a.status === 'rejected')
+          expect(a.reason).toMatchObject({ code: 'ALREADY_EXISTS', facts: { by: 'machine id' } });
+      const [first, second] = asks;
+      if (within.length === 0 && first && second) {
+        expect((await call(first)).node).toBe(`one-${serial}`);
+        await expect(call(second)).rejects.toMatchObject({ facts: { node: `one-${serial}` } });
+      }
+    }
+  });
 });

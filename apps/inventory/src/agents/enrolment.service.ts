@@ -12,6 +12,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
 import { enrolledName, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
+import { refuseSecondNode } from './other-node-of-machine.js';
 
 /** Lets machines in: those that a provisioner has found, and those that show a token. */
 @Injectable()
@@ -36,7 +37,7 @@ export class EnrolmentService {
     const keys = { agents: this.agentsKey(), datagram: await this.datagramKeys.forEnrolment() };
     const name = enrolledName(r);
     // As they are now: another replica may have enrolled this machine a moment ago.
-    const nodes = (await entriesNow(this.store.nodes)).map((e) => e.value);
+    const nodes = await this.nodesNow();
     const facts = {
       nodes,
       fleet: fleetOf(nodes),
@@ -45,13 +46,15 @@ export class EnrolmentService {
     };
     const credentials = await issueAgentCredentials(keys.agents, name);
     const key = publicKeyOf(credentials.seed);
-    const { node } = await this.told(() =>
-      this.nodes.upsert(name, (current) => {
+    const { node } = await this.told(async () => {
+      const done = await this.nodes.upsert(name, (current) => {
         mayBe?.(current);
         const next = enrolledNode(r, current, facts, Date.now()) ?? current;
         return next && withAgentKey(next, key);
-      }),
-    );
+      });
+      if (done.created) await this.refuseTwin(r, name, done.revision);
+      return done;
+    });
     if (node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);
     await this.users.note(key, name);
     await this.alarms.clear('duplicate', name);
@@ -64,6 +67,25 @@ export class EnrolmentService {
       datagramKeys: keys.datagram,
       networks: node.networks,
     };
+  }
+
+  /**
+   * A machine may ask for two names at once, each before the other is on record. Whichever is written later finds the
+   * other here, and both may: then neither is let in.
+   */
+  private async refuseTwin(r: EnrolRequest, name: string, revision: number): Promise<void> {
+    try {
+      refuseSecondNode(r, undefined, await this.nodesNow());
+    } catch (e) {
+      await this.store.nodes.bucket.delete(name, revision);
+      await this.store.bus.emit('node-deleted', name, { node: name }, { id: `${name}.${revision}.node-deleted` });
+      const { code, message, facts } = MusterError.from(e);
+      throw new MusterError(code, `${name} was not kept, try again: ${message}`, facts, { cause: e });
+    }
+  }
+
+  private async nodesNow(): Promise<NodeRecord[]> {
+    return (await entriesNow(this.store.nodes)).map((e) => e.value);
   }
 
   /** Two that claim one name or address: somebody should know, whatever the one who asked does with the refusal. */

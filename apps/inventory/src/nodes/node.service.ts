@@ -41,14 +41,15 @@ export class NodeService {
     name: string,
     fn: (node: NodeRecord | undefined) => NodeRecord | undefined,
     cause = '',
-  ): Promise<{ node: NodeRecord | undefined; changed: boolean; created: boolean }> {
+  ): Promise<{ node: NodeRecord | undefined; revision: number; changed: boolean; created: boolean }> {
     let before: NodeRecord | undefined;
     const done = await this.store.nodes.bucket.mutate(name, (current) => {
       before = current?.value;
       return fn(before);
     });
     if (done.changed && done.value) await this.tell(before, done.value, done.revision, cause);
-    return { node: done.value, changed: done.changed, created: done.changed && before === undefined };
+    const { value: node, revision, changed } = done;
+    return { node, revision, changed, created: changed && before === undefined };
   }
 
   /**
