@@ -57,7 +57,9 @@ export function refuseOther(host: Pick<EnrolRequest, 'machine' | 'hostKeys'>, no
   const { name, machine, sshHostKeys = [] } = node;
   const refused = (why: string): MusterError => new MusterError('ALREADY_EXISTS', why, { node: name });
   if (machine !== undefined && host.machine === undefined)
-    throw refused(`${name} is known by its machine id, which the host does not show`);
+    throw refused(
+      `${name} is known by its machine id, which the host does not show: give it a valid /etc/machine-id, or delete that node first (muster node delete ${name}) and make another token`,
+    );
   if (sshHostKeys.length > 0 && (host.hostKeys ?? []).length === 0)
     throw refused(
       `${name} is known by its ssh host keys, and the host shows none: have them forgotten where it has none`,
