@@ -269,7 +269,8 @@ export class Oracle {
   /** At every look of a monitor that listens, whether it leads or not. */
   watch(now: number): void {
     this.unseen = undefined;
-    if (this.isBlind(now)) this.wasBlind = true;
+    // Other numbers may end it as well, from which on everybody's silence counts anyway.
+    this.wasBlind = this.isBlind(now);
   }
 
   /** At every look of the one that leads. */

@@ -105,6 +105,17 @@ describe('a fleet in virtual time', () => {
         );
   });
 
+  it('counts silence from when reports came again, where other numbers had made it sighted before', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const faults: Fault[] = [
+        { kind: 'bus', from: 2100, until: 3800 },
+        { kind: 'numbers', from: 3150, until: Infinity, profile: 'lan' },
+        death(0, 2700),
+      ];
+      expect(downs(after(3, seed, 9000, faults, { profile: 'fast' }))).toContain('n0');
+    }
+  });
+
   it('does not tell two dead of four from a split, and calls both dead of five', () => {
     const both = [death(0, 8000), death(1, 8000)];
     expect(downs(after(4, 1, 30_000, both))).toEqual([]);
