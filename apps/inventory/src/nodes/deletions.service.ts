@@ -6,7 +6,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { EditsService, newEditId } from './edits.service.js';
 import type { PreparedEdit } from './edits.js';
 import { secretsOf } from './power-secrets.js';
-import { removableNow } from './removable-now.js';
+import { RemovableNodes } from './removable-nodes.js';
 
 /** Nodes that are deleted by one decision. */
 const TOGETHER = 100;
@@ -32,12 +32,13 @@ export class DeletionsService {
     private readonly store: InventoryStore,
     private readonly edits: EditsService,
     private readonly revocations: RevocationService,
+    private readonly removable: RemovableNodes,
   ) {}
 
   /**
    * A node that serves is decommissioned first; one that is gone may be forgotten. Decided on the reservations: what is
    * begun with the node at the same moment, by whomever, is seen here or sees that it goes. Its agent is shut out.
-   * @throws MusterError as {@link removableNow}
+   * @throws MusterError as {@link RemovableNodes.get}
    */
   delete(name: string, by: string, revision?: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -95,7 +96,7 @@ export class DeletionsService {
     await inParallel(all, async (w) => {
       const { name, by } = w;
       try {
-        prepared.drops.push(...secretsOf(await removableNow(this.store, name, held, w.revision)));
+        prepared.drops.push(...secretsOf(await this.removable.get(name, held, w.revision)));
         const shutsOut = { node: name, by, at: Date.now(), reason: 'its node was deleted' };
         prepared.changes.push({ kind: 'delete', name, shutsOut, unlessServing: true });
       } catch (e) {

@@ -1,11 +1,14 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
+import { OperationsModule } from '../operations/operations.module.js';
+import { ReportsModule } from '../recovery/reports.module.js';
 import { CordonEndReconciler } from './cordon-end.reconciler.js';
 import { DegradedClock } from './degraded-clock.js';
 import { DeletionsService } from './deletions.service.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
 import { NodeFilesService } from './node-files.service.js';
+import { RemovableNodes } from './removable-nodes.js';
 import { ReplacementService } from './replacement.service.js';
 import { FleetEvents } from './fleet-events.js';
 import { NodeList } from './node-list.js';
@@ -18,7 +21,7 @@ import { VerdictRetentionReconciler } from './verdict-retention.reconciler.js';
 import { VerdictService } from './verdict.service.js';
 
 @Module({
-  imports: [AgentsModule],
+  imports: [AgentsModule, OperationsModule, ReportsModule],
   controllers: [NodesController],
   providers: [
     CordonEndReconciler,
@@ -27,6 +30,7 @@ import { VerdictService } from './verdict.service.js';
     EditForwardReconciler,
     EditsService,
     NodeFilesService,
+    RemovableNodes,
     ReplacementService,
     FleetEvents,
     NodeList,

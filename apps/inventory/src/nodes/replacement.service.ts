@@ -5,7 +5,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { nameOf } from './edits.js';
 import { unknownNode } from './node.service.js';
-import { removableNow } from './removable-now.js';
+import { RemovableNodes } from './removable-nodes.js';
 import { replacement } from './replacement.js';
 import { ServiceView } from './service-view.js';
 
@@ -17,6 +17,7 @@ export class ReplacementService {
     private readonly service: ServiceView,
     private readonly edits: EditsService,
     private readonly revocations: RevocationService,
+    private readonly removable: RemovableNodes,
   ) {}
 
   /** @throws MusterError as a deletion of the old and a registration of the new do; then nothing has changed */
@@ -25,7 +26,7 @@ export class ReplacementService {
     const at = Date.now();
     let created = '';
     await this.edits.apply(edit, async ({ held }) => {
-      const old = await removableNow(this.store, name, held, revision);
+      const old = await this.removable.get(name, held, revision);
       const facts = {
         nodes: (await this.store.nodes.bucket.list()).map((e) => e.value),
         groups: this.store.clusterSettings.hostGroups,

@@ -13,12 +13,15 @@ import type { RevocationService } from '../agents/revocation.service.js';
 import { EditsService } from '../nodes/edits.service.js';
 import { DeletionsService } from '../nodes/deletions.service.js';
 import { PowerSecrets } from '../nodes/power-secrets.js';
+import { RemovableNodes } from '../nodes/removable-nodes.js';
 import { ReplacementService } from '../nodes/replacement.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
+import type { PowerQuarantine } from '../returns/power-quarantine.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { GenerationFloor } from './generation-floor.js';
+import type { ReportsView } from './reports-view.js';
 import { WorkloadService } from './workload.service.js';
 
 let sut: RunningInventory;
@@ -81,11 +84,14 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
   const users = { noteRevocation: async () => Promise.resolve() } as unknown as AgentUsers;
   const revocations = { forgotten: () => undefined } as unknown as RevocationService;
   const edits = new EditsService(store, secrets, users);
+  const reports = { ageMs: () => undefined } as unknown as ReportsView;
+  const power = { reasonOf: () => undefined } as unknown as PowerQuarantine;
+  const removable = new RemovableNodes(store, reports, power);
   const service = { offered: () => ['ansible'] } as unknown as ServiceView;
   return {
     workloads: new WorkloadService(store, new GenerationFloor(store), new ReservationBook(store)),
-    deletions: new DeletionsService(store, edits, revocations),
-    replacements: new ReplacementService(store, service, edits, revocations),
+    deletions: new DeletionsService(store, edits, revocations, removable),
+    replacements: new ReplacementService(store, service, edits, revocations, removable),
   };
 }
 

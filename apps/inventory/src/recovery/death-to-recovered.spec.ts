@@ -10,7 +10,7 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
+import { POWER_QUARANTINE_MS, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
 import { anIncident } from '../testing/records.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
@@ -217,6 +217,34 @@ describe('inventory, from a death to the node back', () => {
     await until(() => told.includes('closed'), 'the story is told');
     await reader.close();
     expect(told).toEqual(['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed']);
+  });
+
+  it('lets a fenced node be deleted whose hardware never comes back, once nothing more can come of its power', async () => {
+    await fleet.die('n-2');
+    await proveOff('n-2');
+    const { id } = await phase('n-2', 'recovered');
+    const remove = () => fleet.bus.call('inventory.nodes.delete', { by: 'eve', name: 'n-2' });
+    await expect(remove()).rejects.toMatchObject({
+      code: 'NODE_BUSY',
+      message: `n-2 has an open incident: ${id} is recovered, and the node being switched on`,
+    });
+    await fleet.bus
+      .bucket<IncidentRecord>('incidents')
+      .mutate('n-2', (i) => i && { ...i.value, powerOn: { wanted: true, requestedAt: 1, done: true, ok: false } });
+    const refusals = new Set<string>();
+    await until(
+      () =>
+        remove().then(
+          () => true,
+          (e: Error) => void refusals.add(e.message),
+        ),
+      'n-2 is deleted',
+      { timeoutMs: 2 * POWER_QUARANTINE_MS },
+    );
+    expect([...refusals]).toEqual([
+      `n-2 has an open incident: ${id} is recovered, yet a power-off of incident ${id} may still take effect`,
+    ]);
+    expect((await phase('n-2', 'closed')).steps.at(-1)?.detail).toBe('The node was deleted.');
   });
 
   it('cancels when the node is back before the first command', async () => {

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { isOpenIncident, NODE_NAME_PATTERN, type NodeRecord, type Reservations } from '#contracts';
+import { assignedNow } from '../recovery/assigned-now.js';
+import { ReportsView } from '../recovery/reports-view.js';
+import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { checkRevision } from './node-rules.js';
+import { unknownNode } from './node.service.js';
+import { refusedRemoval } from './removal.js';
+
+/** Nodes that may be forgotten, or give their place to new hardware, by what is stored now. */
+@Injectable()
+export class RemovableNodes {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly reports: ReportsView,
+    private readonly power: PowerQuarantine,
+  ) {}
+
+  /**
+   * @param held of the reservations that were read before, so that what is begun with it meanwhile is not missed
+   * @param revision that the asker has seen
+   * @throws MusterError NODE_UNKNOWN, REVISION_CONFLICT, and as {@link refusedRemoval}
+   */
+  async get(name: string, held: Reservations['held'], revision: number | undefined): Promise<NodeRecord> {
+    const entry = NODE_NAME_PATTERN.test(name) ? await this.store.nodes.bucket.get(name) : undefined;
+    if (!entry) throw unknownNode(name);
+    checkRevision(name, entry.revision, revision);
+    const incident = (await this.store.incidents.bucket.get(name))?.value;
+    const refused = refusedRemoval(entry.value, {
+      hold: held[name],
+      incident: incident && isOpenIncident(incident) ? incident : undefined,
+      quarantined: incident && this.power.reasonOf(incident),
+      heardAgoMs: this.reports.ageMs(name),
+      workloads: await assignedNow(this.store.workloads, name),
+    });
+    if (refused) throw refused;
+    return entry.value;
+  }
+}
