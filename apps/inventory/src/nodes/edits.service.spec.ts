@@ -329,7 +329,11 @@ describe('a replacement', () => {
       networks: old.networks,
       status: 'Unallocated',
       state: 'Unknown',
+      // No member before its agent is there.
+      enrolled: false,
+      awaited: true,
     });
+    expect(old.enrolled).toBe(true);
     expect(view).not.toHaveProperty('bootId');
     expect(view).not.toHaveProperty('sshHostKeys');
     expect(await passwordOf('host-R20')).toBe('pw-20');

@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { isOpenIncident, NODE_NAME_PATTERN, type NodeRecord, type Reservations } from '#contracts';
+import {
+  alarmKey,
+  isOpenIncident,
+  NODE_NAME_PATTERN,
+  type AlarmCode,
+  type NodeRecord,
+  type Reservations,
+} from '#contracts';
+import { isActive } from '../alarms/alarm.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { ReportsView } from '../recovery/reports-view.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
@@ -7,6 +15,9 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { checkRevision } from './node-rules.js';
 import { unknownNode } from './node.service.js';
 import { refusedRemoval } from './removal.js';
+
+/** Those that say something of whether a node is off. */
+const ALARMS = ['conflict-power', 'boot-timeout'] as const;
 
 /** Nodes that may be forgotten, or give their place to new hardware, by what is stored now. */
 @Injectable()
@@ -31,10 +42,17 @@ export class RemovableNodes {
       hold: held[name],
       incident: incident && isOpenIncident(incident) ? incident : undefined,
       quarantined: incident && this.power.reasonOf(incident),
-      heardAgoMs: this.reports.ageMs(name),
+      unheardMs: this.reports.unheardMs(name),
+      reportPeriod: this.store.clusterSettings.detection.reportPeriod,
+      alarms: await this.alarmsOf(name),
       workloads: await assignedNow(this.store.workloads, name),
     });
     if (refused) throw refused;
     return entry.value;
+  }
+
+  private async alarmsOf(node: string): Promise<AlarmCode[]> {
+    const alarms = await Promise.all(ALARMS.map((code) => this.store.alarms.bucket.get(alarmKey(code, node))));
+    return alarms.flatMap((a) => (a && isActive(a.value) ? [a.value.code] : []));
   }
 }

@@ -1,16 +1,21 @@
-import { MusterError, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
+import { MusterError, type AlarmCode, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
+import { bootAwaited } from '../incidents/boot-grace.js';
 
-/** Whose report is younger than this, ms, may live; twice the longest report period. */
-const HEARD_MS = 10_000;
+/** ms without a word from a node until nobody hears it, and at least two of its report periods. */
+const UNHEARD_MS = 10_000;
 
 export interface RemovalFacts {
   hold?: Hold | undefined;
   /** The node's incident, where one is open. */
-  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'powerOn'> | undefined;
+  incident?: Pick<IncidentRecord, 'id' | 'phase' | 'powerOn' | 'commands' | 'bootId' | 'order'> | undefined;
   /** Why a command to its power may still take effect, where one may. */
   quarantined?: string | undefined;
-  /** ms since its agent reported; absent: it was not heard. */
-  heardAgoMs?: number | undefined;
+  /** ms for which this process has listened, and had no report of it. */
+  unheardMs: number;
+  /** Of its agent, ms. */
+  reportPeriod: number;
+  /** Codes of the alarms that stand for it. */
+  alarms: readonly AlarmCode[];
   /** Workloads that are assigned to it. */
   workloads: readonly string[];
 }
@@ -20,15 +25,24 @@ export const isServing = (n: NodeRecord): boolean => n.status === 'Allocated' &&
 
 /**
  * Why its incident keeps the node; undefined: it does not. Hardware that was proven off, and never comes back, may go
- * once what it ran was recovered: nothing more is done to its power, and nobody hears it.
+ * once what it ran was taken from it, nothing more is to come of its power, and nobody hears it. One that has spoken
+ * since the proof stays: as long as its incident is open, what it may still run is started nowhere else.
  */
 function keptBy(n: NodeRecord, i: NonNullable<RemovalFacts['incident']>, f: RemovalFacts): string | undefined {
   if (i.phase !== 'recovered') return `is ${i.phase}`;
   if (n.confirmedOff?.incident !== i.id) return 'is recovered, and the node on its way back into service';
-  if (i.powerOn?.wanted === true && i.powerOn.done !== true) return 'is recovered, and the node being switched on';
+  if (i.powerOn?.wanted === true && i.powerOn.done !== true)
+    return 'is recovered, and the node being switched on: where no fencer can do it, set fencing to observe';
   if (f.quarantined !== undefined) return `is recovered, yet ${f.quarantined}`;
-  const isHeard = n.state === 'Discovered' || (f.heardAgoMs !== undefined && f.heardAgoMs < HEARD_MS);
-  return isHeard ? 'is recovered, yet the node was heard just now' : undefined;
+  if (f.alarms.includes('conflict-power'))
+    return 'is recovered, yet the node has spoken since it was proven off (alarm conflict-power)';
+  const { verdict } = n.verdict ?? {};
+  const isJudgedAlive = n.state === 'Discovered' || verdict === 'UP' || verdict === 'DEGRADED';
+  if (isJudgedAlive || f.unheardMs < Math.max(UNHEARD_MS, 2 * f.reportPeriod))
+    return 'is recovered, yet the node may have been heard just now';
+  if (n.enrolled && bootAwaited(i, n) !== undefined && !f.alarms.includes('boot-timeout'))
+    return 'is recovered, and the node was switched on: it may be booting';
+  return undefined;
 }
 
 /**

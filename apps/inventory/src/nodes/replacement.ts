@@ -11,7 +11,7 @@ export interface ReplacementFacts extends Omit<RuleFacts, 'fleet'> {
 
 /**
  * New hardware in the place of `old`: its record has what the old one had, unless given, and is as unknown as every new
- * node; nothing that the old machine proved of itself goes over. Passwords go over under keys of the new node.
+ * node; nothing that the old machine proved of itself goes over, and its agent is awaited where the old one had one. Passwords go over under keys of the new node.
  * @throws MusterError as a registration does
  */
 export function replacement(
@@ -37,7 +37,7 @@ export function replacement(
       provisionDriver: old.provisionDriver,
       vars: old.vars,
       fencing: old.fencing,
-      enrolled: old.enrolled,
+      enrolled: false,
     },
     { ...facts, fleet: fleetOf(stays) },
     at,
@@ -55,7 +55,8 @@ export function replacement(
       return { ...device, secret };
     }),
   );
-  const node = { ...registration.node, powerLevels };
+  // No member before its agent is there: hardware that is still to come would count as silent, and blind the monitor.
+  const node: NodeRecord = { ...registration.node, powerLevels, ...(old.enrolled && { awaited: true }) };
   return {
     changes: [
       { kind: 'create', node },

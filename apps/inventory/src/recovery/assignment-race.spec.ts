@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   defaultSettings,
   RESERVATIONS_KEY,
+  type AlarmRecord,
   type IncidentRecord,
   type NodeRecord,
   type Reservations,
@@ -76,6 +77,7 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
     clusterSettings: defaultSettings('spec'),
     nodes: { bucket: bus.bucket<NodeRecord>('nodes'), view: { shows: async () => Promise.resolve(true) } },
     incidents: { bucket: bus.bucket<IncidentRecord>('incidents') },
+    alarms: { bucket: bus.bucket<AlarmRecord>('alarms') },
     reservations: { bucket: admission(), view: {} },
     // Its view is behind: it reads the bucket.
     workloads: { bucket, view: { revision: 0, shows: async () => Promise.resolve(false) } },
@@ -84,7 +86,7 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
   const users = { noteRevocation: async () => Promise.resolve() } as unknown as AgentUsers;
   const revocations = { forgotten: () => undefined } as unknown as RevocationService;
   const edits = new EditsService(store, secrets, users);
-  const reports = { ageMs: () => undefined } as unknown as ReportsView;
+  const reports = { unheardMs: () => Infinity } as unknown as ReportsView;
   const power = { reasonOf: () => undefined } as unknown as PowerQuarantine;
   const removable = new RemovableNodes(store, reports, power);
   const service = { offered: () => ['ansible'] } as unknown as ServiceView;

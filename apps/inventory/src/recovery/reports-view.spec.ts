@@ -38,4 +38,12 @@ describe('the last report of an agent, as inventory heard it', () => {
     expect(heard(['a', 5, 7, 0], ['b', 1, 1, 5000])).toBe('b 1 1');
     expect(heard(['a', 5, 7, 0], ['a', 1, 1, 60_000])).toBe('a 5 7');
   });
+
+  it('is missed from when this process listens: what was said before, it does not know', () => {
+    const began = performance.now();
+    const view = new ReportsView({} as ServiceContext);
+    expect(view.unheardMs('n-1')).toBeLessThanOrEqual(performance.now() - began);
+    view.hear(report('a', 5, 1), began - 5000);
+    expect(view.unheardMs('n-1')).toBeGreaterThanOrEqual(5000);
+  });
 });

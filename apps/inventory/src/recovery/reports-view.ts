@@ -20,6 +20,8 @@ export interface HeardReport {
 export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   private readonly last = new Map<string, HeardReport>();
   private subscription: Closable | undefined;
+  /** Since when it listens, monotonic ms. */
+  private readonly since = performance.now();
 
   constructor(private readonly context: ServiceContext) {}
 
@@ -58,6 +60,11 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   ageMs(node: string): number | undefined {
     const heard = this.last.get(node);
     return heard && performance.now() - heard.heardAt;
+  }
+
+  /** ms for which nothing was heard of the node while this process listened: what came before its start, it does not know. */
+  unheardMs(node: string): number {
+    return performance.now() - (this.last.get(node)?.heardAt ?? this.since);
   }
 
   /** Reports that are at most `maxAgeMs` old. */
