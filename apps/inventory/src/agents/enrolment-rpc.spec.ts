@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectBus, type Bus } from '#bus';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { connectBus, KvBucket, type Bus } from '#bus';
 import { Subjects, type EventMap, type NodeRecord, type PeerList } from '#contracts';
+import { NodeService } from '../nodes/node.service.js';
+import { aNode } from '../testing/fixtures.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;
@@ -149,5 +151,94 @@ describe('the enrolment of an agent', () => {
         await expect(call(second)).rejects.toMatchObject({ facts: { node: `one-${serial}` } });
       }
     }
+  });
+});
+
+describe('a machine that is put on record under another name while it is enrolled', () => {
+  const machine = 'e'.repeat(32);
+  const ask = { ...host, label: 'mine', serial: 'E1', machine, networks: { management: { address: '10.4.0.1' } } };
+  const call = () => sut.as('provisioner').call('inventory.agents.enrol', { ...ask, hostKeys: [] });
+  const nodes = () => sut.as('inventory').bucket<NodeRecord>('nodes');
+  const mine = async () => (await nodes().get('mine-E1'))?.value;
+  const twin = () =>
+    nodes().create('twin-E2', aNode('twin-E2', { machine, networks: { management: { address: '10.4.0.2' } } }));
+
+  /** What another replica does after this one has looked whether the machine is another node, and after it has written. */
+  const meanwhile = (looked: () => Promise<unknown>, written: () => Promise<unknown> = async () => {}): void => {
+    jest.spyOn(NodeService.prototype, 'upsert').mockImplementationOnce(async function (this: NodeService, ...args) {
+      await looked();
+      const done = await this.upsert(...args);
+      await written();
+      return done;
+    });
+  };
+  const refused = { code: 'ALREADY_EXISTS', facts: { node: 'twin-E2', by: 'machine id' } };
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    for (const name of ['mine-E1', 'twin-E2']) await nodes().delete(name);
+  });
+
+  it('is refused and not kept, also where another replica has issued it an agent as well', async () => {
+    meanwhile(twin, () =>
+      nodes().mutate('mine-E1', (n) => n && { ...n.value, agentKeys: ['U1', ...(n.value.agentKeys ?? [])] }),
+    );
+    await expect(call()).rejects.toMatchObject(refused);
+    expect(await mine()).toBeUndefined();
+  });
+
+  it('is not kept where another replica writes to it just as it is deleted', async () => {
+    meanwhile(twin);
+    jest.spyOn(KvBucket.prototype, 'delete').mockImplementationOnce(async function (this: KvBucket<unknown>, ...args) {
+      await nodes().mutate('mine-E1', (n) => n && { ...n.value, vars: { rack: 7 } });
+      await this.delete(...args);
+    });
+    await expect(call()).rejects.toMatchObject(refused);
+    expect(await mine()).toBeUndefined();
+  });
+
+  it('is left where its agent has come meanwhile, or where it was put on record anew', async () => {
+    for (const change of [
+      { awaited: undefined, enrolled: true },
+      { agentKeys: ['U1'] },
+      { status: 'Allocated' },
+    ] as const) {
+      meanwhile(twin, () => nodes().mutate('mine-E1', (n) => n && ({ ...n.value, ...change } as NodeRecord)));
+      await expect(call()).rejects.toMatchObject(refused);
+      expect(await mine()).toMatchObject(JSON.parse(JSON.stringify(change)));
+      for (const name of ['mine-E1', 'twin-E2']) await nodes().delete(name);
+    }
+  });
+
+  it('is refused where it is waited for already', async () => {
+    await call();
+    const before = await mine();
+    meanwhile(twin);
+    await expect(call()).rejects.toMatchObject(refused);
+    expect(await mine()).toEqual(before);
+  });
+
+  it('is refused as the node that somebody has put on record for it, which becomes what it was', async () => {
+    const before = aNode('mine-E1', { status: 'Unallocated', networks: ask.networks });
+    await nodes().create('mine-E1', before);
+    meanwhile(twin, () => nodes().mutate('mine-E1', (n) => n && { ...n.value, vars: { rack: 7 } }));
+    await expect(call()).rejects.toMatchObject(refused);
+    expect(await mine()).toEqual({ ...before, vars: { rack: 7 } });
+    await nodes().delete('twin-E2');
+    expect((await call()).node).toBe('mine-E1');
+  });
+
+  it('is refused as a node that was installed anew, which becomes what it was', async () => {
+    const before = aNode('mine-E1', {
+      status: 'Unallocated',
+      state: 'Disappeared',
+      networks: ask.networks,
+      machine: 'd'.repeat(32),
+      agentKeys: ['U1'],
+    });
+    await nodes().create('mine-E1', before);
+    meanwhile(twin);
+    await expect(call()).rejects.toMatchObject(refused);
+    expect(await mine()).toEqual(before);
   });
 });

@@ -11,7 +11,15 @@ import { entriesNow } from '../store/entries-now.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
-import { enrolledName, enrolledNode, withAgentKey, type EnrolRequest } from './enrolment.js';
+import {
+  enrolledName,
+  enrolledNode,
+  isLeftover,
+  mayBeSecond,
+  takenBack,
+  withAgentKey,
+  type EnrolRequest,
+} from './enrolment.js';
 import { refuseSecondNode } from './other-node-of-machine.js';
 
 /** Lets machines in: those that a provisioner has found, and those that show a token. */
@@ -46,16 +54,18 @@ export class EnrolmentService {
     };
     const credentials = await issueAgentCredentials(keys.agents, name);
     const key = publicKeyOf(credentials.seed);
-    const { node } = await this.told(async () => {
+    const node = await this.told(async () => {
+      let before: NodeRecord | undefined;
       const done = await this.nodes.upsert(name, (current) => {
+        before = current;
         mayBe?.(current);
         const next = enrolledNode(r, current, facts, Date.now()) ?? current;
         return next && withAgentKey(next, key);
       });
-      if (done.created) await this.refuseTwin(r, name, done.revision);
-      return done;
+      if (done.node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);
+      if (mayBeSecond(before, done.node)) await this.refuseTwin(r, before, key);
+      return done.node;
     });
-    if (node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);
     await this.users.note(key, name);
     await this.alarms.clear('duplicate', name);
     const { cluster, agentPort } = this.store.clusterSettings;
@@ -71,16 +81,33 @@ export class EnrolmentService {
 
   /**
    * A machine may ask for two names at once, each before the other is on record. Whichever is written later finds the
-   * other here, and both may: then neither is let in.
+   * other here, and both may: then neither is let in. `before`: its record before `key` was issued.
    */
-  private async refuseTwin(r: EnrolRequest, name: string, revision: number): Promise<void> {
+  private async refuseTwin(r: EnrolRequest, before: NodeRecord | undefined, key: string): Promise<void> {
+    const name = enrolledName(r);
     try {
-      refuseSecondNode(r, undefined, await this.nodesNow());
+      refuseSecondNode(r, before, await this.nodesNow());
     } catch (e) {
-      await this.store.nodes.bucket.delete(name, revision);
-      await this.store.bus.emit('node-deleted', name, { node: name }, { id: `${name}.${revision}.node-deleted` });
+      if (before === undefined) await this.deleteLeftover(name, key);
+      else await this.nodes.upsert(name, (now) => now && takenBack(now, before, key));
       const { code, message, facts } = MusterError.from(e);
       throw new MusterError(code, `${name} was not kept, try again: ${message}`, facts, { cause: e });
+    }
+  }
+
+  /** Another replica may write to it at the same time: the same request may have been sent to both. */
+  private async deleteLeftover(name: string, key: string): Promise<void> {
+    const { bucket } = this.store.nodes;
+    for (;;) {
+      const now = await bucket.get(name);
+      if (now === undefined || !isLeftover(now.value, key)) return;
+      try {
+        await bucket.delete(name, now.revision);
+        await this.store.bus.emit('node-deleted', name, { node: name }, { id: `${name}.${now.revision}.node-deleted` });
+        return;
+      } catch (e) {
+        if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
+      }
     }
   }
 

@@ -113,6 +113,41 @@ export function withAgentKey(node: NodeRecord, key: string): NodeRecord {
   return { ...rest, agentKeys: [...others, key].slice(-KEPT_KEYS) };
 }
 
+/**
+ * Whether a write may have made a second node of its machine, beside one that was written at the same time.
+ * `before`: undefined for a new one.
+ */
+export const mayBeSecond = (before: NodeRecord | undefined, after: NodeRecord): boolean =>
+  after.awaited === true || after.machine !== before?.machine;
+
+/** What an enrolment writes. */
+const WRITTEN: readonly string[] = [
+  'networks',
+  'awaited',
+  'machine',
+  'productSerial',
+  'sshHostKeys',
+  'agentKeys',
+  'revoked',
+] satisfies (keyof NodeRecord)[];
+
+/**
+ * As it was before the enrolment that has issued `key`; what that does not write stays as it is now. Undefined: it stays
+ * as it is, since the enrolment was undone already, or its agent has come.
+ */
+export function takenBack(now: NodeRecord, before: NodeRecord, key: string): NodeRecord | undefined {
+  if (!isLeftBy(key, before, now)) return undefined;
+  const others = Object.entries(now).filter(([field]) => !WRITTEN.includes(field));
+  const was = Object.entries(before).filter(([field]) => WRITTEN.includes(field));
+  return Object.fromEntries([...others, ...was]) as NodeRecord;
+}
+
+/** Whether a record is still what the enrolment that has made it, and issued `key`, left. */
+export const isLeftover = (now: NodeRecord, key: string): boolean => isLeftBy(key, undefined, now) && isFree(now);
+
+const isLeftBy = (key: string, before: NodeRecord | undefined, now: NodeRecord): boolean =>
+  now.agentKeys?.includes(key) === true && now.enrolled === (before?.enrolled === true);
+
 /** Its agent has asked for its peers: from now on it is a member. Undefined: nobody was waited for. */
 export function arrived(node: NodeRecord): NodeRecord | undefined {
   const { awaited, ...rest } = node;

@@ -60,10 +60,12 @@ describe('a machine that is a node already is refused as another one', () => {
 
   it('and is told which node, by what, and what to do', () => {
     expect(sut(renamed(), was())).toThrow(
-      'the machine that would be now-SN1 is node was-SN1 already, which has its machine id: delete that one first (muster node delete was-SN1; where it serves, muster node decommission before); where they are two machines, one is a copy: give it an /etc/machine-id of its own',
+      'the machine that would be now-SN1 is node was-SN1 already, which has its machine id: where it serves, muster node decommission was-SN1 before; delete that one first (muster node delete was-SN1); where they are two machines, one is a copy: give it an /etc/machine-id of its own',
     );
     const board = { label: 'was', serial: 'SN2', productSerial: 'SN2' };
-    expect(sut(renamed(board), was())).toThrow('where its mainboard was exchanged, muster node replace was-SN1 SN2');
+    expect(sut(renamed(board), was())).toThrow(
+      'already, which has its machine id: where it serves, muster node decommission was-SN1 before; delete that one first (muster node delete was-SN1); where its mainboard was exchanged, muster node replace was-SN1 SN2 instead;',
+    );
     expect(sut(renamed({ ...board, productSerial: 'SN1', machine: other }), was())).not.toThrow('mainboard was');
     let refused: unknown;
     try {
@@ -145,6 +147,24 @@ describe('a node is enrolled again', () => {
     const byHand = aNode('now-SN1', { status: 'Unallocated' });
     expect(sut(renamed(), was({ machine: other }), byHand)).not.toThrow();
     expect(sut(renamed(), was(), byHand)).toThrow('is node was-SN1 already, which has its machine id');
+  });
+
+  it('not while it is waited for beside another that has its machine id, as a crash may leave two', () => {
+    const leftover: Partial<NodeRecord> = { enrolled: false, awaited: true, agentKeys: ['U1'] };
+    const [one, two] = [was(leftover), aNode('now-SN1', { ...leftover, machine: mine })];
+    expect(sut(renamed(), one, two)).toThrow('is node was-SN1 already, which has its machine id');
+    expect(sut(renamed({ label: 'was' }), two, one)).toThrow('is node now-SN1 already, which has its machine id');
+    // The others may have been there before: its first enrolment, asked for again.
+    expect(sut(renamed(), was({ machine: other }), two)).not.toThrow();
+  });
+
+  it('for what else it shows only until its agent is issued, and where it shows its installation', () => {
+    const byHand = aNode('now-SN1', { status: 'Unallocated' });
+    const shares = was({ machine: other });
+    const { machine: _m, ...noId } = renamed();
+    expect(foundBy(noId, shares, byHand)).toBe('serial number');
+    expect(foundBy({ ...noId, productSerial: 'SN7' }, shares, byHand)).toBe('ssh host keys');
+    expect(foundBy(renamed(), shares, { ...byHand, agentKeys: ['U1'] })).toBe('serial number');
   });
 });
 

@@ -12,9 +12,10 @@ export interface OtherNode {
 /**
  * The other nodes that the machine is on record as, whatever they are; the surest first, then by name. Two nodes would
  * be judged and powered off as if they were two machines, the work of the second dying for the first.
- * A node that has this very installation already may always be enrolled again: that makes no second one. One on whose
- * record no installation is yet, as an operator makes it, is refused by the machine id alone: that the machine is this
- * node was said by somebody, and the number of a mainboard or a key may be that of two.
+ * A node that has this very installation already may always be enrolled again: that makes no second one. Only while its
+ * agent is waited for it is refused by the machine id: a crash may have left two records of one enrolment. One to which
+ * no agent was issued yet, as an operator makes it, is refused to a machine that shows its id by that alone: that the
+ * machine is this node was said by somebody, and the number of a mainboard or a key may be that of two.
  * `current`: the record of the node that it asks for.
  */
 export function otherNodesOf(
@@ -22,17 +23,21 @@ export function otherNodesOf(
   current: NodeRecord | undefined,
   nodes: Iterable<NodeRecord>,
 ): OtherNode[] {
-  if (current !== undefined && r.machine !== undefined && current.machine === r.machine) return [];
+  const isItself = r.machine !== undefined && current?.machine === r.machine;
+  if (isItself && current.awaited === undefined) return [];
   const name = nodeName(r.label, r.serial);
   const serial = shownSerial(r, current);
-  const isExpected = current !== undefined && current.machine === undefined;
+  const byIdAlone = isItself || (r.machine !== undefined && isExpected(current));
   return [...nodes]
     .flatMap((node): OtherNode[] => {
       const by = node.name === name ? undefined : evidence(r, serial, node);
-      return by === undefined || (isExpected && by !== 'machine id') ? [] : [{ node, by }];
+      return by === undefined || (byIdAlone && by !== 'machine id') ? [] : [{ node, by }];
     })
     .sort((a, b) => EVIDENCE.indexOf(a.by) - EVIDENCE.indexOf(b.by) || (a.node.name < b.node.name ? -1 : 1));
 }
+
+const isExpected = (current: NodeRecord | undefined): boolean =>
+  current !== undefined && current.machine === undefined && current.agentKeys === undefined;
 
 function evidence(r: AgentEnrolRequest, serial: string | undefined, other: NodeRecord): Evidence | undefined {
   if (r.machine !== undefined && r.machine === other.machine) return 'machine id';
@@ -70,7 +75,8 @@ export function refuseSecondNode(
 }
 
 const remedies = (r: AgentEnrolRequest, { node, by }: OtherNode): string[] => [
-  `delete that one first (muster node delete ${node.name}; where it serves, muster node decommission before)`,
+  `where it serves, muster node decommission ${node.name} before`,
+  `delete that one first (muster node delete ${node.name})`,
   ...(r.label === node.label && by !== 'serial number'
     ? [`where its mainboard was exchanged, muster node replace ${node.name} ${r.serial} instead`]
     : []),
