@@ -698,7 +698,7 @@ export const mutants = [
     file: 'apps/detector/src/probe/own-probe.ts',
     find: "if (this.echoedWithin(look, now, freshness).length > 0) return 'echo';",
     replace: '',
-    specs: ['apps/detector/src/probe'],
+    specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
   {
     area: 'detect',
@@ -706,7 +706,7 @@ export const mutants = [
     file: 'apps/detector/src/probe/own-probe.ts',
     find: '...this.signs.get(target.node),',
     replace: '',
-    specs: ['apps/detector/src/probe'],
+    specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
   {
     area: 'detect',
@@ -714,7 +714,7 @@ export const mutants = [
     file: 'apps/detector/src/probe/own-probe.ts',
     find: "unanswered && look.ssh !== 'not-tried'",
     replace: 'unanswered',
-    specs: ['apps/detector/src/probe'],
+    specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
   {
     area: 'detect',
@@ -907,7 +907,7 @@ export const mutants = [
     file: 'apps/agent/src/peers/parse-peer-list.ts',
     find: "if (isEmpty && !(next.version > current.version && refusedSoFar('empty') >= REFUSALS)) return 'empty';",
     replace: '',
-    specs: ['apps/agent/src/peers'],
+    specs: ['apps/agent/src/peers/peers.spec.ts'],
   },
   {
     area: 'detect',
@@ -915,7 +915,7 @@ export const mutants = [
     file: 'apps/agent/src/peers/parse-peer-list.ts',
     find: " && refusedSoFar('empty') >= REFUSALS",
     replace: '',
-    specs: ['apps/agent/src/peers'],
+    specs: ['apps/agent/src/peers/peers.spec.ts'],
   },
   {
     area: 'detect',
@@ -923,7 +923,7 @@ export const mutants = [
     file: 'apps/agent/src/peers/parse-peer-list.ts',
     find: 'next.version > current.version && ',
     replace: '',
-    specs: ['apps/agent/src/peers'],
+    specs: ['apps/agent/src/peers/peers.spec.ts'],
   },
   {
     area: 'detect',
@@ -1132,7 +1132,7 @@ export const mutants = [
     file: 'apps/inventory/src/incidents/incident-machine.ts',
     find: "next[i.phase].includes('cancelled') && !wasCommanded(i)",
     replace: "next[i.phase].includes('cancelled')",
-    specs: ['apps/inventory/src/incidents'],
+    specs: ['apps/inventory/src/incidents/incident-machine.spec.ts'],
   },
   {
     area: 'fence',
