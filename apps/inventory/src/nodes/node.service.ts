@@ -41,15 +41,14 @@ export class NodeService {
     name: string,
     fn: (node: NodeRecord | undefined) => NodeRecord | undefined,
     cause = '',
-  ): Promise<{ node: NodeRecord | undefined; revision: number; changed: boolean; created: boolean }> {
+  ): Promise<{ node: NodeRecord | undefined; changed: boolean }> {
     let before: NodeRecord | undefined;
     const done = await this.store.nodes.bucket.mutate(name, (current) => {
       before = current?.value;
       return fn(before);
     });
     if (done.changed && done.value) await this.tell(before, done.value, done.revision, cause);
-    const { value: node, revision, changed } = done;
-    return { node, revision, changed, created: changed && before === undefined };
+    return { node: done.value, changed: done.changed };
   }
 
   /**
