@@ -5,6 +5,7 @@ import { MusterError } from '#contracts';
 import { apiBench } from './api/api.bench.js';
 import { describeCommit } from './commit.js';
 import { detectBench } from './detect/detect.bench.js';
+import { failoverBench } from './failover/failover.bench.js';
 import { describeMachine, machine } from './machine.js';
 import { reached, type Bench, type BenchResult, type FailedPart, type Metric } from './metric.js';
 import { furnish, isInside, runInside } from './sandbox.js';
@@ -12,6 +13,7 @@ import { furnish, isInside, runInside } from './sandbox.js';
 const benches: Record<string, { run: Bench; sandbox?: true }> = {
   api: { run: apiBench },
   detect: { run: detectBench, sandbox: true },
+  failover: { run: failoverBench, sandbox: true },
 };
 
 const USAGE = `usage: npm run bench -- NAME [--quick] [--json] [--out FILE]

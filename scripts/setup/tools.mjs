@@ -9,16 +9,20 @@ import { run } from './run.mjs';
  */
 const tools = [
   { name: 'nats-server', package: 'nats-server', for: ['start', 'lab', 'test', 'bench'], atLeast: '2.9.10' },
-  { name: 'ipmitool', package: 'ipmitool', for: ['start', 'lab', 'test'] },
-  { name: 'ansible-playbook', package: 'ansible-core', for: ['start', 'lab', 'test'] },
-  { name: 'ssh', package: 'openssh-client', for: ['start', 'lab', 'test'] },
-  { name: '/usr/bin/python3', package: 'python3', for: ['start', 'lab', 'test'] },
-  { name: 'sshd', package: 'openssh-server', for: ['lab', 'test'] },
-  { name: 'ipmi_sim', package: 'openipmi', for: ['lab', 'test'] },
+  { name: 'ipmitool', package: 'ipmitool', for: ['start', 'lab', 'test', 'bench'] },
+  { name: 'ansible-playbook', package: 'ansible-core', for: ['start', 'lab', 'test', 'bench'] },
+  { name: 'ssh', package: 'openssh-client', for: ['start', 'lab', 'test', 'bench'] },
+  { name: '/usr/bin/python3', package: 'python3', for: ['start', 'lab', 'test', 'bench'] },
+  { name: 'sshd', package: 'openssh-server', for: ['lab', 'test', 'bench'] },
+  { name: 'ipmi_sim', package: 'openipmi', for: ['lab', 'test', 'bench'] },
   { name: 'ip', package: 'iproute2', for: ['lab', 'test', 'bench'] },
   { name: 'nft', package: 'nftables', for: ['lab', 'test', 'bench'], optional: true },
   { name: 'faketime', package: 'faketime', for: ['lab', 'test'], optional: true },
   { name: 'serf', package: 'serf', for: ['test', 'bench'] },
+  { name: 'corosync', package: 'corosync', for: ['bench'] },
+  { name: 'pacemakerd', package: 'pacemaker', for: ['bench'] },
+  { name: 'crm_mon', package: 'pacemaker-cli-utils', for: ['bench'] },
+  { name: 'fence_ipmilan', package: 'fence-agents', for: ['bench'] },
   { name: 'curl', package: 'curl', for: ['test'] },
 ];
 
@@ -111,6 +115,8 @@ if [ -d /run/systemd/system ]; then
       nats-server) units='nats-server.service' ;;
       openipmi) units='openipmi.service' ;;
       serf) units='serf.service' ;;
+      corosync) units='corosync.service' ;;
+      pacemaker) units='pacemaker.service' ;;
       openssh-server) units='ssh.service ssh.socket' ;;
       *) continue ;;
     esac

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -8,6 +7,7 @@ import { historyOf, parseBeat, type Beat, type WorkloadHistory } from '../audit/
 import { parseBmcLine, type BmcEntry } from '../audit/bmc-log.js';
 import { Api } from './api.js';
 import { EventFeed } from './event-feed.js';
+import { runLab } from './lab-command.js';
 
 export interface FleetOptions {
   dir: string;
@@ -39,8 +39,6 @@ export interface LabHost {
 /** Out of service by an operation, and heard: nothing is wrong with it. */
 const isFree = (n: NodeView): boolean =>
   ['Unallocated', 'Decommissioned'].includes(n.status) && n.state === 'Discovered';
-
-const CLI = join(import.meta.dirname, '..', 'main.js');
 
 /** A lab driven from outside, as an operator would: by its commands, the HTTP API, the ledger and the BMC logs. */
 export class Fleet {
@@ -184,32 +182,4 @@ export class Fleet {
   static async clear(options: FleetOptions): Promise<void> {
     await runLab(options, ['down']);
   }
-}
-
-/** Runs the lab's own command line and answers its JSON. */
-function runLab(options: FleetOptions, args: string[]): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, '--dir', options.dir, '--json', ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let out = '';
-    let lastWords = '';
-    child.stdout.on('data', (d: Buffer) => (out += d.toString()));
-    child.stderr.on('data', (d: Buffer) => {
-      for (const line of d
-        .toString()
-        .split('\n')
-        .filter((l) => l.trim() !== '')) {
-        lastWords = line;
-        options.onProgress?.(line);
-      }
-    });
-    child.on('error', reject);
-    child.on('close', (code) => {
-      const answer = out.trim().split('\n').at(-1) ?? '';
-      if (code !== 0 && args[0] !== 'audit')
-        reject(new MusterError('COMMAND_FAILED', `lab ${args.join(' ')}: ${lastWords || answer || `exit ${code}`}`));
-      else resolve(answer === '' ? {} : JSON.parse(answer));
-    });
-  });
 }

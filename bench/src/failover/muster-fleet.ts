@@ -1,0 +1,108 @@
+import { performance } from 'node:perf_hooks';
+import { MusterError, type VerdictEvidence } from '#contracts';
+import { Fleet } from '../../../lab/src/fleet/fleet.js';
+import { withFleet } from '../../../lab/src/fleet/with-fleet.js';
+import { cpuMsOf } from '../proc.js';
+import type { Death, Failover } from './deaths.js';
+import { Ledger } from './ledger.js';
+import { powerTrace } from './traces.js';
+
+const WORKLOAD = 'work';
+/** What may be lost: host1 is the only master, and has no work. */
+const GROUP = 'service-worker';
+/** More fencings than a bench has deaths: its storm is wanted. */
+const STORM_CAP = '500';
+const DOWN_LIMIT_MS = 30_000;
+const RUNNING_LIMIT_MS = 90_000;
+const BACK_LIMIT_MS = 180_000;
+
+interface LabProcess {
+  name: string;
+  pid: number;
+}
+
+/** A fleet of the lab as it is in production: real agents, BMCs, Ansible over ssh, two of each service. */
+export class MusterFleet implements Failover {
+  private mark = 0;
+
+  private constructor(
+    private readonly fleet: Fleet,
+    readonly ledger: Ledger,
+    private readonly inventory: readonly number[],
+  ) {}
+
+  /** For as long as the work takes, with one workload that runs. */
+  static with(nodes: number, say: (line: string) => void, work: (fleet: MusterFleet) => Promise<void>): Promise<void> {
+    const options = { mode: 'netns' as const, up: ['--storm-cap', STORM_CAP], onProgress: say };
+    return withFleet(
+      { ...options, name: 'failover', nodes, say, keep: () => false, failed: () => false },
+      async (lab) => {
+        const { dir } = lab.options;
+        await lab.lab('workload', 'add', WORKLOAD, '--on', `host${nodes}`);
+        const { recovery } = await lab.workload(WORKLOAD);
+        await lab.api.put(`/v1/workloads/${WORKLOAD}`, { desired: 'running', hostGroup: GROUP, recovery });
+        const { processes } = await lab.lab<{ processes: LabProcess[] }>('info');
+        const inventory = processes.filter(({ name }) => name.startsWith('inventory.')).map(({ pid }) => pid);
+        const fleet = new MusterFleet(lab, new Ledger(`${dir}/ledger`, WORKLOAD), inventory);
+        await fleet.settled();
+        await work(fleet);
+      },
+    );
+  }
+
+  carrier(): string {
+    return this.ledger.carrier();
+  }
+
+  async fail(victim: string): Promise<Death> {
+    const node = this.fleet.nodeOf(victim);
+    const elsewhere = this.ledger.awaitElsewhere(victim);
+    this.mark = this.fleet.events.mark();
+    const before = { cpuMs: this.cpuMs(), at: performance.now() };
+    const { ns } = await this.fleet.lab<{ ns: number }>('kill', victim);
+    const [down, beat] = await Promise.all([
+      this.fleet.events.verdict(node, 'DOWN', DOWN_LIMIT_MS, this.mark),
+      elsewhere(ns, RUNNING_LIMIT_MS),
+    ]);
+    const cpu = (this.cpuMs() - before.cpuMs) / (performance.now() - before.at);
+    const power = powerTrace(await this.fleet.bmc(victim), ns);
+    if (power.offSentMs === undefined || power.offConfirmedMs === undefined)
+      throw new MusterError(
+        'COMMAND_FAILED',
+        `the work of ${victim} runs on ${beat.host}, and its BMC knows of no proven off`,
+      );
+    const { observers } = down.data['evidence'] as VerdictEvidence;
+    const starved = observers.filter((o) => o.abstains === true).map((o) => o.observer);
+    return {
+      victim,
+      to: beat.host,
+      downMs: (Number(down.arrivedNs) - ns) / 1e6,
+      offSentMs: power.offSentMs,
+      offConfirmedMs: power.offConfirmedMs,
+      runningMs: (beat.ns - ns) / 1e6,
+      cpu,
+      ...(starved.length > 0 && { starved: `${starved.join(', ')} abstained` }),
+    };
+  }
+
+  async whole(victim: string): Promise<void> {
+    await this.fleet.events.inService(this.fleet.nodeOf(victim), BACK_LIMIT_MS, this.mark);
+    await this.settled();
+  }
+
+  /** Everybody serves, and no start of the work is owed any more. */
+  private async settled(): Promise<void> {
+    await this.fleet.until(
+      'every node to be in service and the work to be started',
+      async () => {
+        const [nodes, { start }] = await Promise.all([this.fleet.nodes(), this.fleet.workload(WORKLOAD)]);
+        return start === undefined && nodes.every((n) => n.inService) ? true : undefined;
+      },
+      BACK_LIMIT_MS,
+    );
+  }
+
+  private cpuMs(): number {
+    return this.inventory.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+  }
+}
