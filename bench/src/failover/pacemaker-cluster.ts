@@ -7,6 +7,7 @@ import { MusterError } from '#contracts';
 import { parseBmcLine } from '../../../lab/src/audit/bmc-log.js';
 import { BMC_USER } from '../../../lab/src/bmc.js';
 import { runLab } from '../../../lab/src/fleet/lab-command.js';
+import { planLab } from '../../../lab/src/plan.js';
 import { run } from '../../../lab/src/run.js';
 import { until } from '../../../lab/src/until.js';
 import type { Death, Failover } from './deaths.js';
@@ -122,14 +123,15 @@ export class PacemakerCluster implements Failover {
     this.settings = `token ${ms('token')} ms, consensus ${ms('consensus')} ms, off without on`;
   }
 
-  /** Where hosts see them, by the way of the control machine: the lab's own hosts have no business with BMCs. */
+  /** By way of the control machine: the lab's own hosts have no business with BMCs. */
   private async routeToBmcs(): Promise<void> {
     const { hosts, namespaces } = this.info;
-    const control = { management: '10.77.1.1', oob: '10.77.3.1' };
+    const { control } = planLab(this.dir, 'netns', hosts.length);
+    const range = (address: string): string => address.replace(/\d+$/, '0/24');
     await run('ip', ['netns', 'exec', namespaces.ctl, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
-    await run('ip', ['-n', namespaces.bmc, 'route', 'add', '10.77.1.0/24', 'via', control.oob]);
+    await run('ip', ['-n', namespaces.bmc, 'route', 'add', range(control.management), 'via', control.oob]);
     for (const { netns } of hosts)
-      await run('ip', ['-n', netns, 'route', 'add', '10.77.3.0/24', 'via', control.management]);
+      await run('ip', ['-n', netns, 'route', 'add', range(control.oob), 'via', control.management]);
   }
 
   /** In the folder that hosts see as it is. */

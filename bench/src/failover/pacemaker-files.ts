@@ -8,18 +8,20 @@ export interface PacemakerNode {
 }
 
 export interface CorosyncTimes {
-  /** ms; Corosync adds 650 ms for each node above two. @default Corosync's own: 3000 */
+  /** ms until a node that is silent is given up; half as long again and more goes by until the rest agree. @default Corosync's own: 3000 */
   token?: number;
+  /** ms that are added to it for each node above two. @default Corosync's own: 650 */
+  tokenCoefficient?: number;
 }
 
 /** As `pcs cluster setup` writes it: knet over all rings, encrypted. */
-export const corosyncConf = (nodes: readonly PacemakerNode[], { token }: CorosyncTimes): string => `totem {
+export const corosyncConf = (nodes: readonly PacemakerNode[], times: CorosyncTimes): string => `totem {
   version: 2
   cluster_name: bench
   transport: knet
   crypto_cipher: aes256
   crypto_hash: sha256
-${token === undefined ? '' : `  token: ${token}\n`}}
+${setting('token', times.token)}${setting('token_coefficient', times.tokenCoefficient)}}
 logging {
   to_stderr: no
   to_syslog: no
@@ -42,6 +44,9 @@ ${rings.map((address, ring) => `    ring${ring}_addr: ${address}`).join('\n')}
   .join('\n')}
 }
 `;
+
+const setting = (name: string, value: number | undefined): string =>
+  value === undefined ? '' : `  ${name}: ${value}\n`;
 
 /**
  * The work as Pacemaker starts it: the very program that Muster starts, so that it writes the same ledger. An init script
