@@ -58,7 +58,9 @@ export async function failoverBench(o: BenchOptions): Promise<Metric[]> {
   if (muster.done.length === 0) return found;
   const beside = measured[0] && { peer: { name: measured[0].name, value: p50(measured[0].deaths) } };
   const ratios = measured.map(({ key, deaths }) =>
-    metric(`ratio_to_${key}`, '', p50(muster) / p50(deaths), { over: `${taken(muster)}, ${taken(deaths)} of its` }),
+    metric(`ratio_to_${key}`, '', p50(muster) / p50(deaths), {
+      over: `${taken(muster)}, ${taken(deaths)} of Pacemaker's`,
+    }),
   );
   return [...figures(muster, beside ?? {}), ...found, ...ratios];
 }
@@ -114,7 +116,7 @@ function peerFigures(key: string, over: string, done: readonly Death[]): Metric[
 }
 
 const taken = ({ done, void: voided }: Deaths): string =>
-  `${done.length} deaths among ${NODES}${voided > 0 ? `; ${voided} more were void` : ''}`;
+  `${done.length} ${done.length === 1 ? 'death' : 'deaths'} among ${NODES} hosts${voided > 0 ? `; ${voided} more were void` : ''}`;
 
 /** Who starts the work before it has ended elsewhere is quick, and wrong. */
 function refuseOverlap(ledger: Ledger): void {
