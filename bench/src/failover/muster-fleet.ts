@@ -33,11 +33,15 @@ export class MusterFleet implements Failover {
 
   /** For as long as the work takes, with one workload that runs. */
   static with(nodes: number, say: (line: string) => void, work: (fleet: MusterFleet) => Promise<void>): Promise<void> {
-    const options = { mode: 'netns' as const, up: ['--storm-cap', STORM_CAP], onProgress: say };
+    // Each in a failure domain of its own: three that fall silent in one within a minute are taken for its switch.
+    const up = ['--storm-cap', STORM_CAP, '--domains', String(nodes)];
+    const options = { mode: 'netns' as const, up, onProgress: say };
     return withFleet(
       { ...options, name: 'failover', nodes, say, keep: () => false, failed: () => false },
       async (lab) => {
         const { dir } = lab.options;
+        // It switches a node on once a day, and a bench kills each more often: whoever runs the bench does it instead.
+        await lab.api.request('PATCH', '/v1/settings', { fencing: { afterRecovery: 'stay-off' } });
         await lab.lab('workload', 'add', WORKLOAD, '--on', `host${nodes}`);
         const { recovery } = await lab.workload(WORKLOAD);
         await lab.api.put(`/v1/workloads/${WORKLOAD}`, { desired: 'running', hostGroup: GROUP, recovery });
@@ -86,7 +90,10 @@ export class MusterFleet implements Failover {
   }
 
   async whole(victim: string): Promise<void> {
-    await this.fleet.events.inService(this.fleet.nodeOf(victim), BACK_LIMIT_MS, this.mark);
+    const node = this.fleet.nodeOf(victim);
+    await this.fleet.events.incident(node, 'recovered', BACK_LIMIT_MS, this.mark);
+    await this.fleet.lab('boot', victim);
+    await this.fleet.events.inService(node, BACK_LIMIT_MS, this.mark);
     await this.settled();
   }
 
