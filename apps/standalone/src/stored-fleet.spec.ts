@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openSecret, type SealedSecret } from '#bus';
+import { IncidentPhases, type IncidentRecord } from '#contracts';
+import {
+  FIXTURE_SECRETS_KEY,
+  lastValues,
+  readStoredLines,
+  StoredFleet,
+  type RecordedAnswers,
+  type StoredLine,
+} from './testing/stored-fleet.js';
+
+const fixture = join(process.cwd(), 'test/fixtures/store/eb7662b');
+
+describe('the store that commit eb7662b has written', () => {
+  let text: string;
+  let lines: StoredLine[];
+  let recorded: RecordedAnswers;
+  let fleet: StoredFleet;
+  let answers: Record<string, unknown>;
+
+  beforeAll(async () => {
+    text = await readFile(join(fixture, 'store.ndjson'), 'utf8');
+    lines = readStoredLines(text);
+    recorded = JSON.parse(await readFile(join(fixture, 'answers.json'), 'utf8')) as RecordedAnswers;
+    fleet = await StoredFleet.start(lines, recorded.at, recorded.beacon);
+    answers = await fleet.answers(Object.keys(recorded.answers));
+  });
+  afterAll(() => fleet?.stop());
+
+  it('has an incident in each phase', () => {
+    const incidents = Object.entries(lastValues(lines)).filter(([key]) => key.startsWith('incidents '));
+    const phases = new Set(incidents.map(([, value]) => (value as IncidentRecord).phase));
+    expect([...phases].sort()).toEqual([...IncidentPhases].sort());
+  });
+
+  it('has not changed since its answers were recorded', () => {
+    expect(createHash('sha256').update(text).digest('hex')).toBe(recorded.sha256);
+  });
+
+  it('is answered from as it was then', () => {
+    for (const question of Object.keys(recorded.answers))
+      expect({ question, answer: answers[question] }).toEqual({ question, answer: recorded.answers[question] });
+  });
+
+  it('answers a request again that it has answered then', async () => {
+    expect(await fleet.sendAgain(recorded.kept)).toEqual(recorded.kept.answer);
+  });
+
+  it('has secrets that open with their key', () => {
+    const secrets = Object.entries(lastValues(lines)).filter(([key]) => key.startsWith('secrets '));
+    const key = Buffer.from(FIXTURE_SECRETS_KEY, 'hex');
+    const opened = secrets.map(([name, sealed]) => [name, openSecret(key, sealed as SealedSecret)]);
+    expect(opened.length).toBeGreaterThan(40);
+    for (const [name, secret] of opened)
+      expect([name, secret]).toEqual([name, expect.stringMatching(/^(bmc|new)-|^[0-9a-f]{64}$/)]);
+  });
+
+  it('is as it was when all has been answered', async () => {
+    const living = /^(leases|workers) /;
+    const written = Object.entries(lastValues(lines)).filter(([key]) => !living.test(key));
+    expect(await fleet.stored()).toEqual(Object.fromEntries(written));
+  });
+});
