@@ -18,9 +18,9 @@ process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 const check = process.argv.includes('--check');
 
 const answers = 'apps/gateway/src/openapi/answers.ts';
-const events = 'libs/contracts/src/events.ts';
-const verdict = 'libs/contracts/src/verdict.ts';
-const rpc = 'libs/contracts/src/rpc.ts';
+const events = 'libs/contracts/src/rpc/events.ts';
+const verdict = 'libs/contracts/src/verdict/verdict.ts';
+const rpc = 'libs/contracts/src/rpc/rpc.ts';
 const program = programOf([answers, events, verdict, rpc]);
 const checker = program.getTypeChecker();
 const schemas = () => new TypeSchemas(checker, (name) => `#/components/schemas/${name}`);

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import type { Peer, PeerList } from '#contracts/peers.js';
-import type { PollAnswer } from '#contracts/poll.js';
-import { parseReport, type Report } from '#contracts/report.js';
-import { DetectionProfiles } from '#contracts/settings.js';
-import { Subjects } from '#contracts/subjects.js';
+import type { Peer, PeerList } from '#contracts/wire/peers.js';
+import type { PollAnswer } from '#contracts/wire/poll.js';
+import { parseReport, type Report } from '#contracts/wire/report.js';
+import { DetectionProfiles } from '#contracts/settings/settings.js';
+import { Subjects } from '#contracts/rpc/subjects.js';
 import type { AgentStatus } from './control/agent-status.js';
 import { AgentFleet, brisk } from './testing/fleet.js';
 

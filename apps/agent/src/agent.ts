@@ -1,7 +1,7 @@
 import { MusterError } from '#contracts/errors.js';
-import type { PeerList } from '#contracts/peers.js';
-import type { Leaving } from '#contracts/report.js';
-import { Subjects } from '#contracts/subjects.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import type { Leaving } from '#contracts/wire/report.js';
+import { Subjects } from '#contracts/rpc/subjects.js';
 import type { AgentConfig } from './config.js';
 import type { AgentStatus } from './control/agent-status.js';
 import { LocalRequests } from './control/local-requests.js';

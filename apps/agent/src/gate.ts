@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { NAME_PATTERN } from '#contracts/names.js';
+import { NAME_PATTERN } from '#contracts/node/names.js';
 import { askGate } from './control/client.js';
 
 /** `muster-gate NAME [--generation N]`: 0 allowed, 1 refused with one line why, 2 wrong use. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DetectionProfiles } from '#contracts/settings.js';
+import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { DUE_SHARE } from './links/link-observation.js';
 import { loopStep, untilNextStep } from './loop-step.js';
 

@@ -1,4 +1,4 @@
-import type { DetectionSettings } from '#contracts/settings.js';
+import type { DetectionSettings } from '#contracts/settings/settings.js';
 
 /** ms; what does not go by probes, as a report of what has changed, waits no longer. */
 const LONGEST = 40;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { PeerList } from '#contracts/peers.js';
-import { DetectionProfiles } from '#contracts/settings.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { checkConfig } from './config.js';
 import { KnownPeers } from './peers/known-peers.js';
 import { Senses } from './senses.js';

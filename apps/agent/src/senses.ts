@@ -1,7 +1,7 @@
-import { bootMark, DatagramTypes, type DatagramKeys } from '#contracts/datagram.js';
-import type { PeerList } from '#contracts/peers.js';
-import type { PollAnswer, PollRequest } from '#contracts/poll.js';
-import { silence } from '#contracts/settings.js';
+import { bootMark, DatagramTypes, type DatagramKeys } from '#contracts/wire/datagram.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
+import { silence } from '#contracts/settings/settings.js';
 import type { AgentConfig } from './config.js';
 import { LinkObservations } from './links/link-observation.js';
 import { ProbeSchedule } from './links/probe-schedule.js';

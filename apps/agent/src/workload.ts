@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { NAME_PATTERN } from '#contracts/names.js';
+import { NAME_PATTERN } from '#contracts/node/names.js';
 import { OrderRefused, startWorkload, stopWorkload, type Order } from './workload/orders.js';
 import { listRunning } from './workload/running.js';
 

@@ -11,17 +11,17 @@ import {
   type RpcVerb,
   type Verdict,
 } from '#contracts';
-import { answer, answerText, ask, call } from './call.js';
-import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './durable-consumer.js';
-import { readBack, type PastEvent, type ReadBackOptions } from './read-back.js';
-import { Follow, type FollowHandler, type FollowOptions } from './follow.js';
-import { lastUntil, type LastUntil } from './last-until.js';
-import { JobLogs, type LogChunk, type ReadLogOptions } from './job-log.js';
-import { store } from './jetstream-api.js';
-import { KvBucket } from './kv-bucket.js';
-import { connectLink, type Link } from './link.js';
-import { createStorage } from './storage.js';
-import { eventStorage, keepVerdicts, type EventStorage } from './verdict-storage.js';
+import { answer, answerText, ask, call } from './rpc/call.js';
+import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './streams/durable-consumer.js';
+import { readBack, type PastEvent, type ReadBackOptions } from './streams/read-back.js';
+import { Follow, type FollowHandler, type FollowOptions } from './streams/follow.js';
+import { lastUntil, type LastUntil } from './streams/last-until.js';
+import { JobLogs, type LogChunk, type ReadLogOptions } from './streams/job-log.js';
+import { store } from './nats/jetstream-api.js';
+import { KvBucket } from './kv/kv-bucket.js';
+import { connectLink, type Link } from './nats/link.js';
+import { createStorage } from './streams/storage.js';
+import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
 /** A key may be what a person typed; in a subject, blanks and wildcards would be something else. */

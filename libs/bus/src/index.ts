@@ -1,10 +1,10 @@
 export { Bus, connectBus } from './bus.js';
-export { rpcSubject } from './call.js';
-export { readCredentials } from './credentials.js';
-export type { Delivery } from './durable-consumer.js';
-export { FreshReads } from './fresh-reads.js';
-export type { FollowHandler, FollowOptions } from './follow.js';
-export type { LogChunk, ReadLogOptions } from './job-log.js';
+export { rpcSubject } from './rpc/call.js';
+export { readCredentials } from './keys/credentials.js';
+export type { Delivery } from './streams/durable-consumer.js';
+export { FreshReads } from './kv/fresh-reads.js';
+export type { FollowHandler, FollowOptions } from './streams/follow.js';
+export type { LogChunk, ReadLogOptions } from './streams/job-log.js';
 export { addAgentUsers, credentialsFile, initCluster, isCluster, type InitOptions } from './init/init-cluster.js';
 export { issueAgentCredentials, readAgentsKey, type AgentsKey } from './init/agents-key.js';
 export {
@@ -17,20 +17,20 @@ export {
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
 export { natsServerVersion } from './init/nats-version.js';
 export { userKinds, type UserKind } from './init/permissions.js';
-export { KvBucket, type WriteOptions } from './kv-bucket.js';
-export { KvView } from './kv-view.js';
-export type { WatchOptions } from './kv-watch.js';
-export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard.js';
-export type { LastUntil } from './last-until.js';
-export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from './lease.js';
-export type { LeaseRecord } from './lease-decide.js';
-export { leaseServerRefusal } from './lease-server.js';
-export { LineSplitter } from './line-splitter.js';
-export { natsOptions } from './link.js';
-export type { PastEvent, ReadBackOptions } from './read-back.js';
-export { assignByRendezvous } from './rendezvous.js';
-export { openSecret, readSecretsKey, sealSecret, type SealedSecret } from './secrets.js';
-export { matches } from './subject-filter.js';
+export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
+export { KvView } from './kv/kv-view.js';
+export type { WatchOptions } from './kv/kv-watch.js';
+export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard/guard.js';
+export type { LastUntil } from './streams/last-until.js';
+export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from './lease/lease.js';
+export type { LeaseRecord } from './lease/lease-decide.js';
+export { leaseServerRefusal } from './lease/lease-server.js';
+export { LineSplitter } from './streams/line-splitter.js';
+export { natsOptions } from './nats/link.js';
+export type { PastEvent, ReadBackOptions } from './streams/read-back.js';
+export { assignByRendezvous } from './workers/rendezvous.js';
+export { openSecret, readSecretsKey, sealSecret, type SealedSecret } from './keys/secrets.js';
+export { matches } from './streams/subject-filter.js';
 export {
   silentLog,
   type BusCredentials,
@@ -40,4 +40,9 @@ export {
   type Entry,
   type Watch,
 } from './types.js';
-export { WorkerRegistry, type AnnouncedWorker, type WorkerAnnouncement, type WorkerView } from './worker-registry.js';
+export {
+  WorkerRegistry,
+  type AnnouncedWorker,
+  type WorkerAnnouncement,
+  type WorkerView,
+} from './workers/worker-registry.js';

@@ -23,7 +23,7 @@ import {
 } from 'class-validator';
 import { parse } from 'yaml';
 import { MusterError, NAME_PATTERN, type ClusterSettings, type ServiceName } from '#contracts';
-import { ipBytes } from '#contracts/ip-address.js';
+import { ipBytes } from '#contracts/node/ip-address.js';
 import { readInitialSettings } from './initial-settings.js';
 
 /** Playbooks that come with Muster, beside `dist/`. */

@@ -1,5 +1,5 @@
-import type { PeerList } from '#contracts/peers.js';
-import type { Report } from '#contracts/report.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import type { Report } from '#contracts/wire/report.js';
 import type { RejoinSwitches } from '../membership/membership.js';
 import type { RejoinHappening } from '../membership/rejoin-diary.js';
 

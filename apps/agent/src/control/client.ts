@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { GateAnswer } from '#contracts/peers.js';
+import type { GateAnswer } from '#contracts/wire/peers.js';
 import { musterRoot } from '../config.js';
 import type { SocketRequest } from './status-socket.js';
 

@@ -1,5 +1,5 @@
 import { isWireError } from '#contracts/errors.js';
-import type { GateAnswer } from '#contracts/peers.js';
+import type { GateAnswer } from '#contracts/wire/peers.js';
 
 /** ms for the control plane's answer. */
 export const GATE_LIMIT = 2_000;

@@ -1,5 +1,5 @@
-import type { GateRequest } from '#contracts/peers.js';
-import { Subjects } from '#contracts/subjects.js';
+import type { GateRequest } from '#contracts/wire/peers.js';
+import { Subjects } from '#contracts/rpc/subjects.js';
 import { reasonOf } from '../log.js';
 import type { AgentStatus } from './agent-status.js';
 import { GATE_LIMIT, judgeGate } from './gate-question.js';

@@ -1,5 +1,5 @@
-import { linkClass } from '#contracts/link.js';
-import type { Report } from '#contracts/report.js';
+import { linkClass } from '#contracts/wire/link.js';
+import type { Report } from '#contracts/wire/report.js';
 import type { AgentStatus } from './agent-status.js';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MusterError } from '#contracts/errors.js';
-import { nodeName } from '#contracts/names.js';
-import type { AgentAdmission } from '#contracts/rpc.js';
+import { nodeName } from '#contracts/node/names.js';
+import type { AgentAdmission } from '#contracts/rpc/rpc.js';
 import { identityFiles, presentIdentity, refuseOther, writeIdentity, type Identity } from './identity-files.js';
 import { enrolOptions, USAGE, UsageError, type EnrolOptions } from './options.js';
 import { ownSideOf, post } from './server.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { agentFile } from '#contracts/agent-file.js';
-import { parseDatagramKeys } from '#contracts/datagram.js';
+import { agentFile } from '#contracts/wire/agent-file.js';
+import { parseDatagramKeys } from '#contracts/wire/datagram.js';
 import { MusterError } from '#contracts/errors.js';
-import type { HostAddress } from '#contracts/host-addresses.js';
-import type { AgentAdmission } from '#contracts/rpc.js';
+import type { HostAddress } from '#contracts/node/host-addresses.js';
+import type { AgentAdmission } from '#contracts/rpc/rpc.js';
 import { checkConfig, defaultConfigFile, musterRoot } from '../config.js';
 import { writeDurably } from '../peers/durable-file.js';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { NAME_PATTERN } from '#contracts/names.js';
+import { NAME_PATTERN } from '#contracts/node/names.js';
 
 export const USAGE = `usage: muster-agent enroll --server URL [--token-file FILE|-] [options]
 

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { MusterError } from '#contracts/errors.js';
-import { addressesAt, sameAddress, type HostAddress } from '#contracts/host-addresses.js';
-import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/identity.js';
-import { MANAGEMENT, type Networks } from '#contracts/node.js';
+import { addressesAt, sameAddress, type HostAddress } from '#contracts/node/host-addresses.js';
+import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/node/identity.js';
+import { MANAGEMENT, type Networks } from '#contracts/node/node.js';
 import { musterRoot } from '../config.js';
 import { isLoopback } from './options.js';
 

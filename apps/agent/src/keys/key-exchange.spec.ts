@@ -2,10 +2,10 @@ import { createSocket } from 'node:dgram';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { keyId, type KeysQuestion } from '#contracts/datagram-key-set.js';
-import { DatagramTypes, encodeDatagram, peerId } from '#contracts/datagram.js';
-import { sealTo } from '#contracts/sealed-to.js';
-import { Subjects } from '#contracts/subjects.js';
+import { keyId, type KeysQuestion } from '#contracts/wire/datagram-key-set.js';
+import { DatagramTypes, encodeDatagram, peerId } from '#contracts/wire/datagram.js';
+import { sealTo } from '#contracts/keys/sealed-to.js';
+import { Subjects } from '#contracts/rpc/subjects.js';
 import { AgentFleet, wire } from '../testing/fleet.js';
 
 const NAMES = ['a', 'b', 'c'];

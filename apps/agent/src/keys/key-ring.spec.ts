@@ -3,9 +3,9 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { keyId, type KeysQuestion } from '#contracts/datagram-key-set.js';
-import { decodeDatagram, encodeDatagram } from '#contracts/datagram.js';
-import { sealTo } from '#contracts/sealed-to.js';
+import { keyId, type KeysQuestion } from '#contracts/wire/datagram-key-set.js';
+import { decodeDatagram, encodeDatagram } from '#contracts/wire/datagram.js';
+import { sealTo } from '#contracts/keys/sealed-to.js';
 import { KeyRing } from './key-ring.js';
 
 const [OLD, NEW, NEXT] = [1, 2, 3].map((n) => Buffer.alloc(32, n)) as [Buffer, Buffer, Buffer];

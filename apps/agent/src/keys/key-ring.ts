@@ -7,9 +7,9 @@ import {
   type KeysAnswer,
   type KeysInUse,
   type KeysQuestion,
-} from '#contracts/datagram-key-set.js';
-import type { DatagramKeys } from '#contracts/datagram.js';
-import { oneTimeBox } from '#contracts/sealed-to.js';
+} from '#contracts/wire/datagram-key-set.js';
+import type { DatagramKeys } from '#contracts/wire/datagram.js';
+import { oneTimeBox } from '#contracts/keys/sealed-to.js';
 import { reasonOf, type AgentLog } from '../log.js';
 import { writeDurably } from '../peers/durable-file.js';
 

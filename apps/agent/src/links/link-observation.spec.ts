@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { linkClass } from '#contracts/link.js';
-import { DetectionProfiles } from '#contracts/settings.js';
+import { linkClass } from '#contracts/wire/link.js';
+import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { DUE_SHARE, LinkObservations } from './link-observation.js';
 
 const n = DetectionProfiles.lan;

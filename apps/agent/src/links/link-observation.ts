@@ -1,6 +1,6 @@
-import { linkClass, type LinkClass } from '#contracts/link.js';
-import type { DetectionSettings } from '#contracts/settings.js';
-import { UNSENT_ERROR_MOST, type Unsent } from '#contracts/unsent.js';
+import { linkClass, type LinkClass } from '#contracts/wire/link.js';
+import type { DetectionSettings } from '#contracts/settings/settings.js';
+import { UNSENT_ERROR_MOST, type Unsent } from '#contracts/wire/unsent.js';
 import { LinkQuality } from './link-quality.js';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DetectionProfiles } from '#contracts/settings.js';
+import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { LinkObservations } from './link-observation.js';
 import { LinkQuality } from './link-quality.js';
 

@@ -1,4 +1,4 @@
-import type { RejoinCounts } from '#contracts/report.js';
+import type { RejoinCounts } from '#contracts/wire/report.js';
 
 /**
  * What makes the loop greet: its timer, another peer list, NATS back, an own link up, a lost peer that was heard, and

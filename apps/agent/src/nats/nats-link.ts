@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { inboxPrefix, isInbox } from '#contracts/names.js';
-import { proofOf } from '#contracts/nkey.js';
+import { inboxPrefix, isInbox } from '#contracts/node/names.js';
+import { proofOf } from '#contracts/keys/nkey.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** This agent's NATS user, as its enrolment gave it. */

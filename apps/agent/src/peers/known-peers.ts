@@ -1,5 +1,5 @@
-import type { PeerList } from '#contracts/peers.js';
-import { DetectionProfiles, type DetectionSettings } from '#contracts/settings.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import { DetectionProfiles, type DetectionSettings } from '#contracts/settings/settings.js';
 
 /** The list of peers that is in use, and what follows from it on this host. */
 export class KnownPeers {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isWireError } from '#contracts/errors.js';
-import type { Peer, PeerList } from '#contracts/peers.js';
-import { checkDetection, DetectionProfiles, type DetectionSettings } from '#contracts/settings.js';
+import type { Peer, PeerList } from '#contracts/wire/peers.js';
+import { checkDetection, DetectionProfiles, type DetectionSettings } from '#contracts/settings/settings.js';
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PeerList } from '#contracts/peers.js';
+import type { PeerList } from '#contracts/wire/peers.js';
 import { reasonOf } from '../log.js';
 import { writeDurably } from './durable-file.js';
 import { parsePeerList } from './parse-peer-list.js';

@@ -1,4 +1,4 @@
-import type { PeerList } from '#contracts/peers.js';
+import type { PeerList } from '#contracts/wire/peers.js';
 import { reasonOf, type AgentLog } from '../log.js';
 import type { PeerCache } from './peer-cache.js';
 import { parsePeerList, whyNotAccept } from './parse-peer-list.js';

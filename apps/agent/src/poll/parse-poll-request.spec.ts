@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { POLL_TARGETS } from '#contracts/poll.js';
+import { POLL_TARGETS } from '#contracts/wire/poll.js';
 import { parsePollRequest } from './parse-poll-request.js';
 
 const target = (name = 'b'): object => ({ name, networks: { management: '10.0.0.2' } });

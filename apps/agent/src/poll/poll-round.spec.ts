@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { peerId } from '#contracts/datagram.js';
-import type { PollAnswer, PollRequest } from '#contracts/poll.js';
+import { peerId } from '#contracts/wire/datagram.js';
+import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
 import { pollNumbers, PollRound, type PollProbe } from './poll-round.js';
 import { Polls } from './polls.js';
 

@@ -1,4 +1,4 @@
-import type { PollAnswer, PollRequest } from '#contracts/poll.js';
+import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
 
 /** Times in ms. */
 export const pollNumbers = {

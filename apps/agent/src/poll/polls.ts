@@ -1,5 +1,5 @@
-import { peerId } from '#contracts/datagram.js';
-import type { PollAnswer, PollRequest } from '#contracts/poll.js';
+import { peerId } from '#contracts/wire/datagram.js';
+import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
 import { PollRound, type PollProbe } from './poll-round.js';
 
 /** Requests that are worked on at once; one more is answered with an abstention, which accuses nobody. */

@@ -8,7 +8,7 @@ import {
   type PeerObservation,
   type Report,
   type RunningWorkload,
-} from '#contracts/report.js';
+} from '#contracts/wire/report.js';
 
 /** `networks` are sorted. */
 export interface ReportParts

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Leaving } from '#contracts/report.js';
+import type { Leaving } from '#contracts/wire/report.js';
 import { musterRoot } from '../config.js';
 
 /** Holds `reboot` or `poweroff`, written before the host's shutdown; for hosts without systemd. */

@@ -1,5 +1,5 @@
-import type { PeerList } from '#contracts/peers.js';
-import type { AgentMetrics, RejoinCounts } from '#contracts/report.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import type { AgentMetrics, RejoinCounts } from '#contracts/wire/report.js';
 import type { DropCounters } from '../wire/drop-counters.js';
 import { BUFFER_BYTES, type UdpSocket } from '../wire/udp-socket.js';
 

@@ -1,4 +1,4 @@
-import type { AgentMetrics, Leaving, Report } from '#contracts/report.js';
+import type { AgentMetrics, Leaving, Report } from '#contracts/wire/report.js';
 import type { AgentConfig } from '../config.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { KnownPeers } from '../peers/known-peers.js';

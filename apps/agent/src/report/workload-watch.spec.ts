@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RunningWorkload } from '#contracts/report.js';
+import type { RunningWorkload } from '#contracts/wire/report.js';
 import { WorkloadWatch } from './workload-watch.js';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,4 +1,4 @@
-import { asSentence, type RunningWorkload } from '#contracts/report.js';
+import { asSentence, type RunningWorkload } from '#contracts/wire/report.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** ms from the begin of a look to the next; the tool tells of its own starts and stops at once. */

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { decodeDatagram, peerId, type DatagramKeys } from '#contracts/datagram.js';
-import { POLL_TARGETS } from '#contracts/poll.js';
-import { parseReport } from '#contracts/report.js';
-import { DetectionProfiles, silence } from '#contracts/settings.js';
+import { decodeDatagram, peerId, type DatagramKeys } from '#contracts/wire/datagram.js';
+import { POLL_TARGETS } from '#contracts/wire/poll.js';
+import { parseReport } from '#contracts/wire/report.js';
+import { DetectionProfiles, silence } from '#contracts/settings/settings.js';
 import { parsePeerList } from '../peers/parse-peer-list.js';
 import { parsePollRequest } from '../poll/parse-poll-request.js';
 import { Datagrams } from '../wire/datagrams.js';

@@ -1,8 +1,14 @@
-import { encodeDatagram, peerId, type Datagram, type DatagramKeys, type DatagramType } from '#contracts/datagram.js';
-import type { PeerList } from '#contracts/peers.js';
-import type { PollRequest } from '#contracts/poll.js';
-import type { Report } from '#contracts/report.js';
-import { DetectionProfiles } from '#contracts/settings.js';
+import {
+  encodeDatagram,
+  peerId,
+  type Datagram,
+  type DatagramKeys,
+  type DatagramType,
+} from '#contracts/wire/datagram.js';
+import type { PeerList } from '#contracts/wire/peers.js';
+import type { PollRequest } from '#contracts/wire/poll.js';
+import type { Report } from '#contracts/wire/report.js';
+import { DetectionProfiles } from '#contracts/settings/settings.js';
 
 /** What is random in spoiled inputs. */
 export class Spoiler {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { DATAGRAM_BYTES, DatagramTypes, encodeDatagram, peerId, type Datagram } from '#contracts/datagram.js';
+import { DATAGRAM_BYTES, DatagramTypes, encodeDatagram, peerId, type Datagram } from '#contracts/wire/datagram.js';
 import { Datagrams, type Heard } from './datagrams.js';
 import { DropCounters } from './drop-counters.js';
 

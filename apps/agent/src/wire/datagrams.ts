@@ -6,7 +6,7 @@ import {
   type Datagram,
   type DatagramKeys,
   type DatagramType,
-} from '#contracts/datagram.js';
+} from '#contracts/wire/datagram.js';
 import type { DropCounters, DropReason } from './drop-counters.js';
 import type { Start } from './identities.js';
 import { Nonces } from './nonces.js';

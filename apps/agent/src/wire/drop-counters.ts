@@ -1,4 +1,4 @@
-import type { DatagramRefusal } from '#contracts/datagram.js';
+import type { DatagramRefusal } from '#contracts/wire/datagram.js';
 
 /** Why a datagram was ignored: it failed to decode, or it was not for us, not awaited, of the wrong network, or of a stranger. */
 export type DropReason =

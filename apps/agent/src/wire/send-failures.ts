@@ -1,4 +1,4 @@
-import type { DetectionSettings } from '#contracts/settings.js';
+import type { DetectionSettings } from '#contracts/settings/settings.js';
 
 /**
  * Intervals without a datagram that left, although some were to: in one, every peer is probed, so there is none on that

@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { isOfTheTarget } from '#contracts/send-errors.js';
+import { isOfTheTarget } from '#contracts/wire/send-errors.js';
 import { reasonOf, type AgentLog } from '../log.js';
 import { SendFailures } from './send-failures.js';
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { GateAnswer } from '#contracts/peers.js';
+import type { GateAnswer } from '#contracts/wire/peers.js';
 import { StatusSocket } from '../control/status-socket.js';
 import { withLock } from './lock.js';
 import { startWorkload, stopWorkload } from './orders.js';

@@ -1,4 +1,4 @@
-import { isRunningList, type RunningWorkload } from '#contracts/report.js';
+import { isRunningList, type RunningWorkload } from '#contracts/wire/report.js';
 import { runCommand, runningUnits } from './systemctl.js';
 import { allWorkloads } from './workload-files.js';
 

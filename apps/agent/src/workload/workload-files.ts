@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NAME_PATTERN } from '#contracts/names.js';
-import { isRunningList } from '#contracts/report.js';
+import { NAME_PATTERN } from '#contracts/node/names.js';
+import { isRunningList } from '#contracts/wire/report.js';
 import { musterRoot } from '../config.js';
 import { writeDurably } from '../peers/durable-file.js';
 

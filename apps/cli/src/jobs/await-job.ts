@@ -1,4 +1,4 @@
-import { isEndedJob, isSettledJob, type JobRecord } from '#contracts/job.js';
+import { isEndedJob, isSettledJob, type JobRecord } from '#contracts/job/job.js';
 import type { Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { watch } from '../watch.js';

@@ -1,4 +1,4 @@
-import { NODE_NAME_PATTERN } from '#contracts/names.js';
+import { NODE_NAME_PATTERN } from '#contracts/node/names.js';
 import type { NodeView } from '#contracts';
 import type { Run } from '../command.js';
 import { Failure, UsageFailure } from '../failure.js';

@@ -1,5 +1,5 @@
 import { POLL_TARGETS, type PollAnswer } from '#contracts';
-import { isCount } from '#contracts/wire-checks.js';
+import { isCount } from '#contracts/wire/wire-checks.js';
 
 /** No node has more. */
 const MOST_NETWORKS = 4;

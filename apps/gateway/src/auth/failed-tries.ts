@@ -1,4 +1,4 @@
-import { ipBytes } from '#contracts/ip-address.js';
+import { ipBytes } from '#contracts/node/ip-address.js';
 
 /** How tries that failed are counted, by where they came from. */
 export const FailedTryNumbers = {

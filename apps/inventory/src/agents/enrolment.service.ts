@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { issueAgentCredentials, readAgentsKey, type AgentsKey } from '#bus';
-import { publicKeyOf } from '#contracts/nkey.js';
+import { publicKeyOf } from '#contracts/keys/nkey.js';
 import { MusterError, type AgentEnrolment, type NodeRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';

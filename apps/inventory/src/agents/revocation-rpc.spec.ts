@@ -11,7 +11,7 @@ import {
   type EventMap,
   type NodeView,
 } from '#contracts';
-import { publicKeyOf } from '#contracts/nkey.js';
+import { publicKeyOf } from '#contracts/keys/nkey.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;

@@ -1,4 +1,4 @@
-import { MAX_LINE } from '#bus/line-splitter.js';
+import { MAX_LINE } from '#bus/streams/line-splitter.js';
 
 /** A batch goes out at this many characters … */
 const BATCH_CHARS = 64 * 1024;

@@ -15,7 +15,7 @@ import {
   type Revocable,
 } from './nats-accounts.js';
 import { listenAddress, natsConfig, type NatsConfigOptions } from './nats-config.js';
-import { keyPair } from '#contracts/nkey.js';
+import { keyPair } from '#contracts/keys/nkey.js';
 import { userKinds } from './permissions.js';
 import { newRevokerKey, readRevokerKey } from './revoker-key.js';
 

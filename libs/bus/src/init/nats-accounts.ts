@@ -2,7 +2,7 @@ import { encodeAccount, encodeOperator, encodeUser, newScopedSigner, type Permis
 import { createAccount, createOperator, createUser } from '@nats-io/nkeys';
 import type { BusCredentials } from '../types.js';
 import type { AgentsKey } from './agents-key.js';
-import { keyPair, seedOf } from '#contracts/nkey.js';
+import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { agentPermissions, userPermissions, type Permissions, type UserKind } from './permissions.js';
 import { revokerPermissions, type RevokerKey } from './revoker-key.js';
 

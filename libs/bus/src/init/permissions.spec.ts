@@ -14,9 +14,9 @@ import {
   type Bus,
   type BusCredentials,
 } from '../index.js';
-import { keyPair, seedOf } from '#contracts/nkey.js';
-import { lastMessage } from '../jetstream-api.js';
-import { Link, natsOptions } from '../link.js';
+import { keyPair, seedOf } from '#contracts/keys/nkey.js';
+import { lastMessage } from '../nats/jetstream-api.js';
+import { Link, natsOptions } from '../nats/link.js';
 import { silentLog } from '../types.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 

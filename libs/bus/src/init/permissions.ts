@@ -9,7 +9,7 @@ import {
   type BucketName,
   type ServiceName,
 } from '#contracts';
-import { bucketStream } from '../kv-keys.js';
+import { bucketStream } from '../kv/kv-keys.js';
 
 /** Of a NATS user: what is not allowed is refused. */
 export interface Permissions {

@@ -1,6 +1,6 @@
 import { createAccount, createOperator } from '@nats-io/nkeys';
 import { inboxPrefix } from '#contracts';
-import { keyPair, seedOf } from '#contracts/nkey.js';
+import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import type { Permissions } from './permissions.js';
 import { readKeyFile } from './read-key-file.js';
 

@@ -1,4 +1,4 @@
-import type { NodeRecord } from '../node.js';
+import type { NodeRecord } from '../node/node.js';
 
 /** A healthy node for specs: Allocated and Discovered unless said otherwise; its name is `<label>-<serial>`. */
 export function aNode(name: string, o: Partial<NodeRecord> = {}): NodeRecord {

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { MusterError } from '#contracts';
+import type { BusCredentials } from '../types.js';
+
+/** A credentials file as written by `muster init`: `{"user", "seed", "jwt"}`. CONFIG_INVALID names the file and what is wrong. */
+export function readCredentials(file: string): BusCredentials {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (e) {
+    throw new MusterError('CONFIG_INVALID', `credentials ${file}: ${(e as Error).message}`, {}, { cause: e });
+  }
+  let read: Partial<BusCredentials> | null;
+  try {
+    read = JSON.parse(text) as Partial<BusCredentials> | null;
+  } catch {
+    // Its text may hold the seed: the parser's message would quote it.
+    throw new MusterError('CONFIG_INVALID', `credentials ${file}: not JSON`);
+  }
+  const { user, seed, jwt } = read ?? {};
+  if (typeof user !== 'string' || typeof seed !== 'string' || typeof jwt !== 'string')
+    throw new MusterError('CONFIG_INVALID', `credentials ${file}: {"user", "seed", "jwt"} expected`);
+  return { user, seed, jwt };
+}

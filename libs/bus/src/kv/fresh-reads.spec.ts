@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FreshReads } from './fresh-reads.js';
+import { connectBus, type Bus } from '../index.js';
+import { startTestNats, type TestNats } from '../testing/nats.js';
+
+interface Thing {
+  n: number;
+}
+
+describe('reads out of a view', () => {
+  /** A bucket whose questions are answered by hand, and a view that shows as much as it is told. */
+  function byHand() {
+    const questions: ((end: number) => void)[] = [];
+    const asked: number[] = [];
+    let shown = Infinity;
+    const reads = new FreshReads<Thing>(
+      {
+        get: (key) => Promise.resolve({ key, value: { n: 99 }, revision: 99 }),
+        lastRevision: () => new Promise((resolve) => questions.push(resolve)),
+      },
+      {
+        get: (key) => ({ key, value: { n: 1 }, revision: 1 }),
+        revision: 1,
+        shows: (revision) => {
+          asked.push(revision);
+          return Promise.resolve(revision <= shown);
+        },
+      },
+    );
+    /** Resolves once there was the n-th question. */
+    const asks = (n: number): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => (questions.length >= n ? resolve() : void setImmediate(look));
+        look();
+      });
+    return { reads, questions, asked, asks, behind: (revision: number) => (shown = revision) };
+  }
+
+  it('are not answered by a question that was asked before they began, and share the next one', async () => {
+    const h = byHand();
+    const first = h.reads.get('a');
+    const later = [h.reads.get('a'), h.reads.get('b'), h.reads.get('c')];
+    expect(h.questions).toHaveLength(1);
+    h.questions[0]?.(5);
+    await first;
+    await h.asks(2);
+    expect(h.asked).toEqual([5]);
+    expect(h.questions).toHaveLength(2);
+    h.questions[1]?.(8);
+    await Promise.all(later);
+    expect(h.asked).toEqual([5, 8, 8, 8]);
+    void h.reads.get('a');
+    expect(h.questions).toHaveLength(3);
+  });
+
+  it('go to the bucket where the view is too far behind', async () => {
+    const h = byHand();
+    h.behind(4);
+    const read = h.reads.get('a');
+    h.questions[0]?.(5);
+    expect((await read)?.value.n).toBe(99);
+  });
+});
+
+describe('with a server', () => {
+  let nats: TestNats;
+  let writer: Bus;
+  let reader: Bus;
+
+  beforeAll(async () => {
+    nats = await startTestNats();
+    writer = await connectBus({ name: 'writer', servers: [nats.url] });
+    reader = await connectBus({ name: 'reader', servers: [nats.url] });
+    await writer.createBuckets();
+  });
+
+  afterAll(async () => {
+    await reader?.close();
+    await writer?.close();
+    await nats?.stop();
+  });
+
+  it('who was told of a write finds it, through the view of any process', async () => {
+    const [theirs, ours] = [writer.bucket<Thing>('nodes'), reader.bucket<Thing>('nodes')];
+    // The last message is then a deletion of what the view has never known.
+    await theirs.delete('gone', await theirs.create('gone', { n: 0 }));
+    const view = await ours.view();
+    expect(await ours.lastRevision()).toBe(2);
+    expect(await ours.lastRevision(1)).toBe(2);
+    expect(await ours.lastRevision(2)).toBe(2);
+    expect(view.revision).toBe(2);
+    let fromBucket = 0;
+    const reads = new FreshReads<Thing>(
+      { lastRevision: (known) => ours.lastRevision(known), get: (key) => (fromBucket++, ours.get(key)) },
+      view,
+    );
+    let revision = await theirs.create('a', { n: 0 });
+    for (let n = 1; n <= 300; n++) {
+      revision = await theirs.update('a', { n }, revision);
+      const found = await Promise.all([reads.get('a'), reads.get('a'), reads.get('b')]);
+      expect(found.map((e) => e?.value.n)).toEqual([n, n, undefined]);
+    }
+    await theirs.delete('a');
+    expect(await reads.get('a')).toBeUndefined();
+    expect(fromBucket).toBe(0);
+    await view.close();
+  });
+});

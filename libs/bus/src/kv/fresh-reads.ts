@@ -1,0 +1,58 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KvBucket } from './kv-bucket.js';
+import type { KvView } from './kv-view.js';
+import type { Entry } from '../types.js';
+
+/** A view that is further behind than this, ms, is not waited for: the key is then read. */
+const BEHIND_MS = 250;
+
+/** Between the starts of two questions, ms, while more reads come than one at a time. */
+const GAP_MS = 5;
+
+/**
+ * Single keys out of a view, as fresh as reads of the bucket: whoever has been told of a write, by whichever process,
+ * finds it. Each read waits until the view shows all that the bucket held at a moment after the read began. All who ask
+ * at the same time share one question for where the bucket ends, so that a busy reader costs the server next to nothing.
+ */
+export class FreshReads<T> {
+  private asking: Promise<number> | undefined;
+  private askedAt = 0;
+  private next: Promise<number> | undefined;
+
+  constructor(
+    private readonly bucket: Pick<KvBucket<T>, 'get' | 'lastRevision'>,
+    private readonly view: Pick<KvView<T>, 'get' | 'shows' | 'revision'>,
+  ) {}
+
+  /** @throws MusterError as a read of the bucket */
+  async get(key: string): Promise<Entry<T> | undefined> {
+    const end = await this.end();
+    return (await this.view.shows(end, BEHIND_MS)) ? this.view.get(key) : this.bucket.get(key);
+  }
+
+  /** A question that is under way may have been answered before this read began: the next one is shared. */
+  private end(): Promise<number> {
+    if (this.next) return this.next;
+    if (!this.asking) return this.ask();
+    this.next = this.askNext(this.asking);
+    return this.next;
+  }
+
+  private async askNext(before: Promise<number>): Promise<number> {
+    await Promise.allSettled([before]);
+    const left = this.askedAt + GAP_MS - performance.now();
+    if (left > 0) await pause(left);
+    return this.ask();
+  }
+
+  private ask(): Promise<number> {
+    this.next = undefined;
+    this.askedAt = performance.now();
+    const asking = this.bucket.lastRevision(this.view.revision).finally(() => {
+      if (this.asking === asking) this.asking = undefined;
+    });
+    this.asking = asking;
+    return asking;
+  }
+}

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectBus, type Bus } from '../index.js';
+import { startTestNats, type TestNats } from '../testing/nats.js';
+import { startProxy, type TestProxy } from '../testing/proxy.js';
+
+interface Thing {
+  n: number;
+}
+
+let nats: TestNats;
+let bus: Bus;
+let other: Bus;
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  bus = await connectBus({ name: 'spec', servers: [nats.url] });
+  other = await connectBus({ name: 'other', servers: [nats.url] });
+  await Promise.all([bus.createBuckets(), other.createBuckets()]);
+});
+
+afterAll(async () => {
+  await bus?.close();
+  await other?.close();
+  await nats?.stop();
+});
+
+describe('a bucket', () => {
+  it('creates, reads and updates by compare-and-set only', async () => {
+    const things = bus.bucket<Thing>('nodes');
+    const first = await things.create('a.b', { n: 1 });
+    expect(await things.get('a.b')).toEqual({ key: 'a.b', value: { n: 1 }, revision: first });
+    await expect(things.create('a.b', { n: 2 })).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
+    const second = await things.update('a.b', { n: 2 }, first);
+    expect(second).toBeGreaterThan(first);
+    await expect(things.update('a.b', { n: 3 }, first)).rejects.toMatchObject({ code: 'REVISION_CONFLICT' });
+  });
+
+  it('takes a deleted value for none, and lets it be created again with a higher revision', async () => {
+    const things = bus.bucket<Thing>('nodes');
+    const first = await things.create('gone', { n: 1 });
+    await things.delete('gone');
+    expect(await things.get('gone')).toBeUndefined();
+    expect((await things.list()).map((e) => e.key)).not.toContain('gone');
+    expect(await things.create('gone', { n: 2 })).toBeGreaterThan(first);
+  });
+
+  it('has pairs of names for keys, and lists them as they were given', async () => {
+    const things = bus.bucket<Thing>('workers');
+    await things.create('x=a.1~b-2', { n: 1 });
+    expect((await things.list()).map((e) => e.key)).toEqual(['x=a.1~b-2']);
+    await expect(things.create('a/b', { n: 1 })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  it('lists an empty bucket', async () => {
+    expect(await bus.bucket('secrets').list()).toEqual([]);
+  });
+
+  it('loses no mutation of many writers', async () => {
+    const add = (b: Bus) => b.bucket<Thing>('settings').mutate('sum', (e) => ({ n: (e?.value.n ?? 0) + 1 }));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 ? bus : other)));
+    expect((await bus.bucket<Thing>('settings').get('sum'))?.value).toEqual({ n: 20 });
+  });
+});
+
+describe('a bucket whose connection was closed', () => {
+  it('is not waited for: nothing comes back that was closed', async () => {
+    const closed = await connectBus({ name: 'closed', servers: [nats.url] });
+    const things = closed.bucket<Thing>('nodes');
+    await things.get('a');
+    await closed.close();
+    const begun = performance.now();
+    for (const work of [things.get('a'), things.create('b', { n: 1 })])
+      await expect(work).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
+    expect(performance.now() - begun).toBeLessThan(4000);
+  });
+});
+
+describe('a write whose acknowledgement is lost', () => {
+  let proxy: TestProxy;
+  let far: Bus;
+  beforeAll(async () => {
+    proxy = await startProxy(nats.url);
+    far = await connectBus({ name: 'far', servers: [proxy.url] });
+    await far.bucket('jobs').list();
+  });
+  afterAll(async () => {
+    await far?.close();
+    await proxy?.close();
+  });
+
+  /** Lets `write` reach the server, but not the server's answer; resolves when the server has carried it out. */
+  async function loseAnswer<R>(write: () => Promise<R>, meanwhile?: () => Promise<unknown>): Promise<R> {
+    const watched = new Promise<void>((resolve) => {
+      let live = false;
+      const watch = other.bucket('jobs').watch({
+        onChange: () => live && (void watch.close(), resolve()),
+        onLive: () => {
+          live = true;
+          proxy.mute();
+          written = write();
+          written.catch(() => undefined);
+        },
+      });
+    });
+    let written: Promise<R> | undefined;
+    await watched;
+    await meanwhile?.();
+    proxy.cut();
+    proxy.heal();
+    return written!;
+  }
+
+  it('is adopted: it was stored once, and its revision is returned', async () => {
+    const jobs = far.bucket<Thing>('jobs');
+    const first = await jobs.create('a', { n: 1 });
+    const second = await loseAnswer(() => jobs.update('a', { n: 2 }, first));
+    expect(await other.bucket<Thing>('jobs').get('a')).toEqual({ key: 'a', value: { n: 2 }, revision: second });
+  });
+
+  it('is adopted after the server was killed and has forgotten its answers', async () => {
+    const jobs = far.bucket<Thing>('jobs');
+    const created = await loseAnswer(
+      () => jobs.create('b', { n: 1 }),
+      () => nats.restart(),
+    );
+    expect(await jobs.get('b')).toEqual({ key: 'b', value: { n: 1 }, revision: created });
+  });
+
+  it('does not undo what another wrote after it', async () => {
+    const jobs = far.bucket<Thing>('jobs');
+    const first = await jobs.create('c', { n: 1 });
+    const mine = await loseAnswer(
+      () => jobs.update('c', { n: 2 }, first),
+      () => other.bucket<Thing>('jobs').mutate('c', (e) => ({ n: e!.value.n + 10 })),
+    );
+    const now = await jobs.get('c');
+    expect(now?.value).toEqual({ n: 12 });
+    expect(now?.revision).toBeGreaterThan(mine);
+  });
+});
+
+describe('a bucket that does not exist yet', () => {
+  it('is waited for', async () => {
+    const fresh = await startTestNats();
+    const [early, maker] = await Promise.all([
+      connectBus({ name: 'early', servers: [fresh.url] }),
+      connectBus({ name: 'maker', servers: [fresh.url] }),
+    ]);
+    const created = early.bucket<Thing>('nodes').create('a', { n: 1 });
+    const listed = early.bucket<Thing>('settings').list();
+    const live = early.bucket<Thing>('incidents').view();
+    await maker.createBuckets();
+    expect(await created).toBeGreaterThan(0);
+    expect(await listed).toEqual([]);
+    expect((await live).entries()).toEqual([]);
+    await early.close();
+    await maker.close();
+    await fresh.stop();
+  });
+});

@@ -1,0 +1,88 @@
+import type { WatchOptions } from './kv-watch.js';
+import type { Closable, Entry, Watch } from '../types.js';
+
+/** A bucket's values at hand, kept current by a watch. Good for looking, never for deciding a write. */
+export class KvView<T> implements Closable {
+  private readonly values = new Map<string, Entry<T>>();
+  private readonly listeners = new Set<(key: string, value: T | undefined) => void>();
+  private readonly waiting = new Set<() => void>();
+  private source: Watch | undefined;
+  private highest = 0;
+
+  private constructor() {}
+
+  static async open<T>(watch: (o: WatchOptions<T>) => Watch): Promise<KvView<T>> {
+    const view = new KvView<T>();
+    await new Promise<void>((resolve) => {
+      view.source = watch({
+        onChange: (key, value, revision) => view.take(key, value, revision),
+        onSeen: (revision) => view.seen(revision),
+        onLive: () => {
+          resolve();
+          view.tellWaiting();
+        },
+      });
+    });
+    return view;
+  }
+
+  /** False: there may be changes that have not been seen. */
+  get live(): boolean {
+    return this.source?.live ?? false;
+  }
+
+  /** The highest that was seen: while the view is live, it shows every write up to this one. */
+  get revision(): number {
+    return this.highest;
+  }
+
+  /** Resolves to true once it is live and shows every write up to `revision`, to false when `ms` passed before. */
+  async shows(revision: number, ms: number): Promise<boolean> {
+    const does = (): boolean => this.live && this.highest >= revision;
+    if (does()) return true;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(look);
+        resolve(does());
+      };
+      const timer = setTimeout(end, ms);
+      const look = (): void => void (does() && end());
+      this.waiting.add(look);
+    });
+  }
+
+  get(key: string): Entry<T> | undefined {
+    return this.values.get(key);
+  }
+
+  entries(): Entry<T>[] {
+    return [...this.values.values()];
+  }
+
+  /** `value` undefined: deleted. Returns how to stop it. */
+  onChange(fn: (key: string, value: T | undefined) => void): () => void {
+    this.listeners.add(fn);
+    return () => this.listeners.delete(fn);
+  }
+
+  async close(): Promise<void> {
+    this.listeners.clear();
+    await this.source?.close();
+  }
+
+  private take(key: string, value: T | undefined, revision: number): void {
+    if (value === undefined) this.values.delete(key);
+    else this.values.set(key, { key, value, revision });
+    for (const fn of [...this.listeners]) fn(key, value);
+  }
+
+  private seen(revision: number): void {
+    this.highest = Math.max(this.highest, revision);
+    this.tellWaiting();
+  }
+
+  private tellWaiting(): void {
+    for (const look of [...this.waiting]) look();
+  }
+}

@@ -1,0 +1,290 @@
+import { randomBytes } from 'node:crypto';
+import { MusterError, type LeaseView } from '#contracts';
+import type { Bus } from '../bus.js';
+import type { KvBucket } from '../kv/kv-bucket.js';
+import { leaseServerRefusal } from './lease-server.js';
+import {
+  decideLease,
+  initialLease,
+  isHeld,
+  lapse,
+  read,
+  refused,
+  sending,
+  unanswered,
+  unread,
+  validUntil,
+  written,
+  type LeaseAttempt,
+  type LeaseRecord,
+  type LeaseState,
+} from './lease-decide.js';
+
+export interface LeaseOptions {
+  /** Key in bucket `leases`: `fencer`, `conductor`, `detector`, `job.<id>`. */
+  name: string;
+  /** Instance that contends. */
+  holder: string;
+  /** @default 5000 on a single server, 14000 on a cluster (Raft elections take 5–10 s) */
+  ttlMs?: number;
+}
+
+export type LeaseListener = (event: 'acquired' | 'lost', token: number) => void;
+
+const TTL_SINGLE_MS = 5_000;
+const TTL_CLUSTER_MS = 14_000;
+/** An answer that takes longer is in doubt: the key is read to learn what became of the write. */
+const ANSWER_MS = 1_000;
+
+const clock = (): bigint => process.hrtime.bigint();
+
+/**
+ * The right to act, on one key of bucket `leases`, by compare-and-set and monotonic clocks only. It fails closed:
+ * without NATS it ends by its own deadline, and it is judged at each use, so that a process that was stopped finds
+ * it ended when it wakes.
+ */
+export class Lease {
+  private state: LeaseState;
+  private readonly store: KvBucket<LeaseRecord>;
+  private readonly listeners = new Set<LeaseListener>();
+  private announced: number | undefined;
+  private running: Promise<void> | undefined;
+  private stopping = false;
+  private wake: (() => void) | undefined;
+  private complained = false;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly options: LeaseOptions,
+  ) {
+    const ttlMs = options.ttlMs ?? (bus.nc.info?.cluster === undefined ? TTL_SINGLE_MS : TTL_CLUSTER_MS);
+    this.state = initialLease(options.holder, randomBytes(8).toString('hex'), ttlMs);
+    this.store = bus.bucket<LeaseRecord>('leases');
+  }
+
+  /** Contends from now on. @throws CONFIG_INVALID on a cluster whose server is too old to be a lock service. */
+  start(): void {
+    const refusal = leaseServerRefusal(this.bus.nc.info);
+    if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
+    this.running ??= this.run();
+  }
+
+  /** Valid now. */
+  get held(): boolean {
+    return isHeld(this.state, clock());
+  }
+
+  /** Fencing token of the present or last term; 0 before the first. Only grows. */
+  get token(): number {
+    return this.state.term?.token ?? this.announced ?? this.last;
+  }
+  private last = 0;
+
+  /** CLOCK_MONOTONIC ns at which the term ends unless it is renewed; 0 where none is held. */
+  get validUntil(): bigint {
+    return this.held ? validUntil(this.state) : 0n;
+  }
+
+  /** The token, right before an act. @throws LEASE_LOST */
+  check(): number {
+    if (!this.held || this.state.term === undefined)
+      throw new MusterError('LEASE_LOST', `the lease ${this.options.name} is not held by this process`, {
+        lease: this.options.name,
+      });
+    return this.state.term.token;
+  }
+
+  /** `lost` may come late after a pause: use {@link check} before acting. Returns the way to stop listening. */
+  on(listener: LeaseListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Resolves with the token as soon as the lease is held. Stays open where it never is. */
+  whenHeld(): Promise<number> {
+    if (this.held) return Promise.resolve(this.check());
+    return new Promise((resolve) => {
+      const off = this.on((event, token) => {
+        if (event !== 'acquired') return;
+        off();
+        resolve(token);
+      });
+    });
+  }
+
+  /**
+   * Stops contending and gives the lease up, so that another takes it at once. The key stays, with an empty holder,
+   * unless `forget` (leases of jobs, which nobody will contend for again); tokens grow in both cases.
+   */
+  async stop(o: { forget?: boolean } = {}): Promise<void> {
+    this.stopping = true;
+    this.wake?.();
+    await this.running;
+    this.running = undefined;
+    const term = this.state.term;
+    if (term === undefined) return;
+    this.end();
+    try {
+      if (o.forget === true) await this.store.delete(this.options.name, term.revision);
+      else {
+        const nonce = `${this.state.process}.${this.state.counter + 1}`;
+        const record: LeaseRecord = { holder: '', token: term.token, nonce, ttlMs: this.state.ttlMs };
+        await this.store.update(this.options.name, record, term.revision);
+      }
+    } catch (error) {
+      // Not given up: it runs out by itself, others wait for that.
+      this.bus.log.info(
+        { lease: this.options.name, reason: MusterError.from(error).message },
+        'lease was not released',
+      );
+    }
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      const now = clock();
+      const action = decideLease(this.state, now);
+      if (action.do === 'lapse') this.lapse();
+      else if (action.do === 'wait') await this.wait(action.untilNs);
+      else if (action.do === 'read') await this.read();
+      else this.write(action.attempt);
+    }
+    // A write under way must be known before the key is given up.
+    while (this.state.writing) await this.wait(clock() + 20_000_000n);
+  }
+
+  private lapse(): void {
+    this.end();
+    this.state = lapse(this.state);
+  }
+
+  /** Tells the end of a term that was announced. */
+  private end(): void {
+    const token = this.announced;
+    if (token === undefined) return;
+    this.announced = undefined;
+    this.last = token;
+    const { term: _over, ...rest } = this.state;
+    this.state = rest;
+    this.bus.log.warn({ lease: this.options.name, token }, 'lease ended');
+    for (const listener of this.listeners) listener('lost', token);
+  }
+
+  private async read(): Promise<void> {
+    const answer = await inTime(this.store.get(this.options.name));
+    if (answer === 'late' || answer instanceof Error) this.state = unread(this.state, clock());
+    else this.moveTo(read(this.state, answer.value, clock()));
+    this.complain(answer instanceof Error ? answer : undefined);
+  }
+
+  private write(a: LeaseAttempt): void {
+    if (a.kind === 'acquire' && leaseServerRefusal(this.bus.nc.info) !== undefined) {
+      this.complain(new MusterError('CONFIG_INVALID', leaseServerRefusal(this.bus.nc.info) ?? ''));
+      this.state = unread(this.state, clock());
+      return;
+    }
+    this.state = sending(this.state, a);
+    const sent =
+      a.basis === 0
+        ? this.store.create(this.options.name, a.record, { timeoutMs: ANSWER_MS })
+        : this.store.update(this.options.name, a.record, a.basis, { timeoutMs: ANSWER_MS });
+    let inTime = true;
+    const timer = setTimeout(() => {
+      inTime = false;
+      this.moveTo(unanswered(this.state));
+    }, ANSWER_MS);
+    sent
+      .then(
+        (revision) => this.moveTo(written(this.state, a, revision)),
+        (error: unknown) => {
+          const failure = MusterError.from(error);
+          if (failure.code === 'REVISION_CONFLICT') this.moveTo(refused(this.state, a));
+          else if (inTime) this.moveTo(unanswered(this.state));
+          this.complain(failure.code === 'REVISION_CONFLICT' ? undefined : failure);
+        },
+      )
+      .finally(() => clearTimeout(timer));
+  }
+
+  /** Takes over a new state, and tells what it means to those who hold on to the lease. */
+  private moveTo(next: LeaseState): void {
+    const token = next.term?.token;
+    if (this.announced !== undefined && token !== this.announced) this.end();
+    this.state = next;
+    if (token !== undefined && this.announced === undefined && isHeld(next, clock()) && !this.stopping) {
+      this.announced = token;
+      this.bus.log.info({ lease: this.options.name, token }, 'lease held');
+      for (const listener of this.listeners) listener('acquired', token);
+    }
+    this.wake?.();
+  }
+
+  /** Once per trouble, not twice a second. */
+  private complain(error: Error | undefined): void {
+    if (error !== undefined && !this.complained)
+      this.bus.log.warn({ lease: this.options.name, reason: error.message }, 'lease cannot be read or written');
+    this.complained = error !== undefined;
+  }
+
+  private wait(untilNs: bigint): Promise<void> {
+    const ms = Math.max(1, Math.ceil(Number(untilNs - clock()) / 1e6));
+    return new Promise((resolve) => {
+      const go = (): void => {
+        clearTimeout(timer);
+        this.wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(go, ms);
+      this.wake = go;
+    });
+  }
+
+  /** All leases as seen from here, for status pages: reading it gives no right to anything. */
+  static async view(bus: Bus): Promise<LeaseViewer> {
+    const bucket = bus.bucket<LeaseRecord>('leases');
+    const seenAt = new Map<string, { revision: number; at: number }>();
+    const note = (key: string, revision: number): void => {
+      if (seenAt.get(key)?.revision !== revision) seenAt.set(key, { revision, at: performance.now() });
+    };
+    const view = await bucket.view();
+    for (const entry of view.entries()) note(entry.key, entry.revision);
+    const off = view.onChange(() => {
+      for (const entry of view.entries()) note(entry.key, entry.revision);
+    });
+    return {
+      list: () =>
+        view.entries().map((entry) => ({
+          name: entry.key,
+          ...(entry.value.holder === '' ? {} : { holder: entry.value.holder }),
+          token: entry.value.token,
+          ageMs: Math.round(performance.now() - (seenAt.get(entry.key)?.at ?? performance.now())),
+        })),
+      close: async () => {
+        off();
+        await view.close();
+      },
+    };
+  }
+}
+
+export interface LeaseViewer {
+  list(): LeaseView[];
+  close(): Promise<void>;
+}
+
+/** The answer, the failure, or `late` where it takes longer than {@link ANSWER_MS}. */
+async function inTime<T>(answer: Promise<T>): Promise<{ value: T } | Error | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ANSWER_MS);
+  });
+  const settled = answer.then(
+    (value) => ({ value }),
+    (error: unknown) => MusterError.from(error),
+  );
+  try {
+    return await Promise.race([settled, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

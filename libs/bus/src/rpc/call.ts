@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import {
+  MusterError,
+  Subjects,
+  isInbox,
+  isWireError,
+  type RpcAnswer,
+  type RpcRequest,
+  type RpcVerb,
+  type ServiceName,
+} from '#contracts';
+import type { Link } from '../nats/link.js';
+import type { Closable } from '../types.js';
+
+/** `inventory.nodes.list` → `muster.rpc.inventory.nodes.list` */
+export function rpcSubject(verb: RpcVerb): string {
+  const dot = verb.indexOf('.');
+  return Subjects.rpc(verb.slice(0, dot) as ServiceName, verb.slice(dot + 1));
+}
+
+interface NestAnswer {
+  response?: unknown;
+  err?: unknown;
+}
+
+/**
+ * Request to a Nest service in Nest's envelope. NO_RESPONDER when no replica listens, TIMEOUT when one is frozen (it may
+ * have done the work), BUS_UNAVAILABLE without a connection, else the service's own error.
+ */
+export async function call<V extends RpcVerb>(
+  link: Link,
+  verb: V,
+  request: RpcRequest<V>,
+  timeoutMs: number,
+): Promise<RpcAnswer<V>> {
+  const subject = rpcSubject(verb);
+  const envelope = JSON.stringify({ pattern: subject, data: request, id: randomUUID() });
+  const msg = await link.request(subject, envelope, { timeoutMs });
+  const answer = msg.json<NestAnswer>();
+  if (answer.err !== undefined && answer.err !== null) throw remoteError(answer.err, subject);
+  return answer.response as RpcAnswer<V>;
+}
+
+const remoteError = (err: unknown, subject: string): MusterError => {
+  if (isWireError(err)) return MusterError.from(err);
+  const inner = (err as { message?: unknown }).message;
+  return new MusterError('INTERNAL', typeof inner === 'string' ? inner : JSON.stringify(err), { subject });
+};
+
+/** Plain JSON request. As {@link call}, without the envelope. */
+export async function ask<A>(link: Link, subject: string, request: unknown, timeoutMs: number): Promise<A> {
+  const msg = await link.request(subject, JSON.stringify(request ?? {}), { timeoutMs });
+  const answer = msg.json<unknown>();
+  if (isWireError(answer)) throw MusterError.from(answer);
+  return answer as A;
+}
+
+/**
+ * Answers plain JSON requests; what the handler throws travels as WireError with `ok: false`. Closing waits for those
+ * in work.
+ */
+export function answer<Q, A>(
+  link: Link,
+  subject: string,
+  fn: (request: Q, subject: string) => Promise<A> | A,
+  o: { queue?: string } = {},
+): Closable {
+  return answerText(link, subject, (text, at) => fn(readJson(text) as Q, at), o);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text) as unknown;
+  } catch (e) {
+    throw new MusterError('BAD_REQUEST', 'the request is not JSON', {}, { cause: e });
+  }
+}
+
+/** As {@link answer}, where the handler reads the request itself: it also sees what is no JSON. */
+export function answerText<A>(
+  link: Link,
+  subject: string,
+  fn: (request: string, subject: string) => Promise<A> | A,
+  o: { queue?: string } = {},
+): Closable {
+  const inWork = new Set<Promise<void>>();
+  const reply = async (text: string, at: string): Promise<string> => {
+    try {
+      return JSON.stringify((await fn(text, at)) ?? {});
+    } catch (e) {
+      const error = MusterError.from(e);
+      if (error.code === 'INTERNAL') link.log.error({ err: e, subject: at }, 'a request failed');
+      return JSON.stringify({ ok: false, ...error.toJSON() });
+    }
+  };
+  const sub = link.nc.subscribe(subject, {
+    ...o,
+    callback: (err, msg) => {
+      if (err) {
+        link.log.error({ err, subject }, 'cannot answer on this subject');
+        return;
+      }
+      if (msg.reply && !isInbox(msg.reply)) {
+        link.log.warn({ subject: msg.subject, reply: msg.reply }, 'not carried out: its answer is to go to no inbox');
+        return;
+      }
+      const work = reply(msg.string(), msg.subject)
+        .then((text) => {
+          if (!link.closed) msg.respond(text);
+        })
+        .catch((e: unknown) => link.log.warn({ err: e, subject }, 'an answer was lost'))
+        .finally(() => inWork.delete(work));
+      inWork.add(work);
+    },
+  });
+  return {
+    async close() {
+      if (!sub.isClosed() && !link.closed) sub.unsubscribe();
+      await Promise.all([...inWork]);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  NoRespondersError,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { busFailure, busUnavailable } from '../nats/failures.js';
+
+interface Waiting {
+  subject: string;
+  resolve(msg: Msg): void;
+  reject(e: unknown): void;
+  timer: NodeJS.Timeout;
+}
+
+/** What the server sends in place of an answer where nobody listens. */
+const NO_RESPONDERS = 503;
+
+/**
+ * Requests over one connection, whose answers all come in by one subscription. The client's own makes an Error, with
+ * its stack, and two races of promises for each request that succeeds: half of the time that a request takes here.
+ */
+export class Requests {
+  private readonly waiting = new Map<string, Waiting>();
+  private sub: Subscription | undefined;
+  private count = 0;
+
+  /** @param inbox a subject of our own, under which the answers come */
+  constructor(
+    private readonly nc: NatsConnection,
+    private readonly inbox: string,
+  ) {}
+
+  /** @throws MusterError TIMEOUT, NO_RESPONDER, FORBIDDEN, BUS_UNAVAILABLE */
+  send(subject: string, payload: Uint8Array | string, o: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg> {
+    return new Promise((resolve, reject) => {
+      const token = (this.count++).toString(36);
+      const timer = setTimeout(() => this.take(token)?.reject(busFailure(new TimeoutError(), subject)), o.timeoutMs);
+      this.waiting.set(token, { subject, resolve, reject, timer });
+      try {
+        this.sub ??= this.listen();
+        this.nc.publish(subject, payload, {
+          reply: `${this.inbox}.${token}`,
+          ...(o.headers && { headers: o.headers }),
+        });
+      } catch (e) {
+        this.take(token)?.reject(busFailure(e, subject));
+      }
+    });
+  }
+
+  /** The server's word that something may not be published or heard: it names the subject, not the message. */
+  refused(e: Error): void {
+    if (!(e instanceof PermissionViolationError)) return;
+    const ours = e.operation === 'subscription' && e.subject === `${this.inbox}.*`;
+    for (const [token, w] of this.waiting)
+      if (ours || (e.operation === 'publish' && e.subject === w.subject))
+        this.take(token)?.reject(busFailure(e, w.subject));
+  }
+
+  /** The connection broke: whether they were carried out is not known. */
+  broken(): void {
+    for (const [token, w] of this.waiting) this.take(token)?.reject(busUnavailable(w.subject));
+  }
+
+  private listen(): Subscription {
+    const prefix = this.inbox.length + 1;
+    return this.nc.subscribe(`${this.inbox}.*`, {
+      callback: (err, msg) => {
+        // The subscription is over with it.
+        if (err) this.sub = undefined;
+        else this.answer(msg.subject.slice(prefix), msg);
+      },
+    });
+  }
+
+  /** One that nobody waits for any more comes too late. */
+  private answer(token: string, msg: Msg): void {
+    const w = this.take(token);
+    if (!w) return;
+    if (msg.data.length === 0 && msg.headers?.code === NO_RESPONDERS) {
+      const cause = new NoRespondersError(w.subject);
+      w.reject(busFailure(new RequestError(cause.message, { cause }), w.subject));
+    } else w.resolve(msg);
+  }
+
+  private take(token: string): Waiting | undefined {
+    const w = this.waiting.get(token);
+    if (!w) return undefined;
+    this.waiting.delete(token);
+    clearTimeout(w.timer);
+    return w;
+  }
+}

@@ -1,0 +1,94 @@
+import type { StreamInfo } from '@nats-io/jetstream';
+import { MusterError, Streams } from '#contracts';
+import { api } from '../nats/jetstream-api.js';
+import type { Link } from '../nats/link.js';
+import { StreamReader } from './stream-reader.js';
+
+export interface ReadBackOptions {
+  /** Only what stands before this sequence. @default the end */
+  before?: number;
+  /** So many, at most. */
+  count: number;
+  /** Which of the messages under the filters count. */
+  keep(subject: string, value: unknown): boolean;
+  /** In all, ms. @default 5000 */
+  timeoutMs?: number;
+}
+
+export interface PastEvent {
+  seq: number;
+  subject: string;
+  value: unknown;
+}
+
+/** The first look back goes over so many sequences, each one further back over four times as many. */
+const FIRST_WINDOW = 2_000;
+/** Sequences that one call looks back over, at most: then the reader asks again from there. */
+const MOST_SEQUENCES = 500_000;
+
+const text = new TextDecoder();
+
+/**
+ * Verdicts and events, newest first. The server looks for each filter by itself, so what is not asked for costs little.
+ * `next`, where there is more: what goes into `before`. There may be none on a page that has a `next`.
+ * @throws MusterError TIMEOUT, BUS_UNAVAILABLE
+ */
+export async function readBack(
+  link: Link,
+  filters: readonly string[],
+  o: ReadBackOptions,
+): Promise<{ items: PastEvent[]; next?: number }> {
+  const { state } = await api<StreamInfo>(link, `STREAM.INFO.${Streams.events.name}`);
+  const deadline = performance.now() + (o.timeoutMs ?? 5_000);
+  const newest = Math.min(o.before ?? Infinity, state.last_seq + 1);
+  const found = new Map<number, PastEvent>();
+  let end = newest;
+  for (let window = FIRST_WINDOW; end > state.first_seq; window *= 4) {
+    const from = Math.max(state.first_seq, end - window);
+    const read = await Promise.all(filters.map((f) => readWindow(link, f, from, end, deadline - performance.now())));
+    for (const e of read.flat()) if (o.keep(e.subject, e.value)) found.set(e.seq, e);
+    end = from;
+    if (found.size >= o.count || newest - end >= MOST_SEQUENCES) break;
+  }
+  const items = [...found.values()].sort((a, b) => b.seq - a.seq).slice(0, o.count);
+  const oldest = items.at(-1);
+  if (oldest && found.size > items.length) return { items, next: oldest.seq };
+  return end > state.first_seq ? { items, next: end } : { items };
+}
+
+/** All under the filter from `from` on, and before `end`. */
+async function readWindow(
+  link: Link,
+  filter: string,
+  from: number,
+  end: number,
+  timeoutMs: number,
+): Promise<PastEvent[]> {
+  const found: PastEvent[] = [];
+  let reader: StreamReader | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const late = (): void => reject(new MusterError('TIMEOUT', 'the events were not read in time'));
+      timer = setTimeout(late, Math.max(0, timeoutMs));
+      reader = new StreamReader(link, {
+        stream: Streams.events.name,
+        filter,
+        start: () => ({ from: 'seq', seq: Math.max(1, (found.at(-1)?.seq ?? from - 1) + 1) }),
+        onMessage: ({ seq, subject, data }) => {
+          if (seq >= end) return resolve();
+          try {
+            found.push({ seq, subject, value: JSON.parse(text.decode(data)) as unknown });
+          } catch (err) {
+            link.log.warn({ err, subject, seq }, 'an event that is not JSON is left out');
+          }
+        },
+        onLive: resolve,
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    await reader?.close();
+  }
+  return found;
+}

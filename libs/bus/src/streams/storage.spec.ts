@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Buckets, ReadyStream } from '#contracts';
+import { connectBus, type Bus } from '../index.js';
+import { startTestNats, type TestNats } from '../testing/nats.js';
+
+let nats: TestNats;
+let buses: Bus[] = [];
+afterEach(async () => {
+  await Promise.all(buses.map((b) => b.close()));
+  await nats.stop();
+});
+
+const READS = /^\$JS\.API\.(STREAM\.MSG\.GET|CONSUMER\.)/;
+/**
+ * The one before the last: the server may carry a request out, so that a reader goes on, before it hands that request to
+ * a spy. That of the stream before it was handed on by then.
+ */
+const LAST_SEEN_CREATED = `$JS.API.STREAM.CREATE.KV_${Buckets.at(-1)}`;
+
+describe('the storage', () => {
+  it('is not read before its last stream was created: nats-server 2.9 dies of a read in the middle of a creation', async () => {
+    nats = await startTestNats();
+    const connect = (name: string): Promise<Bus> => connectBus({ name, servers: [nats.url] });
+    const [spy, ...others] = await Promise.all(['spy', 'a', 'b', 'c'].map(connect));
+    buses = [spy as Bus, ...others];
+    const asked: string[] = [];
+    (spy as Bus).nc.subscribe('$JS.API.>', { callback: (_, m) => void asked.push(m.subject) });
+    await (spy as Bus).nc.flush();
+
+    const early = others.flatMap((bus) => [
+      ...Buckets.map((bucket) => bus.bucket(bucket).get('nothing')),
+      bus.bucket('nodes').list(),
+    ]);
+    // Two replicas of inventory start at once.
+    await Promise.all(others.slice(0, 2).map((bus) => bus.createBuckets()));
+    await Promise.all(early);
+    await (spy as Bus).nc.flush();
+
+    const created = asked.indexOf(LAST_SEEN_CREATED);
+    const firstRead = asked.findIndex((subject) => READS.test(subject));
+    expect(created).toBeGreaterThanOrEqual(0);
+    expect(firstRead).toBeGreaterThan(created);
+  });
+
+  it('of an earlier Muster gets the buckets that it lacks, and those are not read before they are whole', async () => {
+    nats = await startTestNats();
+    const connect = (name: string): Promise<Bus> => connectBus({ name, servers: [nats.url] });
+    const [inventory, gateway] = await Promise.all(['inventory', 'gateway'].map(connect));
+    buses = [inventory as Bus, gateway as Bus];
+    const { nc } = inventory as Bus;
+    await (inventory as Bus).createBuckets();
+    const written = await (inventory as Bus).bucket('leases').create('k', {});
+    for (const stream of ['KV_tokens', 'KV_idempotency', ReadyStream.name])
+      await nc.request(`$JS.API.STREAM.DELETE.${stream}`);
+    await nc.request('$JS.API.STREAM.CREATE.MUSTER_READY', '{"name":"MUSTER_READY","subjects":["muster.ready"]}');
+
+    const asked: string[] = [];
+    nc.subscribe('$JS.API.>', { callback: (_, m) => void asked.push(m.subject) });
+    await nc.flush();
+    const early = (gateway as Bus).bucket('tokens').list();
+    await connect('inventory').then((restarted) => (buses.push(restarted), restarted.createBuckets()));
+    expect(await early).toEqual([]);
+    await nc.flush();
+    const firstRead = asked.findIndex((subject) => READS.test(subject) && subject.includes('tokens'));
+    const created = asked.indexOf(LAST_SEEN_CREATED);
+    expect(created).toBeGreaterThanOrEqual(0);
+    expect(firstRead).toBeGreaterThan(created);
+    expect((await (gateway as Bus).bucket('leases').get('k'))?.revision).toBe(written);
+  });
+
+  it('keeps answers to requests with an Idempotency-Key for a day, and all else for good', async () => {
+    nats = await startTestNats();
+    const bus = await connectBus({ name: 'a', servers: [nats.url] });
+    buses = [bus];
+    await bus.createBuckets();
+    const age = async (bucket: string): Promise<number> =>
+      (await bus.nc.request(`$JS.API.STREAM.INFO.KV_${bucket}`)).json<{ config: { max_age: number } }>().config.max_age;
+    expect(await age('idempotency')).toBe(24 * 3_600 * 1e9);
+    expect(await age('tokens')).toBe(0);
+  });
+});

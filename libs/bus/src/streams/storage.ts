@@ -1,0 +1,124 @@
+import type { StreamConfig } from '@nats-io/jetstream';
+import { Buckets, MusterError, ReadyStream, Streams, type BucketName } from '#contracts';
+import { api, ApiErrors, ApiFailure, apiError, store } from '../nats/jetstream-api.js';
+import { bucketStream } from '../kv/kv-keys.js';
+import type { Link } from '../nats/link.js';
+
+const day = 86_400 * 1_000_000_000;
+const MiB = 1024 * 1024;
+
+type Wanted = Pick<
+  StreamConfig,
+  | 'name'
+  | 'subjects'
+  | 'max_msgs_per_subject'
+  | 'max_bytes'
+  | 'max_age'
+  | 'allow_direct'
+  | 'num_replicas'
+  | 'deny_delete'
+>;
+
+interface BucketOptions {
+  /** Of each key. @default 1 */
+  revisions?: number;
+  /** A value that is older is gone, ns. @default never */
+  maxAge?: number;
+}
+
+const bucketOptions: Partial<Record<BucketName, BucketOptions>> = {
+  // An incident's earlier revisions are what an audit rests on: which command was intended when, and by which epoch,
+  // also of incidents that a later one of the same node has replaced. 64 is the most that a KV bucket keeps.
+  incidents: { revisions: 64 },
+  idempotency: { maxAge: day },
+};
+
+/** Streams and buckets as they must be. */
+export function wantedStreams(replicas: number): Wanted[] {
+  const log = (name: string, subjects: readonly string[], maxAge: number, maxBytes: number): Wanted => ({
+    name,
+    subjects: [...subjects],
+    max_msgs_per_subject: -1,
+    max_bytes: maxBytes,
+    max_age: maxAge,
+    allow_direct: false,
+    num_replicas: replicas,
+    deny_delete: false,
+  });
+  return [
+    // Half of it is for verdicts, which inventory thins out: room for a day of 1,000 nodes that each change 100 times.
+    log(Streams.events.name, Streams.events.subjects, 30 * day, 1024 * MiB),
+    log(Streams.logs.name, Streams.logs.subjects, 30 * day, 512 * MiB),
+    ...Buckets.map((bucket): Wanted => ({
+      name: bucketStream(bucket),
+      subjects: [`$KV.${bucket}.>`],
+      max_msgs_per_subject: bucketOptions[bucket]?.revisions ?? 1,
+      max_bytes: -1,
+      max_age: bucketOptions[bucket]?.maxAge ?? 0,
+      // Direct get answers from any replica: 50 of 3,000 reads of one's own write were stale.
+      allow_direct: false,
+      num_replicas: replicas,
+      deny_delete: true,
+    })),
+    log(ReadyStream.name, ReadyStream.subjects, 0, MiB),
+  ];
+}
+
+/** What must agree with a stream that is there already; the rest may be tuned by its operator. */
+const binding = ['subjects', 'max_msgs_per_subject', 'allow_direct', 'num_replicas', 'storage'] as const;
+
+/**
+ * Creates what is missing. CONFIG_INVALID where something exists under the name with another shape: it is never
+ * changed, and never made anew, since revisions would start again at 1 and with them the fencing tokens.
+ */
+export async function createStorage(link: Link, replicas: number): Promise<void> {
+  for (const wanted of wantedStreams(replicas)) {
+    const full = {
+      ...wanted,
+      storage: 'file',
+      retention: 'limits',
+      discard: wanted.name.startsWith('KV_') ? 'new' : 'old',
+      duplicate_window: 120 * 1_000_000_000,
+    };
+    const there = await existing(link, wanted.name);
+    // Another replica may be creating it right now: it is whole once it answers a write.
+    if (there !== undefined) await answersWrites(link, wanted);
+    const found = there ?? (await create(link, full));
+    for (const field of binding) {
+      const is = JSON.stringify(found[field] ?? false);
+      const must = JSON.stringify(full[field] ?? false);
+      if (is !== must)
+        throw new MusterError(
+          'CONFIG_INVALID',
+          `stream ${wanted.name} exists with ${field} ${is} instead of ${must}: move it away or correct it`,
+        );
+    }
+  }
+}
+
+/** A write that must be refused, since no sequence is that high: the refusal comes from the stream itself. */
+async function answersWrites(link: Link, wanted: Wanted): Promise<void> {
+  const subject = wanted.subjects[0]?.replace('>', '=') ?? '';
+  const answer = await store(link, subject, '', { expect: Number.MAX_SAFE_INTEGER });
+  if (!('conflict' in answer)) throw new MusterError('INTERNAL', `${wanted.name} stored what it had to refuse`);
+}
+
+async function existing(link: Link, name: string): Promise<StreamConfig | undefined> {
+  try {
+    return (await api<{ config: StreamConfig }>(link, `STREAM.INFO.${name}`)).config;
+  } catch (e) {
+    if (e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound) return undefined;
+    throw e instanceof ApiFailure ? apiError(e, name) : e;
+  }
+}
+
+/** Several replicas of inventory start at once: creating what was just created in the same shape succeeds. */
+async function create(link: Link, config: object & { name: string }): Promise<StreamConfig> {
+  try {
+    return (await api<{ config: StreamConfig }>(link, `STREAM.CREATE.${config.name}`, config, 5000)).config;
+  } catch (e) {
+    const there = await existing(link, config.name);
+    if (there) return there;
+    throw e instanceof ApiFailure ? apiError(e, config.name) : e;
+  }
+}

@@ -1,0 +1,37 @@
+import type { StreamInfo } from '@nats-io/jetstream';
+import { fromToken, Streams, Subjects } from '#contracts';
+import { api } from '../nats/jetstream-api.js';
+import type { Link } from '../nats/link.js';
+
+/** What the stream of verdicts and events holds, and may. */
+export interface EventStorage {
+  bytes: number;
+  messages: number;
+  /** The oldest are dropped beyond this; absent: no limit. */
+  mostBytes?: number;
+  /** Verdicts by node. */
+  verdicts: Map<string, number>;
+}
+
+const PREFIX = Subjects.verdict('');
+
+export async function eventStorage(link: Link): Promise<EventStorage> {
+  const { state, config } = await api<StreamInfo>(link, `STREAM.INFO.${Streams.events.name}`, {
+    subjects_filter: `${PREFIX}>`,
+  });
+  const subjects = Object.entries(state.subjects ?? {});
+  return {
+    bytes: state.bytes,
+    messages: state.messages,
+    ...(config.max_bytes > 0 && { mostBytes: config.max_bytes }),
+    verdicts: new Map(subjects.map(([subject, count]) => [fromToken(subject.slice(PREFIX.length)), count])),
+  };
+}
+
+/**
+ * Drops verdicts but for the newest so many, of one node or, with `*`, of all together; nothing else of the stream. The
+ * server does nothing else with the stream meanwhile: some 20 ms a call, of whatever node.
+ */
+export async function keepVerdicts(link: Link, node: string, keep: number): Promise<void> {
+  await api(link, `STREAM.PURGE.${Streams.events.name}`, { filter: Subjects.verdict(node), keep }, 5000);
+}

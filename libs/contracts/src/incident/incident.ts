@@ -1,0 +1,173 @@
+import type { Verdict } from '../verdict/verdict.js';
+
+export const IncidentPhases = [
+  'open',
+  'investigating',
+  'fencing',
+  'fenced',
+  'recovering',
+  'recovered',
+  'closed',
+  'suppressed',
+  'failed',
+  'survived',
+  'cancelled',
+] as const;
+export type IncidentPhase = (typeof IncidentPhases)[number];
+
+/** Ended for good; a new incident of the node may replace the value. */
+export const closedPhases: readonly IncidentPhase[] = ['closed', 'survived', 'cancelled'];
+export const isOpenIncident = (i: { phase: IncidentPhase }): boolean => !closedPhases.includes(i.phase);
+
+export const GateCodes = [
+  'BLIND',
+  'NOT_FENCEABLE',
+  'ALREADY_OPEN',
+  'LIFE_SIGN',
+  'BRAKE',
+  'DOMAIN',
+  'CAP',
+  'QUORUM',
+  'PAUSED',
+  'OBSERVE',
+  'FLAPPING',
+] as const;
+/** Gates in the order in which they are asked. */
+export type GateCode = (typeof GateCodes)[number];
+
+export interface GateResult {
+  gate: GateCode;
+  pass: boolean;
+  /** One sentence with the figures that decided. */
+  detail: string;
+}
+
+/** `soft` asks the system to shut down (ACPI): whether it did is another question, and never a proof of off. */
+export type PowerVerb = 'off' | 'on' | 'soft' | 'status';
+
+/**
+ * One BMC command. `off`, `on` and `soft` are written, by compare-and-set on the revision that was decided on, *before* they
+ * are given: such an entry without `endedAt` may have been carried out, or may yet be (see POWER_QUARANTINE_MS).
+ * Reads change nothing and are written with their result, together with what follows from them.
+ */
+export interface PowerCommand {
+  n: number;
+  /** Fencing token of the leader (or of the fencer it handed the command to). */
+  epoch: number;
+  fencer: string;
+  /** The incident's attempt that it belongs to: offs of an earlier one do not count against the next. */
+  attempt?: number;
+  level: number;
+  device: string;
+  verb: PowerVerb;
+  at: number;
+  endedAt?: number;
+  /** ms from start to end, monotonic. */
+  tookMs?: number;
+  result?: { ok: boolean; power?: 'on' | 'off' | 'unknown'; code?: string; detail?: string };
+}
+
+/** Proof of off. */
+export interface OffProof {
+  kind: 'read-back' | 'already-off' | 'manual';
+  at: number;
+  /** `manual`: who said so, and why. */
+  by?: string;
+  reason?: string;
+  level?: number;
+}
+
+/** One step of the story, for people and for the timeline. */
+export interface IncidentStep {
+  phase: IncidentPhase;
+  at: number;
+  detail: string;
+}
+
+/** Which workload goes where; chosen once, then kept until its target is itself fenced. */
+export interface RecoveryAssignment {
+  workload: string;
+  from: string;
+  to?: string;
+  generation?: number;
+  job?: string;
+  state: 'waiting' | 'starting' | 'running' | 'held' | 'no-room' | 'skipped';
+  detail?: string;
+}
+
+/**
+ * An operator's order to the power devices outside of fencing. The fencing leader carries it out under its lease, with
+ * each command written into the same value before it is given. It waits until the incident that it stands in is
+ * recovered or over; an incident that is opened anew replaces it. Off is never ordered so: that is a fencing.
+ */
+export interface PowerOrder {
+  action: 'on' | 'soft';
+  by: string;
+  reason: string;
+  at: number;
+  /** Highest number of a command before it: those above belong to it. */
+  after: number;
+  /** The boot that the node ran, by its record, when it was ordered: `soft` means that one, `on` awaits another. */
+  bootId?: string;
+  /** It was dealt with. */
+  done?: boolean;
+  /** With `done`. `on`: the power was read back as on. `soft`: the device took the command, which says no more. */
+  ok?: boolean;
+  detail?: string;
+}
+
+/** Bucket `incidents`, key = node: the whole truth about one fencing; at most one is open per node. */
+export interface IncidentRecord {
+  id: string;
+  node: string;
+  phase: IncidentPhase;
+  /** `auto`: by a verdict; `manual`: by an operator's order. */
+  cause: 'auto' | 'manual';
+  by?: string;
+  /** Opened by the policy that treats a node as DOWN that stays DEGRADED: it stands while that is so. */
+  degraded?: true;
+  reason: string;
+  openedAt: number;
+  updatedAt: number;
+  /** The verdict that it rests on. */
+  verdict?: Verdict;
+  /** Boot that is to be ended. */
+  bootId?: string;
+  gates: GateResult[];
+  /** `suppressed`: the gate that stopped it. */
+  gate?: GateCode;
+  /** Token of the conductor that decided last; workers refuse lower ones. */
+  conductor: number;
+  /** Token of the fencing leader that owns the commands. */
+  epoch?: number;
+  level: number;
+  attempt: number;
+  /** Wall clock: not to be tried again before (backoff after `failed`). */
+  retryAt?: number;
+  commands: PowerCommand[];
+  proof?: OffProof;
+  recovery: RecoveryAssignment[];
+  /**
+   * What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how
+   * long (ms, on the conductor's own clock) the host had shown nothing but a refused port.
+   */
+  evidence?: { power?: 'on' | 'off' | 'unknown'; refusedForMs?: number };
+  /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
+  powerOn?: {
+    wanted: boolean;
+    requestedAt: number;
+    /** The fencing leader has dealt with it. */
+    done?: boolean;
+    /** With `done`: the power was read back as on; false: given up, `detail` says why. */
+    ok?: boolean;
+    detail?: string;
+  };
+  /** By hand, outside of fencing; in a record that is closed from its beginning where the node had no incident. */
+  order?: PowerOrder;
+  /**
+   * An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still
+   * shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.
+   */
+  released?: { by: string; reason: string; at: number; gates: GateCode[]; force: boolean };
+  steps: IncidentStep[];
+}

@@ -1,0 +1,28 @@
+import type { NodeRecord } from '../node/node.js';
+
+/** Bucket `workers`, key `<service>=<id>`; heartbeat every 2 s, dead after 6 s by the receiver's clock. */
+export interface WorkerRecord {
+  service: 'fencer' | 'provisioner';
+  id: string;
+  /** Self-tested drivers only. */
+  drivers: string[];
+  /** Random per process: a second process with the same id is told by it. */
+  incarnation: string;
+  host: string;
+  startedAt: number;
+  beat: number;
+}
+export const WORKER_BEAT_MS = 2000;
+export const WORKER_DEAD_MS = 6000;
+export const workerKey = (w: { service: string; id: string }): string => `${w.service}=${w.id}`;
+
+/**
+ * Whether a process that names `host` as its host runs on this node: the node's name, label or an address, in any case,
+ * with or without a domain.
+ */
+export function runsOnNode(host: string, node: Pick<NodeRecord, 'name' | 'label' | 'networks'>): boolean {
+  const wanted = host.toLowerCase();
+  const short = (name: string): string => (/^[\d.]+$|:/.test(name) ? name : (name.split('.')[0] ?? name));
+  if (Object.values(node.networks).some((n) => n.address.toLowerCase() === wanted)) return true;
+  return [node.name, node.label].some((name) => short(name.toLowerCase()) === short(wanted));
+}

@@ -1,0 +1,184 @@
+import type { VerdictKind } from '../verdict/verdict.js';
+
+export const NodeStatuses = [
+  'Unallocated',
+  'Provisioning',
+  'Allocated',
+  'Cancelled',
+  'Decommissioned',
+  'Maintenance',
+] as const;
+/** Lifecycle of a node. `Provisioning`, `Cancelled` and `Maintenance` are transient: a live job stands behind each. */
+export type NodeStatus = (typeof NodeStatuses)[number];
+
+/** Second axis, changes in any status: is the node heard? */
+export type NodeState = 'Unknown' | 'Discovered' | 'Disappeared';
+
+/** Networks of a node by name; `management` is the one that ssh and the API use. */
+export type Networks = Record<string, { address: string }>;
+export const MANAGEMENT = 'management';
+
+export interface PowerDevice {
+  /** Unique within the node, e.g. `bmc`. */
+  id: string;
+  /** `ipmitool`, `fence-agent:<name>`, `exec`. */
+  driver: string;
+  address: string;
+  /** @default 623 */
+  port?: number;
+  username?: string;
+  /** Key in bucket `secrets`; the password itself is never in a record. */
+  secret?: string;
+  options?: Record<string, string>;
+}
+
+/** By an operator, with a reason; never cleared by the system before the end that the operator gave. */
+export interface Cordon {
+  reason: string;
+  by: string;
+  at: number;
+  /** Wall clock, ms. Absent: until uncordoned. */
+  until?: number;
+  /** Its workloads are moved away, one by one, and none comes. */
+  drain?: boolean;
+  /** Wall clock: when the last of its workloads had left, and its agent agreed. */
+  drained?: number;
+}
+
+/** By the system after fencing or a failed re-setup: cleared when the node's check has passed. */
+export interface Maintenance {
+  reason: string;
+  at: number;
+  incident?: string;
+}
+
+/** Power was proven off (or confirmed by hand), and nobody has switched the node on or heard a new boot since. */
+export interface ConfirmedOff {
+  at: number;
+  incident: string;
+  /** The boot that was ended: a life sign of another boot id clears this. */
+  bootId?: string;
+}
+
+/** A return that waits for its check: kept until a check (or the re-setup after it) has passed. */
+export interface PendingReturn {
+  reason: 'disappeared' | 'degraded' | 'rebooted' | 'first-seen';
+  at: number;
+  /** The job that deals with it now, if any. */
+  job?: string;
+  /** The check has found something to repair: the next job is the re-setup. */
+  next?: 'resetup';
+  /** Checks that could not be carried out (the node did not answer ssh, …), one after the other. */
+  failedTries?: number;
+  /** Stopped: waits for an operator (`drift`, `flapping`, `ask`). */
+  held?: string;
+}
+
+/** What the last successful provisioning put on the node. */
+export interface Provisioned {
+  /** Checksum over the effective configuration: rendered templates, merged vars, host group. */
+  checksum: string;
+  at: number;
+  job: string;
+}
+
+export interface NodeRecord {
+  name: string;
+  label: string;
+  serial: string;
+  hostGroup?: string;
+  /** @default 'default' */
+  failureDomain: string;
+  networks: Networks;
+  /** Fencing levels in order; every device of a level must be off. */
+  powerLevels: PowerDevice[][];
+  /** @default 'ansible' */
+  provisionDriver: string;
+  vars: Record<string, unknown>;
+  /** @default 'auto' */
+  fencing: 'auto' | 'manual';
+  /** Runs a Muster agent: a member of M, watched, may be judged. Others are known by what external monitors say. */
+  enrolled: boolean;
+  /** An agent was issued for it, and has not been there yet: it is enrolled when that asks for its peers. */
+  awaited?: true;
+  status: NodeStatus;
+  prevStatus: NodeStatus | 'Incomplete';
+  state: NodeState;
+  prevState: NodeState;
+  cordon?: Cordon;
+  maintenance?: Maintenance;
+  confirmedOff?: ConfirmedOff;
+  pendingReturn?: PendingReturn;
+  provisioned?: Provisioned;
+  /** Boot id that was last accepted as this node's running system. */
+  bootId?: string;
+  /** The verdict last applied to this record, in (epoch, seq) order. */
+  verdict?: {
+    verdict: VerdictKind;
+    networks: string[];
+    epoch: number;
+    seq: number;
+    at: number;
+    bootId?: string;
+    /** One sentence of the detector. */
+    reason?: string;
+  };
+  /** Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off. */
+  poweredOnAt?: number[];
+  /** What an external monitor said last of a node that runs an agent: shown, never judged by. */
+  external?: { event: 'discovered' | 'disappeared'; address: string; at: number };
+  /** Public keys of its sshd, as in known_hosts without the name: pinned at first contact, cleared by an operator only. */
+  sshHostKeys?: string[];
+  /** Tells its installation from another with the same name: see `machineOf`. */
+  machine?: string;
+  /** Serial number that its mainboard has shown, as in a name; `serial` may have been typed in. */
+  productSerial?: string;
+  /** Public keys of the NATS users of its agent, the latest last: others than these are refused. */
+  agentKeys?: string[];
+  /** Its agent was shut out: it is no member, and comes back only by being enrolled again. */
+  revoked?: { by: string; at: number; reason: string };
+  /** While a job changes the host group: the one before, '' for none. A job that never began leaves the node there. */
+  hostGroupWas?: string;
+  /** Status whose job results were rolled into this record last; makes the roll-forward idempotent. */
+  lastJob?: string;
+  createdAt: number;
+}
+
+/** Roles carry the master rules of the operations contract. */
+export type HostGroupRole = 'master' | 'worker' | 'none';
+export interface HostGroup {
+  name: string;
+  role: HostGroupRole;
+  /** What happens when a returned node's check finds drift. @default 'resetup' */
+  onReturn?: 'resetup' | 'ask' | 'check-only';
+}
+
+/** Why a node is out of service; computed at every read, never stored. */
+export interface OutReason {
+  code:
+    | 'STATUS'
+    | 'STATE'
+    | 'CORDONED'
+    | 'MAINTENANCE'
+    /** A network of it is silent, and the policy for that is more than an alarm. */
+    | 'DEGRADED'
+    | 'INCIDENT'
+    | 'PENDING_RETURN'
+    | 'RESERVED'
+    | 'NO_PROVISION_WORKER'
+    | 'NO_POWER_WORKER'
+    | 'VIEW_STALE';
+  detail: string;
+}
+
+/** A node as answered to readers: the record plus what is computed. */
+export interface NodeView extends NodeRecord {
+  revision: number;
+  inService: boolean;
+  reasons: OutReason[];
+  job?: string;
+  /** The claim that holds it. */
+  claim?: string;
+  /** Of a node that is being drained: the workloads that are still assigned to it. */
+  remaining?: string[];
+}

@@ -1,0 +1,307 @@
+import type { AgentToken } from '../keys/agent-token.js';
+import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-key-set.js';
+import type { AlarmRecord } from '../alarm.js';
+import type { GateResult, IncidentRecord } from '../incident/incident.js';
+import type { JobRecord, JobStatus } from '../job/job.js';
+import type { Networks, NodeView, PowerDevice } from '../node/node.js';
+import type { ClaimRecord } from '../job/admission.js';
+import type { AgentMetrics } from '../wire/report.js';
+import type {
+  AgentEnrolRequest,
+  AgentKeyRotateRequest,
+  ClaimRequest,
+  FencingRequest,
+  MonitorNode,
+  NodeCreateRequest,
+  NodeImportRequest,
+  NodePatchRequest,
+  NodeReplaceRequest,
+  OperationRequest,
+  PowerActionRequest,
+  WorkloadRequest,
+} from './requests.js';
+import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
+import type { TroubledNode, Verdict } from '../verdict/verdict.js';
+import type { WorkerRecord } from '../job/worker.js';
+import type { WorkloadRecord } from '../workload/workload.js';
+
+/** Who asks: for audit and records. */
+export interface By {
+  by: string;
+}
+export type WithRevision<T> = T & { revision: number };
+export interface Page<T> {
+  items: T[];
+  next?: string;
+}
+export interface PageRequest {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface LeaseView {
+  name: string;
+  holder?: string;
+  token: number;
+  /** ms since its last renewal was seen, on the answering process's monotonic clock. */
+  ageMs: number;
+}
+
+export interface StatusView {
+  cluster: string;
+  fencing: FencingSettings;
+  leases: LeaseView[];
+  detector: {
+    instance?: string;
+    epoch?: number;
+    sighted: boolean;
+    members: number;
+    reporters: number;
+    beaconAgeMs?: number;
+  };
+  brake: { candidates: number; limit: number };
+  nodes: {
+    total: number;
+    inService: number;
+    out: { node: string; reasons: string[] }[];
+    /** At once, whether or not an alarm or an incident has followed; also of those that are in service. */
+    troubled: TroubledNode[];
+  };
+  incidents: WithRevision<IncidentRecord>[];
+  /** Jobs that are kept, by their status. */
+  jobs: Record<JobStatus, number>;
+  alarms: AlarmRecord[];
+  missingDrivers: { driver: string; nodes: string[] }[];
+  workers: WorkerRecord[];
+}
+
+/** An absent filter lets all through. */
+export interface NodeListRequest extends PageRequest {
+  names?: string[];
+  selector?: string;
+  status?: string;
+  state?: string;
+  hostGroup?: string;
+  failureDomain?: string;
+  enrolled?: boolean;
+  inService?: boolean;
+}
+
+/** What a node's agent last said of itself. */
+export interface AgentView {
+  node: string;
+  /** Its last report is no older than the freshness of detection, by the clock of who answers. */
+  fresh: boolean;
+  /** Of the process that sent that report; this and the rest are absent where none was heard. */
+  epoch?: number;
+  abstains?: boolean;
+  /** Peers that are members for it, and those that it has lost. */
+  members?: number;
+  lost?: number;
+  metrics?: AgentMetrics;
+}
+
+/** What an import did, or with `dryRun` would do. */
+export interface ImportOutcome {
+  dryRun: boolean;
+  created: string[];
+  updated: string[];
+  unchanged: string[];
+}
+
+/** An API token, as everybody may see it. */
+export interface TokenRecord {
+  name: string;
+  role: 'viewer' | 'operator' | 'admin';
+  by: string;
+  createdAt: number;
+  expiresAt?: number;
+}
+
+/** `config` of the operations contract: what clients of the contiv cluster manager read and post. */
+export interface ClustermConfig {
+  serf: Record<string, unknown>;
+  inventory: Record<string, unknown>;
+  ansible: {
+    configure_playbook: string;
+    cleanup_playbook: string;
+    upgrade_playbook: string;
+    playbook_location: string;
+    extra_variables: string;
+    user: string;
+    priv_key_file: string;
+  };
+  manager: { addr: string };
+}
+
+/** What a new agent is started with. Secret: it goes to the node and nowhere else. */
+export interface AgentEnrolment {
+  node: string;
+  cluster: string;
+  agentPort: number;
+  /** NATS user of this node's agent. */
+  credentials: { user: string; seed: string; jwt: string };
+  /** Keys of the agents' datagrams, hex, the first signs. */
+  datagramKeys: string[];
+  /** As on record: the agent listens on each. */
+  networks: Networks;
+}
+
+/** What a host is told that has enrolled itself. Secret, as {@link AgentEnrolment} is. */
+export interface AgentAdmission extends AgentEnrolment {
+  /** Where its agent reaches NATS, by network. */
+  nats: Record<string, string[]>;
+}
+
+/** Of a revocation. */
+export interface RevocationOutcome {
+  node: string;
+  /** Users of its agent that NATS lets in no more. */
+  users: number;
+  /** Why NATS still lets its agent connect, which then hears nothing and is not believed. Absent: it does not. */
+  pending?: string;
+  /**
+   * No node of this name is on record. What was issued for it until now and is not connected is not known either: NATS
+   * refuses it within a minute after it has connected; until then it hears nothing and is not believed while no node of
+   * this name is enrolled.
+   */
+  unregistered?: true;
+}
+
+/**
+ * Verb → [request, answer] of every RPC, `muster.rpc.<service>.<verb>`. Errors come back as WireError. All are
+ * answered by any replica; writes are compare-and-set.
+ */
+export interface RpcMap {
+  /** By name; a page has 500 at most, and fewer where they are large. */
+  'inventory.nodes.list': [NodeListRequest, Page<NodeView>];
+  /** The same page as JSON text, items with commas between: for who hands it on without a look at it. */
+  'inventory.nodes.text': [
+    NodeListRequest & {
+      /** The only members that are answered. @default all */
+      fields?: string[];
+    },
+    { text: string; count: number; next?: string },
+  ];
+  'inventory.nodes.get': [{ name: string }, NodeView];
+  /** The verdict as of now, from the active detector; absent where none answers. */
+  'inventory.nodes.verdict': [{ name: string }, { verdict?: Verdict }];
+  'inventory.nodes.create': [By & { node: NodeCreateRequest }, NodeView];
+  'inventory.nodes.delete': [By & { name: string; revision?: number }, Record<string, never>];
+  'inventory.nodes.cordon': [By & { name: string; reason: string; until?: number }, NodeView];
+  'inventory.nodes.uncordon': [By & { name: string }, NodeView];
+  'inventory.nodes.patch': [By & { name: string; patch: NodePatchRequest; revision?: number }, NodeView];
+  'inventory.nodes.replace': [By & { name: string; replacement: NodeReplaceRequest; revision?: number }, NodeView];
+  'inventory.nodes.import': [By & NodeImportRequest, ImportOutcome];
+  /** A page of the file; `next` goes into `cursor` for the one that follows. */
+  'inventory.nodes.export': [
+    { format: 'yaml' | 'csv'; selector?: string; cursor?: string },
+    { text: string; next?: string },
+  ];
+  /** Cordons the node and has its workloads moved away. */
+  'inventory.nodes.drain': [By & { name: string; reason: string; until?: number }, NodeView];
+  /**
+   * `on`, `soft` and `cycle` only where nobody else may be acting on the node; `off` is a fence by hand, and `cycle` one
+   * after which the node is switched on again. Answers what carries it out: the fencing leader does, and the incident
+   * of that id tells how it went.
+   */
+  'inventory.nodes.power': [
+    By & { name: string } & PowerActionRequest,
+    { node: string; action: PowerActionRequest['action']; incident: string; detail: string },
+  ];
+  'inventory.nodes.fence': [
+    By & { name: string; reason: string; dryRun?: boolean },
+    { incident?: WithRevision<IncidentRecord>; gates: GateResult[] },
+  ];
+  /** The same `key` again, by the same caller: the same job, not a second one. */
+  'inventory.operations.submit': [By & OperationRequest & { key?: string }, { job: string }];
+  'inventory.claims.create': [By & ClaimRequest & { key?: string }, ClaimRecord];
+  'inventory.claims.list': [PageRequest & { owner?: string }, Page<ClaimRecord>];
+  'inventory.claims.get': [{ id: string }, ClaimRecord];
+  'inventory.claims.delete': [By & { id: string }, Record<string, never>];
+  'inventory.monitor.event': [By & { event: 'discovered' | 'disappeared'; nodes: MonitorNode[] }, { nodes: string[] }];
+  'inventory.jobs.list': [
+    PageRequest & { status?: string; kind?: string; node?: string },
+    Page<WithRevision<JobRecord>>,
+  ];
+  /** id, or `active` / `last`. */
+  'inventory.jobs.get': [{ id: string }, WithRevision<JobRecord>];
+  'inventory.jobs.cancel': [By & { id: string }, WithRevision<JobRecord>];
+  'inventory.incidents.list': [PageRequest & { open?: boolean }, Page<WithRevision<IncidentRecord>>];
+  'inventory.incidents.get': [{ node: string }, WithRevision<IncidentRecord>];
+  'inventory.incidents.release': [By & { node: string; reason: string; force?: boolean }, WithRevision<IncidentRecord>];
+  'inventory.incidents.confirm': [
+    By & { node: string; reason: string; force?: boolean },
+    WithRevision<IncidentRecord> & { doNotPowerOnBefore?: number },
+  ];
+  /**
+   * Asked by the fencing leader before its first command and at each retry: does the incident still stand on the
+   * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
+   */
+  'inventory.incidents.recheck': [
+    { node: string; incident: string; epoch: number },
+    { go: boolean; reason: string; revision: number; verdict?: Verdict },
+  ];
+  'inventory.workloads.list': [PageRequest, Page<WithRevision<WorkloadRecord>>];
+  'inventory.workloads.get': [{ name: string }, WithRevision<WorkloadRecord>];
+  'inventory.workloads.put': [By & { name: string; workload: WorkloadRequest }, WithRevision<WorkloadRecord>];
+  'inventory.workloads.delete': [By & { name: string }, Record<string, never>];
+  'inventory.alarms.list': [{ all?: boolean }, { items: AlarmRecord[] }];
+  'inventory.alarms.ack': [By & { id: string }, AlarmRecord];
+  'inventory.status': [Record<string, never>, StatusView];
+  'inventory.fencing.put': [By & FencingRequest, FencingSettings];
+  'inventory.settings.get': [Record<string, never>, WithRevision<ClusterSettings>];
+  /** Merge patch over the whole set, validated as one. */
+  'inventory.settings.patch': [
+    By & { patch: Record<string, unknown>; revision?: number },
+    WithRevision<ClusterSettings>,
+  ];
+  'inventory.config.get': [Record<string, never>, { config: ClustermConfig }];
+  'inventory.config.put': [By & { config: unknown }, { config: ClustermConfig }];
+  'inventory.tokens.list': [Record<string, never>, { items: (TokenRecord & { id: string })[] }];
+  /** `sha256` of a token that the gateway has made and shows once. */
+  'inventory.tokens.create': [By & { sha256: string; token: Omit<TokenRecord, 'by' | 'createdAt'> }, TokenRecord];
+  'inventory.tokens.delete': [By & { id: string }, Record<string, never>];
+  /** By a provisioner that has found a bare machine: registers it where it is new, and issues its agent's user. */
+  'inventory.agents.enrol': [By & AgentEnrolRequest, AgentEnrolment];
+  /** By a host itself, which shows a token; `sha256` is of that. */
+  'inventory.agents.admit': [{ sha256: string; host: AgentEnrolRequest }, AgentAdmission];
+  'inventory.agentTokens.list': [Record<string, never>, { items: AgentToken[] }];
+  /** `sha256` of a token that the gateway has made and shows once; `ttl` in s; `uses`: nodes. @default 1 */
+  'inventory.agentTokens.create': [By & { sha256: string; ttl: number; uses?: number }, AgentToken];
+  'inventory.agentTokens.delete': [By & { id: string }, Record<string, never>];
+  /** What a detector lacks, sealed to it; for nobody else. */
+  'inventory.agents.keys': [KeysQuestion, KeysAnswer];
+  'inventory.agentKeys.get': [Record<string, never>, AgentKeyView];
+  /** Begins an exchange; with `dropAbsent` it goes on with one that waits for nodes that nobody hears. */
+  'inventory.agentKeys.rotate': [By & AgentKeyRotateRequest, AgentKeyView];
+  /** Its agent's users are worthless from now on. */
+  'inventory.nodes.revoke': [By & { name: string; reason: string; force?: boolean }, RevocationOutcome];
+  'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];
+  /** Of every node that has an agent, by name; a page has 500 at most. */
+  'inventory.agents.metrics': [PageRequest, Page<AgentView>];
+  'inventory.workers.list': [Record<string, never>, { items: WorkerRecord[] }];
+  /**
+   * A provisioner is about to start a recover task on a node: may it still? Reads the registry and every fresh
+   * report; `false` where the workload was seen running elsewhere or the generation is no longer current.
+   */
+  'inventory.workloads.mayStart': [
+    { workload: string; node: string; generation: number },
+    { allowed: boolean; reason: string },
+  ];
+  /** Any live fencer that offers the driver: one status read, no incident, no intent (it changes nothing). */
+  'fencer.power.read': [
+    { node: string; devices?: PowerDevice[] },
+    { devices: { id: string; power: 'on' | 'off' | 'unknown'; code?: string; detail?: string }[] },
+  ];
+}
+export type RpcVerb = keyof RpcMap;
+export type RpcRequest<V extends RpcVerb> = RpcMap[V][0];
+export type RpcAnswer<V extends RpcVerb> = RpcMap[V][1];
+
+/** Plain request on Subjects.currentVerdict(). */
+export interface CurrentVerdictRequest {
+  node: string;
+}
+/** Plain answer of muster.cmd.* to tools. */
+export type CommandAnswer = { ok: true; job?: string; nodes?: string[] } | { ok: false; code: string; message: string };

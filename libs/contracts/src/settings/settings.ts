@@ -1,0 +1,246 @@
+import { MusterError } from '../errors.js';
+import type { HostGroup } from '../node/node.js';
+
+/** Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses. */
+export interface DetectionSettings {
+  profile: 'lan' | 'fast' | 'wan';
+  /** Between two probes of one peer on one network. */
+  interval: number;
+  /** Consecutive misses for an accusation. */
+  misses: number;
+  /** Consecutive misses for SUSPECT. */
+  suspectMisses: number;
+  /** Between two reports of an agent. At most x / 3. */
+  reportPeriod: number;
+  /** A report older than this is no evidence. At most x − interval. */
+  freshness: number;
+  /** A loop gap over this voids outstanding probes, and the agent abstains. */
+  loopGap: number;
+}
+
+export const DetectionProfiles: Record<DetectionSettings['profile'], DetectionSettings> = {
+  lan: {
+    profile: 'lan',
+    interval: 500,
+    misses: 6,
+    suspectMisses: 3,
+    reportPeriod: 1000,
+    freshness: 2500,
+    loopGap: 250,
+  },
+  fast: {
+    profile: 'fast',
+    interval: 250,
+    misses: 6,
+    suspectMisses: 3,
+    reportPeriod: 500,
+    freshness: 1250,
+    loopGap: 250,
+  },
+  wan: {
+    profile: 'wan',
+    interval: 1000,
+    misses: 10,
+    suspectMisses: 5,
+    reportPeriod: 2000,
+    freshness: 6000,
+    loopGap: 500,
+  },
+};
+
+/** x: silence in ms after which an observer accuses. */
+export const silence = (d: DetectionSettings): number => d.interval * d.misses;
+
+/** Refuses numbers with which a stale report could pass for a fresh accusation. */
+export function checkDetection(d: DetectionSettings): DetectionSettings {
+  const x = silence(d);
+  const wrong: string[] = [];
+  for (const [name, value] of Object.entries(d))
+    if (name !== 'profile' && !(Number.isInteger(value) && (value as number) > 0))
+      wrong.push(`${name} must be a positive whole number of ms or probes`);
+  if (d.freshness > x - d.interval)
+    wrong.push(`freshness (${d.freshness}) must be at most x − interval (${x - d.interval})`);
+  if (d.reportPeriod > x / 3) wrong.push(`reportPeriod (${d.reportPeriod}) must be at most x / 3 (${x / 3})`);
+  if (d.suspectMisses >= d.misses) wrong.push('suspectMisses must be lower than misses');
+  if (wrong.length > 0) throw new MusterError('SETTINGS_INVALID', `detection: ${wrong.join('; ')}`);
+  return d;
+}
+
+/**
+ * When so many nodes fall that the cause is rather ours, a switch or a room, than the nodes: limits of the gates BRAKE,
+ * CAP and FLAPPING. Of each `…AtLeast` and `…Share` the larger counts; M is the number of members.
+ */
+export interface StormLimits {
+  /** Nodes that may be in trouble at once, however small the fleet. @default 2 */
+  brakeAtLeast: number;
+  /** The same as a share of M, 0 to 0.5. @default 0.2 */
+  brakeShare: number;
+  /** Fencings within 10 min, however small the fleet. @default 3 */
+  capAtLeast: number;
+  /** The same as a share of M, 0 to 1. @default 0.1 */
+  capShare: number;
+  /** Fencings of one node within 10 min, and returns of one, before an operator is asked. @default 3 */
+  flaps: number;
+}
+
+export const defaultStorm: StormLimits = { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 3, capShare: 0.1, flaps: 3 };
+
+/** Refuses limits that would stop every fencing, or none: beyond half of the fleet nobody can tell who is cut off. */
+export function checkStorm(s: StormLimits): StormLimits {
+  const wrong: string[] = [];
+  for (const name of ['brakeAtLeast', 'capAtLeast', 'flaps'] as const)
+    if (!(Number.isInteger(s[name]) && s[name] >= 1))
+      wrong.push(`${name} (${s[name]}) must be a whole number from 1 on`);
+  for (const [name, most] of [
+    ['brakeShare', 0.5],
+    ['capShare', 1],
+  ] as const)
+    if (!(typeof s[name] === 'number' && s[name] >= 0 && s[name] <= most))
+      wrong.push(`${name} (${s[name]}) must be from 0 to ${most}`);
+  if (wrong.length > 0) throw new MusterError('SETTINGS_INVALID', `fencing.storm: ${wrong.join('; ')}`);
+  return s;
+}
+
+/** Limits of which only some are given, on top of others. SETTINGS_INVALID names what is wrong. */
+export function readStorm(given: unknown, base: StormLimits = defaultStorm): StormLimits {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new MusterError('SETTINGS_INVALID', 'fencing.storm must be a mapping');
+  for (const name of Object.keys(given))
+    if (!(name in defaultStorm)) throw new MusterError('SETTINGS_INVALID', `fencing.storm.${name} is not a setting`);
+  return checkStorm({ ...base, ...given });
+}
+
+export interface FencingSettings {
+  /** `observe`: full decision record, zero BMC writes. @default 'observe' */
+  mode: 'observe' | 'enforce';
+  paused?: { until: number; reason: string; by: string };
+  /** What follows when a node refuses ports or answers ICMP for 10 s yet is silent otherwise. @default 'alarm' */
+  hung: 'alarm' | 'fence';
+  /** After recovery. @default 'power-on' (once in 24 h, then stay-off) */
+  afterRecovery: 'power-on' | 'stay-off';
+  /** How much may be fenced at once. */
+  storm: StormLimits;
+}
+
+export const defaultFencing: FencingSettings = {
+  mode: 'observe',
+  hung: 'alarm',
+  afterRecovery: 'power-on',
+  storm: defaultStorm,
+};
+
+/** Numbers of the fencer. All ms. */
+export const FencingNumbers = {
+  /** One BMC command, from start to kill. */
+  commandLimit: 6_000,
+  /** A BMC may carry out a command this much later than we asked (4 s was measured; the rest is room). */
+  deviceLag: 10_000,
+  /** First level's share, and all levels together. */
+  firstLevel: 12_000,
+  allLevels: 20_000,
+  /** Between the two proving off-reads. */
+  readGap: 200,
+  /** The same where the device was already off before the first command. */
+  readGapAlreadyOff: 2_000,
+} as const;
+
+/** W: after a command ended or its owner was lost, nobody powers on, releases or re-sets-up the node for this long. */
+export const POWER_QUARANTINE_MS = FencingNumbers.commandLimit + FencingNumbers.deviceLag;
+
+export const defaultHostGroups: HostGroup[] = [
+  { name: 'service-master', role: 'master' },
+  { name: 'service-worker', role: 'worker' },
+];
+
+/** The part of the Ansible configuration that may change at run time: on top of `ansible` in `muster.yaml`. */
+export interface AnsibleSettings {
+  playbooks?: string;
+  user?: string;
+  privateKey?: string;
+  /** Replace those of the same name in `muster.yaml`; `null`: that one is not given. No templates. */
+  extraVars?: Record<string, unknown>;
+  sitePlaybook?: string;
+  cleanupPlaybook?: string;
+  /** @default 'rolling-upgrade.yml'. Known to clients of the contiv cluster manager, and kept for them: an update is cleanup, then site. */
+  upgradePlaybook?: string;
+}
+
+/** Where alarms are sent as they are raised and cleared: POST of the alarm event as JSON. */
+export interface Webhook {
+  /** Unique. */
+  name: string;
+  url: string;
+  /** Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown. */
+  secret?: string;
+  /** Least severity. @default 'warning' */
+  severity?: 'info' | 'warning' | 'critical';
+}
+
+/** What follows when a network of a node has been silent for `after` ms. */
+export interface DegradedSettings {
+  /**
+   * `alarm`: nothing but that. `drain`: its workloads are moved by stop and start while it can still be reached. `down`:
+   * an incident is opened as for DOWN; whoever still echoes is held by gate LIFE_SIGN until an operator releases it,
+   * for nobody is powered off on the word of one network. @default 'alarm'
+   */
+  policy: 'alarm' | 'drain' | 'down';
+  /** ms. @default 30000 */
+  after: number;
+}
+
+export const defaultDegraded: DegradedSettings = { policy: 'alarm', after: 30_000 };
+
+/** Key `cluster` of bucket `settings`: one value, validated as one set. */
+export interface ClusterSettings {
+  cluster: string;
+  /** UDP port of the agents. */
+  agentPort: number;
+  detection: DetectionSettings;
+  fencing: FencingSettings;
+  hostGroups: HostGroup[];
+  /** Extra vars for every run; precedence configuration < globals < request. */
+  globals: Record<string, unknown>;
+  /** After a planned LEAVING no incident is opened for this long, ms. */
+  leaveGrace: number;
+  /** DEGRADED(management) longer than this counts as a return when it ends, ms. */
+  holdDown: number;
+  /** What follows from DEGRADED. */
+  degraded: DegradedSettings;
+  /**
+   * `host:port` of something that is no node, e.g. the router: with two members the monitor must reach it before it
+   * calls the other one's silence a death. @default '' (none: with two members an operator decides)
+   */
+  witness?: string;
+  /** @default {} */
+  ansible: AnsibleSettings;
+  /** @default [] */
+  webhooks: Webhook[];
+  /** Habits of the contiv cluster manager on its surface. `force`: a decommission or an update moves workloads first. */
+  compat: { force: boolean };
+}
+
+export const SETTINGS_KEY = 'cluster';
+
+export const defaultSettings = (cluster: string): ClusterSettings => ({
+  cluster,
+  agentPort: 7946,
+  detection: DetectionProfiles.lan,
+  fencing: defaultFencing,
+  hostGroups: defaultHostGroups,
+  globals: {},
+  leaveGrace: 600_000,
+  holdDown: 5_000,
+  degraded: defaultDegraded,
+  witness: '',
+  ansible: {},
+  webhooks: [],
+  compat: { force: false },
+});
+
+/** Settings as they were stored, maybe by an older version: what it did not know has its default. */
+export const completeSettings = (stored: ClusterSettings): ClusterSettings => ({
+  ...defaultSettings(stored.cluster),
+  ...stored,
+  degraded: { ...defaultDegraded, ...stored.degraded },
+  fencing: { ...stored.fencing, storm: { ...defaultStorm, ...stored.fencing.storm } },
+});
