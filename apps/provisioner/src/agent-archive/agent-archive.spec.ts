@@ -35,7 +35,7 @@ describe('the files of a program', () => {
 
   it("are the agent's own, what it shares with the services, and the packages of its NATS client: no framework", () => {
     const files = programFiles(PROJECT, ['dist/apps/agent/src/main.js']);
-    expect(files).toContain('dist/libs/contracts/src/datagram.js');
+    expect(files).toContain('dist/libs/contracts/src/wire/datagram.js');
     expect(files).toContain('node_modules/tweetnacl/nacl-fast.js');
     expect(files.filter((f) => /\.(d\.ts|map|md)$|spec/.test(f))).toEqual([]);
     expect(files.filter((f) => /^dist\/(apps\/(?!agent)|libs\/(?!contracts))/.test(f))).toEqual([]);

@@ -126,7 +126,7 @@ describe('guard', () => {
     const file = join(dir, 'parent.mjs');
     writeFileSync(
       file,
-      `import { runGuarded } from '${join(process.cwd(), 'dist/libs/bus/src/guard.js')}';
+      `import { runGuarded } from '${join(process.cwd(), 'dist/libs/bus/src/guard/guard.js')}';
        const run = runGuarded({ command: 'sh', args: ['-c', ${JSON.stringify(script)}],
          deadlineNs: process.hrtime.bigint() + ${limitMs}n * 1000000n, onLine: (l) => console.log(l) });
        await run.done;`,
