@@ -3,9 +3,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import {
   Subjects,
   type BucketName,
+  type Clock,
   type EventKind,
   type EventMap,
   type MusterEvent,
+  type Random,
   type RpcAnswer,
   type RpcRequest,
   type RpcVerb,
@@ -47,6 +49,16 @@ export class Bus {
 
   get name(): string {
     return this.link.name;
+  }
+
+  /** This process's own; see {@link Clock}. */
+  get clock(): Clock {
+    return this.link.clock;
+  }
+
+  /** Never for a secret; see {@link Random}. */
+  get random(): Random {
+    return this.link.random;
   }
 
   get log(): BusLog {

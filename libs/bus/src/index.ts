@@ -46,3 +46,5 @@ export {
   type WorkerAnnouncement,
   type WorkerView,
 } from './workers/worker-registry.js';
+export { systemClock } from './system/system-clock.js';
+export { systemRandom } from './system/system-random.js';

@@ -19,6 +19,8 @@ export * from './node/node.js';
 export * from './wire/peers.js';
 export * from './wire/poll.js';
 export * from './wire/report.js';
+export * from './ports/clock.js';
+export * from './ports/random.js';
 export * from './rpc/requests.js';
 export * from './wire/rings.js';
 export * from './rpc/rpc.js';

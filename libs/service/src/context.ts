@@ -1,7 +1,7 @@
 import { Global, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { connectBus, readCredentials, type Bus } from '#bus';
-import type { ServiceName } from '#contracts';
+import type { Clock, Random, ServiceName } from '#contracts';
 import { loadConfig, type ServiceConfig } from './config.js';
 import { createLogger } from './logger.js';
 
@@ -14,6 +14,16 @@ export class ServiceContext {
     readonly log: Logger,
     readonly service: ServiceName,
   ) {}
+
+  /** This process's own: the bus's. */
+  get clock(): Clock {
+    return this.bus.clock;
+  }
+
+  /** Never for a secret; see {@link Random}. */
+  get random(): Random {
+    return this.bus.random;
+  }
 }
 
 @Global()

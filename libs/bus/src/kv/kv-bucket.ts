@@ -3,16 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { MusterError, type BucketName } from '#contracts';
-import {
-  api,
-  ApiErrors,
-  ApiFailure,
-  apiError,
-  hasMessageFrom,
-  lastMessage,
-  store,
-  type StoredMessage,
-} from '../nats/jetstream-api.js';
+import { api, apiError, hasMessageFrom, lastMessage, store, type StoredMessage } from '../nats/jetstream-api.js';
+import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import { isPassing } from '../nats/failures.js';
 import { bucketStream, isMarker, subjectOf } from './kv-keys.js';
 import { KvView } from './kv-view.js';

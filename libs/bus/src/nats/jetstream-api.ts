@@ -3,31 +3,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { MusterError, ReadyStream } from '#contracts';
+import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import { isPassing } from './failures.js';
 import type { Link } from './link.js';
-
-/** Error numbers of the server's JetStream API that decide something here. */
-export const ApiErrors = {
-  noMessage: 10037,
-  streamNotFound: 10059,
-  consumerNotFound: 10014,
-  wrongRevision: [10071, 10164],
-} as const;
-
-export class ApiFailure extends Error {
-  constructor(
-    readonly errCode: number,
-    readonly status: number,
-    description: string,
-  ) {
-    super(description);
-    this.name = 'ApiFailure';
-  }
-  /** The server is up but JetStream is not (yet), e.g. right after its start. */
-  get passing(): boolean {
-    return this.status === 503;
-  }
-}
 
 interface ApiAnswer {
   error?: { code: number; err_code?: number; description: string };

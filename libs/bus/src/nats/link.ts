@@ -8,10 +8,12 @@ import {
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
-import { inboxPrefix, MusterError } from '#contracts';
+import { inboxPrefix, MusterError, type Clock, type Random } from '#contracts';
 import { proofOf } from '#contracts/keys/nkey.js';
 import { busUnavailable } from './failures.js';
 import { Requests } from '../rpc/requests.js';
+import { systemClock } from '../system/system-clock.js';
+import { systemRandom } from '../system/system-random.js';
 import { silentLog, type BusCredentials, type BusLog, type BusOptions } from '../types.js';
 
 /**
@@ -55,6 +57,8 @@ export class Link {
     readonly log: BusLog,
     /** Absent: the client's common `_INBOX`. */
     readonly user?: string,
+    readonly clock: Clock = systemClock,
+    readonly random: Random = systemRandom,
   ) {
     this.requests = new Requests(nc, this.inbox());
     void this.followStatus();

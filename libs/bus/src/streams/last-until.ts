@@ -1,6 +1,7 @@
 import type { StreamInfo } from '@nats-io/jetstream';
 import { Streams } from '#contracts';
-import { api, ApiErrors, ApiFailure } from '../nats/jetstream-api.js';
+import { api } from '../nats/jetstream-api.js';
+import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import type { Link } from '../nats/link.js';
 
 /** Where a subject stood at a moment. */

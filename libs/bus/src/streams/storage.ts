@@ -1,6 +1,7 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import { Buckets, MusterError, ReadyStream, Streams, type BucketName } from '#contracts';
-import { api, ApiErrors, ApiFailure, apiError, store } from '../nats/jetstream-api.js';
+import { api, apiError, store } from '../nats/jetstream-api.js';
+import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import { bucketStream } from '../kv/kv-keys.js';
 import type { Link } from '../nats/link.js';
 

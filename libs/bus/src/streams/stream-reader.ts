@@ -2,7 +2,8 @@ import type { ConsumerConfig, ConsumerInfo } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs, Subscription } from '@nats-io/transport-node';
 import { MusterError } from '#contracts';
 import { busFailure } from '../nats/failures.js';
-import { api, ApiErrors, ApiFailure, storageIsWhole } from '../nats/jetstream-api.js';
+import { api, storageIsWhole } from '../nats/jetstream-api.js';
+import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import type { Link } from '../nats/link.js';
 import type { Closable } from '../types.js';
 
