@@ -3,6 +3,7 @@ import { LinkObservations } from '../../apps/agent/src/links/link-observation.js
 import { ProbeSchedule } from '../../apps/agent/src/links/probe-schedule.js';
 import { Greetings } from '../../apps/agent/src/membership/greetings.js';
 import { Membership, membershipNumbers } from '../../apps/agent/src/membership/membership.js';
+import { RejoinDiary } from '../../apps/agent/src/membership/rejoin-diary.js';
 import { buildReport, whyAbstain } from '../../apps/agent/src/report/build-report.js';
 import { PollRound } from '../../apps/agent/src/poll/poll-round.js';
 import { ReportTiming } from '../../apps/agent/src/report/report-timing.js';
@@ -93,7 +94,7 @@ export class SimAgent {
     this.links = new LinkObservations(n);
     this.links.watch(peers);
     this.schedule.set(peers, n.interval, now, this.phase);
-    this.membership = new Membership(membershipNumbers, random, now);
+    this.membership = new Membership(membershipNumbers, random, now, new RejoinDiary({ wallMs: () => this.lastStep }));
     this.membership.setPeers(peers.keys(), now);
     this.timing = new ReportTiming(() => this.n.reportPeriod);
     this.lastStep = now;

@@ -1,4 +1,6 @@
 import { MusterError } from '#contracts/errors.js';
+import type { Clock, Timer } from '#contracts/ports/clock.js';
+import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import type { Leaving } from '#contracts/wire/report.js';
 import { Subjects } from '#contracts/rpc/subjects.js';
@@ -33,6 +35,8 @@ export interface AgentParts {
   /** Why the next start may not know of this one. @default nothing */
   startWarning?: () => string | undefined;
   bootId: string;
+  clock: Clock;
+  random: Random;
   log: AgentLog;
 }
 
@@ -47,14 +51,15 @@ export class Agent {
   private readonly refresher: Refresher;
   private readonly workloads: WorkloadWatch;
   private readonly socket: StatusSocket;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private stopped = false;
-  private lastStep = performance.now();
+  private lastStep: number;
 
   constructor(private readonly p: AgentParts) {
-    const { config, bootId, epoch, keys, log } = p;
+    const { config, bootId, clock, epoch, keys, log, random } = p;
     const { lister, node } = config;
     const counters = new DropCounters();
+    this.lastStep = clock.monotonicMs();
     this.known = new KnownPeers(Object.keys(config.networks).sort());
     this.keys = new KeyRing({
       cluster: config.cluster,
@@ -73,11 +78,13 @@ export class Agent {
         counters,
         onOtherList: () => this.refresher.refresh(),
         isLeaving: () => this.reporter.isLeaving,
+        clock,
+        random,
         log,
       },
       this.lastStep,
     );
-    this.plain = config.plain && new PlainEcho(config.networks, config.plain.port, log);
+    this.plain = config.plain && new PlainEcho(config.networks, config.plain.port, clock, log);
     this.nats = this.natsLinks();
     this.refresher = new Refresher({
       self: config,
@@ -88,12 +95,14 @@ export class Agent {
       },
       accept: (list) => this.accept(list),
       lacksKeys: (keys) => this.keys.lacks(keys),
-      random: Math.random,
+      clock,
+      random,
       log,
     });
     this.workloads = new WorkloadWatch(
-      lister ? () => listByCommand(lister) : listRunning,
+      lister ? () => listByCommand(clock, lister) : () => listRunning(clock),
       () => this.reporter.changed(),
+      clock,
       log,
     );
     this.reporter = new Reporter({
@@ -113,7 +122,7 @@ export class Agent {
       node,
       bootId,
       ask: (subject, text, ms) => this.nats.request(subject, text, ms),
-      status: () => this.status(performance.now()),
+      status: () => this.status(clock.monotonicMs()),
       lookAtWorkloads: () => this.workloads.look(),
     });
     this.socket = new StatusSocket(config.socket, (r) => local.answer(r), log);
@@ -128,9 +137,9 @@ export class Agent {
     this.nats.start();
     await this.refresher.start();
     this.workloads.look();
-    this.lastStep = performance.now();
-    this.plan();
     const { known, p } = this;
+    this.lastStep = p.clock.monotonicMs();
+    this.plan();
     p.log.info('agent started', { epoch: p.epoch, peers: known.shared.size, networks: known.networks });
   }
 
@@ -138,10 +147,10 @@ export class Agent {
   async stop(kind: Leaving['kind']): Promise<void> {
     if (this.stopped) return;
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     const saved = this.refresher.stop();
     this.workloads.stop();
-    this.reporter.farewell({ kind, bootId: this.p.bootId }, performance.now());
+    this.reporter.farewell({ kind, bootId: this.p.bootId }, this.p.clock.monotonicMs());
     await this.nats.flush(FAREWELL);
     this.senses.close();
     this.plain?.close();
@@ -153,10 +162,13 @@ export class Agent {
   }
 
   private plan(): void {
-    // After the poll phase: an echo that is already in the buffer is read before its probe is judged.
-    const step = (): void => this.step(performance.now());
-    this.timer = setTimeout(() => setImmediate(step), this.senses.untilNextStep(performance.now()));
+    const { clock } = this.p;
+    this.timer = clock.after(this.senses.untilNextStep(clock.monotonicMs()), this.onTime);
   }
+
+  /** After the poll phase: an echo that is already in the buffer is read before its probe is judged. */
+  private readonly onTime = (): void => this.p.clock.soon(this.onTurn);
+  private readonly onTurn = (): void => this.step(this.p.clock.monotonicMs());
 
   private step(now: number): void {
     if (this.stopped) return;
@@ -173,7 +185,7 @@ export class Agent {
   }
 
   private natsLinks(): NatsLinks {
-    const { config, credentials, log } = this.p;
+    const { config, credentials, clock, log, random } = this.p;
     const { node } = config;
     const ears = [
       { subject: Subjects.peersChanged(node), fn: () => this.onPeersChanged() },
@@ -183,32 +195,42 @@ export class Agent {
     return new NatsLinks(
       Object.entries(config.nats).map(
         ([network, servers]) =>
-          new NatsLink({ network, servers, node, ...(credentials && { credentials }), ears, onUp, log }),
+          new NatsLink({
+            network,
+            servers,
+            node,
+            ...(credentials && { credentials }),
+            ears,
+            onUp,
+            clock,
+            random,
+            log,
+          }),
       ),
     );
   }
 
   private accept(list: PeerList): void {
     const moved = this.known.take(list);
-    this.senses.followList(list, moved, performance.now());
+    this.senses.followList(list, moved, this.p.clock.monotonicMs());
     this.reporter.changed();
     this.p.log.info('peer list', { version: list.version, peers: this.known.shared.size });
   }
 
   private onNats(): void {
     this.reporter.changed();
-    this.senses.lookAtLost('nats', performance.now());
+    this.senses.lookAtLost('nats', this.p.clock.monotonicMs());
     this.refresher.refresh();
   }
 
   private onPeersChanged(): void {
-    this.senses.lookAtLost('peer-list', performance.now());
+    this.senses.lookAtLost('peer-list', this.p.clock.monotonicMs());
     this.refresher.refresh();
   }
 
   private async answerPoll(text: string, key: string): Promise<string> {
     try {
-      return JSON.stringify(await this.senses.poll(parsePollRequest(text), key, performance.now()));
+      return JSON.stringify(await this.senses.poll(parsePollRequest(text), key, this.p.clock.monotonicMs()));
     } catch (e) {
       return JSON.stringify(new MusterError('BAD_REQUEST', `the poll ${reasonOf(e)}`));
     }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { systemClock } from '#bus/system/system-clock.js';
 import { NAME_PATTERN } from '#contracts/node/names.js';
 import { askGate } from './control/client.js';
 
@@ -9,7 +10,7 @@ async function main(): Promise<number> {
   const generation = values.generation === undefined ? undefined : Number(values.generation);
   if (positionals.length !== 1 || name === undefined || !NAME_PATTERN.test(name)) return usage();
   if (generation !== undefined && !Number.isSafeInteger(generation)) return usage();
-  const { allowed, reason } = await askGate(name, generation);
+  const { allowed, reason } = await askGate(systemClock, name, generation);
   if (!allowed) process.stderr.write(`muster-gate: ${name} may not start here: ${reason}\n`);
   return allowed ? 0 : 1;
 }

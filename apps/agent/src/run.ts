@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
 import { Agent } from './agent.js';
 import { defaultConfigFile, loadConfig, loadCredentials, loadKeys } from './config.js';
 import { agentLog, reasonOf } from './log.js';
@@ -14,11 +16,13 @@ export async function run(args: string[]): Promise<void> {
   const credentials = config.credentials === undefined ? undefined : loadCredentials(config.credentials);
   const bootId = readFileSync(config.bootIdFile, 'utf8').trim();
   if (bootId === '') throw new Error(`boot id file ${config.bootIdFile} is empty`);
-  const log = agentLog({ node: config.node });
-  const start = await StartNumber.take(config.stateDir, Date.now(), log);
+  const [clock, random] = [systemClock, systemRandom];
+  const log = agentLog({ node: config.node }, clock);
+  const start = await StartNumber.take(config.stateDir, clock, log);
   const { epoch } = start;
   const startWarning = (): string | undefined => start.warning;
-  const agent = new Agent({ config, keys, ...(credentials && { credentials }), epoch, startWarning, bootId, log });
+  const known = { config, keys, ...(credentials && { credentials }), epoch, startWarning, bootId };
+  const agent = new Agent({ ...known, clock, random, log });
 
   let leaving = false;
   const stop = (): void => {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { checkConfig } from './config.js';
@@ -39,6 +41,8 @@ describe('what an agent senses', () => {
         counters: new DropCounters(),
         onOtherList: () => undefined,
         isLeaving: () => false,
+        clock: systemClock,
+        random: systemRandom,
         log: { info() {}, warn() {}, error() {} },
       },
       0,
@@ -63,7 +67,7 @@ describe('what an agent senses', () => {
     const n = DetectionProfiles.lan;
     let now: number;
     beforeEach(() => {
-      now = performance.now();
+      now = systemClock.monotonicMs();
     });
 
     /** Peers by address; each is probed so often. */

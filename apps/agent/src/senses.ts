@@ -1,4 +1,6 @@
 import { bootMark, DatagramTypes, type DatagramKeys } from '#contracts/wire/datagram.js';
+import type { Clock } from '#contracts/ports/clock.js';
+import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
 import { silence } from '#contracts/settings/settings.js';
@@ -10,7 +12,7 @@ import type { AgentLog } from './log.js';
 import { Greetings } from './membership/greetings.js';
 import { Membership, membershipNumbers } from './membership/membership.js';
 import { NetworkWatch } from './membership/network-watch.js';
-import type { RejoinWhy } from './membership/rejoin-diary.js';
+import { RejoinDiary, type RejoinWhy } from './membership/rejoin-diary.js';
 import type { KnownPeers } from './peers/known-peers.js';
 import { Polls } from './poll/polls.js';
 import { whyAbstain } from './report/build-report.js';
@@ -37,6 +39,8 @@ export interface SensesParts {
   /** A peer goes by another list of peers. */
   onOtherList: () => void;
   isLeaving: () => boolean;
+  clock: Clock;
+  random: Random;
   log: AgentLog;
 }
 
@@ -51,7 +55,8 @@ export class Senses {
   private readonly watches: Map<string, NetworkWatch>;
   private readonly polls: Polls;
   private readonly datagrams: Datagrams;
-  private readonly phase = Math.random();
+  /** 0…1 of the probe interval. */
+  private readonly phase: number;
   /** Networks on which nothing leaves, as of the last step. */
   private readonly muteOn = new Set<string>();
   private muteChanges = 0;
@@ -62,10 +67,17 @@ export class Senses {
     private readonly p: SensesParts,
     now: number,
   ) {
-    const { config, epoch, known } = p;
+    const { clock, config, epoch, known, random } = p;
     const networks = known.networks;
+    this.phase = random.number();
     this.links = new LinkObservations(known.detection);
-    this.membership = new Membership(membershipNumbers, Math.random, now, config.rejoin);
+    this.membership = new Membership(
+      membershipNumbers,
+      () => random.number(),
+      now,
+      new RejoinDiary(clock),
+      config.rejoin,
+    );
     this.watches = new Map(networks.map((n) => [n, new NetworkWatch(now)]));
     const boot = bootMark(p.bootId);
     this.identities = new Identities(config.node, { epoch: BigInt(epoch), boot });
@@ -270,21 +282,22 @@ export class Senses {
   }
 
   private socketOf(network: string): UdpSocket {
-    const { config, log } = this.p;
+    const { clock, config, log } = this.p;
     const bind = config.networks[network]?.bind as string;
     const socket: UdpSocket = new UdpSocket(
       network,
       bind,
       config.port,
       {
-        onUp: () => this.lookAtLost('link-up', performance.now()),
+        onUp: () => this.lookAtLost('link-up', clock.monotonicMs()),
         onDatagram: (bytes, from) => {
-          const now = performance.now();
+          const now = clock.monotonicMs();
           const answer = (reply: Buffer): void => socket.send(reply, from.address, from.port, () => undefined);
           const heard = this.datagrams.receive(bytes, network, now, answer);
           if (heard) this.hear(heard, now, answer);
         },
       },
+      clock,
       log,
     );
     return socket;

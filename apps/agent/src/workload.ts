@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { systemClock } from '#bus/system/system-clock.js';
 import { NAME_PATTERN } from '#contracts/node/names.js';
 import { OrderRefused, startWorkload, stopWorkload, type Order } from './workload/orders.js';
 import { listRunning } from './workload/running.js';
@@ -18,7 +19,7 @@ async function main(): Promise<number> {
   const [verb, name, ...rest] = positionals;
   if (rest.length > 0) return usage();
   if (verb === 'list' && name === undefined) {
-    const running = await listRunning();
+    const running = await listRunning(systemClock);
     process.stdout.write(
       values.json === true
         ? `${JSON.stringify(running)}\n`
@@ -30,7 +31,7 @@ async function main(): Promise<number> {
   if (name === undefined || !NAME_PATTERN.test(name) || !Number.isSafeInteger(generation)) return usage();
   const order: Order = { name, generation, ...(values.unit !== undefined && { unit: values.unit }) };
   if (verb !== 'start' && verb !== 'stop') return usage();
-  const done = await (verb === 'start' ? startWorkload(order) : stopWorkload(order));
+  const done = await (verb === 'start' ? startWorkload(systemClock, order) : stopWorkload(systemClock, order));
   process.stdout.write(`${JSON.stringify(done)}\n`);
   return 0;
 }

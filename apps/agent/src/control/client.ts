@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { Clock } from '#contracts/ports/clock.js';
 import type { GateAnswer } from '#contracts/wire/peers.js';
 import { musterRoot } from '../config.js';
 import type { SocketRequest } from './status-socket.js';
@@ -9,16 +10,16 @@ export const defaultSocket = (): string => process.env.MUSTER_AGENT_SOCKET ?? `$
 const ANSWER_LIMIT = 4_000;
 
 /** One question to the local agent, one JSON line back. Rejects with a sentence that says what is wrong. */
-export function askAgent(request: SocketRequest, socketPath = defaultSocket()): Promise<unknown> {
+export function askAgent(clock: Clock, request: SocketRequest, socketPath = defaultSocket()): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath);
     let text = '';
     const fail = (message: string, cause?: unknown): void => {
-      clearTimeout(timer);
+      timer.cancel();
       socket.destroy();
       reject(new Error(message, { cause }));
     };
-    const timer = setTimeout(() => fail(`the agent gave no answer within ${ANSWER_LIMIT / 1000} s`), ANSWER_LIMIT);
+    const timer = clock.after(ANSWER_LIMIT, () => fail(`the agent gave no answer within ${ANSWER_LIMIT / 1000} s`));
     socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
     socket.on('error', (e) =>
       fail(`no agent answers at ${socketPath} (${(e as NodeJS.ErrnoException).code ?? e.message})`, e),
@@ -30,7 +31,7 @@ export function askAgent(request: SocketRequest, socketPath = defaultSocket()): 
       if (end < 0) return;
       try {
         const answer = JSON.parse(text.slice(0, end)) as unknown;
-        clearTimeout(timer);
+        timer.cancel();
         socket.destroy();
         resolve(answer);
       } catch (e) {
@@ -41,9 +42,9 @@ export function askAgent(request: SocketRequest, socketPath = defaultSocket()): 
 }
 
 /** May this workload start here? Whatever goes wrong on the way is a no, and says why. */
-export async function askGate(workload: string, generation?: number): Promise<GateAnswer> {
+export async function askGate(clock: Clock, workload: string, generation?: number): Promise<GateAnswer> {
   try {
-    const answer = (await askAgent({
+    const answer = (await askAgent(clock, {
       op: 'gate',
       workload,
       ...(generation !== undefined && { generation }),
@@ -56,8 +57,8 @@ export async function askGate(workload: string, generation?: number): Promise<Ga
 }
 
 /** A hint; without an agent there is nobody to take it. */
-export async function tellAgent(request: SocketRequest): Promise<boolean> {
-  return askAgent(request).then(
+export async function tellAgent(clock: Clock, request: SocketRequest): Promise<boolean> {
+  return askAgent(clock, request).then(
     () => true,
     () => false,
   );

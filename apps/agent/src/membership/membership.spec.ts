@@ -6,6 +6,7 @@ import { RejoinDiary } from './rejoin-diary.js';
 /** Who is greeted at this instant. */
 const next = (m: Membership, now: number): string[] => m.next(now).map((g) => g.peer);
 
+const diary = (): RejoinDiary => new RejoinDiary({ wallMs: () => 77 });
 const half = (): number => 0.5;
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i}`);
 
@@ -18,7 +19,7 @@ const run = (m: Membership, from: number, to: number): { at: number; peer: strin
 
 describe('membership', () => {
   it('never greets a member', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(5), 0);
     m.trigger(10, 'nats');
     m.greetSoon('p1');
@@ -26,7 +27,7 @@ describe('membership', () => {
   });
 
   it('greets a lost peer twice a minute at least, until it is welcome', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p1', 1000);
     const greeted = run(m, 1000, 121_000);
@@ -38,7 +39,7 @@ describe('membership', () => {
   });
 
   it('greets at once on a trigger, and makes one more run of the triggers during a run', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p1', 0);
     m.trigger(100, 'nats');
@@ -50,7 +51,7 @@ describe('membership', () => {
   });
 
   it('greets eight at once, and the next as one is welcome or gives no answer for 2 s', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(21), 0);
     for (const peer of names(20)) m.lose(peer, 0);
     m.trigger(0, 'nats');
@@ -66,7 +67,7 @@ describe('membership', () => {
   });
 
   it('is back within seconds when everyone is lost', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(2), 0);
     m.lose('p0', 0);
     m.lose('p1', 0);
@@ -76,7 +77,7 @@ describe('membership', () => {
   });
 
   it('greets a lost peer that was heard without waiting for a run', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p2', 0);
     expect(next(m, 0)).toEqual([]);
@@ -90,7 +91,7 @@ describe('membership', () => {
       [0.5, 1],
       [0.999, 1.1],
     ] as const) {
-      const m = new Membership({ ...n, lostProbe: 1e9 }, () => random, 0);
+      const m = new Membership({ ...n, lostProbe: 1e9 }, () => random, 0, diary());
       m.setPeers(names(3), 0);
       m.next(0);
       m.lose('p0', 1);
@@ -108,7 +109,7 @@ describe('membership', () => {
   describe('with a part switched off', () => {
     /** One peer of three is lost at 1 s, the peer list changes at 10 s, the peer is heard at 20 s; nobody answers. */
     const greetedBy = (over: Partial<RejoinSwitches>): Record<string, number[]> => {
-      const m = new Membership(n, half, 0, { ...allSwitchedOn, ...over });
+      const m = new Membership(n, half, 0, diary(), { ...allSwitchedOn, ...over });
       m.setPeers(names(3), 0);
       const seen: Record<string, number[]> = {};
       for (let now = 100; now <= 130_000; now += 100) {
@@ -133,27 +134,27 @@ describe('membership', () => {
   });
 
   it('keeps a diary of the last fifty, and counts all', () => {
-    const diary = new RejoinDiary(() => 77);
-    const m = new Membership(n, half, 0, allSwitchedOn, diary);
+    const kept = diary();
+    const m = new Membership(n, half, 0, kept);
     m.setPeers(names(3), 0);
     m.lose('p1', 100);
     m.trigger(200, 'nats');
     m.next(200);
     m.welcome('p1');
-    expect(diary.happenings()).toEqual([
+    expect(kept.happenings()).toEqual([
       { at: 77, peer: 'p1', what: 'lost', why: 'silent' },
       { at: 77, peer: 'p1', what: 'greeted', why: 'nats' },
       { at: 77, peer: 'p1', what: 'joined', why: 'nats' },
     ]);
-    expect(diary.counts(0)).toEqual({ runs: { 'peer-list': 1, nats: 1 }, lost: 1, greeted: 1, joined: 1, lostNow: 0 });
-    for (let i = 0; i < 60; i++) diary.note(`q${i}`, 'greeted', 'timer');
-    expect(diary.happenings()).toHaveLength(50);
-    expect(diary.happenings().at(-1)?.peer).toBe('q59');
-    expect(diary.counts(0).greeted).toBe(61);
+    expect(kept.counts(0)).toEqual({ runs: { 'peer-list': 1, nats: 1 }, lost: 1, greeted: 1, joined: 1, lostNow: 0 });
+    for (let i = 0; i < 60; i++) kept.note(`q${i}`, 'greeted', 'timer');
+    expect(kept.happenings()).toHaveLength(50);
+    expect(kept.happenings().at(-1)?.peer).toBe('q59');
+    expect(kept.counts(0).greeted).toBe(61);
   });
 
   it('forgets who left the list', () => {
-    const m = new Membership(n, half, 0);
+    const m = new Membership(n, half, 0, diary());
     m.setPeers(names(3), 0);
     m.lose('p2', 0);
     m.setPeers(names(2), 10);
@@ -173,7 +174,7 @@ describe('membership', () => {
       fc.property(fc.array(event, { maxLength: 120 }), fc.integer(), (events, seed) => {
         let s = seed;
         const random = (): number => (s = (s * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
-        const m = new Membership(n, random, 0);
+        const m = new Membership(n, random, 0, diary());
         m.setPeers(names(40), 0);
         let now = 0;
         const inFlight = new Map<string, number>();

@@ -1,4 +1,4 @@
-import { RejoinDiary, type RejoinWhy } from './rejoin-diary.js';
+import type { RejoinDiary, RejoinWhy } from './rejoin-diary.js';
 
 /** Times in ms. */
 export interface MembershipNumbers {
@@ -61,8 +61,8 @@ export class Membership {
     private readonly n: MembershipNumbers,
     private readonly random: () => number,
     now: number,
+    readonly diary: RejoinDiary,
     readonly switches: RejoinSwitches = allSwitchedOn,
-    readonly diary = new RejoinDiary(),
   ) {
     this.nextRunAt = now + this.draw(n.period);
   }

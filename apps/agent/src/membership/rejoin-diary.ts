@@ -1,3 +1,4 @@
+import type { Clock } from '#contracts/ports/clock.js';
 import type { RejoinCounts } from '#contracts/wire/report.js';
 
 /**
@@ -25,11 +26,11 @@ export class RejoinDiary {
   private readonly runs: Partial<Record<RejoinWhy, number>> = {};
   private readonly totals = { lost: 0, greeted: 0, joined: 0 };
 
-  constructor(private readonly wallClock: () => number = Date.now) {}
+  constructor(private readonly clock: Pick<Clock, 'wallMs'>) {}
 
   note(peer: string, what: RejoinHappening['what'], why: RejoinHappening['why']): void {
     this.totals[what]++;
-    this.last.push({ at: this.wallClock(), peer, what, why });
+    this.last.push({ at: this.clock.wallMs(), peer, what, why });
     if (this.last.length > KEPT) this.last.shift();
   }
 

@@ -1,7 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix, isInbox } from '#contracts/node/names.js';
 import { proofOf } from '#contracts/keys/nkey.js';
+import type { Clock } from '#contracts/ports/clock.js';
+import type { Random } from '#contracts/ports/random.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
 /** This agent's NATS user, as its enrolment gave it. */
@@ -26,6 +27,8 @@ export interface NatsLinkOptions {
   credentials?: NatsCredentials;
   ears: NatsEar[];
   onUp: () => void;
+  clock: Clock;
+  random: Random;
   log: AgentLog;
 }
 
@@ -67,7 +70,7 @@ export class NatsLink {
   /** Resolves when what was published has reached the server, or after the limit. */
   async flush(limitMs: number): Promise<void> {
     if (!this.nc || !this.connected) return;
-    await Promise.race([this.nc.flush(), pause(limitMs, undefined, { ref: false })]);
+    await Promise.race([this.nc.flush(), this.o.clock.sleep(limitMs, { background: true })]);
   }
 
   async close(): Promise<void> {
@@ -82,7 +85,7 @@ export class NatsLink {
       } catch (e) {
         if (failures++ === 0)
           this.o.log.warn('no NATS connection yet', { network: this.o.network, reason: reasonOf(e) });
-        await pause(250 + Math.random() * 250);
+        await this.o.clock.sleep(250 + this.o.random.number() * 250);
         continue;
       }
       failures = 0;

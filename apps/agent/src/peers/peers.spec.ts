@@ -1,7 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
+import type { Clock } from '#contracts/ports/clock.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
 import type { AgentLog } from '../log.js';
@@ -20,7 +23,7 @@ const list = (version: number, peers = ['b', 'd']): PeerList => ({
 });
 const quiet: AgentLog = { info() {}, warn() {}, error() {} };
 /** Every key is in use, and nothing is drawn. */
-const calm = { lacksKeys: () => false, random: () => 0.5 };
+const calm = { lacksKeys: () => false, clock: systemClock, random: { ...systemRandom, number: () => 0.5 } };
 
 describe('a peer list', () => {
   it.each<[string, unknown]>([
@@ -232,37 +235,35 @@ describe('the cache and the refresher', () => {
     /** Waits that were planned, ms, in order; nothing waits for the clock. */
     const waits = async (lacks: boolean[], random: number): Promise<number[]> => {
       const planned: number[] = [];
-      const timers = jest.spyOn(globalThis, 'setTimeout');
-      try {
-        let lacking = lacks.shift() ?? false;
-        timers.mockImplementation(((fn: () => void, ms: number) => {
-          planned.push(Math.round(ms));
-          if (lacks.length === 0) return end();
+      let lacking = lacks.shift() ?? false;
+      let end: () => void = () => undefined;
+      const over = new Promise<void>((resolve) => (end = resolve));
+      const after: Clock['after'] = (ms, fn) => {
+        planned.push(Math.round(ms));
+        if (lacks.length === 0) end();
+        else
           setImmediate(() => {
             lacking = lacks.shift() as boolean;
             fn();
           });
-        }) as never);
-        let end: () => void = () => undefined;
-        const over = new Promise<void>((resolve) => (end = resolve));
-        const cache = new PeerCache(dir, SELF);
-        await cache.save(list(1));
-        const sut = new Refresher({
-          self: SELF,
-          cache,
-          ask: () => Promise.resolve(JSON.stringify(list(1))),
-          accept: () => undefined,
-          lacksKeys: () => lacking,
-          random: () => random,
-          log: quiet,
-          numbers,
-        });
-        await sut.start();
-        await over;
-        await sut.stop();
-      } finally {
-        timers.mockRestore();
-      }
+        return { cancel: () => undefined };
+      };
+      const cache = new PeerCache(dir, SELF);
+      await cache.save(list(1));
+      const sut = new Refresher({
+        self: SELF,
+        cache,
+        ask: () => Promise.resolve(JSON.stringify(list(1))),
+        accept: () => undefined,
+        lacksKeys: () => lacking,
+        clock: { ...systemClock, after },
+        random: { ...systemRandom, number: () => random },
+        log: quiet,
+        numbers,
+      });
+      await sut.start();
+      await over;
+      await sut.stop();
       return planned;
     };
 

@@ -1,3 +1,5 @@
+import type { Clock, Timer } from '#contracts/ports/clock.js';
+import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { reasonOf, type AgentLog } from '../log.js';
 import type { PeerCache } from './peer-cache.js';
@@ -24,8 +26,8 @@ export interface RefresherParts {
   accept: (list: PeerList) => void;
   /** Whether a list in use names keys that are not in use yet: then it is asked again soon. */
   lacksKeys: (keys: PeerList['keys']) => boolean;
-  /** From 0 to below 1. */
-  random: () => number;
+  clock: Clock;
+  random: Random;
   log: AgentLog;
   numbers?: typeof refresherNumbers;
 }
@@ -43,7 +45,7 @@ export class Refresher {
   /** Why the list in use could not be written. */
   private notWritten: string | undefined;
   private current: PeerList | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private running = false;
   private again = false;
   private failures = 0;
@@ -93,7 +95,7 @@ export class Refresher {
       return;
     }
     this.running = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     void this.once().finally(() => {
       this.running = false;
       const again = this.again;
@@ -106,7 +108,7 @@ export class Refresher {
   /** Resolves when nothing of it writes any more. It waits for no answer: one that comes later is nobody's. */
   async stop(): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     // Where it fails, that is said by whom it was written for.
     await Promise.allSettled([this.saving]);
   }
@@ -114,11 +116,11 @@ export class Refresher {
   private plan(): void {
     if (this.stopped) return;
     const more = this.failures === 0 && this.unfinished > 0;
-    this.timer = setTimeout(() => {
+    this.timer = this.p.clock.after(this.wait(), () => {
       if (!more || this.isUnfinished()) return this.refresh();
       this.unfinished = 0;
       this.plan();
-    }, this.wait());
+    });
   }
 
   private wait(): number {
@@ -126,7 +128,7 @@ export class Refresher {
     if (tries === 0) return this.n.period;
     const { firstRetry, retry, mostRetry, jitter } = this.n;
     const ms = this.current ? Math.min(mostRetry, retry * 2 ** Math.min(6, tries - 1)) : firstRetry;
-    return ms * (1 + jitter * (2 * this.p.random() - 1));
+    return ms * (1 + jitter * (2 * this.p.random.number() - 1));
   }
 
   private isUnfinished(): boolean {

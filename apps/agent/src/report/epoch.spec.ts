@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import { StartNumber } from './epoch.js';
 
 describe('the number of this start', () => {
@@ -11,7 +12,7 @@ describe('the number of this start', () => {
   let open: StartNumber[];
   const log = { info() {}, error() {}, warn: (message: string) => void warned.push(message) };
   const take = async (wallMs: number, retryMs?: number): Promise<StartNumber> => {
-    const taken = await StartNumber.take(dir, wallMs, log, retryMs);
+    const taken = await StartNumber.take(dir, { ...systemClock, wallMs: () => wallMs }, log, retryMs);
     open.push(taken);
     return taken;
   };

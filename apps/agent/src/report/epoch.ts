@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock, Timer } from '#contracts/ports/clock.js';
 import { reasonOf, type AgentLog } from '../log.js';
 import { writeDurably } from '../peers/durable-file.js';
 
@@ -17,27 +18,28 @@ const RETRY = 60_000;
  */
 export class StartNumber {
   private unsaved: string | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private stopped = false;
 
   private constructor(
     readonly epoch: number,
     private readonly file: string,
+    private readonly clock: Clock,
     private readonly log: Pick<AgentLog, 'warn'>,
     private readonly retryMs: number,
   ) {}
 
-  /** @param wallMs since 1970 */
   static async take(
     stateDir: string,
-    wallMs: number,
+    clock: Clock,
     log: Pick<AgentLog, 'warn'>,
     retryMs = RETRY,
   ): Promise<StartNumber> {
     const file = join(stateDir, 'epoch');
     const { before, wrong } = await stored(file);
     if (wrong !== undefined) log.warn('the number of the last start cannot be read', { reason: wrong });
-    const start = new StartNumber(Math.max(before + 1, Math.floor(wallMs / 1000)), file, log, retryMs);
+    const epoch = Math.max(before + 1, Math.floor(clock.wallMs() / 1000));
+    const start = new StartNumber(epoch, file, clock, log, retryMs);
     await start.write();
     return start;
   }
@@ -50,7 +52,7 @@ export class StartNumber {
   /** Nothing is written any more. */
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
   }
 
   private async write(): Promise<void> {
@@ -61,7 +63,7 @@ export class StartNumber {
       const isNews = this.unsaved === undefined;
       this.unsaved = reasonOf(e);
       if (isNews) this.log.warn('the number of this start could not be written', { reason: this.unsaved });
-      if (!this.stopped) this.timer = setTimeout(() => void this.write(), this.retryMs);
+      if (!this.stopped) this.timer = this.clock.after(this.retryMs, () => void this.write());
     }
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { systemClock } from '#bus/system/system-clock.js';
 import { parseReport, type Report } from '#contracts/wire/report.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { runs } from '#contracts/testing/chance.js';
@@ -50,11 +51,12 @@ describe('whatever a tool on the host prints', () => {
     let listed: Promise<unknown> = Promise.resolve();
     watch = new WorkloadWatch(
       () => {
-        const list = listByCommand(lister);
+        const list = listByCommand(systemClock, lister);
         listed = list.catch(() => undefined);
         return list;
       },
       () => undefined,
+      systemClock,
       quiet,
     );
     watch.look();

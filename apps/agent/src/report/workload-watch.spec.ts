@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import type { RunningWorkload } from '#contracts/wire/report.js';
 import { WorkloadWatch } from './workload-watch.js';
 
@@ -12,12 +13,7 @@ describe('which workloads run here', () => {
     let now = 0;
     const answers: ((w: RunningWorkload[]) => void)[] = [];
     const list = (): Promise<RunningWorkload[]> => new Promise((resolve) => answers.push(resolve));
-    const watch = new WorkloadWatch(
-      list,
-      () => undefined,
-      quiet,
-      () => now,
-    );
+    const watch = new WorkloadWatch(list, () => undefined, { ...systemClock, monotonicMs: () => now }, quiet);
     watch.look();
     expect(watch.running).toBeUndefined();
     now = 1_000;

@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '#contracts/ports/clock.js';
 import { asSentence, type RunningWorkload } from '#contracts/wire/report.js';
 import { reasonOf, type AgentLog } from '../log.js';
 
@@ -12,7 +13,7 @@ const KEEPS = 5_000;
 export class WorkloadWatch {
   private seen: { workloads: RunningWorkload[]; begunAt: number } | undefined;
   warning: string | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private busy = false;
   private again = false;
   private stopped = false;
@@ -20,14 +21,15 @@ export class WorkloadWatch {
   constructor(
     private readonly list: () => Promise<RunningWorkload[]>,
     private readonly changed: () => void,
+    private readonly clock: Clock,
     private readonly log: AgentLog,
-    /** Monotonic, ms. */
-    private readonly clock: () => number = () => performance.now(),
   ) {}
 
   /** Undefined: not known (yet, no longer, or the lister failed); never to be read as "none". */
   get running(): RunningWorkload[] | undefined {
-    return this.seen !== undefined && this.clock() - this.seen.begunAt <= KEEPS ? this.seen.workloads : undefined;
+    return this.seen !== undefined && this.clock.monotonicMs() - this.seen.begunAt <= KEEPS
+      ? this.seen.workloads
+      : undefined;
   }
 
   /** Looks now; wishes during a look become one more look. */
@@ -38,23 +40,23 @@ export class WorkloadWatch {
       return;
     }
     this.busy = true;
-    clearTimeout(this.timer);
-    const begunAt = this.clock();
+    this.timer?.cancel();
+    const begunAt = this.clock.monotonicMs();
     void this.once(begunAt).finally(() => {
       this.busy = false;
       const again = this.again;
       this.again = false;
       if (again) this.look();
       else if (!this.stopped) {
-        const wait = Math.max(BREATH, begunAt + PERIOD - this.clock());
-        this.timer = setTimeout(() => this.look(), wait);
+        const wait = Math.max(BREATH, begunAt + PERIOD - this.clock.monotonicMs());
+        this.timer = this.clock.after(wait, () => this.look());
       }
     });
   }
 
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
   }
 
   private async once(begunAt: number): Promise<void> {

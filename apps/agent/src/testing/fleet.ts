@@ -4,6 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import type { DetectionSettings } from '#contracts/settings/settings.js';
 import { Agent } from '../agent.js';
@@ -125,6 +127,8 @@ export class AgentFleet {
       keys: [KEY],
       epoch,
       bootId: `boot-${name}`,
+      clock: systemClock,
+      random: systemRandom,
       log: quiet,
     });
     this.agents.set(name, agent);
@@ -143,7 +147,7 @@ export class AgentFleet {
   }
 
   status(name: string): Promise<AgentStatus> {
-    return askAgent({ op: 'status' }, this.socketOf(name)) as Promise<AgentStatus>;
+    return askAgent(systemClock, { op: 'status' }, this.socketOf(name)) as Promise<AgentStatus>;
   }
 
   /** Asks again and again until what it says is as wanted; the test's own limit ends what hangs. */

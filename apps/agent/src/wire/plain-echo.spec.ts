@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import { freeUdpPort } from '../testing/fleet.js';
 import { PLAIN_BYTES, PlainEcho, PlainGate } from './plain-echo.js';
 
@@ -35,7 +36,7 @@ describe('the port for bare probes', () => {
   beforeEach(async () => {
     port = await freeUdpPort();
     const networks = { backend: { bind: '127.0.0.2' }, management: { bind: '127.0.0.3' } };
-    echo = new PlainEcho(networks, port, quiet);
+    echo = new PlainEcho(networks, port, systemClock, quiet);
     await echo.open();
     got = [];
     client = createSocket('udp4');

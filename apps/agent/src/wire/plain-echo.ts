@@ -1,4 +1,5 @@
 import type { RemoteInfo } from 'node:dgram';
+import type { Clock } from '#contracts/ports/clock.js';
 import type { AgentLog } from '../log.js';
 import { UdpSocket } from './udp-socket.js';
 
@@ -44,11 +45,11 @@ export class PlainEcho {
   /** Probes that were answered. */
   answered = 0;
 
-  constructor(networks: Record<string, { bind: string }>, port: number, log: AgentLog) {
+  constructor(networks: Record<string, { bind: string }>, port: number, clock: Clock, log: AgentLog) {
     this.sockets = Object.entries(networks).map(([network, { bind }]) => {
       const gate = new PlainGate();
       const onDatagram = (bytes: Buffer, from: RemoteInfo): void => {
-        if (!gate.allows(bytes, performance.now())) return;
+        if (!gate.allows(bytes, clock.monotonicMs())) return;
         this.answered++;
         socket.send(bytes, from.address, from.port, () => undefined);
       };
@@ -57,6 +58,7 @@ export class PlainEcho {
         bind,
         port,
         { onUp: () => undefined, onDatagram },
+        clock,
         log,
       );
       return socket;

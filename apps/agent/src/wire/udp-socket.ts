@@ -1,5 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import type { Clock, Timer } from '#contracts/ports/clock.js';
 import { isOfTheTarget } from '#contracts/wire/send-errors.js';
 import { reasonOf, type AgentLog } from '../log.js';
 import { SendFailures } from './send-failures.js';
@@ -23,7 +24,7 @@ const literal: NonNullable<SocketOptions['lookup']> = (address, _options, done) 
 /** One network's socket, bound to the node's own address there, so that nothing leaves over another network. */
 export class UdpSocket {
   private socket: Socket | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private closed = false;
   private bound = false;
   readonly failures = new SendFailures();
@@ -39,6 +40,7 @@ export class UdpSocket {
     private readonly address: string,
     private readonly port: number,
     private readonly handlers: UdpHandlers,
+    private readonly clock: Clock,
     private readonly log: AgentLog,
   ) {}
 
@@ -62,7 +64,7 @@ export class UdpSocket {
   close(): void {
     this.closed = true;
     this.bound = false;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     this.socket?.close();
     this.socket = undefined;
   }
@@ -70,7 +72,7 @@ export class UdpSocket {
   /** `failed` is called, with why, when the datagram did not leave this host by our own fault. */
   send(bytes: Buffer, address: string, port: number, failed: (why: string) => void): void {
     if (!this.socket || !this.bound) {
-      this.failures.failed(performance.now());
+      this.failures.failed(this.clock.monotonicMs());
       failed(this.lastError ?? 'its socket is not bound');
       return;
     }
@@ -80,7 +82,7 @@ export class UdpSocket {
         this.sent++;
         return;
       }
-      this.failures.failed(performance.now());
+      this.failures.failed(this.clock.monotonicMs());
       this.lastError = reasonOf(e);
       failed((e as NodeJS.ErrnoException).code ?? this.lastError);
     });
@@ -117,7 +119,7 @@ export class UdpSocket {
 
   private rebindLater(): void {
     if (this.closed) return;
-    this.timer = setTimeout(() => this.bind(), REBIND_MS);
+    this.timer = this.clock.after(REBIND_MS, () => this.bind());
   }
 
   private growBuffers(socket: Socket): void {

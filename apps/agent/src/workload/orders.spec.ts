@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import type { GateAnswer } from '#contracts/wire/peers.js';
 import { StatusSocket } from '../control/status-socket.js';
 import { withLock } from './lock.js';
@@ -52,65 +53,65 @@ describe('orders about workloads', () => {
   const acts = (): Promise<string> => readFile(join(root, 'acts'), 'utf8').catch(() => '');
 
   it('starts what the gate allows, keeps its generation, and shows it as running', async () => {
-    await startWorkload({ name: 'db', generation: 3 });
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
     expect(await acts()).toBe('enable muster-workload-db.service\nstart muster-workload-db.service\n');
-    expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3 }]);
   });
 
   it('shows one whose start is on its way as such: its gate may refuse it yet', async () => {
-    await startWorkload({ name: 'db', generation: 3 });
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
     await writeFile(join(root, 'units/muster-workload-db.service'), 'activating\n');
-    expect(await listRunning()).toEqual([{ name: 'db', generation: 3, starting: true }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, starting: true }]);
   });
 
   it('starts nothing that the gate refuses, and leaves no trace of the order', async () => {
     gate = { allowed: false, reason: 'it belongs to another node' };
-    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });
+    await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });
     agent.close();
-    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });
+    await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'GATE' });
     expect(await acts()).toBe('');
-    expect(await listRunning()).toEqual([]);
+    expect(await listRunning(systemClock)).toEqual([]);
   });
 
   it('refuses an older generation, to start and to stop', async () => {
-    await startWorkload({ name: 'db', generation: 3 });
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
     const done = await acts();
-    await expect(startWorkload({ name: 'db', generation: 2 })).rejects.toMatchObject({ code: 'STALE' });
-    await expect(stopWorkload({ name: 'db', generation: 2 })).rejects.toMatchObject({ code: 'STALE' });
+    await expect(startWorkload(systemClock, { name: 'db', generation: 2 })).rejects.toMatchObject({ code: 'STALE' });
+    await expect(stopWorkload(systemClock, { name: 'db', generation: 2 })).rejects.toMatchObject({ code: 'STALE' });
     expect(await acts()).toBe(done);
   });
 
   it('refuses a start that comes after the stop of a newer generation', async () => {
-    await stopWorkload({ name: 'db', generation: 4 });
-    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
-    expect(await listRunning()).toEqual([]);
+    await stopWorkload(systemClock, { name: 'db', generation: 4 });
+    await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'STALE' });
+    expect(await listRunning(systemClock)).toEqual([]);
   });
 
   it('takes a stop for done only when nothing runs any more', async () => {
-    await startWorkload({ name: 'db', generation: 3 });
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
     await writeFile(join(root, 'units/muster-workload-db.service.stuck'), '');
-    await expect(stopWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
-    expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
+    await expect(stopWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3 }]);
     await rm(join(root, 'units/muster-workload-db.service.stuck'));
-    await stopWorkload({ name: 'db', generation: 3 });
-    expect(await listRunning()).toEqual([]);
+    await stopWorkload(systemClock, { name: 'db', generation: 3 });
+    expect(await listRunning(systemClock)).toEqual([]);
   });
 
   it('counts an ended unit as running while a process of it is left', async () => {
-    await startWorkload({ name: 'db', generation: 3 });
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
     const tasks = join(root, 'units/muster-workload-db.service.tasks');
     await writeFile(tasks, '2');
-    await expect(stopWorkload({ name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
+    await expect(stopWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
     await writeFile(join(root, 'units/muster-workload-db.service'), 'failed');
-    expect(await listRunning()).toEqual([{ name: 'db', generation: 3 }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3 }]);
     await writeFile(tasks, '0');
-    await stopWorkload({ name: 'db', generation: 3 });
-    expect(await listRunning()).toEqual([]);
+    await stopWorkload(systemClock, { name: 'db', generation: 3 });
+    expect(await listRunning(systemClock)).toEqual([]);
   });
 
   it('says why a unit did not start', async () => {
     await writeFile(join(root, 'units/x.service.bad'), '');
-    const order = startWorkload({ name: 'db', generation: 3, unit: 'x.service' });
+    const order = startWorkload(systemClock, { name: 'db', generation: 3, unit: 'x.service' });
     await expect(order).rejects.toThrow('x.service failed');
   });
 
@@ -129,9 +130,9 @@ describe('orders about workloads', () => {
   });
 
   it('does not take a broken file for "never started"', async () => {
-    await startWorkload({ name: 'db', generation: 3 });
+    await startWorkload(systemClock, { name: 'db', generation: 3 });
     await writeFile(join(root, 'var/lib/muster/workloads/db.json'), '{"na');
-    await expect(startWorkload({ name: 'db', generation: 3 })).rejects.toThrow('JSON');
-    await expect(listRunning()).rejects.toThrow('JSON');
+    await expect(startWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toThrow('JSON');
+    await expect(listRunning(systemClock)).rejects.toThrow('JSON');
   });
 });

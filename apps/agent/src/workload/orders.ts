@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Clock } from '#contracts/ports/clock.js';
 import { askGate, tellAgent } from '../control/client.js';
 import { reasonOf } from '../log.js';
 import { withLock } from './lock.js';
@@ -34,40 +35,40 @@ export function refuseStale(order: Order, known: WorkloadFile | undefined): void
     );
 }
 
-const locked = async <T>(name: string, fn: () => Promise<T>): Promise<T> => {
+const locked = async <T>(clock: Clock, name: string, fn: () => Promise<T>): Promise<T> => {
   try {
     return await withLock(join(workloadsDir(), `${name}.lock`), LOCK_WAIT, fn);
   } finally {
-    await tellAgent({ op: 'workloads-changed' });
+    await tellAgent(clock, { op: 'workloads-changed' });
   }
 };
 
-async function act(verb: string, unit: string): Promise<void> {
-  const { code, stderr } = await systemctl([verb, unit], SYSTEMCTL_LIMIT.act);
+async function act(clock: Clock, verb: string, unit: string): Promise<void> {
+  const { code, stderr } = await systemctl(clock, [verb, unit], SYSTEMCTL_LIMIT.act);
   if (code !== 0) throw new OrderRefused('FAILED', `systemctl ${verb} ${unit} ended with ${code}: ${stderr.trim()}`);
 }
 
 /** Starts the unit, once the gate has said that this node holds this very generation. Starting a running one is no error. */
-export const startWorkload = (order: Order): Promise<WorkloadFile> =>
-  locked(order.name, async () => {
+export const startWorkload = (clock: Clock, order: Order): Promise<WorkloadFile> =>
+  locked(clock, order.name, async () => {
     const known = await readWorkload(order.name);
     refuseStale(order, known);
-    const gate = await askGate(order.name, order.generation);
+    const gate = await askGate(clock, order.name, order.generation);
     if (!gate.allowed) throw new OrderRefused('GATE', `${order.name}: ${gate.reason}`);
     const unit = order.unit ?? known?.unit ?? defaultUnit(order.name);
     const file: WorkloadFile = { name: order.name, generation: order.generation, unit, desired: 'running' };
     // Before the start: from here on an older order is refused, also when this process dies in between.
     await writeWorkload(file);
-    await act('enable', unit);
-    await act('start', unit);
-    if (!(await runningUnits([unit])).has(unit))
+    await act(clock, 'enable', unit);
+    await act(clock, 'start', unit);
+    if (!(await runningUnits(clock, [unit])).has(unit))
       throw new OrderRefused('FAILED', `${unit} is not active after its start`);
     return file;
   });
 
 /** Stops the unit and reads back that nothing of it runs; it will not start at boot either. */
-export const stopWorkload = (order: Order): Promise<WorkloadFile> =>
-  locked(order.name, async () => {
+export const stopWorkload = (clock: Clock, order: Order): Promise<WorkloadFile> =>
+  locked(clock, order.name, async () => {
     const known = await readWorkload(order.name);
     refuseStale(order, known);
     const unit = order.unit ?? known?.unit ?? defaultUnit(order.name);
@@ -75,8 +76,9 @@ export const stopWorkload = (order: Order): Promise<WorkloadFile> =>
     await writeWorkload(file);
     // What was never installed here cannot be disabled or stopped; only the read-back decides.
     const failures: string[] = [];
-    for (const verb of ['disable', 'stop']) await act(verb, unit).catch((e: unknown) => failures.push(reasonOf(e)));
-    if ((await runningUnits([unit])).has(unit))
+    for (const verb of ['disable', 'stop'])
+      await act(clock, verb, unit).catch((e: unknown) => failures.push(reasonOf(e)));
+    if ((await runningUnits(clock, [unit])).has(unit))
       throw new OrderRefused('FAILED', `${unit} still runs after its stop${failures.map((f) => `; ${f}`).join('')}`);
     return file;
   });

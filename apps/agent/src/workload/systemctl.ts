@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { Clock } from '#contracts/ports/clock.js';
 
 export interface CommandResult {
   /** -1: it could not be started, or was killed (by its deadline too). */
@@ -11,17 +12,17 @@ export interface CommandResult {
 export const SYSTEMCTL_LIMIT = { look: 5_000, act: 100_000 };
 
 /** Runs a command to its end or its deadline; the output is cut at 1 MiB. */
-export function runCommand(command: string, args: string[], limitMs: number): Promise<CommandResult> {
+export function runCommand(clock: Clock, command: string, args: string[], limitMs: number): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: process.env });
     let stdout = '';
     let stderr = '';
-    const timer = setTimeout(() => {
+    const timer = clock.after(limitMs, () => {
       stderr += `${command} did not end within ${limitMs} ms`;
       child.kill('SIGKILL');
-    }, limitMs);
+    });
     const end = (code: number): void => {
-      clearTimeout(timer);
+      timer.cancel();
       resolve({ code, stdout, stderr });
     };
     child.stdout.on('data', (b: Buffer) => (stdout = (stdout + b.toString('utf8')).slice(0, 1 << 20)));
@@ -34,8 +35,8 @@ export function runCommand(command: string, args: string[], limitMs: number): Pr
   });
 }
 
-export const systemctl = (args: string[], limitMs: number): Promise<CommandResult> =>
-  runCommand('systemctl', args, limitMs);
+export const systemctl = (clock: Clock, args: string[], limitMs: number): Promise<CommandResult> =>
+  runCommand(clock, 'systemctl', args, limitMs);
 
 /** Of these the main process is gone; others of the unit may be left after a stop that timed out, or by KillMode=process. */
 const GONE: ReadonlySet<string> = new Set(['inactive', 'failed', 'unknown']);
@@ -49,13 +50,13 @@ export type UnitState = 'running' | 'starting';
  * Which of the units run, or may run: starting and stopping ones count, and ended ones of which a process is left.
  * Throws where systemd gave no answer for each: nobody may take that for "nothing runs".
  */
-export async function runningUnits(units: string[]): Promise<Map<string, UnitState>> {
+export async function runningUnits(clock: Clock, units: string[]): Promise<Map<string, UnitState>> {
   if (units.length === 0) return new Map();
-  const { stdout, stderr } = await systemctl(['is-active', ...units], SYSTEMCTL_LIMIT.look);
+  const { stdout, stderr } = await systemctl(clock, ['is-active', ...units], SYSTEMCTL_LIMIT.look);
   const states = stdout.split('\n').filter((l) => l !== '');
   if (states.length !== units.length) throw new Error(`systemctl is-active: ${stderr.trim() || 'no answer'}`);
   const ended = units.filter((_, i) => GONE.has(states[i] as string));
-  const left = await withProcesses(ended);
+  const left = await withProcesses(clock, ended);
   return new Map(
     units.flatMap((unit, i) => {
       if (ended.includes(unit) && !left.has(unit)) return [];
@@ -64,9 +65,10 @@ export async function runningUnits(units: string[]): Promise<Map<string, UnitSta
   );
 }
 
-async function withProcesses(units: string[]): Promise<Set<string>> {
+async function withProcesses(clock: Clock, units: string[]): Promise<Set<string>> {
   if (units.length === 0) return new Set();
   const { code, stdout, stderr } = await systemctl(
+    clock,
     ['show', '--property=Id,TasksCurrent', ...units],
     SYSTEMCTL_LIMIT.look,
   );
