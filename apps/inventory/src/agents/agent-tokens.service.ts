@@ -37,7 +37,7 @@ export class AgentTokensService {
 
   /** Those that have not ended, newest first. */
   list(): AgentToken[] {
-    const now = Date.now();
+    const now = this.context.clock.wallMs();
     return this.stored()
       .filter((t) => !hasTokenEnded(t, now))
       .map(shown)
@@ -45,7 +45,7 @@ export class AgentTokensService {
   }
 
   async create(q: RpcRequest<'inventory.agentTokens.create'>): Promise<AgentToken> {
-    const now = Date.now();
+    const now = this.context.clock.wallMs();
     for (const old of this.stored())
       if (hasTokenEnded(old, now)) await this.tokens.bucket.delete(agentTokenKey(old.id));
     const token: StoredAgentToken = {
@@ -86,7 +86,7 @@ export class AgentTokensService {
     const reached = natsOf(host.networks, agentsNats(agents.nats, nats.servers));
     const key = agentTokenKey(token.id);
     const counted = await this.tokens.bucket.mutate(key, (current) =>
-      used(current ? asToken(current.value) : ended(token), node, Date.now()),
+      used(current ? asToken(current.value) : ended(token), node, this.context.clock.wallMs()),
     );
     try {
       // Its record may have been deleted since, or it was let in again by another token.

@@ -17,7 +17,7 @@ export class AgentUsers {
   private readonly users: Table<AgentUser>;
   private readonly revocations: Table<AgentRevocation>;
 
-  constructor(store: InventoryStore) {
+  constructor(private readonly store: InventoryStore) {
     this.users = settingsOf(store);
     this.revocations = settingsOf(store);
   }
@@ -25,14 +25,14 @@ export class AgentUsers {
   /** After the node's record names it: one that no record names is worthless. */
   async note(key: string, node: string): Promise<void> {
     await this.users.bucket.mutate(agentUserKey(key), (current) =>
-      current ? undefined : { key, node, at: Date.now() },
+      current ? undefined : { key, node, at: this.store.clock.wallMs() },
     );
   }
 
   async noteRevoked(key: string, node: string): Promise<void> {
     await this.users.bucket.mutate(agentUserKey(key), (current) =>
       current?.value.revoked === undefined
-        ? { ...(current?.value ?? { key, node, at: Date.now() }), revoked: Date.now() }
+        ? { ...(current?.value ?? { key, node, at: this.store.clock.wallMs() }), revoked: this.store.clock.wallMs() }
         : undefined,
     );
   }

@@ -98,7 +98,7 @@ export class DatagramKeysService {
     const set = this.current;
     if (set === undefined) return;
     if (set.retired !== undefined) return this.destroy(set, check);
-    const next = nextKeySet(set, this.holders(), Date.now());
+    const next = nextKeySet(set, this.holders(), this.context.clock.wallMs());
     if (next === undefined) return;
     check();
     await this.replace(set, next);
@@ -112,7 +112,7 @@ export class DatagramKeysService {
       nodes: this.store.nodes.view.entries().map((e) => e.value),
       report: (node) => {
         const heard = this.reports.of(node);
-        return heard && { report: heard.report, fresh: performance.now() - heard.heardAt <= freshness };
+        return heard && { report: heard.report, fresh: this.context.clock.monotonicMs() - heard.heardAt <= freshness };
       },
       beacon: this.detector.fresh ? this.detector.beacon : undefined,
     });
@@ -133,7 +133,7 @@ export class DatagramKeysService {
       const done = await this.table.bucket.mutate(DATAGRAM_KEYS_KEY, (current) => {
         if (current?.value.version !== stored?.version)
           throw new MusterError('ILLEGAL_TRANSITION', 'somebody else has just begun an exchange of the key');
-        return firstKeySet(current?.value, { old: keyId(old), fresh: keyId(fresh), by }, Date.now());
+        return firstKeySet(current?.value, { old: keyId(old), fresh: keyId(fresh), by }, this.context.clock.wallMs());
       });
       return { revision: done.revision };
     } catch (e) {

@@ -28,7 +28,7 @@ export class DuplicateAlarmsReconciler implements Reconciler {
     if (!this.store.nodes.view.live || !this.store.alarms.view.live) return;
     const isNode = (name: string): boolean => this.store.nodes.view.get(name) !== undefined;
     for (const a of this.alarms.list().filter((alarm) => alarm.code === 'duplicate'))
-      if (isOver(a, isNode, Date.now())) {
+      if (isOver(a, isNode, this.store.clock.wallMs())) {
         c.check();
         await this.alarms.clear(a.code, a.subject);
       }

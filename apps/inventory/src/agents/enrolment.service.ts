@@ -59,7 +59,7 @@ export class EnrolmentService {
       const done = await this.nodes.upsert(name, (current) => {
         before = current;
         mayBe?.(current);
-        const next = enrolledNode(r, current, facts, Date.now()) ?? current;
+        const next = enrolledNode(r, current, facts, this.context.clock.wallMs()) ?? current;
         return next && withAgentKey(next, key);
       });
       if (done.node === undefined) throw new MusterError('INTERNAL', `node ${name} was not written`);

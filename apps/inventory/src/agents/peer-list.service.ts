@@ -1,5 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { fromToken, MusterError, Subjects, type KeysAnswer, type KeysQuestion, type PeerList } from '#contracts';
+import {
+  fromToken,
+  MusterError,
+  Subjects,
+  type KeysAnswer,
+  type KeysQuestion,
+  type PeerList,
+  type Timer,
+} from '#contracts';
 import type { Closable } from '#bus';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -24,7 +32,7 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   private current: { hash: string; lists: FleetLists } | undefined;
   private dirty = true;
   private refreshing: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private answers: Closable | undefined;
   private readonly stops: (() => void)[] = [];
 
@@ -46,7 +54,7 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     this.stops.forEach((stop) => stop());
     await this.answers?.close();
     await this.refreshing;
@@ -83,13 +91,13 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
 
   private noteChange(): void {
     this.dirty = true;
-    this.timer ??= setTimeout(() => {
+    this.timer ??= this.store.clock.after(SETTLE_MS, () => {
       this.timer = undefined;
       this.refresh().catch((err: unknown) => {
         this.store.bus.log.warn({ err }, 'the peer lists could not be renewed: agents keep the ones they have');
         this.noteChange();
       });
-    }, SETTLE_MS);
+    });
   }
 
   /** One at a time; those who come meanwhile share it. */

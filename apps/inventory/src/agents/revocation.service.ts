@@ -49,11 +49,11 @@ export class RevocationService {
         const refused = refusedRevocation(node, await this.factsOf(name), o.force === true);
         if (refused) throw refused;
         keys = node.agentKeys ?? keys;
-        return revokedNode(node, o.by, o.reason, Date.now());
+        return revokedNode(node, o.by, o.reason, this.context.clock.wallMs());
       },
       `its agent was revoked: ${o.reason}`,
     );
-    await this.users.noteRevocation({ node: name, by: o.by, at: Date.now(), reason: o.reason });
+    await this.users.noteRevocation({ node: name, by: o.by, at: this.context.clock.wallMs(), reason: o.reason });
     return this.shutOut(name, keys);
   }
 
@@ -81,7 +81,7 @@ export class RevocationService {
         `no node is called ${node}, and no agent of that name is connected: where muster init has made a user for it, repeat it with force`,
         { node },
       );
-    await this.users.noteRevocation({ node, by: o.by, at: Date.now(), reason: o.reason });
+    await this.users.noteRevocation({ node, by: o.by, at: this.context.clock.wallMs(), reason: o.reason });
     return { ...(await this.shutOut(node, [])), unregistered: true };
   }
 

@@ -25,7 +25,7 @@ export class AlarmService {
         const { worst: _before, ...rest } = was;
         return { ...rest, severity, message, ...worstOf(was, severity) };
       }
-      return { code, subject, severity, message, since: Date.now(), count: (was?.count ?? 0) + 1 };
+      return { code, subject, severity, message, since: this.store.clock.wallMs(), count: (was?.count ?? 0) + 1 };
     });
     if (done.value === undefined) throw new MusterError('INTERNAL', `alarm ${key} vanished while it was raised`);
     if (done.changed) await this.tell(done.value, done.revision);
@@ -38,7 +38,7 @@ export class AlarmService {
     const seen = this.store.alarms.view.get(key)?.value;
     if (this.store.alarms.view.live && (!seen || !isActive(seen))) return;
     const done = await this.store.alarms.bucket.mutate(key, (current) =>
-      current && isActive(current.value) ? { ...current.value, cleared: Date.now() } : undefined,
+      current && isActive(current.value) ? { ...current.value, cleared: this.store.clock.wallMs() } : undefined,
     );
     if (done.changed && done.value) await this.tell(done.value, done.revision);
   }
@@ -47,7 +47,9 @@ export class AlarmService {
   async acknowledge(id: string, by: string): Promise<AlarmRecord> {
     const done = await this.store.alarms.bucket.mutate(id, (current) => {
       if (!current) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
-      return current.value.acknowledged ? undefined : { ...current.value, acknowledged: { by, at: Date.now() } };
+      return current.value.acknowledged
+        ? undefined
+        : { ...current.value, acknowledged: { by, at: this.store.clock.wallMs() } };
     });
     if (done.value === undefined) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
     if (done.changed) await this.tell(done.value, done.revision);

@@ -20,7 +20,7 @@ export class ClaimExpiryReconciler implements Reconciler {
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    const now = Date.now();
+    const now = this.store.clock.wallMs();
     const seen = this.store.reservations.view.get(RESERVATIONS_KEY)?.value.claims ?? {};
     for (const claim of Object.values(seen)) {
       if (!hasExpired(claim, now)) continue;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
@@ -23,6 +23,7 @@ import { ReservationBook } from '../operations/reservation-book.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { page } from '../store/page.js';
+import { timedId } from '../store/timed-id.js';
 import { chooseNodes, type Candidate } from './claim-choice.js';
 import { dropClaim, takeClaim } from './claim-holds.js';
 
@@ -106,7 +107,7 @@ export class ClaimsService {
   }
 
   private take(asked: Asked, fits: NodePredicate): Promise<{ claim: ClaimRecord; known: boolean }> {
-    const id = claimId(asked);
+    const id = asked.key === undefined ? timedId('claim', this.store) : keyedClaimId(asked.by, asked.key);
     return this.book.change<AdmissionRound, { claim: ClaimRecord; known: boolean }>({
       look: async (now, round) => {
         await round.catchUp(now);
@@ -116,7 +117,7 @@ export class ClaimsService {
         const before = now.claims?.[id];
         if (before) return { answer: { claim: sameClaim(before, asked), known: true } };
         const nodes = chooseNodes(asked.count, this.candidates(now, round, fits));
-        const claim = claimOf(asked, id, nodes, Date.now());
+        const claim = claimOf(asked, id, nodes, this.store.clock.wallMs());
         return { next: takeClaim(now, claim), answer: { claim, known: false } };
       },
     });
@@ -177,13 +178,11 @@ function claimOf(r: Asked, id: string, nodes: string[], at: number): ClaimRecord
 }
 
 /** The same for the same key of the same caller. */
-const claimId = (r: Asked): string =>
-  r.key === undefined
-    ? `claim-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`
-    : `claim-${createHash('sha256')
-        .update(JSON.stringify([r.by, r.key]))
-        .digest('hex')
-        .slice(0, 24)}`;
+const keyedClaimId = (by: string, key: string): string =>
+  `claim-${createHash('sha256')
+    .update(JSON.stringify([by, key]))
+    .digest('hex')
+    .slice(0, 24)}`;
 
 function sameClaim(claim: ClaimRecord, r: Asked): ClaimRecord {
   const same =

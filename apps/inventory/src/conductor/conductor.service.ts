@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { MusterError } from '#contracts';
+import { MusterError, type Timer } from '#contracts';
 import { Lease } from '#bus';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -17,7 +17,7 @@ export const ROUND_MS = 1000;
 export class ConductorService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly rounds: Rounds[] = [];
   private readonly lease: Lease;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private unsubscribe: (() => void) | undefined;
 
   constructor(
@@ -29,7 +29,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
 
   /** Called by each reconciler in its own constructor. */
   add(reconciler: Reconciler): void {
-    this.rounds.push(new Rounds(() => this.round(reconciler)));
+    this.rounds.push(new Rounds(() => this.round(reconciler), this.context.clock));
   }
 
   get held(): boolean {
@@ -48,11 +48,11 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     });
     this.lease.start();
     this.unsubscribe = this.store.onChange(() => this.wake());
-    this.timer = setInterval(() => this.wake(), ROUND_MS);
+    this.timer = this.context.clock.every(ROUND_MS, () => this.wake());
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    this.timer?.cancel();
     this.unsubscribe?.();
     await Promise.all(this.rounds.map((r) => r.close()));
     await this.lease.stop();
@@ -62,7 +62,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     if (!this.lease.held) return;
     const view: ConductorView = {
       token: this.lease.token,
-      now: performance.now(),
+      now: this.context.clock.monotonicMs(),
       check: () => {
         const token = this.lease.check();
         // Lost and won again within one round: what the round has read may be older than another conductor's acts.

@@ -8,7 +8,7 @@ export interface ConductorView {
    * @throws MusterError LEASE_LOST when another may hold the lease by now
    */
   check(): number;
-  /** Monotonic ms at the start of the round (`performance.now()`). */
+  /** Monotonic ms of this process at the start of the round. */
   readonly now: number;
 }
 

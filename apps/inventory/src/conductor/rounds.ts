@@ -1,3 +1,5 @@
+import type { Clock } from '#contracts';
+
 /** Between the starts of two runs, ms: a burst of changes is looked at together. */
 const GAP_MS = 10;
 
@@ -9,7 +11,10 @@ export class Rounds {
   private endPause: (() => void) | undefined;
 
   /** @param run must not reject: it deals with its own failures */
-  constructor(private readonly run: () => Promise<void>) {}
+  constructor(
+    private readonly run: () => Promise<void>,
+    private readonly clock: Clock,
+  ) {}
 
   wake(): void {
     if (this.closed) return;
@@ -35,18 +40,18 @@ export class Rounds {
   private async loop(): Promise<void> {
     do {
       this.again = false;
-      const begun = performance.now();
+      const begun = this.clock.monotonicMs();
       await this.run();
-      await this.pause(begun + GAP_MS - performance.now());
+      await this.pause(begun + GAP_MS - this.clock.monotonicMs());
     } while (this.again && !this.closed);
   }
 
   private pause(ms: number): Promise<void> {
     if (ms <= 0 || this.closed) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const timer = this.clock.after(ms, resolve);
       this.endPause = () => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       };
     });

@@ -1,3 +1,5 @@
+import type { Clock } from '#contracts';
+
 /**
  * Since when this process has seen a thing, on its own monotonic clock. Wall-clock times in records come from other
  * machines and are never compared; what was never seen is as young as can be.
@@ -5,11 +7,11 @@
 export class AgeBook {
   private readonly first = new Map<string, number>();
 
-  constructor(private readonly clock: () => number = () => performance.now()) {}
+  constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {}
 
   /** Notes it where it is new. @returns its age in ms */
   see(key: string): number {
-    const now = this.clock();
+    const now = this.clock.monotonicMs();
     const since = this.first.get(key);
     if (since !== undefined) return now - since;
     this.first.set(key, now);
@@ -19,7 +21,7 @@ export class AgeBook {
   /** Age in ms; 0 where it was never seen. */
   ageMs(key: string): number {
     const since = this.first.get(key);
-    return since === undefined ? 0 : this.clock() - since;
+    return since === undefined ? 0 : this.clock.monotonicMs() - since;
   }
 
   forget(key: string): void {

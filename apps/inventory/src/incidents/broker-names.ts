@@ -24,12 +24,12 @@ export class BrokerNames {
   of(name: string): readonly string[] | undefined {
     if (isIP(name) !== 0) return [name];
     const again = this.addresses.has(name) ? AGAIN_MS : UNKNOWN_AGAIN_MS;
-    if (performance.now() - (this.asked.get(name) ?? -Infinity) >= again) this.ask(name);
+    if (this.context.clock.monotonicMs() - (this.asked.get(name) ?? -Infinity) >= again) this.ask(name);
     return this.addresses.get(name);
   }
 
   private ask(name: string): void {
-    this.asked.set(name, performance.now());
+    this.asked.set(name, this.context.clock.monotonicMs());
     lookup(name, { all: true }).then(
       (found) =>
         this.addresses.set(

@@ -92,7 +92,7 @@ export class FencingSettingsService {
   private async stopRunning(f: FencingSettings, by: string): Promise<void> {
     for (const { value } of await this.store.incidents.bucket.list())
       if (mayCommand(value))
-        await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, Date.now()));
+        await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, this.store.clock.wallMs()));
   }
 }
 

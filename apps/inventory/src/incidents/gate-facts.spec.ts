@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, NodeRecord, Verdict } from '#contracts';
 import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
 import { GateFactsService } from './gate-facts.js';
@@ -16,7 +17,6 @@ describe('how long a host has refused', () => {
 
   beforeEach(() => {
     now = 1_000;
-    jest.spyOn(performance, 'now').mockImplementation(() => now);
     const view = { live: true, entries: () => [], get: () => undefined, onChange: () => () => undefined };
     const empty = { view, bucket: { get: () => Promise.resolve(undefined) } };
     const nodes = { ...empty, view: { ...view, onChange: (fn: typeof told) => (told = fn) } };
@@ -26,7 +26,8 @@ describe('how long a host has refused', () => {
       clusterSettings: enforced(),
       workers: { stale: true, live: () => [] },
     };
-    const context = { bus: { nc: {} }, config: { nats: { servers: ['10.9.0.1'] } } };
+    const clock = { ...systemClock, monotonicMs: () => now };
+    const context = { bus: { nc: {} }, clock, config: { nats: { servers: ['10.9.0.1'] } } };
     const parts = [
       context,
       store,
@@ -38,7 +39,6 @@ describe('how long a host has refused', () => {
     // What is played here is less than the real parts, and all that is asked of them.
     sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
   });
-  afterEach(() => void jest.restoreAllMocks());
 
   it('grows while it stays silent otherwise', async () => {
     expect(await forMs()).toBe(0);
@@ -79,7 +79,11 @@ describe('who counts against the brake', () => {
       grantedPermits: granted,
       clusterSettings: enforced(),
     };
-    const parts = [{}, store, { fresh: o.fresh !== false, sighted: o.fresh !== false && o.sighted !== false }];
+    const parts = [
+      { clock: systemClock },
+      store,
+      { fresh: o.fresh !== false, sighted: o.fresh !== false && o.sighted !== false },
+    ];
     const sut = new GateFactsService(...(parts as unknown as ConstructorParameters<typeof GateFactsService>));
     return sut.storm()?.unrecovered ?? [];
   };

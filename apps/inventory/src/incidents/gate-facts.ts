@@ -24,9 +24,9 @@ import { isHeldAlive, isMember, isSilent, isUnrecovered, latestVerdict } from '.
 /** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
 @Injectable()
 export class GateFactsService {
-  private readonly silentSince = new AgeBook();
-  private readonly permitsSeen = new AgeBook();
-  private readonly refusedSince = new AgeBook();
+  private readonly silentSince: AgeBook;
+  private readonly permitsSeen: AgeBook;
+  private readonly refusedSince: AgeBook;
 
   constructor(
     private readonly context: ServiceContext,
@@ -36,6 +36,9 @@ export class GateFactsService {
     private readonly power: PowerEvidence,
     private readonly brokerNames: BrokerNames,
   ) {
+    this.silentSince = new AgeBook(context.clock);
+    this.permitsSeen = new AgeBook(context.clock);
+    this.refusedSince = new AgeBook(context.clock);
     const seePermits = (): void => this.permitsSeen.keep(store.grantedPermits.map((g) => g.incident));
     seePermits();
     store.permits.view.onChange(seePermits);
@@ -84,7 +87,7 @@ export class GateFactsService {
         this.store.nodes.view.entries().map((e) => e.value),
       ),
       otherFencers: this.fencersOutside(node),
-      wallNow: Date.now(),
+      wallNow: this.context.clock.wallMs(),
     };
   }
 

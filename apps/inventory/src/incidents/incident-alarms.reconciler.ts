@@ -14,7 +14,7 @@ import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarm
 @Injectable()
 export class IncidentAlarmsReconciler implements Reconciler {
   readonly name = 'incident-alarms';
-  private readonly orderedSince = new AgeBook();
+  private readonly orderedSince: AgeBook;
   /** Time in which the monitor did not see the fleet does not count: it could not have heard the node. */
   private readonly switchedOn: AgeBook;
 
@@ -24,7 +24,8 @@ export class IncidentAlarmsReconciler implements Reconciler {
     detector: DetectorView,
     conductor: ConductorService,
   ) {
-    this.switchedOn = new AgeBook(() => detector.sightedMs);
+    this.orderedSince = new AgeBook(store.clock);
+    this.switchedOn = new AgeBook({ monotonicMs: () => detector.sightedMs });
     conductor.add(this);
   }
 

@@ -27,7 +27,8 @@ export class IncidentTeller implements Reconciler, OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     // What ended long before this process started is nobody's news.
-    for (const { value } of this.store.incidents.view.entries()) this.told.set(value.id, olderSteps(value, Date.now()));
+    for (const { value } of this.store.incidents.view.entries())
+      this.told.set(value.id, olderSteps(value, this.store.clock.wallMs()));
   }
 
   async reconcile(_c: ConductorView): Promise<void> {

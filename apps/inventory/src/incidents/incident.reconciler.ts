@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   isNewerVerdict,
@@ -41,10 +40,10 @@ const ORDER_LAPSES_MS = 600_000;
 @Injectable()
 export class IncidentReconciler implements Reconciler {
   readonly name = 'incidents';
-  private readonly commandsSeen = new AgeBook();
-  private readonly failedSince = new AgeBook();
-  private readonly orderedSince = new AgeBook();
-  private readonly switchedOn = new AgeBook();
+  private readonly commandsSeen: AgeBook;
+  private readonly failedSince: AgeBook;
+  private readonly orderedSince: AgeBook;
+  private readonly switchedOn: AgeBook;
   private readonly examined = new Map<string, { state: string; at: number }>();
 
   constructor(
@@ -59,6 +58,10 @@ export class IncidentReconciler implements Reconciler {
     private readonly degraded: DegradedWatch,
     conductor: ConductorService,
   ) {
+    this.commandsSeen = new AgeBook(context.clock);
+    this.failedSince = new AgeBook(context.clock);
+    this.orderedSince = new AgeBook(context.clock);
+    this.switchedOn = new AgeBook(context.clock);
     conductor.add(this);
   }
 
@@ -137,9 +140,9 @@ export class IncidentReconciler implements Reconciler {
     o: { degraded?: boolean } = {},
   ): Promise<void> {
     const facts = await this.facts.gather(node, verdict, { cause: 'auto', ...o });
-    const at = Date.now();
+    const at = this.context.clock.wallMs();
     const record = newIncident({
-      id: randomUUID(),
+      id: this.context.random.uuid(),
       node,
       cause: 'auto',
       ...o,
@@ -182,7 +185,7 @@ export class IncidentReconciler implements Reconciler {
     await this.incidents.change(node.name, i.id, (now) => {
       c.check();
       return now.phase === 'recovered'
-        ? go(now, 'closed', 'It booted and went down again before it was in service.', Date.now())
+        ? go(now, 'closed', 'It booted and went down again before it was in service.', this.context.clock.wallMs())
         : undefined;
     });
   }
@@ -223,7 +226,7 @@ export class IncidentReconciler implements Reconciler {
     const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);
     if (!permit.granted) return this.suppress(c, i, { gate: permit.gate, gates }, verdict);
     await this.change(c, i, (now) => {
-      const next = go(now, 'fencing', this.orderText(now), Date.now());
+      const next = go(now, 'fencing', this.orderText(now), this.context.clock.wallMs());
       next.gates = gates;
       next.level = 0;
       if (i.phase === 'failed') next.attempt += 1;
@@ -250,7 +253,7 @@ export class IncidentReconciler implements Reconciler {
     // Figures that change each second are not worth a write, and no news.
     if (i.phase === 'suppressed' && i.gate === gate && sameOutcome(i.gates, d.gates)) return;
     await this.change(c, i, (now) => {
-      const at = Date.now();
+      const at = this.context.clock.wallMs();
       const text = `${gate}: ${detail}`;
       const next = now.phase === 'suppressed' ? note(now, text, at) : go(now, 'suppressed', text, at);
       next.gate = gate;
@@ -262,22 +265,26 @@ export class IncidentReconciler implements Reconciler {
 
   /** Ends it before the first command; does nothing where a command has been given meanwhile. */
   private async end(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
-    await this.change(c, i, (now) => (mayCancel(now) ? go(now, 'cancelled', reason, Date.now()) : undefined));
+    await this.change(c, i, (now) =>
+      mayCancel(now) ? go(now, 'cancelled', reason, this.context.clock.wallMs()) : undefined,
+    );
   }
 
   /** A pause, mode observe or a cordon that came after the power-on was asked for. */
   private async withhold(c: ConductorView, i: IncidentRecord): Promise<void> {
     if (i.powerOn?.wanted !== true || i.powerOn.done === true || !this.store.settings.view.live) return;
     const node = this.store.nodes.view.get(i.node)?.value;
-    const why = powerOnForbidden(this.store.clusterSettings.fencing, node, Date.now());
-    if (why !== undefined) await this.change(c, i, (now) => withheld(now, why, Date.now()));
+    const why = powerOnForbidden(this.store.clusterSettings.fencing, node, this.context.clock.wallMs());
+    if (why !== undefined) await this.change(c, i, (now) => withheld(now, why, this.context.clock.wallMs()));
   }
 
   /** It lives although it was ordered off: nothing is recovered, and only W later is it known that no order is under way. */
   private async survive(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
     if (!quarantineOver(i, this.commandsSeen)) return;
     await this.change(c, i, (now) =>
-      now.commands.length === i.commands.length ? go(now, 'survived', `It lives: ${reason}.`, Date.now()) : undefined,
+      now.commands.length === i.commands.length
+        ? go(now, 'survived', `It lives: ${reason}.`, this.context.clock.wallMs())
+        : undefined,
     );
   }
 

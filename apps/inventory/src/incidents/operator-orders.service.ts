@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   MusterError,
@@ -52,7 +51,7 @@ export class OperatorOrders {
       return { gates, ...(open !== undefined && { incident: open }) };
     }
     const record = newIncident({
-      id: randomUUID(),
+      id: this.store.random.uuid(),
       node,
       cause: 'manual',
       by: q.by,
@@ -61,14 +60,14 @@ export class OperatorOrders {
       gates,
       conductor: 0,
       story: this.power.story(node.name),
-      at: Date.now(),
+      at: this.store.clock.wallMs(),
     });
     if (o.cycle === true) record.order = cycled(record, node);
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) => {
       if (!isOpenIncident(now)) return undefined;
-      const told = note(now, `${q.by} ordered it too: ${q.reason}`, Date.now());
+      const told = note(now, `${q.by} ordered it too: ${q.reason}`, this.store.clock.wallMs());
       // Off, said after cycle, means that it stays off.
       return o.cycle === true ? told : withoutOrder(told, `${q.by} ordered it off.`);
     });
@@ -88,7 +87,7 @@ export class OperatorOrders {
           phase: now.phase,
         });
       refuseRelease(gate, node, otherFencers, q.force === true);
-      const at = Date.now();
+      const at = this.store.clock.wallMs();
       const gates = [...new Set([...(now.released?.gates ?? []), gate])];
       const force = q.force === true || now.released?.force === true;
       const next = go(now, 'investigating', `${q.by} released it past ${gate}: ${q.reason}`, at);
@@ -115,7 +114,7 @@ export class OperatorOrders {
             phase: now.phase,
           },
         );
-      const at = Date.now();
+      const at = this.store.clock.wallMs();
       const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
       const fenced = go(now, 'fenced', `${q.by} confirmed that it is down: ${q.reason}`, at);
       const byHand = `${q.by} confirmed it down by hand, and may stand before it: power it on by hand.`;

@@ -35,7 +35,7 @@ export class PermitService {
         released: i.released?.gates ?? [],
         open: new Set(open.map((x) => x.id)),
         ageMs: (incident) => this.facts.permitAgeMs(incident),
-        at: Date.now(),
+        at: this.store.clock.wallMs(),
       });
       return decision.granted ? decision.permits : undefined;
     });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { MusterError } from '#contracts';
 import type { ServiceContext } from '#service';
 import { aNode } from '../testing/records.js';
@@ -21,11 +21,10 @@ describe('the power of suspects', () => {
   beforeEach(() => {
     now = 1_000;
     answers = [];
-    jest.spyOn(performance, 'now').mockImplementation(() => now);
     const call = (): Promise<Read> => (answers.shift() ?? device('unknown'))();
-    sut = new PowerEvidence({ bus: { call }, log: { info: () => undefined } } as unknown as ServiceContext);
+    const context = { bus: { call }, clock: { monotonicMs: () => now }, log: { info: () => undefined } };
+    sut = new PowerEvidence(context as unknown as ServiceContext);
   });
-  afterEach(() => void jest.restoreAllMocks());
 
   it('is what the last read said, while it is fresh', async () => {
     answers = [device('on'), device('off')];

@@ -34,9 +34,9 @@ export class PowerEvidence {
   /** Starts a read unless one runs or a fresh one is there. Returns at once. */
   gather(node: NodeRecord): void {
     const had = this.seen.get(node.name);
-    if (had !== undefined && performance.now() - had.askedAt < EVIDENCE_MS) return;
+    if (had !== undefined && this.context.clock.monotonicMs() - had.askedAt < EVIDENCE_MS) return;
     if (!node.powerLevels.some((level) => level.length > 0)) return;
-    const askedAt = performance.now();
+    const askedAt = this.context.clock.monotonicMs();
     // What is known stays known until the answer is there.
     this.seen.set(node.name, { detail: 'asked', at: askedAt, ...had, askedAt });
     this.read(node.name).then(
@@ -53,13 +53,15 @@ export class PowerEvidence {
   private answered(node: string, askedAt: number, read: PowerRead): void {
     const had = this.seen.get(node);
     if (had?.askedAt !== askedAt || (read.gaveWay && had.power !== undefined)) return;
-    this.seen.set(node, { power: read.power, detail: read.detail, at: performance.now(), askedAt });
+    this.seen.set(node, { power: read.power, detail: read.detail, at: this.context.clock.monotonicMs(), askedAt });
   }
 
   /** The answer while it is fresh; undefined: not asked, not answered yet, or too old. */
   of(node: string): PowerSeen | undefined {
     const had = this.seen.get(node);
-    return had !== undefined && performance.now() - had.at < EVIDENCE_MS + READ_MS ? had.power : undefined;
+    return had !== undefined && this.context.clock.monotonicMs() - had.at < EVIDENCE_MS + READ_MS
+      ? had.power
+      : undefined;
   }
 
   /** For the incident's story. */

@@ -14,13 +14,14 @@ export const ORDER_LAPSES_MS = 120_000;
 @Injectable()
 export class PowerOrderReconciler implements Reconciler {
   readonly name = 'power-orders';
-  private readonly since = new AgeBook();
+  private readonly since: AgeBook;
 
   constructor(
     private readonly store: InventoryStore,
     private readonly incidents: IncidentService,
     conductor: ConductorService,
   ) {
+    this.since = new AgeBook(store.clock);
     conductor.add(this);
   }
 

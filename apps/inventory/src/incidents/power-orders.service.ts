@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
@@ -56,10 +55,10 @@ export class PowerOrders {
   }
 
   private async order(q: Request, action: 'on' | 'soft', node: NodeRecord): Promise<Answer> {
-    const id = randomUUID();
+    const id = this.store.random.uuid();
     const done = await this.store.incidents.bucket.mutate(q.name, async (current) => {
       await this.refuse(action, node, current?.value);
-      return withOrder(current?.value, { id, node, action, by: q.by, reason: q.reason, at: Date.now() });
+      return withOrder(current?.value, { id, node, action, by: q.by, reason: q.reason, at: this.store.clock.wallMs() });
     });
     const detail =
       action === 'on'
@@ -80,7 +79,7 @@ export class PowerOrders {
       quarantined: this.quarantine.reason(node.name),
       workloads: workloads.map((e) => e.key).sort(),
       fencers: this.facts.fencersOutside(node),
-      wallNow: Date.now(),
+      wallNow: this.store.clock.wallMs(),
     });
     if (refused !== undefined) throw refused;
   }

@@ -62,7 +62,7 @@ export class RecheckService {
     const written = await this.incidents.change(i.node, i.id, (now) => {
       if (now.phase !== 'fencing' || wasCommanded(now) || !(to === 'cancelled' ? mayCancel(now) : mayGo(now, to)))
         return undefined;
-      const next = { ...go(now, to, reason, Date.now()), verdict };
+      const next = { ...go(now, to, reason, this.store.clock.wallMs()), verdict };
       more(next);
       return next;
     });

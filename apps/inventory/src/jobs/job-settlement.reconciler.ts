@@ -83,7 +83,9 @@ export class JobSettlementReconciler implements Reconciler {
       if (value.enrolled || !found.includes(addr)) continue;
       c.check();
       const { label, serial } = value;
-      await this.nodes.change(key, (n) => applyMonitorEvent(n, 'discovered', { label, serial, addr }, Date.now()));
+      await this.nodes.change(key, (n) =>
+        applyMonitorEvent(n, 'discovered', { label, serial, addr }, this.store.clock.wallMs()),
+      );
     }
   }
 
@@ -103,6 +105,6 @@ export class JobSettlementReconciler implements Reconciler {
       .entries()
       .filter((e) => e.value.assignment?.node === node.name)
       .map((e) => e.key);
-    return { onReturn: group?.onReturn ?? 'resetup', workloads, at: Date.now() };
+    return { onReturn: group?.onReturn ?? 'resetup', workloads, at: this.store.clock.wallMs() };
   }
 }

@@ -63,7 +63,7 @@ export class JobsService {
       if (isEndedJob(job))
         throw new MusterError('BAD_REQUEST', `job ${id} has ended already: ${job.status}`, { job: id });
       if (job.cancel) return undefined;
-      const cancel = { by, at: Date.now() };
+      const cancel = { by, at: this.store.clock.wallMs() };
       return job.worker === undefined && job.status === 'Queued'
         ? { ...job, cancel, status: 'Errored', error: `cancelled by ${by} before it began`, endedAt: cancel.at }
         : { ...job, cancel };

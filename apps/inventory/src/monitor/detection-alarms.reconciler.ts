@@ -16,10 +16,10 @@ const BLIND = 'blind';
 @Injectable()
 export class DetectionAlarmsReconciler implements Reconciler {
   readonly name = 'detection-alarms';
-  private readonly blindSince = new AgeBook();
-  private readonly degradedSince = new AgeBook();
+  private readonly blindSince: AgeBook;
+  private readonly degradedSince: AgeBook;
   /** Nobody was listening before: an unheard detector is silent since this process began. */
-  private readonly began = performance.now();
+  private readonly began: number;
 
   constructor(
     conductor: ConductorService,
@@ -27,6 +27,9 @@ export class DetectionAlarmsReconciler implements Reconciler {
     private readonly detector: DetectorView,
     private readonly alarms: AlarmService,
   ) {
+    this.blindSince = new AgeBook(store.clock);
+    this.degradedSince = new AgeBook(store.clock);
+    this.began = store.clock.monotonicMs();
     conductor.add(this);
   }
 
@@ -38,7 +41,7 @@ export class DetectionAlarmsReconciler implements Reconciler {
     this.blindSince.keep(fresh && !sighted ? [BLIND] : []);
     this.degradedSince.keep(nodes.filter(isDegraded).map((n) => n.name));
     const wanted = detectionAlarms({
-      silentForMs: this.detector.ageMs ?? performance.now() - this.began,
+      silentForMs: this.detector.ageMs ?? this.store.clock.monotonicMs() - this.began,
       beacon: beacon && {
         fresh,
         sighted,

@@ -31,7 +31,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
 
   /** ms since the last beacon was heard; absent: none was. */
   get ageMs(): number | undefined {
-    return this.last && performance.now() - this.last.heardAt;
+    return this.last && this.context.clock.monotonicMs() - this.last.heardAt;
   }
 
   get fresh(): boolean {
@@ -59,7 +59,7 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     }
     // An older epoch is a detector that has not yet noticed that it was replaced.
     if (this.last && this.fresh && beacon.epoch < this.last.beacon.epoch) return;
-    const heardAt = performance.now();
+    const heardAt = this.context.clock.monotonicMs();
     this.last = { beacon, heardAt };
     this.sightedTime.hear(beacon.sighted === true, heardAt);
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { MonitorEventRequest, MusterError, NODE_NAME_PATTERN, type MonitorNode } from '#contracts';
+import { ServiceContext } from '#service';
 import { FleetEvents } from '../nodes/fleet-events.js';
 import { NodeService } from '../nodes/node.service.js';
 import { applyMonitorEvent, monitorNodeName, type MonitorChange } from './monitor-event.js';
@@ -10,6 +11,7 @@ import { applyMonitorEvent, monitorNodeName, type MonitorChange } from './monito
 @Injectable()
 export class MonitorService {
   constructor(
+    private readonly context: ServiceContext,
     private readonly nodes: NodeService,
     private readonly fleet: FleetEvents,
   ) {}
@@ -27,7 +29,7 @@ export class MonitorService {
         monitorNodeName(m),
         (n) => {
           before = n?.state;
-          return applyMonitorEvent(n, change, m, Date.now());
+          return applyMonitorEvent(n, change, m, this.context.clock.wallMs());
         },
         `an external monitor says ${change}`,
       );

@@ -20,7 +20,7 @@ export class CordonEndReconciler implements Reconciler {
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    const now = Date.now();
+    const now = this.store.clock.wallMs();
     for (const { key, value } of this.store.nodes.view.entries()) {
       const cordon = value.cordon;
       if (cordon?.until === undefined || cordon.until > now) continue;

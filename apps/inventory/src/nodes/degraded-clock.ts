@@ -9,18 +9,18 @@ export class DegradedClock implements OnApplicationShutdown {
   private readonly since = new Map<string, number | undefined>();
   private readonly stop: () => void;
 
-  constructor(store: InventoryStore) {
+  constructor(private readonly store: InventoryStore) {
     for (const e of store.nodes.view.entries()) if (isCut(e.value)) this.since.set(e.key, undefined);
     this.stop = store.nodes.view.onChange((name, node) => {
       if (node === undefined || !isCut(node)) this.since.delete(name);
-      else if (!this.since.has(name)) this.since.set(name, performance.now());
+      else if (!this.since.has(name)) this.since.set(name, this.store.clock.monotonicMs());
     });
   }
 
   /** ms; undefined: not known, or not cut. */
   forMs(name: string): number | undefined {
     const since = this.since.get(name);
-    return since === undefined ? undefined : performance.now() - since;
+    return since === undefined ? undefined : this.store.clock.monotonicMs() - since;
   }
 
   onApplicationShutdown(): void {

@@ -72,7 +72,7 @@ export class DeletionsService {
   private async together(all: readonly Wanted[]): Promise<void> {
     const refused = new Map<Wanted, unknown>();
     try {
-      await this.edits.apply(newEditId(), (reservations) => this.prepare(all, reservations, refused));
+      await this.edits.apply(newEditId(this.store), (reservations) => this.prepare(all, reservations, refused));
       await inParallel(all, async (w) => {
         if (!refused.has(w)) await this.mustBeGone(w).catch((e: unknown) => refused.set(w, e));
       });
@@ -97,7 +97,7 @@ export class DeletionsService {
       const { name, by } = w;
       try {
         prepared.drops.push(...secretsOf(await this.removable.get(name, held, w.revision)));
-        const shutsOut = { node: name, by, at: Date.now(), reason: 'its node was deleted' };
+        const shutsOut = { node: name, by, at: this.store.clock.wallMs(), reason: 'its node was deleted' };
         prepared.changes.push({ kind: 'delete', name, shutsOut, unlessServing: true });
       } catch (e) {
         refused.set(w, e);

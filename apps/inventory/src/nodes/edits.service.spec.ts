@@ -195,7 +195,8 @@ describe('a replica that dies', () => {
 describe('what was prepared and never decided', () => {
   const sweeper = (): EditsService => {
     const bus = sut.as('inventory');
-    const store = { bus, nodes: { bucket: bus.bucket('nodes') }, reservations: { bucket: admission() } };
+    const { clock, random } = bus;
+    const store = { clock, random, bus, nodes: { bucket: bus.bucket('nodes') }, reservations: { bucket: admission() } };
     const secrets = new PowerSecrets({ bus } as unknown as ServiceContext);
     return new EditsService(store as unknown as InventoryStore, secrets, {} as AgentUsers);
   };

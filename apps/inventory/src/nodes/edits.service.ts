@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
 import { AgentUsers } from '../agents/agent-users.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { timedId } from '../store/timed-id.js';
 import { patched, patchOf } from './edit-node.js';
 import {
   decideEdit,
@@ -82,7 +82,7 @@ export class EditsService {
         // Something was reserved after the nodes were read: what was prepared may rest on what is over.
         if (now.generation !== seen.generation) return undefined;
         refuseHeld(now, nodes);
-        return decideEdit(now, edit, nodes, Date.now());
+        return decideEdit(now, edit, nodes, this.store.clock.wallMs());
       });
       if (value?.edits?.[edit]) return true;
     }
@@ -244,8 +244,8 @@ export class EditsService {
   }
 }
 
-/** Sorts by time within a process; unique by 6 random characters. Makes the keys of its passwords its own, too. */
-export const newEditId = (): string => `edit-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`;
+/** Makes the keys of its passwords its own, too. */
+export const newEditId = (o: Parameters<typeof timedId>[1]): string => timedId('edit', o);
 
 /** It may have been written or not. */
 export const isInDoubt = (e: unknown): boolean =>

@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Timer } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** Changes that come within this time of each other are one event, ms. */
@@ -8,20 +9,20 @@ const BATCH_MS = 100;
 @Injectable()
 export class FleetEvents implements OnApplicationShutdown {
   private readonly waiting = { discovered: new Set<string>(), disappeared: new Set<string>() };
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
 
   constructor(private readonly store: InventoryStore) {}
 
   note(change: 'discovered' | 'disappeared', node: string): void {
     this.waiting[change].add(node);
-    this.timer ??= setTimeout(() => {
+    this.timer ??= this.store.clock.after(BATCH_MS, () => {
       this.timer = undefined;
       this.flush().catch((err: unknown) => this.store.bus.log.error({ err }, 'a list event was not stored'));
-    }, BATCH_MS);
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     await this.flush();
   }
 

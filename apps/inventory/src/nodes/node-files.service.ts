@@ -51,8 +51,8 @@ export class NodeFilesService {
         'BAD_REQUEST',
         `a file takes ${MOST_ROWS} nodes, this one has ${file.rows.length}: split it`,
       );
-    const edit = newEditId();
-    const at = Date.now();
+    const edit = newEditId(this.store);
+    const at = this.store.clock.wallMs();
     let plan: ImportPlan | undefined;
     const prepare = async (r: Reservations): Promise<ImportPlan> => {
       plan = await this.plan(file, r.held, at, edit);
@@ -92,7 +92,7 @@ export class NodeFilesService {
       incident: (node: string) => open.get(node),
       isStored: await this.secrets.known(storedSecretsOf(file.rows, records)),
     };
-    return planImport(file.rows, facts, at, edit);
+    return planImport(this.store.clock, file.rows, facts, at, edit);
   }
 
   private async reservations(): Promise<Reservations> {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
@@ -46,7 +45,7 @@ export class NodesService {
   }
 
   async create(r: NodeCreateRequest): Promise<NodeView> {
-    const { node, secrets } = register(r, this.rules(), Date.now(), newNonce());
+    const { node, secrets } = register(r, this.rules(), this.store.clock.wallMs(), this.newNonce());
     checkEdit(node.name, await this.hold(node.name));
     await this.secrets.keep(secrets);
     await this.orDrop(secrets, () =>
@@ -65,7 +64,7 @@ export class NodesService {
    */
   async patch(name: string, patch: NodePatchRequest, revision?: number): Promise<NodeView> {
     if (!NODE_NAME_PATTERN.test(name)) throw unknownNode(name);
-    const nonce = newNonce();
+    const nonce = this.newNonce();
     let before: NodeRecord | undefined;
     let edit: NodeEdit | undefined;
     const decide = async (node: NodeRecord, current: number): Promise<NodeRecord | undefined> => {
@@ -90,7 +89,10 @@ export class NodesService {
 
   async cordon(name: string, by: string, reason: string, until?: number): Promise<NodeView> {
     const order = { by, reason, until };
-    await this.nodes.change(name, (n) => ({ ...n, cordon: cordoned(order, n.cordon?.drain === true, Date.now()) }));
+    await this.nodes.change(name, (n) => ({
+      ...n,
+      cordon: cordoned(order, n.cordon?.drain === true, this.store.clock.wallMs()),
+    }));
     return this.get(name);
   }
 
@@ -101,6 +103,11 @@ export class NodesService {
       return rest;
     });
     return this.get(name);
+  }
+
+  /** Part of the keys under which the passwords of one change are kept. */
+  private newNonce(): string {
+    return this.store.random.hex(6);
   }
 
   private rules(): RuleFacts {
@@ -144,9 +151,6 @@ export class NodesService {
     }
   }
 }
-
-/** Keys of passwords of one change. */
-export const newNonce = (): string => randomBytes(6).toString('hex');
 
 function unused(before: NodeRecord, after: NodeRecord): string[] {
   const used = new Set(secretsOf(after));

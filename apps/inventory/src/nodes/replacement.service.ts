@@ -22,8 +22,8 @@ export class ReplacementService {
 
   /** @throws MusterError as a deletion of the old and a registration of the new do; then nothing has changed */
   async replace(name: string, r: NodeReplaceRequest, by: string, revision?: number): Promise<NodeView> {
-    const edit = newEditId();
-    const at = Date.now();
+    const edit = newEditId(this.store);
+    const at = this.store.clock.wallMs();
     let created = '';
     await this.edits.apply(edit, async ({ held }) => {
       const old = await this.removable.get(name, held, revision);

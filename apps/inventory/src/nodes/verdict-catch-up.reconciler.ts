@@ -16,7 +16,7 @@ const MISSED_MS = 2000;
 @Injectable()
 export class VerdictCatchUpReconciler implements Reconciler {
   readonly name = 'verdict-catch-up';
-  private readonly lagging = new AgeBook();
+  private readonly lagging: AgeBook;
 
   constructor(
     conductor: ConductorService,
@@ -24,6 +24,7 @@ export class VerdictCatchUpReconciler implements Reconciler {
     private readonly detector: DetectorView,
     private readonly verdicts: VerdictService,
   ) {
+    this.lagging = new AgeBook(store.clock);
     conductor.add(this);
   }
 

@@ -20,7 +20,7 @@ export class VerdictService {
     const facts = {
       degradedForMs: this.degraded.forMs(v.node),
       holdDown: this.store.clusterSettings.holdDown,
-      at: Date.now(),
+      at: this.store.clock.wallMs(),
     };
     let before: string | undefined;
     try {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JobKind, WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
+import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aWorkload } from '../testing/records.js';
 import { AdmissionRound } from './admission-round.js';
@@ -81,7 +83,8 @@ describe('workloads, for a request that ends what runs on its nodes', () => {
         return { job: { id: 'j1' } };
       },
     } as unknown as ReservationBook;
-    const store = { nodes: { view: { get: () => ({}) } } } as unknown as InventoryStore;
+    const played = { clock: systemClock, random: systemRandom, nodes: { view: { get: () => ({}) } } };
+    const store = played as unknown as InventoryStore;
     const rest = [] as unknown as [never, never, never, never];
     const sut = new OperationsService(store, book, ...rest);
     await sut.submit({ by: 'spec', kind, nodes: ['a-1'] } as Parameters<OperationsService['submit']>[0]);

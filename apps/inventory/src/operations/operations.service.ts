@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   checkVariableNames,
@@ -18,6 +17,7 @@ import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { timedId } from '../store/timed-id.js';
 import type { Decision } from '../store/group-commit.js';
 import { admit, cleansUp, managementAddress, type AdmissionFacts, type AdmissionRequest } from './admission.js';
 import type { AdmissionRound } from './admission-round.js';
@@ -94,7 +94,7 @@ export class OperationsService {
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.force !== undefined) request.force = r.force;
     if (system) request.needs = (node) => system.needs(node);
-    const id = r.key === undefined ? newJobId() : keyedJobId(r.by, r.key);
+    const id = r.key === undefined ? timedId('job', this.store) : keyedJobId(r.by, r.key);
     const accepted = await this.book.change<Looked, Accepted>({
       look: (now, round) => this.look(r, id, request, now, round),
       decide: (now, looked) => this.decide(r, id, request, now, looked, system),
@@ -122,7 +122,10 @@ export class OperationsService {
       job.conductor = system.check();
     }
     const nodes = job.nodes.flatMap((name) => looked.round.seen(name) ?? []);
-    return { next: reserve(now, job, held), answer: { job, begin: { nodes, decidedAt: performance.now() } } };
+    return {
+      next: reserve(now, job, held),
+      answer: { job, begin: { nodes, decidedAt: this.store.clock.monotonicMs() } },
+    };
   }
 
   /**
@@ -140,7 +143,7 @@ export class OperationsService {
           if (telling) tellings.push(telling);
         }),
       ]);
-      if (performance.now() - b.decidedAt < LATE_MS) await this.writeRecord(job);
+      if (this.store.clock.monotonicMs() - b.decidedAt < LATE_MS) await this.writeRecord(job);
       else await this.writeRecordIfPending(job);
     } catch (e) {
       this.store.bus.log.warn({ job: job.id, reason: MusterError.from(e).message }, 'an accepted job waits for help');
@@ -228,7 +231,7 @@ export class OperationsService {
       extraVars,
       task: r.kind,
       error: '',
-      createdAt: Date.now(),
+      createdAt: this.store.clock.wallMs(),
       by: r.by,
       generation: 0,
       results: {},
@@ -320,9 +323,6 @@ function extraVarsOf(
     { nodes },
   );
 }
-
-/** Sorts by time within a process; unique by 6 random characters. */
-const newJobId = (): string => `job-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`;
 
 /** Jobs that are being admitted stand, whole, in one value of which NATS takes 8 MB; at most 100 of them wait. */
 const MOST_EXTRA_VARS = 65_536;

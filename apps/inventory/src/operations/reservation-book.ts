@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RESERVATIONS_KEY, type Reservations } from '#contracts';
+import { RESERVATIONS_KEY, type Reservations, type Timer } from '#contracts';
 import { GroupCommit, type GroupChange } from '../store/group-commit.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AdmissionRound } from './admission-round.js';
@@ -16,14 +16,15 @@ export type Tidying = (r: Reservations) => Reservations | undefined;
 export class ReservationBook {
   private readonly commit: GroupCommit<Reservations, AdmissionRound>;
   private company: (() => void)[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
 
-  constructor(store: InventoryStore) {
+  constructor(private readonly store: InventoryStore) {
     this.commit = new GroupCommit(
       store.reservations.bucket,
       RESERVATIONS_KEY,
       noReservations,
       () => new AdmissionRound(store),
+      store.clock,
     );
   }
 
@@ -48,12 +49,12 @@ export class ReservationBook {
       this.company.push(() => {
         this.tidy(tidying).then(resolve, reject);
       });
-      this.timer ??= setTimeout(() => this.sendCompany(), COMPANY_MS);
+      this.timer ??= this.store.clock.after(COMPANY_MS, () => this.sendCompany());
     });
   }
 
   private sendCompany(): void {
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     this.timer = undefined;
     for (const send of this.company.splice(0)) send();
   }

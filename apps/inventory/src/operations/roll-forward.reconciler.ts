@@ -16,13 +16,14 @@ const HELP_MS = 500;
 @Injectable()
 export class RollForwardReconciler implements Reconciler {
   readonly name = 'roll-forward';
-  private readonly pendingSince = new AgeBook();
+  private readonly pendingSince: AgeBook;
 
   constructor(
     conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly operations: OperationsService,
   ) {
+    this.pendingSince = new AgeBook(store.clock);
     conductor.add(this);
   }
 

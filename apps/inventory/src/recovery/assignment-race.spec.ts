@@ -74,6 +74,8 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
   };
   const store = {
     bus,
+    clock: bus.clock,
+    random: bus.random,
     clusterSettings: defaultSettings('spec'),
     nodes: { bucket: bus.bucket<NodeRecord>('nodes'), view: { shows: async () => Promise.resolve(true) } },
     incidents: { bucket: bus.bucket<IncidentRecord>('incidents') },

@@ -8,12 +8,14 @@ import { ReportsView } from './reports-view.js';
 /** Incidents whose proof of off the node itself contradicts, as this process hears it. */
 @Injectable()
 export class Contradictions {
-  private readonly provenSince = new AgeBook();
+  private readonly provenSince: AgeBook;
 
   constructor(
     private readonly store: InventoryStore,
     private readonly reports: ReportsView,
-  ) {}
+  ) {
+    this.provenSince = new AgeBook(store.clock);
+  }
 
   /** To be asked each round: what was never seen is as young as can be. */
   now(): IncidentRecord[] {

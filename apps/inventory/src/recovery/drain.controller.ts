@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
-import { Rpc } from '#service';
+import { Rpc, ServiceContext } from '#service';
 import { cordoned } from '../nodes/cordon.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
@@ -10,6 +10,7 @@ import { AuditService } from '../store/audit.service.js';
 @Controller()
 export class DrainController {
   constructor(
+    private readonly context: ServiceContext,
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
     private readonly audit: AuditService,
@@ -18,7 +19,7 @@ export class DrainController {
   @Rpc('inventory.nodes.drain')
   drain(q: RpcRequest<'inventory.nodes.drain'>): Promise<RpcAnswer<'inventory.nodes.drain'>> {
     return this.audit.of(q.by, 'drain', q.name, q.reason, async () => {
-      const cordon = cordoned(q, true, Date.now());
+      const cordon = cordoned(q, true, this.context.clock.wallMs());
       const { node, revision } = await this.nodes.change(q.name, (n) => ({ ...n, cordon }));
       return this.service.view({ key: node.name, value: node, revision });
     });

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, JobRecord, PowerOrder } from '#contracts';
 import { aNode, anIncident } from '../testing/records.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
@@ -20,9 +21,10 @@ async function waitsFor(stored: IncidentRecord | undefined): Promise<string[] | 
     },
   };
   const nodes = table(aNode('n-1', { enrolled: false }));
-  const store = { live: true, nodes, incidents: table(stored), workloads: table(), alarms: table(), jobs };
+  const clock = systemClock;
+  const store = { clock, live: true, nodes, incidents: table(stored), workloads: table(), alarms: table(), jobs };
   const parts = [
-    { log: { info: () => undefined, error: (facts: object) => expect(facts).toBeUndefined() } },
+    { clock, log: { info: () => undefined, error: (facts: object) => expect(facts).toBeUndefined() } },
     store,
     {},
     { list: () => [], raise: async () => Promise.resolve() },

@@ -27,7 +27,7 @@ const ALARM_AFTER_MS = 3_000;
 @Injectable()
 export class MoveReconciler implements Reconciler {
   readonly name = 'moves';
-  private readonly stuckSince = new AgeBook();
+  private readonly stuckSince: AgeBook;
 
   constructor(
     private readonly context: ServiceContext,
@@ -41,6 +41,7 @@ export class MoveReconciler implements Reconciler {
     private readonly degraded: DegradedWatch,
     conductor: ConductorService,
   ) {
+    this.stuckSince = new AgeBook(context.clock);
     conductor.add(this);
   }
 
@@ -98,7 +99,7 @@ export class MoveReconciler implements Reconciler {
       c.check();
       if (now.cordon?.drain !== true || now.cordon.drained !== undefined || now.cordon.at !== n.cordon?.at)
         return undefined;
-      return { ...now, cordon: { ...now.cordon, drained: Date.now() } };
+      return { ...now, cordon: { ...now.cordon, drained: this.context.clock.wallMs() } };
     });
   }
 

@@ -83,7 +83,7 @@ export class RecoveryReconciler implements Reconciler {
       const conductor = c.check();
       if (now.phase !== 'fenced' || now.conductor > conductor) return undefined;
       const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
-      return { ...go(now, 'recovering', text, Date.now()), conductor, recovery };
+      return { ...go(now, 'recovering', text, this.context.clock.wallMs()), conductor, recovery };
     });
     if (recovering !== undefined) await this.follow(c, recovering);
   }
@@ -94,7 +94,7 @@ export class RecoveryReconciler implements Reconciler {
         i.node,
         (n) => {
           c.check();
-          return switchedOff(n, i, Date.now());
+          return switchedOff(n, i, this.context.clock.wallMs());
         },
         'fenced',
       );
@@ -124,8 +124,8 @@ export class RecoveryReconciler implements Reconciler {
     await this.incidents.change(i.node, i.id, (now) => {
       const conductor = c.check();
       if (now.phase !== 'recovering' || now.conductor > conductor) return undefined;
-      if (!done) return { ...now, updatedAt: Date.now(), conductor, recovery };
-      const at = Date.now();
+      if (!done) return { ...now, updatedAt: this.context.clock.wallMs(), conductor, recovery };
+      const at = this.context.clock.wallMs();
       const power = decidePowerOn(now, fencing, node, at);
       return {
         ...go(now, 'recovered', outcome(recovery), at),
@@ -150,7 +150,7 @@ export class RecoveryReconciler implements Reconciler {
     await this.store.jobs.bucket.mutate(job, (current) => {
       c.check();
       if (current === undefined || isEndedJob(current.value) || current.value.cancel !== undefined) return undefined;
-      return { ...current.value, cancel: { by: 'muster', at: Date.now() } };
+      return { ...current.value, cancel: { by: 'muster', at: this.context.clock.wallMs() } };
     });
   }
 
@@ -182,7 +182,9 @@ export class RecoveryReconciler implements Reconciler {
   private async close(c: ConductorView, i: IncidentRecord, detail: string): Promise<void> {
     await this.incidents.change(i.node, i.id, (now) => {
       const conductor = c.check();
-      return now.phase === 'recovered' ? { ...go(now, 'closed', detail, Date.now()), conductor } : undefined;
+      return now.phase === 'recovered'
+        ? { ...go(now, 'closed', detail, this.context.clock.wallMs()), conductor }
+        : undefined;
     });
   }
 }

@@ -21,14 +21,17 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   private readonly last = new Map<string, HeardReport>();
   private subscription: Closable | undefined;
   /** Since when it listens, monotonic ms. */
-  private readonly since = performance.now();
+  private readonly since: number;
 
-  constructor(private readonly context: ServiceContext) {}
+  constructor(private readonly context: ServiceContext) {
+    this.since = context.clock.monotonicMs();
+  }
 
   onModuleInit(): void {
     this.subscription = this.context.bus.subscribe(Subjects.report('*'), (text, subject) => {
       const report = parseReport(text);
-      if (report !== undefined && subject === Subjects.report(report.node)) this.hear(report, performance.now());
+      if (report !== undefined && subject === Subjects.report(report.node))
+        this.hear(report, this.context.clock.monotonicMs());
     });
   }
 
@@ -59,17 +62,17 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
   /** ms since the last report of the node; absent: none was heard since this process started. */
   ageMs(node: string): number | undefined {
     const heard = this.last.get(node);
-    return heard && performance.now() - heard.heardAt;
+    return heard && this.context.clock.monotonicMs() - heard.heardAt;
   }
 
   /** ms for which nothing was heard of the node while this process listened: what came before its start, it does not know. */
   unheardMs(node: string): number {
-    return performance.now() - (this.last.get(node)?.heardAt ?? this.since);
+    return this.context.clock.monotonicMs() - (this.last.get(node)?.heardAt ?? this.since);
   }
 
   /** Reports that are at most `maxAgeMs` old. */
   fresh(maxAgeMs: number): Report[] {
-    const now = performance.now();
+    const now = this.context.clock.monotonicMs();
     return [...this.last.values()].filter((h) => now - h.heardAt <= maxAgeMs).map((h) => h.report);
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { MusterError, type Assignment, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
@@ -20,7 +19,7 @@ import { WorkloadService } from './workload.service.js';
 @Injectable()
 export class StopReconciler implements Reconciler {
   readonly name = 'stops';
-  private readonly since = new AgeBook();
+  private readonly since: AgeBook;
 
   constructor(
     private readonly context: ServiceContext,
@@ -30,6 +29,7 @@ export class StopReconciler implements Reconciler {
     private readonly jobs: RecoverJobs,
     conductor: ConductorService,
   ) {
+    this.since = new AgeBook(context.clock);
     conductor.add(this);
   }
 
@@ -89,12 +89,12 @@ export class StopReconciler implements Reconciler {
 
   /** First the workload names the job, then it is written, so that it is never written twice. */
   private async give(c: ConductorView, w: WorkloadRecord): Promise<void> {
-    const id = randomUUID();
+    const id = this.context.random.uuid();
     const handed = await this.workloads.change(w.name, undefined, (now) => {
       c.check();
       return stopHandedTo(now, id, w.assignment?.generation ?? -1);
     });
-    const job = handed && stopJob(id, handed, c.token, Date.now());
+    const job = handed && stopJob(id, handed, c.token, this.context.clock.wallMs());
     if (job !== undefined) await this.jobs.write(c, job);
   }
 
@@ -105,7 +105,7 @@ export class StopReconciler implements Reconciler {
     const job = await this.jobs.find(id);
     if (job === undefined) {
       // The conductor before this one named the job and went down before it wrote it.
-      const again = stopJob(id, w, c.token, Date.now());
+      const again = stopJob(id, w, c.token, this.context.clock.wallMs());
       if (again !== undefined) await this.jobs.write(c, again);
       return;
     }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { MusterError, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
@@ -49,7 +48,7 @@ const GATE_MS = 30_000;
 @Injectable()
 export class WorkloadReconciler implements Reconciler {
   readonly name = 'workloads';
-  private readonly since = new AgeBook();
+  private readonly since: AgeBook;
   private readonly roomless = new Map<string, string>();
 
   constructor(
@@ -63,6 +62,7 @@ export class WorkloadReconciler implements Reconciler {
     private readonly contradictions: Contradictions,
     conductor: ConductorService,
   ) {
+    this.since = new AgeBook(context.clock);
     conductor.add(this);
   }
 
@@ -264,7 +264,7 @@ export class WorkloadReconciler implements Reconciler {
 
   /** Hands the starts to a new job: first the workloads name it, then it is written, so that it is never written twice. */
   private async give(c: ConductorView, g: StartGroup): Promise<void> {
-    const id = randomUUID();
+    const id = this.context.random.uuid();
     const handed: WorkloadRecord[] = [];
     for (const w of g.workloads) {
       const generation = w.assignment?.generation ?? -1;
@@ -274,7 +274,8 @@ export class WorkloadReconciler implements Reconciler {
       });
       if (now !== undefined) handed.push(now);
     }
-    if (handed.length > 0) await this.jobs.write(c, recoverJob(id, { ...g, workloads: handed }, c.token, Date.now()));
+    if (handed.length > 0)
+      await this.jobs.write(c, recoverJob(id, { ...g, workloads: handed }, c.token, this.context.clock.wallMs()));
   }
 
   private async followJob(c: ConductorView, w: WorkloadRecord): Promise<void> {
@@ -305,7 +306,10 @@ export class WorkloadReconciler implements Reconciler {
       .filter((x) => x.start?.job === id && x.assignment?.node === w.assignment?.node);
     const node = w.assignment?.node;
     if (node === undefined || w.start === undefined || same.length === 0) return;
-    await this.jobs.write(c, recoverJob(id, { node, cause: w.start.cause, workloads: same }, c.token, Date.now()));
+    await this.jobs.write(
+      c,
+      recoverJob(id, { node, cause: w.start.cause, workloads: same }, c.token, this.context.clock.wallMs()),
+    );
   }
 
   private async correct(

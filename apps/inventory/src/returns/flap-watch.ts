@@ -9,7 +9,7 @@ export class FlapWatch implements OnApplicationShutdown {
   private readonly seen = new Map<string, { last: number; times: number[] }>();
   private readonly stop: () => void;
 
-  constructor(store: InventoryStore) {
+  constructor(private readonly store: InventoryStore) {
     for (const { key, value } of store.nodes.view.entries())
       if (value.pendingReturn) this.seen.set(key, { last: value.pendingReturn.at, times: [] });
     this.stop = store.nodes.view.onChange((name, node) => {
@@ -19,7 +19,7 @@ export class FlapWatch implements OnApplicationShutdown {
 
   /** Returns in the last ten minutes. */
   count(name: string): number {
-    const now = performance.now();
+    const now = this.store.clock.monotonicMs();
     return (this.seen.get(name)?.times ?? []).filter((t) => now - t < WINDOW_MS).length;
   }
 
@@ -31,7 +31,7 @@ export class FlapWatch implements OnApplicationShutdown {
   private note(name: string, at: number): void {
     const known = this.seen.get(name);
     if (known?.last === at) return;
-    const now = performance.now();
+    const now = this.store.clock.monotonicMs();
     const times = (known?.times ?? []).filter((t) => now - t < WINDOW_MS);
     this.seen.set(name, { last: at, times: [...times, now] });
   }

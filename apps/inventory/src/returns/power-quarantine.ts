@@ -13,10 +13,11 @@ import { quiet } from './return-step.js';
  */
 @Injectable()
 export class PowerQuarantine implements OnApplicationShutdown {
-  private readonly seen = new AgeBook();
+  private readonly seen: AgeBook;
   private readonly stop: () => void;
 
   constructor(private readonly store: InventoryStore) {
+    this.seen = new AgeBook(store.clock);
     for (const e of store.incidents.view.entries()) quarantineOver(e.value, this.seen);
     this.stop = store.incidents.view.onChange((_node, incident) => {
       if (incident) quarantineOver(incident, this.seen);

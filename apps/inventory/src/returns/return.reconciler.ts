@@ -61,7 +61,7 @@ export class ReturnReconciler implements Reconciler {
       c.check();
       await this.nodes.change(n.name, (node) =>
         node.maintenance !== undefined && node.pendingReturn === undefined && node.state === 'Discovered'
-          ? { ...node, pendingReturn: { reason: 'disappeared', at: Date.now() } }
+          ? { ...node, pendingReturn: { reason: 'disappeared', at: this.store.clock.wallMs() } }
           : undefined,
       );
     }

@@ -16,7 +16,7 @@ export class AgentsView {
 
   page(q: PageRequest): Page<AgentView> {
     const { freshness } = this.store.clusterSettings.detection;
-    const now = performance.now();
+    const now = this.store.clock.monotonicMs();
     const names = this.store.nodes.view
       .entries()
       .map((e) => e.value)

@@ -45,7 +45,7 @@ function aCommitter(o: { beforeWrite?: () => Promise<void> } = {}) {
       return bucket.update(k, v, revision);
     },
   };
-  return new GroupCommit<Tally, object>(counted, key, {}, () => ({}));
+  return new GroupCommit<Tally, object>(counted, key, {}, () => ({}), bus.clock);
 }
 
 const take = (name: string): GroupChange<Tally, object, void, number> => ({

@@ -1,4 +1,4 @@
-import { MusterError } from '#contracts';
+import { MusterError, type Clock } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
 
 /** What a change makes of the value; `next` absent: it leaves the value alone. */
@@ -45,6 +45,7 @@ export class GroupCommit<T, Round> {
     private readonly key: string,
     private readonly empty: T,
     private readonly newRound: () => Round,
+    private readonly clock: Pick<Clock, 'monotonicMs'>,
   ) {}
 
   /** Resolves once the change is written. @throws what `look` or `decide` threw: then it has changed nothing */
@@ -53,7 +54,7 @@ export class GroupCommit<T, Round> {
       let facts: { value: Facts } | { error: unknown };
       let outcome: { answer: A } | { error: unknown };
       this.waiting.push({
-        deadline: performance.now() + LIMIT_MS,
+        deadline: this.clock.monotonicMs() + LIMIT_MS,
         refuse: reject,
         look: async (value, round) => {
           try {
@@ -117,7 +118,7 @@ export class GroupCommit<T, Round> {
   }
 
   private stillInTime(group: Member<T, Round>[]): Member<T, Round>[] {
-    const now = performance.now();
+    const now = this.clock.monotonicMs();
     const [late, rest] = [group.filter((m) => m.deadline <= now), group.filter((m) => m.deadline > now)];
     for (const m of late)
       m.refuse(new MusterError('REVISION_CONFLICT', `${this.key}: others were always faster`, { key: this.key }));

@@ -7,11 +7,13 @@ import {
   SETTINGS_KEY,
   type AlarmRecord,
   type BucketName,
+  type Clock,
   type ClusterSettings,
   type IncidentRecord,
   type JobRecord,
   type NodeRecord,
   type Permits,
+  type Random,
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
@@ -72,6 +74,16 @@ export class InventoryStore {
       permits,
       workers,
     );
+  }
+
+  /** This process's own: the bus's. */
+  get clock(): Clock {
+    return this.bus.clock;
+  }
+
+  /** Never for a secret; see {@link Random}. */
+  get random(): Random {
+    return this.bus.random;
   }
 
   /** Settings as last seen; the defaults until the first ones are written. */

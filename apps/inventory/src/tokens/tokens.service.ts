@@ -8,7 +8,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 export class TokensService {
   private readonly bucket: KvBucket<StoredToken>;
 
-  constructor(store: InventoryStore) {
+  constructor(private readonly store: InventoryStore) {
     this.bucket = store.bus.bucket<StoredToken>('tokens');
   }
 
@@ -20,7 +20,7 @@ export class TokensService {
 
   /** @throws ALREADY_EXISTS while a token of that name has not ended */
   async create(q: RpcRequest<'inventory.tokens.create'>): Promise<TokenRecord> {
-    const record: StoredToken = { ...q.token, by: q.by, createdAt: Date.now(), sha256: q.sha256 };
+    const record: StoredToken = { ...q.token, by: q.by, createdAt: this.store.clock.wallMs(), sha256: q.sha256 };
     await this.bucket.mutate(record.name, (current) => {
       if (current !== undefined && !hasEnded(current.value, record.createdAt))
         throw new MusterError('ALREADY_EXISTS', `there is a token "${record.name}": delete it, or take another name`);

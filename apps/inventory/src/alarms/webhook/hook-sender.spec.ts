@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { silentLog } from '#bus';
+import { systemClock } from '#bus/system/system-clock.js';
 import type { AlarmRecord, MusterEvent, Webhook } from '#contracts';
 import { FAILURES_UNTIL_ALARM, isWanted, pauseAfter, RETRY_FOR_MS, worstOf } from './hook-policy.js';
 import { HookSender } from './hook-sender.js';
@@ -70,11 +71,14 @@ function sending(answers: (string | undefined)[], o: { hook?: () => Webhook | un
       },
     },
     log: silentLog,
-    now: () => seen.now,
-    pause: (ms) => {
-      seen.pauses.push(ms);
-      seen.now += ms;
-      return Promise.resolve();
+    clock: {
+      ...systemClock,
+      monotonicMs: () => seen.now,
+      sleep: (ms) => {
+        seen.pauses.push(ms);
+        seen.now += ms;
+        return Promise.resolve();
+      },
     },
   });
   return { sut, seen, stop, deliver: (id: string) => sut.deliver(event(id), stop.signal) };

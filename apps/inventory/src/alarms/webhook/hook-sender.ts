@@ -1,5 +1,5 @@
 import type { BusLog } from '#bus';
-import { MusterError, type MusterEvent, type Webhook } from '#contracts';
+import { MusterError, type Clock, type MusterEvent, type Webhook } from '#contracts';
 import type { AlarmService } from '../alarm.service.js';
 import { FAILURES_UNTIL_ALARM, isWanted, pauseAfter, RETRY_FOR_MS } from './hook-policy.js';
 import type { postEvent } from './webhook-request.js';
@@ -11,10 +11,7 @@ export interface HookSenderOptions {
   post: typeof postEvent;
   alarms: Pick<AlarmService, 'raise' | 'clear'>;
   log: BusLog;
-  /** Monotonic, ms. */
-  now(): number;
-  /** Resolves after so long, or earlier when the signal is aborted. */
-  pause(ms: number, signal: AbortSignal): Promise<void>;
+  clock: Clock;
 }
 
 /** Sends events to one hook, one after the other: the next one goes out when this one has arrived, or is given up. */
@@ -36,16 +33,17 @@ export class HookSender {
     for (;;) {
       const hook = this.o.hook();
       if (hook === undefined || !isWanted(hook, event.data)) return;
-      const why = await this.o.post(hook, event, { signal: stop });
+      const why = await this.o.post(hook, event, { clock: this.o.clock, signal: stop });
       if (why === undefined) return this.succeeded();
       if (stop.aborted)
         throw new MusterError('BUS_UNAVAILABLE', `webhook ${hook.name}: this process ends before ${event.id} was sent`);
       await this.failed(why);
-      if (this.o.now() - (this.failingSince ?? 0) > RETRY_FOR_MS) {
+      if (this.o.clock.monotonicMs() - (this.failingSince ?? 0) > RETRY_FOR_MS) {
         this.o.log.warn({ webhook: hook.name, event: event.id, why }, 'an alarm event is given up for this webhook');
         return;
       }
-      await this.o.pause(pauseAfter(this.failures), AbortSignal.any([stop, this.changed.signal]));
+      const signal = AbortSignal.any([stop, this.changed.signal]);
+      await this.o.clock.sleep(pauseAfter(this.failures), { signal });
     }
   }
 
@@ -58,7 +56,7 @@ export class HookSender {
 
   private async failed(why: string): Promise<void> {
     this.failures += 1;
-    this.failingSince ??= this.o.now();
+    this.failingSince ??= this.o.clock.monotonicMs();
     if (this.failures < FAILURES_UNTIL_ALARM) return;
     const message = `Webhook ${this.o.name} does not take alarms: ${why}. They are sent again and again for an hour.`;
     await this.tell(() => this.o.alarms.raise('webhook-failing', this.o.name, 'warning', message));

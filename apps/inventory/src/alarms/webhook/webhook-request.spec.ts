@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { MusterEvent } from '#contracts';
+import { systemClock as clock } from '#bus/system/system-clock.js';
 import { postEvent } from './webhook-request.js';
 
 let servers: (Server | TcpServer)[] = [];
@@ -46,8 +47,8 @@ describe('a webhook', () => {
         res.writeHead(204).end();
       });
     });
-    expect(await postEvent(hook(url, 's3cret'), event)).toBeUndefined();
-    expect(await postEvent(hook(url), event)).toBeUndefined();
+    expect(await postEvent(hook(url, 's3cret'), event, { clock })).toBeUndefined();
+    expect(await postEvent(hook(url), event, { clock })).toBeUndefined();
     const [signed, plain] = seen;
     expect(JSON.parse(signed?.body ?? '')).toEqual(event);
     expect(signed?.req.headers).toMatchObject({
@@ -65,7 +66,7 @@ describe('a webhook', () => {
       res.writeHead(200);
       res.write('and on and on');
     });
-    expect(await postEvent(hook(url), event, { limitMs: 2_000 })).toBeUndefined();
+    expect(await postEvent(hook(url), event, { clock, limitMs: 2_000 })).toBeUndefined();
   });
 
   it.each([301, 307, 404, 500])('that answers %i has not taken it', async (status) => {
@@ -74,7 +75,7 @@ describe('a webhook', () => {
       asked += 1;
       res.writeHead(status, { location: '/elsewhere' }).end();
     });
-    expect(await postEvent(hook(url), event)).toContain(`answers ${status}`);
+    expect(await postEvent(hook(url), event, { clock })).toContain(`answers ${status}`);
     expect(asked).toBe(1);
   });
 
@@ -87,7 +88,7 @@ describe('a webhook', () => {
     ];
     for (const [how, close] of closings) {
       const begun = performance.now();
-      const why = await postEvent(hook(await tcp(close)), event);
+      const why = await postEvent(hook(await tcp(close)), event, { clock });
       expect([how, typeof why]).toEqual([how, 'string']);
       expect(performance.now() - begun).toBeLessThan(4_500);
     }
@@ -95,25 +96,25 @@ describe('a webhook', () => {
 
   it('that says nothing is given up at its limit, also one that only says a byte now and then', async () => {
     const silent = await tcp(() => undefined);
-    expect(await postEvent(hook(silent), event, { limitMs: 100 })).toBe('no answer within 100 ms');
+    expect(await postEvent(hook(silent), event, { clock, limitMs: 100 })).toBe('no answer within 100 ms');
     const slow = await tcp((s) => {
       const drip = setInterval(() => s.write('x'), 20);
       s.on('close', () => clearInterval(drip)).on('error', () => undefined);
       s.write('HTTP/1.1 200 ');
     });
-    expect(await postEvent(hook(slow), event, { limitMs: 100 })).toBe('no answer within 100 ms');
+    expect(await postEvent(hook(slow), event, { clock, limitMs: 100 })).toBe('no answer within 100 ms');
   });
 
   it('that is not there is told by its code, and nothing of its URL is', async () => {
     const url = await http(() => undefined);
     await Promise.all(servers.map((s) => new Promise((resolve) => s.close(resolve))));
-    expect(await postEvent(hook(`${url}?token=abc`), event)).toBe('ECONNREFUSED');
+    expect(await postEvent(hook(`${url}?token=abc`), event, { clock })).toBe('ECONNREFUSED');
   });
 
   it('is ended from here when this process ends', async () => {
     const stop = new AbortController();
     const url = await tcp(() => stop.abort());
-    expect(await postEvent(hook(url), event, { signal: stop.signal })).toBe('it was ended from here');
-    expect(await postEvent(hook(url), event, { signal: stop.signal })).toBe('it was ended from here');
+    expect(await postEvent(hook(url), event, { clock, signal: stop.signal })).toBe('it was ended from here');
+    expect(await postEvent(hook(url), event, { clock, signal: stop.signal })).toBe('it was ended from here');
   });
 });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { AlarmRecord, MusterEvent, Webhook } from '#contracts';
+import type { AlarmRecord, Clock, MusterEvent, Webhook } from '#contracts';
 
 /** From the first look at its name to the first line of its answer, ms. */
 export const HOOK_LIMIT_MS = 5_000;
@@ -14,7 +14,7 @@ export const HOOK_LIMIT_MS = 5_000;
 export function postEvent(
   hook: Webhook,
   event: MusterEvent<'alarm'>,
-  o: { signal?: AbortSignal; limitMs?: number } = {},
+  o: { clock: Pick<Clock, 'after'>; signal?: AbortSignal; limitMs?: number },
 ): Promise<string | undefined> {
   const body = Buffer.from(JSON.stringify(event));
   const limitMs = o.limitMs ?? HOOK_LIMIT_MS;
@@ -34,11 +34,11 @@ export function postEvent(
       sent.destroy();
     };
     const stop = giveUp('it was ended from here');
-    const timer = setTimeout(giveUp(`no answer within ${limitMs} ms`), limitMs);
+    const timer = o.clock.after(limitMs, giveUp(`no answer within ${limitMs} ms`));
     o.signal?.addEventListener('abort', stop, { once: true });
     if (o.signal?.aborted === true) stop();
     const settle = (failure: string | undefined): void => {
-      clearTimeout(timer);
+      timer.cancel();
       o.signal?.removeEventListener('abort', stop);
       resolve(failure);
     };

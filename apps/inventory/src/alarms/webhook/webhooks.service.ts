@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Closable } from '#bus';
-import { MusterError, Subjects, token, type Webhook } from '#contracts';
+import { Subjects, token, type Webhook } from '#contracts';
 import { InventoryStore } from '../../store/inventory-store.js';
 import { AlarmService, isActive } from '../alarm.service.js';
 import { HookSender } from './hook-sender.js';
@@ -83,8 +82,7 @@ export class WebhooksService implements OnApplicationBootstrap, OnApplicationShu
       post: postEvent,
       alarms: this.alarms,
       log: bus.log,
-      now: () => performance.now(),
-      pause: (ms, signal) => pause(ms, undefined, { signal }).catch(ifAborted),
+      clock: bus.clock,
     });
     const consumer = bus.consume(
       consumerOf(name),
@@ -104,9 +102,4 @@ const consumerOf = (hook: string): string => `webhook-${token(hook)}`;
 async function end(hook: RunningHook): Promise<void> {
   hook.stop.abort();
   await hook.consumer.close();
-}
-
-/** Woken early. */
-function ifAborted(error: unknown): void {
-  if ((error as { name?: unknown }).name !== 'AbortError') throw MusterError.from(error);
 }

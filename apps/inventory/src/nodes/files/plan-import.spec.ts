@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus/system/system-clock.js';
 import { defaultHostGroups, type NodeRecord } from '#contracts';
 import { aNode } from '../../testing/fixtures.js';
 import { exportedRow } from './exported-row.js';
@@ -22,6 +23,7 @@ const facts = (o: Partial<ImportFacts> = {}): ImportFacts => ({
 const fresh = { label: 'd', serial: '1', networks: { management: { address: '10.0.0.9' } } };
 const plan = (rows: Record<string, unknown>[], o: Partial<ImportFacts> = {}): Promise<ImportPlan> =>
   planImport(
+    systemClock,
     rows.map((row, i) => ({ line: i + 2, row })),
     facts(o),
     1,

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
@@ -6,6 +5,7 @@ import {
   NodeCreateRequest,
   nodeName,
   NodePatchRequest,
+  type Clock,
   type IncidentRecord,
   type Networks,
   type NodeRecord,
@@ -49,6 +49,7 @@ interface Named extends FileRow {
  * file may swap two. All that is wrong is found, not only the first.
  */
 export async function planImport(
+  clock: Pick<Clock, 'soon'>,
   rows: readonly FileRow[],
   facts: ImportFacts,
   at: number,
@@ -74,7 +75,7 @@ export async function planImport(
   };
   for (const [i, row] of named.entries()) {
     // Checking thousands takes a good part of a second: leases and verdicts do not wait for that long.
-    if (i % BREATH === BREATH - 1) await setImmediate();
+    if (i % BREATH === BREATH - 1) await new Promise<void>((resolve) => clock.soon(resolve));
     try {
       if (row.current) planEdit(row, row.current, facts, rules, nonce, plan);
       else planCreation(row, rules, at, nonce, plan);
