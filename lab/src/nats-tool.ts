@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { connectBus, readCredentials } from '#bus';
+import { connectBus, readCredentials, silentLog } from '#bus';
 import { MusterError } from '#contracts';
 
 /**
@@ -11,19 +11,22 @@ if (servers === undefined || credentials === undefined || subject === undefined)
   throw new MusterError('BAD_REQUEST', 'usage: nats-tool SERVERS CREDENTIALS publish|request SUBJECT TEXT');
 
 const user = readCredentials(credentials);
-const bus = await connectBus({ name: user.user, servers: servers.split(','), credentials: user });
 let refused: Error | undefined;
-void (async () => {
-  for await (const s of bus.nc.status()) if (s.type === 'error') refused = s.error;
-})();
+const log = {
+  ...silentLog,
+  warn: (facts: object) => {
+    if ('err' in facts && facts.err instanceof Error) refused = facts.err;
+  },
+};
+const bus = await connectBus({ name: user.user, servers: servers.split(','), credentials: user, log });
 try {
   if (verb === 'request') {
-    const answer = await bus.nc.request(subject, text ?? '', { timeout: 5_000 });
-    process.stdout.write(`${answer.string()}\n`);
+    const answer = await bus.wire.request(subject, text ?? '', { timeoutMs: 5_000 });
+    process.stdout.write(`${answer}\n`);
   } else {
-    bus.nc.publish(subject, text ?? '');
-    await bus.nc.flush();
-    // A refusal comes before the answer to the flush; it is told to the loop above in the same turn.
+    bus.wire.publish(subject, text ?? '');
+    await bus.flushed();
+    // A refusal comes before the answer to the flush; it reaches the log above in the same turn.
     await setImmediate();
   }
 } catch (e) {

@@ -94,7 +94,7 @@ describe('inventory on a real server', () => {
           });
       });
     });
-    await sut.as('agent=a-1').nc.flush();
+    await sut.as('agent=a-1').flushed();
     await sut.as('gateway').call('inventory.nodes.create', { ...by, node: node('b', '10.0.0.2') });
     const second = await told;
     expect(second.version).toBeGreaterThan(first.version);
@@ -114,7 +114,7 @@ describe('inventory on a real server', () => {
         changed();
       });
     });
-    await agent.nc.flush();
+    await agent.flushed();
     const follows = async (address: string | undefined): Promise<void> => {
       while (addresses.length === 0 || addresses.at(-1) !== address)
         await new Promise<void>((resolve) => (changed = resolve));
@@ -175,7 +175,7 @@ describe('inventory on a real server', () => {
         hostGroup: 'service-worker',
       }),
     ).rejects.toMatchObject({ code: 'ROLE_RULE' });
-    await sut.as('inventory').nc.flush();
+    await sut.as('inventory').flushed();
     expect(revisions()).toEqual(before);
     expect(await sut.as('gateway').call('inventory.jobs.get', { id: 'last' })).toMatchObject({ status: 'Complete' });
   });
@@ -263,9 +263,9 @@ describe('inventory on a real server', () => {
 
   it('answers tools in plain JSON, refusals too', async () => {
     const ask = async (q: unknown) =>
-      (
-        await sut.as('tools').nc.request(Subjects.command('check'), JSON.stringify(q), { timeout: 2000 })
-      ).json<CommandAnswer>();
+      JSON.parse(
+        await sut.as('tools').wire.request(Subjects.command('check'), JSON.stringify(q), { timeoutMs: 2000 }),
+      ) as CommandAnswer;
     expect(await ask({ nodes: ['nope-1'] })).toMatchObject({ ok: false, code: 'NODE_UNKNOWN' });
     expect(await ask({ nodes: 'a-1' })).toMatchObject({ ok: false, code: 'BAD_REQUEST' });
     const accepted = await ask({ nodes: ['a-1'] });

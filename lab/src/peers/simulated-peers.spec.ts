@@ -64,7 +64,7 @@ beforeAll(async () => {
     const heard = parseReport(text);
     if (heard !== undefined) for (const ear of ears) ear(heard);
   });
-  await Promise.all([inventory.nc.flush(), detector.nc.flush()]);
+  await Promise.all([inventory.flushed(), detector.flushed()]);
   monitor = createSocket('udp4').bind(0, '127.0.0.1');
   await once(monitor, 'listening');
   const credentials = await issuePeersCredentials(join(nats.dir, 'keys', 'operator.key'));

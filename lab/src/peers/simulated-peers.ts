@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { connectBus, type Bus, type BusCredentials, type BusLog } from '#bus';
+import { connectBus, type Bus, type BusCredentials, type BusLog, type WireMessage } from '#bus';
 import {
   DatagramTypes,
   fromToken,
@@ -14,7 +14,6 @@ import {
   peerId,
   type PeerList,
 } from '#contracts';
-import type { Msg } from '@nats-io/transport-node';
 import { parsePollRequest } from '../../../apps/agent/src/poll/parse-poll-request.js';
 import { Polls } from '../../../apps/agent/src/poll/polls.js';
 import { Datagrams } from '../../../apps/agent/src/wire/datagrams.js';
@@ -229,11 +228,11 @@ export class SimulatedPeers {
     return polls;
   }
 
-  private async answerPoll(msg: Msg): Promise<void> {
+  private async answerPoll(msg: WireMessage): Promise<void> {
     const peer = this.peers.get(fromToken(msg.subject.slice(Subjects.poll('').length)));
     // The polls of real agents are heard here, too, and are theirs to answer.
     if (peer === undefined || !peer.alive) return;
-    const request = parsePollRequest(msg.string());
+    const request = parsePollRequest(msg.text);
     const answer = await this.polls.get(peer.name)?.begin(request, msg.reply ?? '', performance.now());
     if (peer.alive && !this.closed) msg.respond(JSON.stringify(answer));
   }
@@ -241,8 +240,9 @@ export class SimulatedPeers {
   // ---- NATS ---------------------------------------------------------------------------------------------------------
 
   private listen(): void {
-    this.bus.nc.subscribe(Subjects.poll('*'), {
-      callback: (_error, msg) => {
+    this.bus.wire.subscribe(Subjects.poll('*'), {
+      onRefused: (err) => this.o.log.error({ err }, 'polls cannot be heard'),
+      onMessage: (msg) => {
         this.answerPoll(msg).catch((err: unknown) => this.o.log.warn({ err }, 'a poll was not answered'));
       },
     });

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import type { NatsConnection } from '@nats-io/transport-node';
 import {
   Subjects,
   type BucketName,
@@ -19,9 +17,11 @@ import { readBack, type PastEvent, type ReadBackOptions } from './streams/read-b
 import { Follow, type FollowHandler, type FollowOptions } from './streams/follow.js';
 import { lastUntil, type LastUntil } from './streams/last-until.js';
 import { JobLogs, type LogChunk, type ReadLogOptions } from './streams/job-log.js';
-import { store } from './nats/jetstream-api.js';
 import { KvBucket } from './kv/kv-bucket.js';
-import { connectLink, type Link } from './nats/link.js';
+import { connectPorts } from './nats/connect.js';
+import { Link, type BusPorts } from './ports/link.js';
+import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
+import { store } from './streams/store.js';
 import { createStorage } from './streams/storage.js';
 import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
@@ -31,20 +31,23 @@ const subjectKey = (key: string): string => key.replaceAll(/[\s*>]/g, '_') || '_
 
 /** BUS_UNAVAILABLE when no server answers in time, UNAUTHORIZED when it refuses the user. */
 export async function connectBus(o: BusOptions): Promise<Bus> {
-  return new Bus(await connectLink(o));
+  return new Bus(await connectPorts(o));
 }
 
 /** Everything that a service says or hears: records, durable events, requests, job logs. */
 export class Bus {
   private readonly buckets = new Map<BucketName, KvBucket<unknown>>();
+  private readonly link: Link;
   private readonly logs: JobLogs;
 
-  constructor(private readonly link: Link) {
-    this.logs = new JobLogs(link);
+  constructor(ports: BusPorts) {
+    this.link = new Link(ports);
+    this.logs = new JobLogs(this.link);
   }
 
-  get nc(): NatsConnection {
-    return this.link.nc;
+  /** Core NATS as it is, for who answers in an envelope of its own. */
+  get wire(): Wire {
+    return this.link.wire;
   }
 
   get name(): string {
@@ -70,7 +73,12 @@ export class Bus {
     return this.link.connected;
   }
 
-  onStatus(fn: (s: 'connected' | 'disconnected') => void): () => void {
+  /** Of the server that it is or was last connected to. */
+  get serverInfo(): ServerInfo | undefined {
+    return this.link.wire.serverInfo;
+  }
+
+  onStatus(fn: (s: WireStatus) => void): () => void {
     return this.link.onStatus(fn);
   }
 
@@ -88,30 +96,31 @@ export class Bus {
 
   /** Core NATS: who is not there misses it. Dropped without a connection. */
   publish(subject: string, value: unknown): void {
-    if (!this.link.connected || this.link.closed) return;
-    this.nc.publish(subject, JSON.stringify(value));
+    this.link.wire.publish(subject, JSON.stringify(value));
+  }
+
+  /** Resolves when the server has taken all that was published and subscribed so far. */
+  flushed(): Promise<void> {
+    return this.link.wire.flush();
   }
 
   /** Core NATS. */
   subscribe(subject: string, fn: (text: string, subject: string) => void, o: { queue?: string } = {}): Closable {
-    const sub = this.nc.subscribe(subject, {
-      ...(o.queue !== undefined && { queue: o.queue }),
-      callback: (err, msg) => {
-        if (err) {
-          this.log.error({ err, subject }, 'cannot listen on this subject');
-          return;
-        }
+    const sub = this.link.wire.subscribe(subject, {
+      ...o,
+      onRefused: (err) => this.log.error({ err, subject }, 'cannot listen on this subject'),
+      onMessage: (msg) => {
         try {
-          fn(msg.string(), msg.subject);
+          fn(msg.text, msg.subject);
         } catch (e) {
           this.log.error({ err: e, subject: msg.subject }, 'a listener failed');
         }
       },
     });
     return {
-      close: async () => {
-        if (!sub.isClosed() && !this.link.closed) sub.unsubscribe();
-        await Promise.resolve();
+      close: () => {
+        sub.close();
+        return Promise.resolve();
       },
     };
   }
@@ -149,8 +158,8 @@ export class Bus {
 
   /** Durable. Two with the same `id` within two minutes are one. */
   async emit<K extends EventKind>(kind: K, key: string, data: EventMap[K], o: { id?: string } = {}): Promise<void> {
-    const id = o.id ?? randomUUID();
-    const event: MusterEvent<K> = { id, kind, key, at: Date.now(), source: this.name, data };
+    const id = o.id ?? this.random.uuid();
+    const event: MusterEvent<K> = { id, kind, key, at: this.clock.wallMs(), source: this.name, data };
     await store(this.link, Subjects.event(kind, subjectKey(key)), JSON.stringify(event), { id });
   }
 
@@ -232,6 +241,6 @@ export class Bus {
   }
 
   close(): Promise<void> {
-    return this.link.close();
+    return this.link.wire.close();
   }
 }

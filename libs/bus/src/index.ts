@@ -26,7 +26,11 @@ export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from '
 export type { LeaseRecord } from './lease/lease-decide.js';
 export { leaseServerRefusal } from './lease/lease-server.js';
 export { LineSplitter } from './streams/line-splitter.js';
-export { natsOptions } from './nats/link.js';
+export { natsOptions } from './nats/connect.js';
+export type { BusPorts } from './ports/link.js';
+export { ApiErrors, ApiFailure } from './ports/log-failure.js';
+export type * from './ports/message-log.js';
+export type * from './ports/wire.js';
 export type { PastEvent, ReadBackOptions } from './streams/read-back.js';
 export { assignByRendezvous } from './workers/rendezvous.js';
 export { openSecret, readSecretsKey, sealSecret, type SealedSecret } from './keys/secrets.js';

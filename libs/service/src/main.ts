@@ -1,3 +1,4 @@
+import { systemClock } from '#bus';
 import { MusterError, type ServiceName } from '#contracts';
 import type { ServiceContext } from './context.js';
 import { startService, startWith, type NestModule, type RunningService } from './start.js';
@@ -47,7 +48,7 @@ export function runUntilSignal(name: string, start: () => Promise<RunningService
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => fail('did not stop in time', ''), STOP_MS).unref();
+    systemClock.after(STOP_MS, () => fail('did not stop in time', ''), { background: true });
     starting
       .then((running) => running.close())
       .then(

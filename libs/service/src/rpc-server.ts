@@ -1,50 +1,50 @@
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { NatsContext, ServerNats, type MessageHandler } from '@nestjs/microservices';
-import { isInbox } from '#contracts';
+import { NatsContext, Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type { Wire, WireMessage, WireSubscription } from '#bus';
+import { isInbox, type Clock } from '#contracts';
 
 /** Requests in work may take this long after the service was told to stop, ms. */
 const GRACE_MS = 5000;
 
 interface Packet {
+  response?: unknown;
   err?: unknown;
   isDisposed?: boolean;
 }
 
 /**
- * Nest's NATS server on the connection that the service has anyway. Nest's own closes that connection, and waits a fixed
- * time for requests in work; this one waits for the requests, and leaves the connection to who opened it: leases and
- * worker records are given back after it.
+ * Nest's NATS server on the wire that the service has anyway. Closing it waits for the requests in work, and leaves the
+ * connection to who opened it: leases and worker records are given back after it.
  */
-export class RpcServer extends ServerNats {
-  private readonly subs: Subscription[] = [];
+export class RpcServer extends Server implements CustomTransportStrategy {
+  private readonly subs: WireSubscription[] = [];
   private readonly inWork = new Set<object>();
   private idle: () => void = () => undefined;
 
+  /** @param group one of all servers that name it gets each request */
   constructor(
-    private readonly nc: NatsConnection,
+    private readonly wire: Wire,
+    private readonly clock: Clock,
     private readonly group: string,
   ) {
-    super({ queue: group });
+    super();
+    this.initializeSerializer({});
+    this.initializeDeserializer({});
   }
 
-  override async createNatsClient(): Promise<NatsConnection> {
-    return Promise.resolve(this.nc);
-  }
-
-  /** The bus tells about the connection. */
-  override async handleStatusUpdates(): Promise<void> {
-    await Promise.resolve();
-  }
-
-  override bindEvents(client: NatsConnection): void {
-    for (const subject of this.messageHandlers.keys()) {
-      const callback = this.getMessageHandler(subject) as (err: Error | null, msg: Msg) => Promise<never>;
-      const answerable = (err: Error | null, msg: Msg): void => {
-        if (!err && msg.reply && !isInbox(msg.reply)) this.logger.warn(`${subject}: its answer is to go to no inbox`);
-        else void callback(err, msg);
-      };
-      this.subs.push(client.subscribe(subject, { queue: this.group, callback: answerable }));
-    }
+  listen(callback: () => void): void {
+    for (const subject of this.messageHandlers.keys())
+      this.subs.push(
+        this.wire.subscribe(subject, {
+          queue: this.group,
+          onRefused: (error) => this.logger.error(error),
+          onMessage: (m) => {
+            if (m.reply !== undefined && !isInbox(m.reply))
+              this.logger.warn(`${subject}: its answer is to go to no inbox`);
+            else this.carryOut(subject, m).catch((e: unknown) => this.logger.error(e));
+          },
+        }),
+      );
+    callback();
   }
 
   /** Nest's own takes each pattern for JSON first: one thrown SyntaxError a request. */
@@ -52,27 +52,14 @@ export class RpcServer extends ServerNats {
     return this.messageHandlers.get(subject) ?? null;
   }
 
-  override getPublisher(msg: Msg, id: string, context: NatsContext): (packet: Packet) => unknown {
-    const publish = super.getPublisher(msg, id, context) as (packet: Packet) => unknown;
-    const request = {};
-    this.inWork.add(request);
-    return (packet) => {
-      if (packet.isDisposed || packet.err !== undefined) this.inWork.delete(request);
-      if (this.inWork.size === 0) this.idle();
-      return this.nc.isClosed() ? undefined : publish(packet);
-    };
-  }
-
   /** What the server has sent us before it knows that we take no more is answered like every other request. */
-  override async close(): Promise<void> {
-    const open = this.subs.filter((sub) => !this.nc.isClosed() && !sub.isClosed());
-    // Without a connection nothing more comes, and there is nobody to be told.
-    const drained = Promise.allSettled(open.map((sub) => sub.drain()));
+  async close(): Promise<void> {
+    const drained = Promise.allSettled(this.subs.map((sub) => sub.drain()));
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, GRACE_MS);
+      const timer = this.clock.after(GRACE_MS, resolve);
       const end = (): void => {
         if (this.inWork.size > 0) return;
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       };
       void drained.then(() => {
@@ -80,5 +67,37 @@ export class RpcServer extends ServerNats {
         end();
       });
     });
+  }
+
+  /** The bus tells about the connection. */
+  on(): never {
+    throw new Error('ask the bus about its connection');
+  }
+
+  unwrap<T>(): T {
+    return this.wire as T;
+  }
+
+  private async carryOut(subject: string, m: WireMessage): Promise<void> {
+    const context = new NatsContext([m.subject, undefined]);
+    const message = await this.deserializer.deserialize(JSON.parse(m.text), { channel: subject, replyTo: m.reply });
+    if (!('id' in message) || message.id === undefined) return this.handleEvent(subject, message, context);
+    const { id } = message;
+    const request = {};
+    this.inWork.add(request);
+    const ended = (): void => {
+      this.inWork.delete(request);
+      if (this.inWork.size === 0) this.idle();
+    };
+    try {
+      const answers = this.transformToObservable(await this.messageHandlers.get(subject)?.(message.data, context));
+      this.send(answers, (packet: Packet) => {
+        m.respond(JSON.stringify({ ...packet, id }));
+        if (packet.isDisposed === true || packet.err !== undefined) ended();
+      });
+    } catch (e) {
+      ended();
+      throw e;
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BadRequestException, Controller, Inject, Module } from '@nestjs/common';
 import { connectBus, type Bus } from '#bus';
+import { connectionOf } from '#bus/testing/connection-of.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { MusterError, type RpcAnswer, type RpcRequest } from '#contracts';
 import { buildConfig, Rpc, ServiceContext, startService, type RunningService } from './index.js';
@@ -79,9 +80,9 @@ describe('an RPC', () => {
     const heard: string[] = [];
     bus.subscribe('muster.elsewhere', (text) => heard.push(text));
     const pattern = 'muster.rpc.inventory.settings.get';
-    bus.nc.publish(pattern, JSON.stringify({ pattern, data: {}, id: '1' }), { reply: 'muster.elsewhere' });
+    connectionOf(bus).publish(pattern, JSON.stringify({ pattern, data: {}, id: '1' }), { reply: 'muster.elsewhere' });
     await bus.call('inventory.settings.get', {});
-    await bus.nc.flush();
+    await bus.flushed();
     expect(heard).toEqual([]);
   });
 

@@ -28,14 +28,14 @@ export const rootModule = (context: ServiceContext, module: NestModule): Dynamic
 /** A Nest microservice that answers the RPCs of its module, one of perhaps several replicas. */
 export async function startInContext(context: ServiceContext, module: NestModule): Promise<RunningService> {
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(rootModule(context, module), {
-    strategy: new RpcServer(context.bus.nc, context.service),
+    strategy: new RpcServer(context.bus.wire, context.clock, context.service),
     logger: new NestLog(context.log),
     abortOnError: false,
   });
   app.useGlobalFilters(new RpcErrors(context.log));
   await app.listen();
   // Only now the server knows our subscriptions: who is told "started" may call at once.
-  await context.bus.nc.flush();
+  await context.bus.flushed();
   return { close: () => app.close() };
 }
 

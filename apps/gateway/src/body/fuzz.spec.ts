@@ -5,7 +5,6 @@ import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { flushed } from '#bus/testing/flushed.js';
 import { ErrorCodes, MusterError } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { isOwnSurface } from '../http/surface.js';
@@ -35,7 +34,7 @@ describe(`bad bodies, MUSTER_SEED=${SEED}`, () => {
       // On a machine that is busy with others NATS may have given up on this process meanwhile: on the gateway's
       // connection, or on that of the stand-in.
       if (answer.status !== 503 || !/BUS_UNAVAILABLE|NO_RESPONDER/.test(answer.text)) return answer;
-      await flushed(sut.bus.nc);
+      await sut.bus.flushed();
     }
   };
   const sendOnce = (t: Target, body: string | Uint8Array, type: string): Promise<Answer> =>

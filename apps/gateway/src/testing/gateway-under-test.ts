@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { type Bus, connectBus, rpcSubject } from '#bus';
-import { flushed } from '#bus/testing/flushed.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
 import { buildConfig, ServiceContext } from '#service';
@@ -64,31 +63,33 @@ export class GatewayUnderTest {
 
   /** Inventory's side of one verb, until the next call for the same verb on another server. */
   answer<V extends RpcVerb>(verb: V, fn: (request: RpcRequest<V>) => RpcAnswer<V> | Promise<RpcAnswer<V>>): void {
-    this.bus.nc.subscribe(rpcSubject(verb), {
+    this.bus.wire.subscribe(rpcSubject(verb), {
       queue: 'inventory',
-      callback: (_error, msg) => {
-        const { data, id } = msg.json<Envelope>();
+      onRefused,
+      onMessage: (msg) => {
+        const { data, id } = JSON.parse(msg.text) as Envelope;
         this.asked.push({ verb, request: data });
         void outcome(() => fn(data as RpcRequest<V>)).then((said) =>
           msg.respond(JSON.stringify({ id, isDisposed: true, ...said })),
         );
       },
     });
-    this.subscribed = flushed(this.bus.nc);
+    this.subscribed = this.bus.flushed();
   }
 
   /** Inventory's side of every verb: each request is refused. */
   refuseAll(error: MusterError): void {
-    this.bus.nc.subscribe(rpcSubject('inventory.>' as RpcVerb), {
+    this.bus.wire.subscribe(rpcSubject('inventory.>' as RpcVerb), {
       queue: 'inventory',
-      callback: (_error, msg) => {
-        const { data, id } = msg.json<Envelope>();
+      onRefused,
+      onMessage: (msg) => {
+        const { data, id } = JSON.parse(msg.text) as Envelope;
         const verb = msg.subject.replace(/^muster\.rpc\./, '') as RpcVerb;
         this.asked.push({ verb, request: data });
         msg.respond(JSON.stringify({ id, isDisposed: true, err: error.toJSON() }));
       },
     });
-    this.subscribed = flushed(this.bus.nc);
+    this.subscribed = this.bus.flushed();
   }
 
   /** The newest request for a verb. */
@@ -119,6 +120,10 @@ export class GatewayUnderTest {
     await this.nats.stop();
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+function onRefused(error: Error): void {
+  throw error;
 }
 
 async function outcome(fn: () => unknown): Promise<{ response: unknown } | { err: unknown }> {

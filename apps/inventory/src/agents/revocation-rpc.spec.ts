@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectionOf } from '#bus/testing/connection-of.js';
 import { addAgentUsers, connectBus, credentialsFile, readCredentials, type Bus, type BusCredentials } from '#bus';
 import {
   Subjects,
@@ -63,7 +64,8 @@ const refusedByNats = (credentials: BusCredentials): Promise<void> =>
  * so long that nothing else runs in this process.
  */
 const cutOff = async (bus: Bus): Promise<void> => {
-  for await (const s of bus.nc.status()) if (s.type === 'error' && /revoked/i.test(s.error.message)) return bus.close();
+  for await (const s of connectionOf(bus).status())
+    if (s.type === 'error' && /revoked/i.test(s.error.message)) return bus.close();
 };
 /** When inventory has noted that NATS refuses a user of the node. */
 const noted = (name: string): Promise<void> =>

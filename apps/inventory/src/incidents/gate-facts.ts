@@ -78,7 +78,7 @@ export class GateFactsService {
       storm: this.storm(),
       broker: brokerHosts(
         {
-          advertised: this.context.bus.nc.info?.connect_urls ?? [],
+          advertised: this.context.bus.serverInfo?.connectUrls ?? [],
           configured: this.context.config.nats.servers,
           addressesOf: (name) => this.brokerNames.of(name),
         },

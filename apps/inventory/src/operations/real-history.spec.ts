@@ -166,8 +166,8 @@ function changed(): Promise<void> {
 /** Of every stream that a request could change, but that of jobs: old ones are forgotten at any time. */
 async function revisions(): Promise<number[]> {
   const last = async (bucket: string): Promise<number> => {
-    const info = await sut.as('inventory').nc.request(`$JS.API.STREAM.INFO.KV_${bucket}`);
-    return info.json<{ state: { last_seq: number } }>().state.last_seq;
+    const info = await sut.as('inventory').ask<{ state: { last_seq: number } }>(`$JS.API.STREAM.INFO.KV_${bucket}`, {});
+    return info.state.last_seq;
   };
   return Promise.all(['nodes', 'admission', 'workloads', 'incidents', 'settings', 'secrets'].map(last));
 }

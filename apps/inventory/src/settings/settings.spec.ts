@@ -50,7 +50,7 @@ describe('the settings in a running inventory', () => {
     expect((await stored())?.globals).toEqual({ db_password: 'glob-s3cret', a: 1 });
     // In order behind all of them.
     await patch({ leaveGrace: 5_000 });
-    while (!JSON.stringify(told).includes('leaveGrace')) await sut.as('inventory').nc.flush();
+    while (!JSON.stringify(told).includes('leaveGrace')) await sut.as('inventory').flushed();
     const events = told.filter((e) => e.kind === 'settings').map((e) => (e.data as { changed: string[] }).changed);
     expect(events.slice(0, 3)).toEqual([
       expect.arrayContaining(['detection.profile', 'globals.db_password', 'webhooks']),
@@ -85,7 +85,7 @@ describe('the settings in a running inventory', () => {
   it('tell of the mode of fencing too, which is set elsewhere', async () => {
     await sut.as('gateway').call('inventory.fencing.put', { ...by, mode: 'observe', storm: { flaps: 9 } });
     const last = () => told.filter((e) => e.kind === 'settings').at(-1)?.data;
-    while (!JSON.stringify(last()).includes('flaps')) await sut.as('inventory').nc.flush();
+    while (!JSON.stringify(last()).includes('flaps')) await sut.as('inventory').flushed();
     expect(last()).toEqual({ changed: ['fencing.storm.flaps'] });
   });
 

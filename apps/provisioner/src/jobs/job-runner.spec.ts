@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '#bus';
+import { connectionOf } from '#bus/testing/connection-of.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
   defaultSettings,
@@ -360,8 +361,7 @@ describe('the job runner', () => {
     await runs(`sleep ${marker}`);
     const second = await worker();
     // The first loses NATS without a word: its lease runs out, and its guard ends what it had started.
-    const { nc } = first.bus;
-    await nc.close();
+    await connectionOf(first.bus).close();
     const record = await ended(id);
     expect(record).toMatchObject({ status: 'Complete', generation: 2, worker: second.bus.name });
     expect(processes(`sleep ${marker}`)).toEqual([]);

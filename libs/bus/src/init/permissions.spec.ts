@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import { encodeUser } from '@nats-io/jwt';
 import { createAccount, createUser } from '@nats-io/nkeys';
 import { Buckets, inboxPrefix, Subjects, type ServiceName } from '#contracts';
@@ -15,9 +15,8 @@ import {
   type BusCredentials,
 } from '../index.js';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
-import { lastMessage } from '../nats/jetstream-api.js';
-import { Link, natsOptions } from '../nats/link.js';
-import { silentLog } from '../types.js';
+import { connectPorts } from '../nats/connect.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 let nats: TestNats;
@@ -35,8 +34,8 @@ const as = async (user: string): Promise<Bus> => {
 /** What the server says when a subscription is refused; undefined when it stands. */
 async function subscribes(bus: Bus, subject: string): Promise<string | undefined> {
   let refused: string | undefined;
-  bus.nc.subscribe(subject, { callback: (err) => void (refused = err?.message) });
-  await bus.nc.flush();
+  connectionOf(bus).subscribe(subject, { callback: (err) => void (refused = err?.message) });
+  await bus.flushed();
   // The server refuses before it answers the ping of the flush.
   return refused;
 }
@@ -59,7 +58,7 @@ afterAll(async () => {
 describe("an agent's NATS user", () => {
   it('publishes its own report', async () => {
     const heard = next(inventory, Subjects.report('*'));
-    await inventory.nc.flush();
+    await inventory.flushed();
     agent.publish(Subjects.report('n.1'), { node: 'n.1' });
     expect(JSON.parse(await heard)).toEqual({ node: 'n.1' });
   });
@@ -67,7 +66,7 @@ describe("an agent's NATS user", () => {
   it('asks for its own peers and its own gate', async () => {
     const peers = inventory.answer(Subjects.peers('*'), () => ({ version: 1 }), { queue: 'inventory' });
     const gate = inventory.answer(Subjects.gate('*'), () => ({ allowed: false, reason: 'no' }));
-    await inventory.nc.flush();
+    await inventory.flushed();
     expect(await agent.ask(Subjects.peers('n.1'), {})).toEqual({ version: 1 });
     expect(await agent.ask(Subjects.gate('n.1'), { workload: 'w' })).toMatchObject({ allowed: false });
     await expect(agent.ask(Subjects.peers('n2'), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
@@ -79,9 +78,9 @@ describe("an agent's NATS user", () => {
   it('cannot have its answer written where it may not write itself', async () => {
     let asked = 0;
     const peers = inventory.answer(Subjects.peers('*'), () => ({ version: ++asked }));
-    await inventory.nc.flush();
+    await inventory.flushed();
     for (const reply of ['$KV.settings.x', Subjects.rpc('inventory', 'x'), Subjects.event('in-service', 'n2')])
-      agent.nc.publish(Subjects.peers('n.1'), '{}', { reply });
+      connectionOf(agent).publish(Subjects.peers('n.1'), '{}', { reply });
     expect(await agent.ask(Subjects.peers('n.1'), {})).toEqual({ version: 1 });
     expect(await inventory.bucket('settings').get('x')).toBeUndefined();
     await peers.close();
@@ -89,7 +88,7 @@ describe("an agent's NATS user", () => {
 
   it('hears that its own peers have changed', async () => {
     const heard = next(agent, Subjects.peersChanged('n.1'));
-    await agent.nc.flush();
+    await agent.flushed();
     inventory.publish(Subjects.peersChanged('n.1'), {});
     expect(await heard).toBe('{}');
   });
@@ -97,15 +96,15 @@ describe("an agent's NATS user", () => {
   it("cannot publish another's report", async () => {
     const heard: string[] = [];
     inventory.subscribe(Subjects.report('n2'), (text) => heard.push(text));
-    await inventory.nc.flush();
+    await inventory.flushed();
     const told = new Promise<string>((resolve) => {
       void (async () => {
-        for await (const s of agent.nc.status()) if (s.type === 'error') return resolve(s.error.message);
+        for await (const s of connectionOf(agent).status()) if (s.type === 'error') return resolve(s.error.message);
       })();
     });
     agent.publish(Subjects.report('n2'), { node: 'n2' });
     expect(await told).toMatch(/Permissions Violation for Publish to "muster\.report\.n2"/);
-    await inventory.nc.flush();
+    await inventory.flushed();
     expect(heard).toEqual([]);
   });
 
@@ -173,8 +172,7 @@ describe("the services' NATS users", () => {
     for (const [service, { reads, writes }] of Object.entries(can)) {
       if (service === 'inventory') continue;
       const credentials = readCredentials(credentialsFile(nats.dir, service));
-      const nc: NatsConnection = await connect(natsOptions({ name: service, servers: [nats.url], credentials }));
-      const link = new Link(nc, service, silentLog, service);
+      const { wire, messages } = await connectPorts({ name: service, servers: [nats.url], credentials });
       const may = (work: Promise<unknown>): Promise<boolean> =>
         work.then(
           () => true,
@@ -185,12 +183,12 @@ describe("the services' NATS users", () => {
         );
       for (const bucket of buckets) {
         const what = `${service} ${bucket}`;
-        const read = may(lastMessage(link, `KV_${bucket}`, `$KV.${bucket}.none`));
+        const read = may(messages.last(`KV_${bucket}`, `$KV.${bucket}.none`));
         expect([what, 'reads', await read]).toEqual([what, 'reads', reads.includes(bucket)]);
-        const write = may(link.request(`$KV.${bucket}.x-${service}`, '{}', { timeoutMs: 2000 }));
+        const write = may(wire.request(`$KV.${bucket}.x-${service}`, '{}', { timeoutMs: 2000 }));
         expect([what, 'writes', await write]).toEqual([what, 'writes', writes.includes(bucket)]);
       }
-      await link.close();
+      await wire.close();
     }
   });
 
@@ -227,7 +225,7 @@ describe("the services' NATS users", () => {
     expect(await followed).toBe('muster.event.in-service.n2');
 
     detector.answer(Subjects.currentVerdict(), () => ({ verdict: 'UP' }));
-    await detector.nc.flush();
+    await detector.flushed();
     expect(await inventory.ask(Subjects.currentVerdict(), { node: 'n2' })).toEqual({ verdict: 'UP' });
     await expect(fencer.ask(Subjects.currentVerdict(), {})).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(gateway.bucket('secrets').get('x')).rejects.toMatchObject({ code: 'FORBIDDEN' });

@@ -19,6 +19,7 @@ import {
   type BusCredentials,
   type RevocationOptions,
 } from '../index.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 let nats: TestNats;
@@ -35,7 +36,8 @@ const created = (node: string): BusCredentials => readCredentials(credentialsFil
 const keyOf = ({ jwt }: BusCredentials): string => decode<User>(jwt).sub;
 /** When the server has ended the connection because its user was revoked: it would try again for ever. */
 const cutOff = async (bus: Bus): Promise<void> => {
-  for await (const s of bus.nc.status()) if (s.type === 'error' && /revoked/i.test(s.error.message)) return bus.close();
+  for await (const s of connectionOf(bus).status())
+    if (s.type === 'error' && /revoked/i.test(s.error.message)) return bus.close();
 };
 const isRefused = (credentials: BusCredentials): Promise<void> =>
   expect(connectAs(credentials)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });

@@ -3,7 +3,7 @@ import { encodeAccount, encodeUser, type Account, type decode, type User } from 
 import { createUser } from '@nats-io/nkeys';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { fromToken, inboxPrefix, MusterError } from '#contracts';
-import { natsOptions } from '../nats/link.js';
+import { natsOptions } from '../nats/connect.js';
 import type { AgentsKey } from './agents-key.js';
 import { keyPair, proofOf, publicKeyOf, seedOf } from '#contracts/keys/nkey.js';
 import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FreshReads } from './fresh-reads.js';
-import { connectBus, type Bus } from '../index.js';
+import { connectBus, systemClock, type Bus } from '../index.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 interface Thing {
@@ -15,6 +15,7 @@ describe('reads out of a view', () => {
     let shown = Infinity;
     const reads = new FreshReads<Thing>(
       {
+        clock: systemClock,
         get: (key) => Promise.resolve({ key, value: { n: 99 }, revision: 99 }),
         lastRevision: () => new Promise((resolve) => questions.push(resolve)),
       },
@@ -91,7 +92,11 @@ describe('with a server', () => {
     expect(view.revision).toBe(2);
     let fromBucket = 0;
     const reads = new FreshReads<Thing>(
-      { lastRevision: (known) => ours.lastRevision(known), get: (key) => (fromBucket++, ours.get(key)) },
+      {
+        clock: systemClock,
+        lastRevision: (known) => ours.lastRevision(known),
+        get: (key) => (fromBucket++, ours.get(key)),
+      },
       view,
     );
     let revision = await theirs.create('a', { n: 0 });

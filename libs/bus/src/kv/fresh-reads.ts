@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { KvBucket } from './kv-bucket.js';
 import type { KvView } from './kv-view.js';
 import type { Entry } from '../types.js';
@@ -21,7 +19,7 @@ export class FreshReads<T> {
   private next: Promise<number> | undefined;
 
   constructor(
-    private readonly bucket: Pick<KvBucket<T>, 'get' | 'lastRevision'>,
+    private readonly bucket: Pick<KvBucket<T>, 'get' | 'lastRevision' | 'clock'>,
     private readonly view: Pick<KvView<T>, 'get' | 'shows' | 'revision'>,
   ) {}
 
@@ -41,14 +39,14 @@ export class FreshReads<T> {
 
   private async askNext(before: Promise<number>): Promise<number> {
     await Promise.allSettled([before]);
-    const left = this.askedAt + GAP_MS - performance.now();
-    if (left > 0) await pause(left);
+    const left = this.askedAt + GAP_MS - this.bucket.clock.monotonicMs();
+    if (left > 0) await this.bucket.clock.sleep(left);
     return this.ask();
   }
 
   private ask(): Promise<number> {
     this.next = undefined;
-    this.askedAt = performance.now();
+    this.askedAt = this.bucket.clock.monotonicMs();
     const asking = this.bucket.lastRevision(this.view.revision).finally(() => {
       if (this.asking === asking) this.asking = undefined;
     });

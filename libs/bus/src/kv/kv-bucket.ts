@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { StreamInfo } from '@nats-io/jetstream';
-import { MusterError, type BucketName } from '#contracts';
-import { api, apiError, hasMessageFrom, lastMessage, store, type StoredMessage } from '../nats/jetstream-api.js';
-import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
-import { isPassing } from '../nats/failures.js';
+import { MusterError, type BucketName, type Clock, type Timer } from '#contracts';
+import type { Link } from '../ports/link.js';
+import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
+import type { StoredMessage } from '../ports/message-log.js';
+import { storageIsWhole } from '../streams/storage-is-whole.js';
+import { store } from '../streams/store.js';
 import { bucketStream, isMarker, subjectOf } from './kv-keys.js';
 import { KvView } from './kv-view.js';
 import { KvWatch, type WatchOptions } from './kv-watch.js';
-import type { Link } from '../nats/link.js';
 import type { Entry, Watch } from '../types.js';
 
 /** How long an operation waits for a bucket that inventory has not created yet, ms. */
@@ -33,6 +30,11 @@ export class KvBucket<T> {
     readonly name: BucketName,
   ) {}
 
+  /** By which it waits, and whoever reads it with others. */
+  get clock(): Clock {
+    return this.link.clock;
+  }
+
   /** The current value; a deleted one is undefined. */
   async get(key: string): Promise<Entry<T> | undefined> {
     const m = await this.last(key);
@@ -45,9 +47,8 @@ export class KvBucket<T> {
    */
   async lastRevision(known = 0): Promise<number> {
     const stream = bucketStream(this.name);
-    if (known > 0 && !(await this.patiently(() => hasMessageFrom(this.link, stream, known + 1)))) return known;
-    const info = await this.patiently(() => api<StreamInfo>(this.link, `STREAM.INFO.${stream}`));
-    return info.state.last_seq;
+    if (known > 0 && !(await this.patiently(() => this.link.messages.hasFrom(stream, known + 1)))) return known;
+    return (await this.patiently(() => this.link.messages.info(stream))).lastSeq;
   }
 
   /** Revision of the new value. REVISION_CONFLICT where the key has a value. */
@@ -78,7 +79,7 @@ export class KvBucket<T> {
     key: string,
     fn: (current: Entry<T> | undefined) => T | undefined | Promise<T | undefined>,
   ): Promise<{ value: T | undefined; revision: number; changed: boolean }> {
-    const deadline = performance.now() + 10_000;
+    const deadline = this.clock.monotonicMs() + 10_000;
     for (let tries = 1; ; tries++) {
       const current = await this.get(key);
       const before = current && JSON.stringify(current.value);
@@ -89,8 +90,9 @@ export class KvBucket<T> {
         const revision = current ? await this.update(key, next, current.revision) : await this.create(key, next);
         return { value: next, revision, changed: true };
       } catch (e) {
-        if (!(e instanceof MusterError) || e.code !== 'REVISION_CONFLICT' || performance.now() >= deadline) throw e;
-        await pause(Math.random() * Math.min(100, 5 * 2 ** tries));
+        if (!(e instanceof MusterError) || e.code !== 'REVISION_CONFLICT' || this.clock.monotonicMs() >= deadline)
+          throw e;
+        await this.clock.sleep(this.link.random.number() * Math.min(100, 5 * 2 ** tries));
       }
     }
   }
@@ -105,12 +107,11 @@ export class KvBucket<T> {
   async list(): Promise<Entry<T>[]> {
     const found = new Map<string, Entry<T>>();
     let watch: Watch | undefined;
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        timer = setTimeout(
-          () => reject(new MusterError('TIMEOUT', `bucket ${this.name} could not be listed in time`)),
-          this.exists ? 5000 : BUCKET_WAIT_MS,
+        timer = this.clock.after(this.exists ? 5000 : BUCKET_WAIT_MS, () =>
+          reject(new MusterError('TIMEOUT', `bucket ${this.name} could not be listed in time`)),
         );
         watch = this.watch({
           onChange: (key, value, revision) => {
@@ -121,7 +122,7 @@ export class KvBucket<T> {
         });
       });
     } finally {
-      clearTimeout(timer);
+      timer?.cancel();
       await watch?.close();
     }
     this.exists = true;
@@ -138,7 +139,7 @@ export class KvBucket<T> {
 
   /** A watch that keeps the values at hand; resolves once it is live. */
   view(): Promise<KvView<T>> {
-    return KvView.open<T>((o) => this.watch(o));
+    return KvView.open<T>((o) => this.watch(o), this.clock);
   }
 
   /** undefined = refused: `expect` is no longer the last revision. */
@@ -149,7 +150,7 @@ export class KvBucket<T> {
     o: WriteOptions,
     headers?: [string, string][],
   ): Promise<number | undefined> {
-    const id = randomUUID();
+    const id = this.link.random.uuid();
     const subject = subjectOf(this.name, key);
     if (!this.exists) await this.whenExists();
     const stored = await store(this.link, subject, text, {
@@ -166,37 +167,42 @@ export class KvBucket<T> {
   }
 
   private async last(key: string): Promise<StoredMessage | undefined> {
-    const subject = subjectOf(this.name, key);
-    return this.patiently(() => lastMessage(this.link, bucketStream(this.name), subject));
+    return this.lastOf(subjectOf(this.name, key));
   }
 
   private async whenExists(): Promise<void> {
-    await this.patiently(() => lastMessage(this.link, bucketStream(this.name), `$KV.${this.name}.=`));
+    await this.lastOf(`$KV.${this.name}.=`);
+  }
+
+  private lastOf(subject: string): Promise<StoredMessage | undefined> {
+    return this.patiently(async () => {
+      await storageIsWhole(this.link);
+      return this.link.messages.last(bucketStream(this.name), subject);
+    });
   }
 
   /** Rides out a bucket that is not there yet, and (for a moment) a server that restarts; not what was closed. */
   private async patiently<R>(read: () => Promise<R>): Promise<R> {
-    const begun = performance.now();
+    const begun = this.clock.monotonicMs();
     for (;;) {
       try {
         const r = await read();
         this.exists = true;
         return r;
       } catch (e) {
-        const missing = e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound;
-        const passing = e instanceof ApiFailure ? e.passing : e instanceof MusterError && isPassing(e);
-        const limit = this.link.closed ? 0 : missing ? BUCKET_WAIT_MS : passing ? 5000 : 0;
-        const left = limit - (performance.now() - begun);
+        const missing = isStreamMissing(e);
+        const limit = this.link.closed ? 0 : missing ? BUCKET_WAIT_MS : isPassing(e) ? 5000 : 0;
+        const left = limit - (this.clock.monotonicMs() - begun);
         if (left <= 0) {
           if (missing)
             throw new MusterError(
               'BUS_UNAVAILABLE',
               `bucket ${this.name} does not exist: inventory creates it, does it run?`,
             );
-          throw e instanceof ApiFailure ? apiError(e, `bucket ${this.name}`) : e;
+          throw apiError(e, `bucket ${this.name}`);
         }
         await this.link.whenConnected(left);
-        await pause(missing ? 200 : 50);
+        await this.clock.sleep(missing ? 200 : 50);
       }
     }
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '#contracts';
 import type { WatchOptions } from './kv-watch.js';
 import type { Closable, Entry, Watch } from '../types.js';
 
@@ -9,10 +10,10 @@ export class KvView<T> implements Closable {
   private source: Watch | undefined;
   private highest = 0;
 
-  private constructor() {}
+  private constructor(private readonly clock: Clock) {}
 
-  static async open<T>(watch: (o: WatchOptions<T>) => Watch): Promise<KvView<T>> {
-    const view = new KvView<T>();
+  static async open<T>(watch: (o: WatchOptions<T>) => Watch, clock: Clock): Promise<KvView<T>> {
+    const view = new KvView<T>(clock);
     await new Promise<void>((resolve) => {
       view.source = watch({
         onChange: (key, value, revision) => view.take(key, value, revision),
@@ -42,11 +43,11 @@ export class KvView<T> implements Closable {
     if (does()) return true;
     return new Promise((resolve) => {
       const end = (): void => {
-        clearTimeout(timer);
+        timer.cancel();
         this.waiting.delete(look);
         resolve(does());
       };
-      const timer = setTimeout(end, ms);
+      const timer = this.clock.after(ms, end);
       const look = (): void => void (does() && end());
       this.waiting.add(look);
     });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { quickest } from '#contracts/testing/quickest.js';
 import { connectBus, type Bus } from '../index.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { startProxy, type TestProxy } from '../testing/proxy.js';
 
@@ -103,7 +104,7 @@ describe('a watch', () => {
     proxy.freeze();
     proxy.cut();
     await r.until(() => !r.watch.live);
-    await near.nc.request('$JS.API.STREAM.PURGE.KV_nodes', JSON.stringify({ filter: '$KV.nodes.purged' }));
+    await connectionOf(near).request('$JS.API.STREAM.PURGE.KV_nodes', JSON.stringify({ filter: '$KV.nodes.purged' }));
     proxy.heal();
     proxy.cut();
     await r.until(() => r.lives() === 2);

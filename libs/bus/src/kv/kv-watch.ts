@@ -1,7 +1,8 @@
 import type { BucketName } from '#contracts';
 import { bucketStream, decodeKey, isMarker } from './kv-keys.js';
-import type { Link } from '../nats/link.js';
-import { StreamReader, type ReaderMessage } from '../streams/stream-reader.js';
+import type { Link } from '../ports/link.js';
+import type { ReadMessage } from '../ports/message-log.js';
+import { StreamReader } from '../streams/stream-reader.js';
 import type { Watch } from '../types.js';
 
 export interface WatchOptions<T> {
@@ -54,10 +55,10 @@ export class KvWatch<T> implements Watch {
     return this.reader.close();
   }
 
-  private take(m: ReaderMessage): void {
+  private take(m: ReadMessage): void {
     const key = decodeKey(this.bucket, m.subject);
     const before = this.known.get(key);
-    if (isMarker(m.headers?.get('KV-Operation'))) {
+    if (isMarker(m.headers['KV-Operation'])) {
       this.snapshot?.delete(key);
       if (before === undefined) return;
       this.known.delete(key);

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { MusterError, type LeaseView } from '#contracts';
+import { MusterError, type LeaseView, type Timer } from '#contracts';
 import type { Bus } from '../bus.js';
 import type { KvBucket } from '../kv/kv-bucket.js';
 import { leaseServerRefusal } from './lease-server.js';
@@ -36,8 +35,6 @@ const TTL_CLUSTER_MS = 14_000;
 /** An answer that takes longer is in doubt: the key is read to learn what became of the write. */
 const ANSWER_MS = 1_000;
 
-const clock = (): bigint => process.hrtime.bigint();
-
 /**
  * The right to act, on one key of bucket `leases`, by compare-and-set and monotonic clocks only. It fails closed:
  * without NATS it ends by its own deadline, and it is judged at each use, so that a process that was stopped finds
@@ -57,21 +54,21 @@ export class Lease {
     private readonly bus: Bus,
     private readonly options: LeaseOptions,
   ) {
-    const ttlMs = options.ttlMs ?? (bus.nc.info?.cluster === undefined ? TTL_SINGLE_MS : TTL_CLUSTER_MS);
-    this.state = initialLease(options.holder, randomBytes(8).toString('hex'), ttlMs);
+    const ttlMs = options.ttlMs ?? (bus.serverInfo?.cluster === undefined ? TTL_SINGLE_MS : TTL_CLUSTER_MS);
+    this.state = initialLease(options.holder, bus.random.hex(8), ttlMs);
     this.store = bus.bucket<LeaseRecord>('leases');
   }
 
   /** Contends from now on. @throws CONFIG_INVALID on a cluster whose server is too old to be a lock service. */
   start(): void {
-    const refusal = leaseServerRefusal(this.bus.nc.info);
+    const refusal = leaseServerRefusal(this.bus.serverInfo);
     if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
     this.running ??= this.run();
   }
 
   /** Valid now. */
   get held(): boolean {
-    return isHeld(this.state, clock());
+    return isHeld(this.state, this.nowNs);
   }
 
   /** Fencing token of the present or last term; 0 before the first. Only grows. */
@@ -142,15 +139,14 @@ export class Lease {
 
   private async run(): Promise<void> {
     while (!this.stopping) {
-      const now = clock();
-      const action = decideLease(this.state, now);
+      const action = decideLease(this.state, this.nowNs);
       if (action.do === 'lapse') this.lapse();
       else if (action.do === 'wait') await this.wait(action.untilNs);
       else if (action.do === 'read') await this.read();
       else this.write(action.attempt);
     }
     // A write under way must be known before the key is given up.
-    while (this.state.writing) await this.wait(clock() + 20_000_000n);
+    while (this.state.writing) await this.wait(this.nowNs + 20_000_000n);
   }
 
   private lapse(): void {
@@ -171,16 +167,16 @@ export class Lease {
   }
 
   private async read(): Promise<void> {
-    const answer = await inTime(this.store.get(this.options.name));
-    if (answer === 'late' || answer instanceof Error) this.state = unread(this.state, clock());
-    else this.moveTo(read(this.state, answer.value, clock()));
+    const answer = await this.inTime(this.store.get(this.options.name));
+    if (answer === 'late' || answer instanceof Error) this.state = unread(this.state, this.nowNs);
+    else this.moveTo(read(this.state, answer.value, this.nowNs));
     this.complain(answer instanceof Error ? answer : undefined);
   }
 
   private write(a: LeaseAttempt): void {
-    if (a.kind === 'acquire' && leaseServerRefusal(this.bus.nc.info) !== undefined) {
-      this.complain(new MusterError('CONFIG_INVALID', leaseServerRefusal(this.bus.nc.info) ?? ''));
-      this.state = unread(this.state, clock());
+    if (a.kind === 'acquire' && leaseServerRefusal(this.bus.serverInfo) !== undefined) {
+      this.complain(new MusterError('CONFIG_INVALID', leaseServerRefusal(this.bus.serverInfo) ?? ''));
+      this.state = unread(this.state, this.nowNs);
       return;
     }
     this.state = sending(this.state, a);
@@ -189,10 +185,10 @@ export class Lease {
         ? this.store.create(this.options.name, a.record, { timeoutMs: ANSWER_MS })
         : this.store.update(this.options.name, a.record, a.basis, { timeoutMs: ANSWER_MS });
     let inTime = true;
-    const timer = setTimeout(() => {
+    const timer = this.bus.clock.after(ANSWER_MS, () => {
       inTime = false;
       this.moveTo(unanswered(this.state));
-    }, ANSWER_MS);
+    });
     sent
       .then(
         (revision) => this.moveTo(written(this.state, a, revision)),
@@ -203,7 +199,7 @@ export class Lease {
           this.complain(failure.code === 'REVISION_CONFLICT' ? undefined : failure);
         },
       )
-      .finally(() => clearTimeout(timer));
+      .finally(() => timer.cancel());
   }
 
   /** Takes over a new state, and tells what it means to those who hold on to the lease. */
@@ -211,7 +207,7 @@ export class Lease {
     const token = next.term?.token;
     if (this.announced !== undefined && token !== this.announced) this.end();
     this.state = next;
-    if (token !== undefined && this.announced === undefined && isHeld(next, clock()) && !this.stopping) {
+    if (token !== undefined && this.announced === undefined && isHeld(next, this.nowNs) && !this.stopping) {
       this.announced = token;
       this.bus.log.info({ lease: this.options.name, token }, 'lease held');
       for (const listener of this.listeners) listener('acquired', token);
@@ -226,15 +222,36 @@ export class Lease {
     this.complained = error !== undefined;
   }
 
+  private get nowNs(): bigint {
+    return this.bus.clock.monotonicNs();
+  }
+
+  /** The answer, the failure, or `late` where it takes longer than {@link ANSWER_MS}. */
+  private async inTime<T>(answer: Promise<T>): Promise<{ value: T } | Error | 'late'> {
+    let timer: Timer | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = this.bus.clock.after(ANSWER_MS, () => resolve('late'));
+    });
+    const settled = answer.then(
+      (value) => ({ value }),
+      (error: unknown) => MusterError.from(error),
+    );
+    try {
+      return await Promise.race([settled, late]);
+    } finally {
+      timer?.cancel();
+    }
+  }
+
   private wait(untilNs: bigint): Promise<void> {
-    const ms = Math.max(1, Math.ceil(Number(untilNs - clock()) / 1e6));
+    const ms = Math.max(1, Math.ceil(Number(untilNs - this.nowNs) / 1e6));
     return new Promise((resolve) => {
       const go = (): void => {
-        clearTimeout(timer);
+        timer.cancel();
         this.wake = undefined;
         resolve();
       };
-      const timer = setTimeout(go, ms);
+      const timer = this.bus.clock.after(ms, go);
       this.wake = go;
     });
   }
@@ -242,9 +259,10 @@ export class Lease {
   /** All leases as seen from here, for status pages: reading it gives no right to anything. */
   static async view(bus: Bus): Promise<LeaseViewer> {
     const bucket = bus.bucket<LeaseRecord>('leases');
+    const now = (): number => bus.clock.monotonicMs();
     const seenAt = new Map<string, { revision: number; at: number }>();
     const note = (key: string, revision: number): void => {
-      if (seenAt.get(key)?.revision !== revision) seenAt.set(key, { revision, at: performance.now() });
+      if (seenAt.get(key)?.revision !== revision) seenAt.set(key, { revision, at: now() });
     };
     const view = await bucket.view();
     for (const entry of view.entries()) note(entry.key, entry.revision);
@@ -257,7 +275,7 @@ export class Lease {
           name: entry.key,
           ...(entry.value.holder === '' ? {} : { holder: entry.value.holder }),
           token: entry.value.token,
-          ageMs: Math.round(performance.now() - (seenAt.get(entry.key)?.at ?? performance.now())),
+          ageMs: Math.round(now() - (seenAt.get(entry.key)?.at ?? now())),
         })),
       close: async () => {
         off();
@@ -270,21 +288,4 @@ export class Lease {
 export interface LeaseViewer {
   list(): LeaseView[];
   close(): Promise<void>;
-}
-
-/** The answer, the failure, or `late` where it takes longer than {@link ANSWER_MS}. */
-async function inTime<T>(answer: Promise<T>): Promise<{ value: T } | Error | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ANSWER_MS);
-  });
-  const settled = answer.then(
-    (value) => ({ value }),
-    (error: unknown) => MusterError.from(error),
-  );
-  try {
-    return await Promise.race([settled, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -19,7 +19,3 @@ export function busFailure(x: unknown, subject: string): MusterError {
     return busUnavailable(subject, x);
   return new MusterError('INTERNAL', x instanceof Error ? x.message : String(x), facts, { cause: x });
 }
-
-/** Worth another try with the same message: nothing says that the request was refused. */
-export const isPassing = (e: MusterError): boolean =>
-  e.code === 'TIMEOUT' || e.code === 'NO_RESPONDER' || e.code === 'BUS_UNAVAILABLE';

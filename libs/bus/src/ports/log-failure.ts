@@ -1,3 +1,5 @@
+import { MusterError } from '#contracts';
+
 /** Error numbers of the server's JetStream API that decide something here. */
 export const ApiErrors = {
   noMessage: 10037,
@@ -21,3 +23,25 @@ export class ApiFailure extends Error {
     return this.status === 503;
   }
 }
+
+export const isStreamMissing = (e: unknown): boolean =>
+  e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound;
+
+/** Worth another try with the same message: nothing says that the request was refused. */
+export function isPassing(e: unknown): boolean {
+  if (e instanceof ApiFailure) return e.passing;
+  return (
+    e instanceof MusterError && (e.code === 'TIMEOUT' || e.code === 'NO_RESPONDER' || e.code === 'BUS_UNAVAILABLE')
+  );
+}
+
+/** For a caller who knows nothing of logs: a refusal in our words, all else as it is. */
+export const apiError = (e: unknown, subject: string): unknown =>
+  e instanceof ApiFailure
+    ? new MusterError(
+        e.passing ? 'BUS_UNAVAILABLE' : 'INTERNAL',
+        `${subject}: ${e.message}`,
+        { errCode: e.errCode },
+        { cause: e },
+      )
+    : e;

@@ -36,7 +36,7 @@ export interface ReadMessage {
 export interface ReadOptions {
   filter: string;
   start: ReadStart;
-  /** In order, without holes. A promise holds the sender back until it is done. */
+  /** In order, without holes. A promise holds the sender back until it is done. It neither throws nor rejects. */
   onMessage(m: ReadMessage): void | Promise<void>;
   /** All that was stored when the session began has been handed over. Once. */
   onLive(): void;
@@ -46,10 +46,7 @@ export interface ReadOptions {
 
 /** One reading of a stream, until it is closed or in doubt. */
 export interface ReadSession {
-  readonly live: boolean;
   close(): void;
-  /** Resolves when what is being handled is done with. */
-  idle(): Promise<void>;
 }
 
 /** A message of a durable consumer, out with us until one of these is said, or its time is over. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   MusterError,
   Subjects,
@@ -9,7 +8,7 @@ import {
   type RpcVerb,
   type ServiceName,
 } from '#contracts';
-import type { Link } from '../nats/link.js';
+import type { Link } from '../ports/link.js';
 import type { Closable } from '../types.js';
 
 /** `inventory.nodes.list` → `muster.rpc.inventory.nodes.list` */
@@ -34,9 +33,8 @@ export async function call<V extends RpcVerb>(
   timeoutMs: number,
 ): Promise<RpcAnswer<V>> {
   const subject = rpcSubject(verb);
-  const envelope = JSON.stringify({ pattern: subject, data: request, id: randomUUID() });
-  const msg = await link.request(subject, envelope, { timeoutMs });
-  const answer = msg.json<NestAnswer>();
+  const envelope = JSON.stringify({ pattern: subject, data: request, id: link.random.uuid() });
+  const answer = JSON.parse(await link.wire.request(subject, envelope, { timeoutMs })) as NestAnswer;
   if (answer.err !== undefined && answer.err !== null) throw remoteError(answer.err, subject);
   return answer.response as RpcAnswer<V>;
 }
@@ -49,8 +47,7 @@ const remoteError = (err: unknown, subject: string): MusterError => {
 
 /** Plain JSON request. As {@link call}, without the envelope. */
 export async function ask<A>(link: Link, subject: string, request: unknown, timeoutMs: number): Promise<A> {
-  const msg = await link.request(subject, JSON.stringify(request ?? {}), { timeoutMs });
-  const answer = msg.json<unknown>();
+  const answer: unknown = JSON.parse(await link.wire.request(subject, JSON.stringify(request ?? {}), { timeoutMs }));
   if (isWireError(answer)) throw MusterError.from(answer);
   return answer as A;
 }
@@ -93,21 +90,16 @@ export function answerText<A>(
       return JSON.stringify({ ok: false, ...error.toJSON() });
     }
   };
-  const sub = link.nc.subscribe(subject, {
+  const sub = link.wire.subscribe(subject, {
     ...o,
-    callback: (err, msg) => {
-      if (err) {
-        link.log.error({ err, subject }, 'cannot answer on this subject');
-        return;
-      }
-      if (msg.reply && !isInbox(msg.reply)) {
+    onRefused: (err) => link.log.error({ err, subject }, 'cannot answer on this subject'),
+    onMessage: (msg) => {
+      if (msg.reply !== undefined && !isInbox(msg.reply)) {
         link.log.warn({ subject: msg.subject, reply: msg.reply }, 'not carried out: its answer is to go to no inbox');
         return;
       }
-      const work = reply(msg.string(), msg.subject)
-        .then((text) => {
-          if (!link.closed) msg.respond(text);
-        })
+      const work = reply(msg.text, msg.subject)
+        .then((text) => msg.respond(text))
         .catch((e: unknown) => link.log.warn({ err: e, subject }, 'an answer was lost'))
         .finally(() => inWork.delete(work));
       inWork.add(work);
@@ -115,7 +107,7 @@ export function answerText<A>(
   });
   return {
     async close() {
-      if (!sub.isClosed() && !link.closed) sub.unsubscribe();
+      sub.close();
       await Promise.all([...inWork]);
     },
   };

@@ -1,12 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumerConfig } from '@nats-io/jetstream';
-import type { Msg } from '@nats-io/transport-node';
-import { MusterError, Streams } from '#contracts';
-import { busFailure, busUnavailable } from '../nats/failures.js';
-import { api, storageIsWhole } from '../nats/jetstream-api.js';
-import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
-import type { Link } from '../nats/link.js';
-import { deliveredAt } from './stream-reader.js';
+import { Streams } from '#contracts';
+import type { Link } from '../ports/link.js';
+import { apiError, ApiErrors, ApiFailure } from '../ports/log-failure.js';
+import type { PulledMessage } from '../ports/message-log.js';
+import { storageIsWhole } from './storage-is-whole.js';
 import { coveringFilter, matches } from './subject-filter.js';
 import type { Closable } from '../types.js';
 
@@ -44,14 +41,9 @@ export interface DurableOptions {
  * sequence, revision or id.
  */
 export class DurableConsumer implements Closable {
-  private closed = false;
   private readonly running: Promise<void>;
-  private stop: () => void = () => undefined;
-  private readonly stopped = new Promise<undefined>((resolve) => {
-    this.stop = () => resolve(undefined);
-  });
-  /** Ends the pull under way. */
-  private giveUp: (() => void) | undefined;
+  /** Ends the pull or the pause under way. */
+  private readonly stop = new AbortController();
   private created = false;
   private complained = false;
 
@@ -64,17 +56,20 @@ export class DurableConsumer implements Closable {
 
   /** Waits for the message in work. */
   async close(): Promise<void> {
-    this.closed = true;
-    this.stop();
-    this.giveUp?.();
+    this.stop.abort();
     await this.running;
   }
 
+  private get closed(): boolean {
+    return this.stop.signal.aborted || this.link.closed;
+  }
+
   private async run(): Promise<void> {
-    while (!this.closed && !this.link.closed) {
+    while (!this.closed) {
       try {
         if (!this.created) await this.create();
-        const msg = await this.pull();
+        const { signal } = this.stop;
+        const msg = await this.link.messages.pull(Streams.events.name, this.o.durable, { waitMs: PULL_MS, signal });
         this.complained = false;
         if (msg) await this.process(msg);
       } catch (e) {
@@ -84,8 +79,8 @@ export class DurableConsumer implements Closable {
   }
 
   private async create(): Promise<void> {
-    const stream = Streams.events.name;
-    const config: Partial<ConsumerConfig> = {
+    await storageIsWhole(this.link);
+    await this.link.messages.createConsumer(Streams.events.name, {
       durable_name: this.o.durable,
       ack_policy: 'explicit' as ConsumerConfig['ack_policy'],
       deliver_policy: (this.o.newOnly === true ? 'new' : 'all') as ConsumerConfig['deliver_policy'],
@@ -95,75 +90,38 @@ export class DurableConsumer implements Closable {
       // Deliveries are counted here, where a dead letter can be written.
       max_deliver: -1,
       filter_subject: coveringFilter(this.o.filters),
-    };
-    await storageIsWhole(this.link);
-    await api(this.link, `CONSUMER.DURABLE.CREATE.${stream}.${this.o.durable}`, { stream_name: stream, config });
+    });
     this.created = true;
   }
 
-  /** undefined: nothing came in time. Stream messages keep their subject, so they need a subscription of their own. */
-  private async pull(): Promise<Msg | undefined> {
-    if (!this.link.connected) throw busUnavailable(this.o.durable);
-    const inbox = this.link.inbox();
-    const msg = await new Promise<Msg | undefined>((resolve, reject) => {
-      const sub = this.link.nc.subscribe(inbox, { max: 1, callback: (err, m) => end(err, m) });
-      const timer = setTimeout(() => end(new MusterError('TIMEOUT', 'the server does not answer')), PULL_MS + 1000);
-      const off = this.link.onStatus(() => end(busUnavailable(this.o.durable)));
-      const end = (err: Error | null, m?: Msg): void => {
-        clearTimeout(timer);
-        off();
-        this.giveUp = undefined;
-        if (!sub.isClosed() && !this.link.closed) sub.unsubscribe();
-        if (err) reject(err);
-        else resolve(m);
-      };
-      this.giveUp = () => end(null);
-      this.link.nc.publish(
-        `$JS.API.CONSUMER.MSG.NEXT.${Streams.events.name}.${this.o.durable}`,
-        JSON.stringify({ batch: 1, expires: ns(PULL_MS) }),
-        { reply: inbox },
-      );
-    });
-    const code = msg?.headers?.code ?? 0;
-    if (code === 0) return msg;
-    if (code === 408 || code === 404) return undefined;
-    throw new MusterError('BUS_UNAVAILABLE', `consumer ${this.o.durable}: ${code} ${msg?.headers?.description ?? ''}`);
-  }
-
-  private async process(msg: Msg): Promise<void> {
-    const at = deliveredAt(msg.reply ?? '');
-    if (!at) throw new MusterError('INTERNAL', `consumer ${this.o.durable}: not a stream's message`);
-    const meta = { seq: at.streamSeq, deliveries: at.deliveries };
-    if (!this.o.filters.some((f) => matches(f, msg.subject))) return this.say(msg, '+ACK');
+  private async process(msg: PulledMessage): Promise<void> {
+    const meta = { seq: msg.seq, deliveries: msg.deliveries };
+    if (!this.o.filters.some((f) => matches(f, msg.subject))) return msg.ack();
     // Long work is fine as long as its process lives.
-    const working = setInterval(() => this.say(msg, '+WPI'), ACK_WAIT_MS / 3);
+    const working = this.link.clock.every(ACK_WAIT_MS / 3, () => msg.working());
     let value: unknown;
     try {
-      value = parse(msg.string());
+      value = parse(msg.text);
       if (meta.deliveries > MAX_DELIVERIES) throw new Error('its handlers died, or kept it too long');
       await this.o.handle(msg.subject, value, meta);
-      this.say(msg, '+ACK');
+      msg.ack();
     } catch (e) {
       await this.refuse(msg, value, meta, e);
     } finally {
-      clearInterval(working);
+      working.cancel();
     }
   }
 
-  private async refuse(msg: Msg, value: unknown, meta: Delivery, e: unknown): Promise<void> {
+  private async refuse(msg: PulledMessage, value: unknown, meta: Delivery, e: unknown): Promise<void> {
     const facts = { err: e, consumer: this.o.durable, subject: msg.subject, ...meta };
     if (meta.deliveries < MAX_DELIVERIES) {
       this.link.log.warn(facts, 'a message is refused, it comes again');
-      return this.say(msg, `-NAK ${JSON.stringify({ delay: ns(100 * 2 ** meta.deliveries) })}`);
+      return msg.nak(100 * 2 ** meta.deliveries);
     }
     this.link.log.error(facts, 'a message is given up');
     const error = e instanceof Error ? e.message : String(e);
     await this.o.deadLetter({ subject: msg.subject, value, error, ...meta });
-    this.say(msg, '+TERM');
-  }
-
-  private say(msg: Msg, word: string): void {
-    if (!this.link.closed) msg.respond(word);
+    msg.term();
   }
 
   private async recover(e: unknown): Promise<void> {
@@ -171,17 +129,19 @@ export class DurableConsumer implements Closable {
     if (!this.complained && !this.link.closed)
       this.link.log.warn({ err: e, consumer: this.o.durable }, 'cannot consume, trying on');
     this.complained = true;
-    await Promise.race([pause(RETRY_MS + Math.random() * RETRY_MS), this.stopped]);
-    await Promise.race([this.link.whenConnected(PULL_MS), this.stopped]);
+    const { clock, random } = this.link;
+    const { signal } = this.stop;
+    await clock.sleep(RETRY_MS + random.number() * RETRY_MS, { signal });
+    await this.link.whenConnected(PULL_MS, signal);
   }
 }
 
 /** See {@link Bus.removeConsumer}. */
 export async function removeDurable(link: Link, durable: string): Promise<void> {
   try {
-    await api(link, `CONSUMER.DELETE.${Streams.events.name}.${durable}`);
+    await link.messages.removeConsumer(Streams.events.name, durable);
   } catch (e) {
-    if (!(e instanceof ApiFailure && e.errCode === ApiErrors.consumerNotFound)) throw busFailure(e, durable);
+    if (!(e instanceof ApiFailure && e.errCode === ApiErrors.consumerNotFound)) throw apiError(e, durable);
   }
 }
 

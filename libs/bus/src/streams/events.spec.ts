@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Subjects, type MusterEvent, type Verdict } from '#contracts';
 import { connectBus, matches, type Bus, type Closable } from '../index.js';
 import { coveringFilter } from './subject-filter.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 let nats: TestNats;
@@ -138,7 +139,7 @@ describe('a durable consumer', () => {
       other.consume('c', [anyEvent], async (s, _, { deliveries }) => Promise.resolve(h.hear(`${s} ${deliveries}`))),
     );
     // As when its process dies: nothing is said any more.
-    await bus.nc.close();
+    await connectionOf(bus).close();
     await h.until(1);
     expect(h.heard).toEqual(['muster.event.in-service.n1 2']);
     release();

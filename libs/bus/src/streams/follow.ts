@@ -1,8 +1,7 @@
-import type { StreamInfo } from '@nats-io/jetstream';
 import { Streams } from '#contracts';
-import { api } from '../nats/jetstream-api.js';
-import type { Link } from '../nats/link.js';
-import { StreamReader, type ReaderMessage, type ReaderStart } from './stream-reader.js';
+import type { Link } from '../ports/link.js';
+import type { ReadMessage, ReadStart } from '../ports/message-log.js';
+import { StreamReader } from './stream-reader.js';
 import { coveringFilter, matches } from './subject-filter.js';
 import type { Closable } from '../types.js';
 
@@ -60,13 +59,13 @@ export class Follow implements Closable {
     });
   }
 
-  private start(): ReaderStart {
+  private start(): ReadStart {
     if (this.next !== undefined) return { from: 'seq', seq: this.next };
     if (this.o.since !== undefined) return { from: 'time', time: this.o.since };
     return { from: 'new' };
   }
 
-  private take(m: ReaderMessage): void | Promise<void> {
+  private take(m: ReadMessage): void | Promise<void> {
     this.next = m.seq + 1;
     if (!this.filters.some((f) => matches(f, m.subject))) return;
     let value: unknown;
@@ -83,11 +82,11 @@ export class Follow implements Closable {
   private async state(): Promise<{ first: number; next: number } | undefined> {
     while (!this.closed && !this.link.closed) {
       try {
-        const { state } = await api<StreamInfo>(this.link, `STREAM.INFO.${Streams.events.name}`);
-        return { first: state.first_seq, next: state.last_seq + 1 };
+        const { firstSeq, lastSeq } = await this.link.messages.info(Streams.events.name);
+        return { first: firstSeq, next: lastSeq + 1 };
       } catch (e) {
         this.link.log.debug({ err: e }, 'the stream cannot be asked yet');
-        await new Promise((resolve) => setTimeout(resolve, 250));
+        await this.link.clock.sleep(250);
         await this.link.whenConnected(5000);
       }
     }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { runs } from '#contracts/testing/chance.js';
 import { connectBus, type Bus, type LogChunk, type ReadLogOptions } from '../index.js';
 import { chunks, LOG_CHUNK_BYTES } from './job-log.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 let nats: TestNats;
@@ -87,8 +88,8 @@ describe("a job's log", () => {
       const log = other.readLog('slow', { follow: true })[Symbol.asyncIterator]();
       let length = (await log.next()).value?.text.length ?? 0;
       // Whatever the server wanted to send before these answers, it has sent.
-      for (let i = 0; i < 50; i++) await other.nc.rtt();
-      expect(other.nc.stats().inBytes).toBeLessThan(80 * LOG_CHUNK_BYTES);
+      for (let i = 0; i < 50; i++) await connectionOf(other).rtt();
+      expect(connectionOf(other).stats().inBytes).toBeLessThan(80 * LOG_CHUNK_BYTES);
       for (let next = await log.next(); next.done !== true; next = await log.next()) length += next.value.text.length;
       expect(length).toBe(160 * LOG_CHUNK_BYTES);
     } finally {

@@ -1,7 +1,8 @@
 import { Streams, Subjects } from '#contracts';
-import { store } from '../nats/jetstream-api.js';
-import type { Link } from '../nats/link.js';
-import { StreamReader, type ReaderMessage } from './stream-reader.js';
+import type { Link } from '../ports/link.js';
+import type { ReadMessage } from '../ports/message-log.js';
+import { store } from './store.js';
+import { StreamReader } from './stream-reader.js';
 
 /** Largest piece of a log in one message: small against the server's 8 MB, and a reader sees something soon. */
 export const LOG_CHUNK_BYTES = 256 * 1024;
@@ -67,9 +68,9 @@ export class JobLogs {
       stream: Streams.logs.name,
       filter: Subjects.log(job),
       start: () => ({ from: 'seq', seq: Math.max(1, next) }),
-      onMessage: (m: ReaderMessage) => {
+      onMessage: (m: ReadMessage) => {
         next = m.seq + 1;
-        if (m.headers?.has(END_HEADER)) return finish();
+        if (END_HEADER in m.headers) return finish();
         if (done) return;
         pending.push({ seq: m.seq, text: Buffer.from(m.data).toString('utf8') });
         wake();

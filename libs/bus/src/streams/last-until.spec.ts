@@ -14,7 +14,7 @@ const emit = (node: string): Promise<void> => bus.emit('in-service', node, { nod
 /** The clock has moved on: what is stored from now on has a later time. */
 const nextMillisecond = async (): Promise<number> => {
   const now = Date.now();
-  while (Date.now() <= now + 1) await bus.nc.flush();
+  while (Date.now() <= now + 1) await bus.flushed();
   return now + 1;
 };
 

@@ -1,7 +1,5 @@
-import type { StreamInfo } from '@nats-io/jetstream';
-import { MusterError, Streams } from '#contracts';
-import { api } from '../nats/jetstream-api.js';
-import type { Link } from '../nats/link.js';
+import { MusterError, Streams, type Timer } from '#contracts';
+import type { Link } from '../ports/link.js';
 import { StreamReader } from './stream-reader.js';
 
 export interface ReadBackOptions {
@@ -38,14 +36,15 @@ export async function readBack(
   filters: readonly string[],
   o: ReadBackOptions,
 ): Promise<{ items: PastEvent[]; next?: number }> {
-  const { state } = await api<StreamInfo>(link, `STREAM.INFO.${Streams.events.name}`);
-  const deadline = performance.now() + (o.timeoutMs ?? 5_000);
-  const newest = Math.min(o.before ?? Infinity, state.last_seq + 1);
+  const { clock } = link;
+  const { firstSeq, lastSeq } = await link.messages.info(Streams.events.name);
+  const deadline = clock.monotonicMs() + (o.timeoutMs ?? 5_000);
+  const newest = Math.min(o.before ?? Infinity, lastSeq + 1);
   const found = new Map<number, PastEvent>();
   let end = newest;
-  for (let window = FIRST_WINDOW; end > state.first_seq; window *= 4) {
-    const from = Math.max(state.first_seq, end - window);
-    const read = await Promise.all(filters.map((f) => readWindow(link, f, from, end, deadline - performance.now())));
+  for (let window = FIRST_WINDOW; end > firstSeq; window *= 4) {
+    const from = Math.max(firstSeq, end - window);
+    const read = await Promise.all(filters.map((f) => readWindow(link, f, from, end, deadline - clock.monotonicMs())));
     for (const e of read.flat()) if (o.keep(e.subject, e.value)) found.set(e.seq, e);
     end = from;
     if (found.size >= o.count || newest - end >= MOST_SEQUENCES) break;
@@ -53,7 +52,7 @@ export async function readBack(
   const items = [...found.values()].sort((a, b) => b.seq - a.seq).slice(0, o.count);
   const oldest = items.at(-1);
   if (oldest && found.size > items.length) return { items, next: oldest.seq };
-  return end > state.first_seq ? { items, next: end } : { items };
+  return end > firstSeq ? { items, next: end } : { items };
 }
 
 /** All under the filter from `from` on, and before `end`. */
@@ -66,11 +65,11 @@ async function readWindow(
 ): Promise<PastEvent[]> {
   const found: PastEvent[] = [];
   let reader: StreamReader | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       const late = (): void => reject(new MusterError('TIMEOUT', 'the events were not read in time'));
-      timer = setTimeout(late, Math.max(0, timeoutMs));
+      timer = link.clock.after(Math.max(0, timeoutMs), late);
       reader = new StreamReader(link, {
         stream: Streams.events.name,
         filter,
@@ -87,7 +86,7 @@ async function readWindow(
       });
     });
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
     await reader?.close();
   }
   return found;

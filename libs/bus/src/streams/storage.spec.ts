@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Buckets, ReadyStream } from '#contracts';
 import { connectBus, type Bus } from '../index.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 let nats: TestNats;
@@ -24,8 +25,8 @@ describe('the storage', () => {
     const [spy, ...others] = await Promise.all(['spy', 'a', 'b', 'c'].map(connect));
     buses = [spy as Bus, ...others];
     const asked: string[] = [];
-    (spy as Bus).nc.subscribe('$JS.API.>', { callback: (_, m) => void asked.push(m.subject) });
-    await (spy as Bus).nc.flush();
+    connectionOf(spy as Bus).subscribe('$JS.API.>', { callback: (_, m) => void asked.push(m.subject) });
+    await (spy as Bus).flushed();
 
     const early = others.flatMap((bus) => [
       ...Buckets.map((bucket) => bus.bucket(bucket).get('nothing')),
@@ -34,7 +35,7 @@ describe('the storage', () => {
     // Two replicas of inventory start at once.
     await Promise.all(others.slice(0, 2).map((bus) => bus.createBuckets()));
     await Promise.all(early);
-    await (spy as Bus).nc.flush();
+    await (spy as Bus).flushed();
 
     const created = asked.indexOf(LAST_SEEN_CREATED);
     const firstRead = asked.findIndex((subject) => READS.test(subject));
@@ -47,7 +48,7 @@ describe('the storage', () => {
     const connect = (name: string): Promise<Bus> => connectBus({ name, servers: [nats.url] });
     const [inventory, gateway] = await Promise.all(['inventory', 'gateway'].map(connect));
     buses = [inventory as Bus, gateway as Bus];
-    const { nc } = inventory as Bus;
+    const nc = connectionOf(inventory as Bus);
     await (inventory as Bus).createBuckets();
     const written = await (inventory as Bus).bucket('leases').create('k', {});
     for (const stream of ['KV_tokens', 'KV_idempotency', ReadyStream.name])
@@ -74,7 +75,8 @@ describe('the storage', () => {
     buses = [bus];
     await bus.createBuckets();
     const age = async (bucket: string): Promise<number> =>
-      (await bus.nc.request(`$JS.API.STREAM.INFO.KV_${bucket}`)).json<{ config: { max_age: number } }>().config.max_age;
+      (await connectionOf(bus).request(`$JS.API.STREAM.INFO.KV_${bucket}`)).json<{ config: { max_age: number } }>()
+        .config.max_age;
     expect(await age('idempotency')).toBe(24 * 3_600 * 1e9);
     expect(await age('tokens')).toBe(0);
   });

@@ -1,9 +1,9 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import { Buckets, MusterError, ReadyStream, Streams, type BucketName } from '#contracts';
-import { api, apiError, store } from '../nats/jetstream-api.js';
-import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import { bucketStream } from '../kv/kv-keys.js';
-import type { Link } from '../nats/link.js';
+import type { Link } from '../ports/link.js';
+import { apiError, isStreamMissing } from '../ports/log-failure.js';
+import { store } from './store.js';
 
 const day = 86_400 * 1_000_000_000;
 const MiB = 1024 * 1024;
@@ -76,9 +76,9 @@ export async function createStorage(link: Link, replicas: number): Promise<void>
   for (const wanted of wantedStreams(replicas)) {
     const full = {
       ...wanted,
-      storage: 'file',
-      retention: 'limits',
-      discard: wanted.name.startsWith('KV_') ? 'new' : 'old',
+      storage: 'file' as StreamConfig['storage'],
+      retention: 'limits' as StreamConfig['retention'],
+      discard: (wanted.name.startsWith('KV_') ? 'new' : 'old') as StreamConfig['discard'],
       duplicate_window: 120 * 1_000_000_000,
     };
     const there = await existing(link, wanted.name);
@@ -106,20 +106,20 @@ async function answersWrites(link: Link, wanted: Wanted): Promise<void> {
 
 async function existing(link: Link, name: string): Promise<StreamConfig | undefined> {
   try {
-    return (await api<{ config: StreamConfig }>(link, `STREAM.INFO.${name}`)).config;
+    return (await link.messages.info(name)).config;
   } catch (e) {
-    if (e instanceof ApiFailure && e.errCode === ApiErrors.streamNotFound) return undefined;
-    throw e instanceof ApiFailure ? apiError(e, name) : e;
+    if (isStreamMissing(e)) return undefined;
+    throw apiError(e, name);
   }
 }
 
 /** Several replicas of inventory start at once: creating what was just created in the same shape succeeds. */
-async function create(link: Link, config: object & { name: string }): Promise<StreamConfig> {
+async function create(link: Link, config: Partial<StreamConfig> & { name: string }): Promise<StreamConfig> {
   try {
-    return (await api<{ config: StreamConfig }>(link, `STREAM.CREATE.${config.name}`, config, 5000)).config;
+    return await link.messages.createStream(config);
   } catch (e) {
     const there = await existing(link, config.name);
     if (there) return there;
-    throw e instanceof ApiFailure ? apiError(e, config.name) : e;
+    throw apiError(e, config.name);
   }
 }

@@ -1,7 +1,5 @@
-import type { StreamInfo } from '@nats-io/jetstream';
 import { fromToken, Streams, Subjects } from '#contracts';
-import { api } from '../nats/jetstream-api.js';
-import type { Link } from '../nats/link.js';
+import type { Link } from '../ports/link.js';
 
 /** What the stream of verdicts and events holds, and may. */
 export interface EventStorage {
@@ -16,15 +14,16 @@ export interface EventStorage {
 const PREFIX = Subjects.verdict('');
 
 export async function eventStorage(link: Link): Promise<EventStorage> {
-  const { state, config } = await api<StreamInfo>(link, `STREAM.INFO.${Streams.events.name}`, {
-    subjects_filter: `${PREFIX}>`,
+  const { bytes, messages, config, subjects } = await link.messages.info(Streams.events.name, {
+    subjects: `${PREFIX}>`,
   });
-  const subjects = Object.entries(state.subjects ?? {});
   return {
-    bytes: state.bytes,
-    messages: state.messages,
+    bytes,
+    messages,
     ...(config.max_bytes > 0 && { mostBytes: config.max_bytes }),
-    verdicts: new Map(subjects.map(([subject, count]) => [fromToken(subject.slice(PREFIX.length)), count])),
+    verdicts: new Map(
+      Object.entries(subjects ?? {}).map(([subject, count]) => [fromToken(subject.slice(PREFIX.length)), count]),
+    ),
   };
 }
 
@@ -33,5 +32,5 @@ export async function eventStorage(link: Link): Promise<EventStorage> {
  * server does nothing else with the stream meanwhile: some 20 ms a call, of whatever node.
  */
 export async function keepVerdicts(link: Link, node: string, keep: number): Promise<void> {
-  await api(link, `STREAM.PURGE.${Streams.events.name}`, { filter: Subjects.verdict(node), keep }, 5000);
+  await link.messages.purge(Streams.events.name, { subject: Subjects.verdict(node), keep });
 }

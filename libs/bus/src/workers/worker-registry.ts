@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { MusterError, WORKER_BEAT_MS, WORKER_DEAD_MS, workerKey, type WorkerRecord } from '#contracts';
+import { MusterError, WORKER_BEAT_MS, WORKER_DEAD_MS, workerKey, type Timer, type WorkerRecord } from '#contracts';
 import type { Bus } from '../bus.js';
 import type { Closable, Watch } from '../types.js';
 
@@ -40,8 +39,8 @@ export const WorkerRegistry = {
     let record: WorkerRecord = {
       host: hostname(),
       ...given,
-      incarnation: randomBytes(8).toString('hex'),
-      startedAt: Date.now(),
+      incarnation: bus.random.hex(8),
+      startedAt: bus.clock.wallMs(),
       beat: 0,
     };
     let revision = await enterAnew();
@@ -106,10 +105,10 @@ export const WorkerRegistry = {
           }
         });
     }
-    const timer = setInterval(write, WORKER_BEAT_MS);
+    const timer = bus.clock.every(WORKER_BEAT_MS, write);
     function stop(): void {
       closed = true;
-      clearInterval(timer);
+      timer.cancel();
     }
     return {
       setDrivers(drivers) {
@@ -131,7 +130,8 @@ export const WorkerRegistry = {
     const listeners = new Set<() => void>();
     const told = (): void => listeners.forEach((fn) => fn());
     let wasLive = false;
-    const fresh = (at: number): boolean => performance.now() - at < WORKER_DEAD_MS;
+    const now = (): number => bus.clock.monotonicMs();
+    const fresh = (at: number): boolean => now() - at < WORKER_DEAD_MS;
 
     let opened: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ export const WorkerRegistry = {
       onChange(key, record) {
         const before = seen.get(key);
         if (record === undefined) seen.delete(key);
-        else seen.set(key, { record, at: performance.now(), alive: true });
+        else seen.set(key, { record, at: now(), alive: true });
         const same =
           record !== undefined &&
           before?.alive === true &&
@@ -151,12 +151,12 @@ export const WorkerRegistry = {
       },
       onLive() {
         // After a gap nobody is dead for beats that could not be seen: everybody is examined anew.
-        for (const worker of seen.values()) worker.at = performance.now();
+        for (const worker of seen.values()) worker.at = now();
         opened();
         told();
       },
     });
-    const timer = setInterval(() => {
+    const timer = bus.clock.every(250, () => {
       let changed = wasLive !== watch.live;
       wasLive = watch.live;
       for (const worker of seen.values())
@@ -165,7 +165,7 @@ export const WorkerRegistry = {
           changed = true;
         }
       if (changed) told();
-    }, 250);
+    });
     await first;
     wasLive = true;
 
@@ -182,7 +182,7 @@ export const WorkerRegistry = {
         return () => listeners.delete(fn);
       },
       async close() {
-        clearInterval(timer);
+        timer.cancel();
         await watch.close();
       },
     };
@@ -191,11 +191,11 @@ export const WorkerRegistry = {
 
 /** Watches an entry that somebody else wrote for as long as its owner may keep silent. */
 async function heardOf(bus: Bus, key: string, revision: number): Promise<'beats' | 'left' | 'silent'> {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   let watch: Watch | undefined;
   try {
     return await new Promise((resolve) => {
-      timer = setTimeout(() => resolve('silent'), WORKER_DEAD_MS);
+      timer = bus.clock.after(WORKER_DEAD_MS, () => resolve('silent'));
       watch = bus.bucket<WorkerRecord>('workers').watch({
         onChange: (changed, value, at) => {
           if (changed === key && at !== revision) resolve(value === undefined ? 'left' : 'beats');
@@ -203,7 +203,7 @@ async function heardOf(bus: Bus, key: string, revision: number): Promise<'beats'
       });
     });
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
     await watch?.close();
   }
 }

@@ -99,8 +99,8 @@ async function set(webhooks: Webhook[]): Promise<void> {
     webhooks,
   }));
   for (const { name } of webhooks) {
-    const info = async (): Promise<string> =>
-      (await first.bus.nc.request(`$JS.API.CONSUMER.INFO.MUSTER.webhook-${name}`)).string();
+    const info = (): Promise<string> =>
+      first.bus.wire.request(`$JS.API.CONSUMER.INFO.MUSTER.webhook-${name}`, '', { timeoutMs: 1000 });
     while ((await info()).includes('error')) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

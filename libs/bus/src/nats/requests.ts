@@ -8,7 +8,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
-import { busFailure, busUnavailable } from '../nats/failures.js';
+import { busFailure, busUnavailable } from './failures.js';
 
 interface Waiting {
   subject: string;

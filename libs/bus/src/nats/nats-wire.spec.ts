@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '../index.js';
 import { freePort } from '../testing/free-port.js';
+import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 describe('connecting', () => {
@@ -57,8 +58,17 @@ describe('a connection', () => {
     await nats.restart();
     await back;
     bus.publish('muster.report.n1', { seq: 2 });
-    await bus.nc.flush();
+    await bus.flushed();
     expect(heard).toEqual(['{"seq":2}']);
+  });
+
+  it('is flushed on the next one where the one that was asked breaks, and never once it was closed', async () => {
+    await nats.pause();
+    const done = bus.flushed();
+    await nats.restart();
+    await expect(done).resolves.toBeUndefined();
+    await bus.close();
+    await expect(bus.flushed()).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
   });
 
   it('answers plain requests, and brings errors across', async () => {
@@ -71,7 +81,7 @@ describe('a connection', () => {
       code: 'INTERNAL',
       message: 'zero on muster.peers.n1',
     });
-    const raw = await bus.nc.request('muster.peers.n1', '{');
+    const raw = await connectionOf(bus).request('muster.peers.n1', '{');
     expect(raw.json()).toMatchObject({ code: 'BAD_REQUEST' });
     await expect(bus.ask('muster.gate.n1', {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });
   });
@@ -86,8 +96,11 @@ describe('a connection', () => {
   it('refuses a bucket that exists with another shape, and leaves it alone', async () => {
     await bus.createBuckets();
     const before = await bus.bucket('leases').create('k', {});
-    const is = (await bus.nc.request('$JS.API.STREAM.INFO.KV_leases')).json<{ config: object }>();
-    await bus.nc.request('$JS.API.STREAM.UPDATE.KV_leases', JSON.stringify({ ...is.config, max_msgs_per_subject: 5 }));
+    const is = (await connectionOf(bus).request('$JS.API.STREAM.INFO.KV_leases')).json<{ config: object }>();
+    await connectionOf(bus).request(
+      '$JS.API.STREAM.UPDATE.KV_leases',
+      JSON.stringify({ ...is.config, max_msgs_per_subject: 5 }),
+    );
     await expect(bus.createBuckets()).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('KV_leases exists with max_msgs_per_subject 5 instead of 1'),

@@ -1,0 +1,160 @@
+import type { ConsumerConfig, ConsumerInfo, StreamConfig, StreamInfo } from '@nats-io/jetstream';
+import { headers, type MsgHdrs } from '@nats-io/transport-node';
+import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
+import type {
+  Appended,
+  AppendOptions,
+  LogInfo,
+  MessageLog,
+  PulledMessage,
+  ReadOptions,
+  ReadSession,
+  StoredMessage,
+} from '../ports/message-log.js';
+import type { NatsWire } from './nats-wire.js';
+import { pullOne } from './pull.js';
+import { NatsReadSession } from './read-session.js';
+
+/** Of one request to the server's API, ms. */
+const ANSWER_MS = 2_000;
+/** The same where it has to write files first. */
+const WORK_MS = 5_000;
+
+interface Answer {
+  error?: { code: number; err_code?: number; description: string };
+}
+
+function parse<T>(text: string): T {
+  const answer = JSON.parse(text) as T & Answer;
+  if (answer.error) throw new ApiFailure(answer.error.err_code ?? 0, answer.error.code, answer.error.description);
+  return answer;
+}
+
+/** JetStream over one connection: its requests and answers as they stand in the server's API. */
+export class NatsLog implements MessageLog {
+  constructor(private readonly wire: NatsWire) {}
+
+  async append(subject: string, payload: Uint8Array | string, o: AppendOptions): Promise<Appended> {
+    try {
+      const msg = await this.wire.send(subject, payload, { timeoutMs: o.timeoutMs, headers: appendHeaders(o) });
+      const { seq, duplicate } = parse<{ seq: number; duplicate?: boolean }>(msg.string());
+      return { seq, duplicate: duplicate === true };
+    } catch (e) {
+      if (e instanceof ApiFailure && (ApiErrors.wrongRevision as readonly number[]).includes(e.errCode))
+        return { conflict: true };
+      throw e;
+    }
+  }
+
+  last(stream: string, subject: string): Promise<StoredMessage | undefined> {
+    return this.message(stream, { last_by_subj: subject });
+  }
+
+  next(stream: string, subject: string, seq: number): Promise<StoredMessage | undefined> {
+    return this.message(stream, { seq, next_by_subj: subject });
+  }
+
+  async hasFrom(stream: string, seq: number): Promise<boolean> {
+    return (await this.message(stream, { seq, next_by_subj: '>' })) !== undefined;
+  }
+
+  async info(stream: string, o: { subjects?: string } = {}): Promise<LogInfo> {
+    const body = o.subjects === undefined ? undefined : { subjects_filter: o.subjects };
+    const { state, config } = await this.api<StreamInfo>(`STREAM.INFO.${stream}`, body);
+    return {
+      messages: state.messages,
+      bytes: state.bytes,
+      firstSeq: state.first_seq,
+      firstTime: new Date(state.first_ts),
+      lastSeq: state.last_seq,
+      ...(o.subjects !== undefined && { subjects: state.subjects ?? {} }),
+      config,
+    };
+  }
+
+  async read(stream: string, o: ReadOptions): Promise<ReadSession> {
+    const session = new NatsReadSession(this.wire, o);
+    try {
+      session.listen();
+      const body = { stream_name: stream, config: session.consumerConfig() };
+      session.begin(await this.api<ConsumerInfo>(`CONSUMER.CREATE.${stream}`, body));
+      return session;
+    } catch (e) {
+      session.close();
+      throw e;
+    }
+  }
+
+  pull(
+    stream: string,
+    durable: string,
+    o: { waitMs: number; signal?: AbortSignal },
+  ): Promise<PulledMessage | undefined> {
+    return pullOne(this.wire, stream, durable, o);
+  }
+
+  async createStream(config: Partial<StreamConfig> & { name: string }): Promise<StreamConfig> {
+    return (await this.api<StreamInfo>(`STREAM.CREATE.${config.name}`, config, WORK_MS)).config;
+  }
+
+  async createConsumer(stream: string, config: Partial<ConsumerConfig> & { durable_name: string }): Promise<void> {
+    await this.api(`CONSUMER.DURABLE.CREATE.${stream}.${config.durable_name}`, { stream_name: stream, config });
+  }
+
+  async removeConsumer(stream: string, durable: string): Promise<void> {
+    await this.api(`CONSUMER.DELETE.${stream}.${durable}`);
+  }
+
+  async purge(stream: string, o: { subject: string; keep: number }): Promise<void> {
+    await this.api(`STREAM.PURGE.${stream}`, { filter: o.subject, keep: o.keep }, WORK_MS);
+  }
+
+  /** One request to `$JS.API.<verb>`. */
+  private async api<T>(verb: string, body?: unknown, timeoutMs = ANSWER_MS): Promise<T> {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    return parse<T>(await this.wire.request(`$JS.API.${verb}`, text, { timeoutMs }));
+  }
+
+  private async message(stream: string, which: object): Promise<StoredMessage | undefined> {
+    try {
+      const { message: m } = await this.api<{ message: RawMessage }>(`STREAM.MSG.GET.${stream}`, which);
+      return {
+        subject: m.subject,
+        seq: m.seq,
+        text: fromBase64(m.data),
+        time: new Date(m.time),
+        headers: parseHeaders(fromBase64(m.hdrs)),
+      };
+    } catch (e) {
+      if (e instanceof ApiFailure && e.errCode === ApiErrors.noMessage) return undefined;
+      throw e;
+    }
+  }
+}
+
+interface RawMessage {
+  subject: string;
+  seq: number;
+  time: string;
+  data?: string;
+  hdrs?: string;
+}
+
+const fromBase64 = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
+
+function parseHeaders(text: string): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const line of text.split('\r\n').slice(1)) {
+    const at = line.indexOf(':');
+    if (at > 0) out[line.slice(0, at)] = line.slice(at + 1).trim();
+  }
+  return out;
+}
+
+function appendHeaders(o: AppendOptions): MsgHdrs {
+  const h = headers();
+  h.set('Nats-Msg-Id', o.id);
+  if (o.expect !== undefined) h.set('Nats-Expected-Last-Subject-Sequence', String(o.expect));
+  for (const [name, value] of o.headers ?? []) h.set(name, value);
+  return h;
+}
