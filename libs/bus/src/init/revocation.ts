@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { encodeAccount, encodeUser, type Account, type decode, type User } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { fromToken, inboxPrefix, MusterError } from '#contracts';
 import { natsOptions } from '../nats/connect.js';
+import { systemClock } from '../system/system-clock.js';
 import type { AgentsKey } from './agents-key.js';
 import { keyPair, proofOf, publicKeyOf, seedOf } from '#contracts/keys/nkey.js';
 import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
@@ -101,8 +101,8 @@ async function revoke(nc: NatsConnection, key: RevokerKey, keys: readonly string
  * forgotten.
  */
 async function laterThan(second: number): Promise<void> {
-  const now = Date.now();
-  if (Math.floor(now / 1000) === second) await pause((second + 1) * 1000 - now);
+  const now = systemClock.wallMs();
+  if (Math.floor(now / 1000) === second) await systemClock.sleep((second + 1) * 1000 - now);
 }
 
 /** Which of these public keys the server refuses. */

@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type ConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix, MusterError } from '#contracts';
 import { proofOf } from '#contracts/keys/nkey.js';
@@ -52,7 +50,7 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
 /** BUS_UNAVAILABLE when no server answered in time; UNAUTHORIZED when one did and refused the user. */
 export async function connectWire(o: BusOptions): Promise<NatsWire> {
   const limit = o.connectTimeoutMs ?? 10_000;
-  const deadline = performance.now() + limit;
+  const deadline = systemClock.monotonicMs() + limit;
   for (;;) {
     try {
       return new NatsWire(await connect(natsOptions(o)), o.log ?? silentLog, o.credentials?.user);
@@ -66,14 +64,14 @@ export async function connectWire(o: BusOptions): Promise<NatsWire> {
           {},
           { cause: e },
         );
-      if (performance.now() + 250 >= deadline)
+      if (systemClock.monotonicMs() + 250 >= deadline)
         throw new MusterError(
           'BUS_UNAVAILABLE',
           `no NATS server answered at ${o.servers.join(', ')} within ${limit / 1000} s (${text})`,
           {},
           { cause: e },
         );
-      await pause(250);
+      await systemClock.sleep(250);
     }
   }
 }

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix } from '#contracts';
 import type { ServerInfo, SubscribeOptions, Wire, WireMessage, WireStatus, WireSubscription } from '../ports/wire.js';
+import { systemClock } from '../system/system-clock.js';
 import type { BusLog } from '../types.js';
 import { busFailure, busUnavailable } from './failures.js';
 import { Requests } from './requests.js';
@@ -101,7 +101,8 @@ export class NatsWire implements Wire {
     this.closing = true;
     if (this.nc.isClosed()) return;
     // Draining needs a server that answers; without one there is nothing left to deliver.
-    if (this.up) await Promise.race([this.nc.drain(), pause(1000, undefined, { ref: false })]).catch(() => undefined);
+    const limit = systemClock.sleep(1000, { background: true });
+    if (this.up) await Promise.race([this.nc.drain(), limit]).catch(() => undefined);
     await this.nc.close();
     this.requests.broken();
   }

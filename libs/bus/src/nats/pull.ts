@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { MusterError } from '#contracts';
 import type { PulledMessage } from '../ports/message-log.js';
+import { systemClock } from '../system/system-clock.js';
 import { deliveredAt } from './delivered-at.js';
 import { busUnavailable } from './failures.js';
 import type { NatsWire } from './nats-wire.js';
@@ -56,11 +57,11 @@ function nextMessage(
   return new Promise((resolve, reject) => {
     const sub = wire.nc.subscribe(inbox, { max: 1, callback: (err, m) => end(err, m) });
     const late = new MusterError('TIMEOUT', `consumer ${durable}: the server does not answer`);
-    const timer = setTimeout(() => end(late), o.waitMs + LATE_MS);
+    const timer = systemClock.after(o.waitMs + LATE_MS, () => end(late));
     const off = wire.onStatus(() => end(busUnavailable(durable)));
     const abort = (): void => end(null);
     const end = (err: Error | null, m?: Msg): void => {
-      clearTimeout(timer);
+      timer.cancel();
       off();
       o.signal?.removeEventListener('abort', abort);
       if (!sub.isClosed() && !wire.closed) sub.unsubscribe();

@@ -1,6 +1,8 @@
 import type { ConsumerConfig, ConsumerInfo } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs, Subscription } from '@nats-io/transport-node';
+import type { Timer } from '#contracts';
 import type { ReadMessage, ReadOptions, ReadSession, ReadStart } from '../ports/message-log.js';
+import { systemClock } from '../system/system-clock.js';
 import { deliveredAt } from './delivered-at.js';
 import type { NatsWire } from './nats-wire.js';
 
@@ -18,7 +20,7 @@ export class NatsReadSession implements ReadSession {
   private ended = false;
   private readonly inbox: string;
   private sub: Subscription | undefined;
-  private ticker: NodeJS.Timeout | undefined;
+  private ticker: Timer | undefined;
   private quietTicks = 0;
   private received = 0;
   /** Messages that were there at the start; unknown until the server has answered. */
@@ -64,15 +66,15 @@ export class NatsReadSession implements ReadSession {
   begin(info: ConsumerInfo): void {
     if (this.ended) return;
     this.total = info.num_pending + info.delivered.consumer_seq;
-    this.ticker = setInterval(() => {
+    this.ticker = systemClock.every(HEARTBEAT_MS, () => {
       if (++this.quietTicks > MISSED_BEATS) this.doubt('no heartbeat');
-    }, HEARTBEAT_MS);
+    });
     this.settle();
   }
 
   close(): void {
     this.ended = true;
-    clearInterval(this.ticker);
+    this.ticker?.cancel();
     // The server drops the consumer by itself once nobody listens.
     if (this.sub && !this.sub.isClosed() && !this.wire.nc.isClosed()) this.sub.unsubscribe();
   }

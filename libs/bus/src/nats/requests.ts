@@ -8,13 +8,15 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
+import type { Timer } from '#contracts';
+import { systemClock } from '../system/system-clock.js';
 import { busFailure, busUnavailable } from './failures.js';
 
 interface Waiting {
   subject: string;
   resolve(msg: Msg): void;
   reject(e: unknown): void;
-  timer: NodeJS.Timeout;
+  timer: Timer;
 }
 
 /** What the server sends in place of an answer where nobody listens. */
@@ -39,7 +41,8 @@ export class Requests {
   send(subject: string, payload: Uint8Array | string, o: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg> {
     return new Promise((resolve, reject) => {
       const token = (this.count++).toString(36);
-      const timer = setTimeout(() => this.take(token)?.reject(busFailure(new TimeoutError(), subject)), o.timeoutMs);
+      const late = (): void => this.take(token)?.reject(busFailure(new TimeoutError(), subject));
+      const timer = systemClock.after(o.timeoutMs, late);
       this.waiting.set(token, { subject, resolve, reject, timer });
       try {
         this.sub ??= this.listen();
@@ -92,7 +95,7 @@ export class Requests {
     const w = this.waiting.get(token);
     if (!w) return undefined;
     this.waiting.delete(token);
-    clearTimeout(w.timer);
+    w.timer.cancel();
     return w;
   }
 }

@@ -1,5 +1,7 @@
 import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
 
+export type { ConsumerConfig, StreamConfig };
+
 /** One that is stored. */
 export interface StoredMessage {
   subject: string;

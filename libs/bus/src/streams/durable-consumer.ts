@@ -1,8 +1,7 @@
-import type { ConsumerConfig } from '@nats-io/jetstream';
 import { Streams } from '#contracts';
 import type { Link } from '../ports/link.js';
 import { apiError, ApiErrors, ApiFailure } from '../ports/log-failure.js';
-import type { PulledMessage } from '../ports/message-log.js';
+import type { ConsumerConfig, PulledMessage } from '../ports/message-log.js';
 import { storageIsWhole } from './storage-is-whole.js';
 import { coveringFilter, matches } from './subject-filter.js';
 import type { Closable } from '../types.js';

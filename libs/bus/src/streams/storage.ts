@@ -1,8 +1,8 @@
-import type { StreamConfig } from '@nats-io/jetstream';
 import { Buckets, MusterError, ReadyStream, Streams, type BucketName } from '#contracts';
 import { bucketStream } from '../kv/kv-keys.js';
 import type { Link } from '../ports/link.js';
 import { apiError, isStreamMissing } from '../ports/log-failure.js';
+import type { StreamConfig } from '../ports/message-log.js';
 import { store } from './store.js';
 
 const day = 86_400 * 1_000_000_000;
