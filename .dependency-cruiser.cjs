@@ -38,6 +38,23 @@ module.exports = {
       from: { path: '^(apps|libs)/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^(dist/)?(lab|test|bench|sim)/' },
     },
+    {
+      name: 'nats-behind-the-ports',
+      comment:
+        'What stands above Wire and MessageLog runs unchanged in a simulation. The agent has a small client of its own; contracts/keys knows nkeys.',
+      severity: 'error',
+      from: {
+        path: '^(libs|apps)/',
+        pathNot: '^libs/bus/src/(nats|init|ports)/|^apps/agent/|^libs/contracts/src/keys/|\\.spec\\.ts$|/testing/',
+      },
+      to: { path: '@nats-io/' },
+    },
+    {
+      name: 'ports-name-types-of-nats-only',
+      severity: 'error',
+      from: { path: '^libs/bus/src/ports/' },
+      to: { path: '@nats-io/', dependencyTypesNot: ['type-only'] },
+    },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'not-unlisted',
