@@ -55,7 +55,7 @@ export class NatsLog implements MessageLog {
   }
 
   async hasFrom(stream: string, seq: number): Promise<boolean> {
-    return (await this.message(stream, { seq, next_by_subj: '>' })) !== undefined;
+    return (await this.rawMessage(stream, { seq, next_by_subj: '>' })) !== undefined;
   }
 
   async info(stream: string, o: { subjects?: string } = {}): Promise<LogInfo> {
@@ -116,15 +116,20 @@ export class NatsLog implements MessageLog {
   }
 
   private async message(stream: string, which: object): Promise<StoredMessage | undefined> {
+    const m = await this.rawMessage(stream, which);
+    if (m === undefined) return undefined;
+    return {
+      subject: m.subject,
+      seq: m.seq,
+      text: fromBase64(m.data),
+      time: new Date(m.time),
+      headers: parseHeaders(fromBase64(m.hdrs)),
+    };
+  }
+
+  private async rawMessage(stream: string, which: object): Promise<RawMessage | undefined> {
     try {
-      const { message: m } = await this.api<{ message: RawMessage }>(`STREAM.MSG.GET.${stream}`, which);
-      return {
-        subject: m.subject,
-        seq: m.seq,
-        text: fromBase64(m.data),
-        time: new Date(m.time),
-        headers: parseHeaders(fromBase64(m.hdrs)),
-      };
+      return (await this.api<{ message: RawMessage }>(`STREAM.MSG.GET.${stream}`, which)).message;
     } catch (e) {
       if (e instanceof ApiFailure && e.errCode === ApiErrors.noMessage) return undefined;
       throw e;

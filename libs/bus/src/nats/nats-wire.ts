@@ -56,8 +56,8 @@ export class NatsWire implements Wire {
   }
 
   /** As {@link request}, with bytes and headers both ways. */
-  async send(subject: string, payload: Uint8Array | string, o: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg> {
-    if (!this.up || this.closed) throw busUnavailable(subject);
+  send(subject: string, payload: Uint8Array | string, o: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg> {
+    if (!this.up || this.closed) return Promise.reject(busUnavailable(subject));
     return this.requests.send(subject, payload, o);
   }
 

@@ -157,5 +157,7 @@ const none: Record<string, string> = Object.freeze({});
 
 function headersOf(h: MsgHdrs | undefined): Record<string, string> {
   if (!h) return none;
-  return Object.fromEntries(h.keys().map((name) => [name, h.get(name)]));
+  const first: Record<string, string> = {};
+  for (const [name, values] of h) first[name] = values[0] ?? '';
+  return first;
 }

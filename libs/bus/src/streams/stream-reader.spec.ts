@@ -78,7 +78,7 @@ describe('a reader of a stream, on ports that are played by hand', () => {
   it('hands on what comes before the word that its session stands, and is live with it', async () => {
     whole[0]?.();
     await turns();
-    asked[0]?.o.onMessage(message(1));
+    void asked[0]?.o.onMessage(message(1));
     expect(reader.live).toBe(false);
     asked[0]?.o.onLive();
     expect(reader.live).toBe(true);
@@ -90,7 +90,7 @@ describe('a reader of a stream, on ports that are played by hand', () => {
     await turns();
     reconnect();
     await turns();
-    asked[0]?.o.onMessage(message(1));
+    void asked[0]?.o.onMessage(message(1));
     asked[0]?.o.onLive();
     asked[0]?.agree();
     await turns();
@@ -103,8 +103,8 @@ describe('a reader of a stream, on ports that are played by hand', () => {
     whole[0]?.();
     await turns();
     asked[0]?.agree();
-    asked[0]?.o.onMessage(message(13));
-    asked[0]?.o.onMessage(message(14));
+    void asked[0]?.o.onMessage(message(13));
+    void asked[0]?.o.onMessage(message(14));
     asked[0]?.o.onDoubt('a hole');
     await turns();
     expect(heard).toEqual(['13', '14', 'gap']);
