@@ -96,6 +96,11 @@ export class PlayedConnection {
     this.clock.incoming((o.silentMs ?? 0) * NS_PER_MS, `${this.name} disconnected`, () => this.lost(connection));
   }
 
+  /** The network is back; the process finds out by itself. */
+  heal(): void {
+    this.cutUntilNs = 0;
+  }
+
   /**
    * Its process is gone: what it has sent still arrives.
    * @param o.silent so is its host: nobody tells the server, which goes on sending to it

@@ -161,6 +161,10 @@ export class PlayedServer {
 
   // What follows is what a request does when it has reached the server.
 
+  get streamNames(): string[] {
+    return [...this.streams.keys()];
+  }
+
   stream(name: string): PlayedStream {
     this.assertStreams();
     const stream = this.streams.get(name);
