@@ -17,6 +17,8 @@ export interface BreakOptions {
 /** One connection, from its start to its end. */
 interface Life {
   broken: boolean;
+  /** The server does not know that it is, and goes on sending to nobody. */
+  silent: boolean;
   /** What was sent before it broke arrives up to then. */
   arrivesUntilNs: number;
   /** In order, both ways: nothing arrives before what was sent earlier. */
@@ -39,6 +41,8 @@ interface InFlight {
 
 /** Between two tries to connect, ms, and as much again by chance. */
 const RECONNECT_MS = 250;
+/** A server drops a client that leaves two pings unanswered, two minutes apart. */
+const UNANSWERED_PINGS_MS = 240_000;
 
 const unavailable = (what: string): MusterError => new MusterError('BUS_UNAVAILABLE', `${what}: no connection to NATS`);
 
@@ -51,7 +55,6 @@ export class PlayedConnection {
   private readonly pulls = new Set<PullRequest>();
   private connection: Life | undefined;
   private cutUntilNs = 0;
-  private calls = 0;
   private over = false;
 
   constructor(
@@ -83,11 +86,13 @@ export class PlayedConnection {
     const { time, faults } = this.server;
     this.cutUntilNs = Math.max(this.cutUntilNs, time.nowNs + (o.forMs ?? 0) * NS_PER_MS);
     const connection = this.connection;
-    if (!connection || connection.broken) return;
+    if (!connection) return;
+    if (o.carried === false) connection.arrivesUntilNs = time.nowNs - 1;
+    if (connection.broken) return;
     connection.broken = true;
+    connection.silent = o.silentMs !== undefined;
     connection.arrivesUntilNs = (o.carried ?? faults.dice.chance(0.5)) ? Infinity : time.nowNs - 1;
-    // A server that is not told goes on sending to nobody.
-    if (o.silentMs === undefined) {
+    if (!connection.silent) {
       for (const i of this.interests) this.server.removeInterest(i);
       for (const pull of this.pulls) pull.open = false;
     }
@@ -103,19 +108,25 @@ export class PlayedConnection {
 
   /**
    * Its process is gone: what it has sent still arrives.
-   * @param o.silent so is its host: nobody tells the server, which goes on sending to it
+   * @param o.silent so is its host: nobody tells the server, which goes on sending to it for some minutes
    */
   vanish(o: { silent?: boolean } = {}): void {
-    this.break({ forMs: Infinity, carried: true, ...(o.silent === true && { silentMs: 0 }) });
+    const silent = o.silent === true;
+    this.break({ forMs: Infinity, carried: true, ...(silent && { silentMs: 0 }) });
     this.over = true;
+    const forget = (): void => {
+      for (const i of this.interests) this.server.removeInterest(i);
+    };
+    if (silent) this.server.time.schedule(UNANSWERED_PINGS_MS * NS_PER_MS, `${this.name} is dropped`, forget);
+    else forget();
   }
 
   // For its ports.
 
   /** Something that the server does at once, and its answer. */
   call<T>(what: string, timeoutMs: number, act: () => T): Promise<T> {
-    const fate = this.server.faults.fate(this.name, what);
     return this.ask<T>(what, timeoutMs, (id, connection) => {
+      const fate = this.server.faults.fate(this.name, what);
       if (fate === 'lost') return;
       this.toServer(connection, what, () => {
         const answer = attempt(act);
@@ -127,8 +138,8 @@ export class PlayedConnection {
 
   /** Something that another client answers, if it does. */
   request(subject: string, text: string, timeoutMs: number, onNobody: () => Error): Promise<string> {
-    const fate = this.server.faults.fate(this.name, subject);
     return this.ask<string>(subject, timeoutMs, (id, connection) => {
+      const fate = this.server.faults.fate(this.name, subject);
       if (fate === 'lost') return;
       const reply = fate === 'unanswered' ? `${INBOX}nobody.${id}` : id;
       this.toServer(connection, subject, () => {
@@ -173,7 +184,10 @@ export class PlayedConnection {
   /** @param then once the server knows, and all that it had sent before has come; at once without a connection */
   removeInterest(interest: Interest, then?: () => void): void {
     if (!this.interests.delete(interest)) return then?.();
-    if (!this.connection || this.over) return then?.();
+    if (!this.connection || this.over) {
+      this.server.removeInterest(interest);
+      return then?.();
+    }
     const id = then && this.addInFlight(then, then);
     this.tell(`unsub ${interest.subject}`, () => {
       this.server.removeInterest(interest);
@@ -239,7 +253,7 @@ export class PlayedConnection {
     timer: Timer = NO_TIMER,
     what = '',
   ): string {
-    const id = `${INBOX}${this.name}.${++this.calls}`;
+    const id = `${INBOX}${this.name}.${this.server.nextCall()}`;
     this.inFlight.set(id, { resolve, reject: (error) => reject(error ?? unavailable(what)), timer });
     return id;
   }
@@ -282,7 +296,7 @@ export class PlayedConnection {
     if (this.connection !== connection) return;
     connection.broken = true;
     this.connection = undefined;
-    for (const i of this.interests) this.server.removeInterest(i);
+    if (!connection.silent) for (const i of this.interests) this.server.removeInterest(i);
     for (const id of [...this.inFlight.keys()]) this.settle(id, { error: undefined });
     this.turned('disconnected');
     if (!this.over) this.reconnect(this.clock);
@@ -313,6 +327,7 @@ const NO_TIMER: Timer = { cancel: () => undefined };
 
 const newLife = (nowNs: number): Life => ({
   broken: false,
+  silent: false,
   arrivesUntilNs: Infinity,
   upNs: nowNs,
   downNs: nowNs,

@@ -97,6 +97,7 @@ export class PlayedServer {
   private readonly takers = new Map<string, PlayedStream>();
   private listening = true;
   private streamsFromNs = 0;
+  private calls = 0;
 
   constructor(
     readonly time: VirtualTime,
@@ -157,6 +158,11 @@ export class PlayedServer {
     const { config } = this.stream(name);
     this.removeStream(name);
     this.createStream(config);
+  }
+
+  /** Of all clients, so that no answer to an earlier life of a process meets a later one. */
+  nextCall(): number {
+    return ++this.calls;
   }
 
   // What follows is what a request does when it has reached the server.

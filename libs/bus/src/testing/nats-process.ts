@@ -17,10 +17,13 @@ export interface NatsProcess {
 export class SystemNats implements NatsProcess {
   private child: ChildProcess | undefined;
 
-  constructor(private readonly conf: string) {}
+  constructor(
+    private readonly conf: string,
+    private readonly program = 'nats-server',
+  ) {}
 
   async start(): Promise<void> {
-    this.child = spawn('nats-server', ['-c', this.conf], { stdio: 'ignore' });
+    this.child = spawn(this.program, ['-c', this.conf], { stdio: 'ignore' });
     await once(this.child, 'spawn');
   }
 

@@ -28,13 +28,15 @@ export interface TestNatsOptions {
   /** With the users of `muster init`, and an agent's for each of these nodes. @default no users at all */
   users?: boolean;
   agents?: string[];
+  /** Another nats-server than the one that specs run against: its path. */
+  program?: string;
 }
 
 export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-nats-'));
   const port = await freePort();
   // A published port does not reach a loopback address inside the container.
-  const listen = [`${inContainer() ? '0.0.0.0' : '127.0.0.1'}:${port}`];
+  const listen = [`${o.program === undefined && inContainer() ? '0.0.0.0' : '127.0.0.1'}:${port}`];
   const storeDir = join(dir, 'js');
   const cluster = { cluster: 'spec', natsListen: listen, storeDir };
   if (o.users) await initCluster(dir, { ...cluster, agents: o.agents ?? [] });
@@ -42,7 +44,8 @@ export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> 
     await writeFile(join(dir, 'nats.conf'), natsConfig(cluster));
     await writeFile(join(dir, 'nats-accounts.conf'), anybody);
   }
-  const server = makeProcess(join(dir, 'nats.conf'), port);
+  const conf = join(dir, 'nats.conf');
+  const server = o.program === undefined ? makeProcess(conf, port) : new SystemNats(conf, o.program);
   const start = async (): Promise<void> => {
     await server.start();
     await listening(port);
