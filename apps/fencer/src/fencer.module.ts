@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
+import { ServiceContext } from '#service';
 import { CipherBook } from './drivers/cipher-book.js';
 import { DriverRegistry } from './drivers/driver-registry.js';
 import { IpmitoolDriver } from './drivers/ipmitool.driver.js';
-import { FencerWorker } from './fencer-worker.service.js';
-import { FencingLeader } from './fencing/fencing-leader.service.js';
+import { FencerService } from './fencer.service.js';
 import { BmcQueue } from './power/bmc-queue.js';
 import { PowerCommander } from './power/power-commander.js';
 import { PowerReader } from './power/power-reader.js';
@@ -16,9 +16,12 @@ import { PowerController } from './power/power.controller.js';
     BmcQueue,
     CipherBook,
     DriverRegistry,
-    FencerWorker,
-    FencingLeader,
-    IpmitoolDriver,
+    FencerService,
+    {
+      provide: IpmitoolDriver,
+      inject: [CipherBook, ServiceContext],
+      useFactory: (ciphers: CipherBook, { clock }: ServiceContext) => new IpmitoolDriver(ciphers, clock),
+    },
     PowerCommander,
     PowerReader,
   ],

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ServiceContext } from '#service';
 import { IpmitoolDriver } from './ipmitool.driver.js';
-import type { PowerDriver } from './power-driver.js';
+import type { OfferedDrivers, PowerDriver } from './power-driver.js';
 
 /** The drivers of this host: only those that passed their self-test are offered. */
 @Injectable()
-export class DriverRegistry implements OnModuleInit {
+export class DriverRegistry implements OfferedDrivers, OnModuleInit {
   private readonly all: PowerDriver[];
   private readonly passed = new Map<string, PowerDriver>();
 

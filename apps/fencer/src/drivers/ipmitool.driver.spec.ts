@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus';
 import type { PowerVerb } from '#contracts';
 import { startBmc, type TestBmc } from '../testing/bmc.js';
 import { CipherBook } from './cipher-book.js';
@@ -13,7 +14,7 @@ describe('ipmitool driver against a real BMC', () => {
   beforeEach(async () => {
     bmc = await startBmc();
     book = new CipherBook();
-    driver = new IpmitoolDriver(book);
+    driver = new IpmitoolDriver(book, systemClock);
   });
   afterEach(() => bmc.stop());
 
@@ -60,7 +61,7 @@ describe('ipmitool driver against a real BMC', () => {
         return ['17'];
       }
     }
-    driver = new IpmitoolDriver(new Only17());
+    driver = new IpmitoolDriver(new Only17(), systemClock);
     const o = await run('off');
     expect(o).toMatchObject({ ok: false, code: 'BMC_CIPHER' });
     expect(bmc.log()).toEqual([]);

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import { runGuarded } from '#bus';
-import { MusterError, type PowerDevice } from '#contracts';
+import { MusterError, type Clock, type PowerDevice } from '#contracts';
 import { CipherBook } from './cipher-book.js';
 import { readIpmitoolAnswer } from './ipmitool-answer.js';
 import { IPMI_PORT, type PowerDriver, type PowerOutcome, type PowerRequest } from './power-driver.js';
@@ -16,15 +15,17 @@ export const bmcAddress = (d: PowerDevice): string => `${d.address}:${d.port ?? 
  * IPMI 2.0 by `ipmitool`. `-R 1`: a slow BMC would carry out a repeated command twice; `-N 5`: with 2 a BMC that needs
  * 3 s for an answer never answers. The whole is bounded by the guard.
  */
-@Injectable()
 export class IpmitoolDriver implements PowerDriver {
   readonly name = 'ipmitool';
 
-  constructor(private readonly ciphers: CipherBook) {}
+  constructor(
+    private readonly ciphers: CipherBook,
+    private readonly clock: Clock,
+  ) {}
 
   async selfTest(): Promise<string | undefined> {
     try {
-      const deadlineNs = process.hrtime.bigint() + 5_000_000_000n;
+      const deadlineNs = this.clock.monotonicNs() + 5_000_000_000n;
       const r = await runGuarded({ command: 'ipmitool', args: ['-V'], deadlineNs }).done;
       return r.exitCode === 0 ? undefined : `ipmitool -V ended with code ${r.exitCode ?? 'none'}`;
     } catch (error) {
@@ -65,13 +66,13 @@ export class IpmitoolDriver implements PowerDriver {
       maxOutput: 16_384,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
-    const extend = setInterval(() => run.extend(request.deadline.atNs()), EXTEND_MS);
+    const extend = this.clock.every(EXTEND_MS, () => run.extend(request.deadline.atNs()));
     try {
       return readIpmitoolAnswer(verb, await run.done);
     } catch (error) {
       return this.failed(request, 'COMMAND_FAILED', MusterError.from(error).message);
     } finally {
-      clearInterval(extend);
+      extend.cancel();
     }
   }
 

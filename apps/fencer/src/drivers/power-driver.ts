@@ -41,3 +41,10 @@ export interface PowerDriver {
   selfTest(): Promise<string | undefined>;
   run(request: PowerRequest): Promise<PowerOutcome>;
 }
+
+/** The drivers that passed their self-test on this host. */
+export interface OfferedDrivers {
+  names(): string[];
+  /** Tests every driver anew; the names on offer from now on. */
+  test(): Promise<string[]>;
+}

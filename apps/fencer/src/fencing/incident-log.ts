@@ -1,5 +1,5 @@
 import { MusterError, type IncidentPhase, type IncidentRecord, type OffProof, type PowerCommand } from '#contracts';
-import type { TimedOutcome } from '../power/power-commander.js';
+import type { TimedOutcome } from '../power/power-control.js';
 import type { PowerRead } from './fence-step.js';
 
 /*

@@ -2,6 +2,7 @@ import type { Bus, Lease } from '#bus';
 import {
   MusterError,
   SETTINGS_KEY,
+  type Clock,
   type ClusterSettings,
   type IncidentRecord,
   type NodeRecord,
@@ -10,7 +11,7 @@ import {
 } from '#contracts';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
-import type { PowerCommander, TimedOutcome } from '../power/power-commander.js';
+import type { PowerControl, TimedOutcome } from '../power/power-control.js';
 import { decideFence, type PowerRead } from './fence-step.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 import { levelStart } from './levels.js';
@@ -22,7 +23,7 @@ export interface NodeFencerParts {
   lease: Lease;
   /** Token of the term in which this one acts; a later term has its own. */
   token: number;
-  commander: PowerCommander;
+  power: PowerControl;
   queue: BmcQueue;
   drivers: () => string[];
   fencer: string;
@@ -77,6 +78,10 @@ export class NodeFencer {
     private readonly parts: NodeFencerParts,
   ) {}
 
+  private get clock(): Clock {
+    return this.parts.bus.clock;
+  }
+
   /** The record has changed. */
   wake(): void {
     this.woken = true;
@@ -98,7 +103,7 @@ export class NodeFencer {
         // Somebody wrote first: what was decided on is no longer so.
         if (failure.code === 'REVISION_CONFLICT') continue;
         this.parts.bus.log.warn({ node: this.node, code: failure.code, reason: failure.message }, 'fencing is delayed');
-        await this.rest(performance.now() + RETRY_MS);
+        await this.rest(this.clock.monotonicMs() + RETRY_MS);
       }
     }
     await Promise.all(this.running);
@@ -115,12 +120,12 @@ export class NodeFencer {
     const levels = node?.powerLevels ?? [];
     const hold = wish === 'off' ? undefined : await this.hold(node, wish);
     this.remember(i, wish, levels.length);
-    const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: Date.now() });
+    const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() });
     const write = (record: IncidentRecord): Promise<number> =>
       bus.bucket<IncidentRecord>('incidents').update(this.node, record, entry.revision);
     const told = (by: Author): IncidentRecord => withReads(i, this.untold(), by);
 
-    const now = performance.now();
+    const now = this.clock.monotonicMs();
     const quiet = { quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) };
     const step =
       wish === 'off'
@@ -181,7 +186,7 @@ export class NodeFencer {
    */
   private async hold(node: NodeRecord | undefined, wish: Wish): Promise<string | undefined> {
     const settings = await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
-    const hold = powerOnHold(settings?.value.fencing, wish === 'order' ? node && {} : node, Date.now());
+    const hold = powerOnHold(settings?.value.fencing, wish === 'order' ? node && {} : node, this.clock.wallMs());
     if (hold !== undefined && hold !== this.toldHold)
       this.parts.bus.log.info({ node: this.node, reason: hold }, 'its power is not switched for now');
     this.toldHold = hold;
@@ -191,7 +196,7 @@ export class NodeFencer {
   private remember(i: IncidentRecord, wish: Wish, levels: number): void {
     const key = `${i.id}/${i.attempt}/${wish}/${wish === 'order' ? (i.order?.at ?? 0) : 0}`;
     if (this.attempt.key === key) return;
-    const sinceMs = performance.now() - levelStart(i.level, levels);
+    const sinceMs = this.clock.monotonicMs() - levelStart(i.level, levels);
     this.attempt = { key, sinceMs, reads: [], told: 0, endedMs: {} };
   }
 
@@ -222,7 +227,7 @@ export class NodeFencer {
   /** Does the incident still stand, on the verdict as of now? No answer is a no. */
   private async recheck(i: IncidentRecord): Promise<void> {
     const attempt = this.attempt;
-    const startMs = performance.now();
+    const startMs = this.clock.monotonicMs();
     let answer: { go: boolean; reason: string };
     try {
       const request = { node: this.node, incident: i.id, epoch: this.check() };
@@ -263,7 +268,7 @@ export class NodeFencer {
     if (turn === undefined) return;
     try {
       // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
-      const limitNs = process.hrtime.bigint() + BigInt(Math.round(c.limitMs * 1e6));
+      const limitNs = this.clock.monotonicNs() + BigInt(Math.round(c.limitMs * 1e6));
       if (c.verb === 'status') await this.read(c, i.level, limitNs);
       else await this.order({ ...c, verb: c.verb }, wish, i, revision, limitNs);
     } finally {
@@ -274,9 +279,9 @@ export class NodeFencer {
   private async read(c: Given, level: number, limitNs: bigint): Promise<void> {
     const attempt = this.attempt;
     this.check();
-    const at = Date.now();
-    const startedMs = performance.now();
-    const outcome = await this.parts.commander.run(c.device, 'status', this.deadline(limitNs), this.parts.signal);
+    const at = this.clock.wallMs();
+    const startedMs = this.clock.monotonicMs();
+    const outcome = await this.parts.power.run(c.device, 'status', this.deadline(limitNs), this.parts.signal);
     attempt.reads.push({
       device: c.device.id,
       level,
@@ -284,7 +289,7 @@ export class NodeFencer {
       ...(outcome.code === undefined ? {} : { code: outcome.code }),
       ...(outcome.detail === undefined ? {} : { detail: outcome.detail }),
       startedMs,
-      endedMs: performance.now(),
+      endedMs: this.clock.monotonicMs(),
       at,
     });
   }
@@ -298,7 +303,7 @@ export class NodeFencer {
   ): Promise<void> {
     const attempt = this.attempt;
     const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
-    const by: Author = { token: this.check(), fencer: this.parts.fencer, at: Date.now() };
+    const by: Author = { token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() };
     // It may have waited long for its turn.
     if (c.verb !== 'off') {
       const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
@@ -313,9 +318,9 @@ export class NodeFencer {
     this.parts.bus.log.info(facts, `power ${c.verb} is given`);
     let outcome: TimedOutcome;
     try {
-      outcome = await this.parts.commander.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
+      outcome = await this.parts.power.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
     } finally {
-      attempt.endedMs[c.device.id] = performance.now();
+      attempt.endedMs[c.device.id] = this.clock.monotonicMs();
     }
     this.parts.bus.log.info(
       { ...facts, ok: outcome.ok, code: outcome.code, tookMs: outcome.tookMs },
@@ -323,7 +328,7 @@ export class NodeFencer {
     );
     const id = { incident: i.id, n: intent.n, epoch: by.token };
     await incidents.mutate(this.node, (now) =>
-      now === undefined ? undefined : withEnd(now.value, id, outcome, Date.now()),
+      now === undefined ? undefined : withEnd(now.value, id, outcome, this.clock.wallMs()),
     );
   }
 
@@ -342,12 +347,12 @@ export class NodeFencer {
     if (this.woken || this.parts.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const go = (): void => {
-        clearTimeout(timer);
+        timer.cancel();
         this.wakeUp = undefined;
         this.parts.signal.removeEventListener('abort', go);
         resolve();
       };
-      const timer = setTimeout(go, Math.max(1, untilMs - performance.now()));
+      const timer = this.clock.after(Math.max(1, untilMs - this.clock.monotonicMs()), go);
       this.wakeUp = go;
       this.parts.signal.addEventListener('abort', go);
     });

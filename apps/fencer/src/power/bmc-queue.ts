@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import type { PowerDevice } from '#contracts';
 import { IPMI_PORT } from '../drivers/power-driver.js';
 
@@ -24,7 +23,6 @@ interface Waiting {
 const MOST_AT_ONCE = 32;
 
 /** One command in flight per BMC, 32 in all. Many BMCs carry out two overlapping sessions in the wrong order. */
-@Injectable()
 export class BmcQueue {
   private readonly busy = new Set<string>();
   private waiting: Waiting[] = [];

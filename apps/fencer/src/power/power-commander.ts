@@ -4,15 +4,11 @@ import { MusterError, type PowerDevice, type PowerVerb } from '#contracts';
 import { ServiceContext } from '#service';
 import { DriverRegistry } from '../drivers/driver-registry.js';
 import type { PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
+import type { PowerControl, TimedOutcome } from './power-control.js';
 
-export interface TimedOutcome extends PowerOutcome {
-  /** ms, monotonic, from the call to the command's end. */
-  tookMs: number;
-}
-
-/** Gives one command to one device by its driver. Never throws: what went wrong is the outcome. */
+/** Gives one command to one device by its driver. */
 @Injectable()
-export class PowerCommander {
+export class PowerCommander implements PowerControl {
   private key: Buffer | undefined;
 
   constructor(
@@ -26,7 +22,8 @@ export class PowerCommander {
     deadline: PowerDeadline,
     signal?: AbortSignal,
   ): Promise<TimedOutcome> {
-    const start = performance.now();
+    const { clock } = this.context;
+    const start = clock.monotonicMs();
     let outcome: PowerOutcome;
     try {
       const driver = this.drivers.get(device.driver);
@@ -44,7 +41,7 @@ export class PowerCommander {
       const failure = MusterError.from(error);
       outcome = { ok: false, power: 'unknown', code: failure.code, detail: failure.message };
     }
-    return { ...outcome, tookMs: Math.round(performance.now() - start) };
+    return { ...outcome, tookMs: Math.round(clock.monotonicMs() - start) };
   }
 
   private async password(device: PowerDevice): Promise<string | undefined> {

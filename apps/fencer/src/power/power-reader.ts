@@ -61,7 +61,7 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
     const stopped: DevicePower = { id: device.id, power: 'unknown', code: 'NODE_BUSY', detail: 'its fencing began' };
     if (turn === undefined) return stopped;
     try {
-      const limitNs = process.hrtime.bigint() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;
+      const limitNs = this.context.clock.monotonicNs() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;
       const o = await this.commander.run(device, 'status', { atNs: () => limitNs }, signal);
       if (signal.aborted) return stopped;
       return {

@@ -1,17 +1,27 @@
-import { hostname, networkInterfaces } from 'node:os';
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Lease, WorkerRegistry, type KvView, type WorkerView } from '#bus';
-import { MusterError, type IncidentRecord, type NodeRecord } from '#contracts';
-import { ServiceContext } from '#service';
-import { DriverRegistry } from '../drivers/driver-registry.js';
-import { BmcQueue } from '../power/bmc-queue.js';
-import { PowerCommander } from '../power/power-commander.js';
+import { Lease, WorkerRegistry, type Bus, type BusLog, type KvView, type WorkerView } from '#bus';
+import { MusterError, type IncidentRecord, type NodeRecord, type Timer } from '#contracts';
+import type { OfferedDrivers } from '../drivers/power-driver.js';
+import type { BmcQueue } from '../power/bmc-queue.js';
+import type { PowerControl } from '../power/power-control.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
 import { isOwnHost, standsBack, type OwnHost } from './own-host.js';
 import { offMark } from './power-on-step.js';
 
 /** A change that was missed is noticed this much later, ms. */
 const SWEEP_MS = 1_000;
+
+export interface FencingLeaderParts {
+  bus: Bus;
+  /** Name by which it holds the lease and signs its commands. */
+  instance: string;
+  log: BusLog;
+  power: PowerControl;
+  /** The same for whoever else gives commands from this process. */
+  queue: BmcQueue;
+  drivers: Pick<OfferedDrivers, 'names'>;
+  /** Asked anew each time: addresses come and go. */
+  ownHost: () => OwnHost;
+}
 
 interface Term {
   token: number;
@@ -24,8 +34,7 @@ interface Term {
  * per node, side by side. All fencers watch the incidents, so that W is known to whoever takes over. Its own host it
  * never powers off: it leaves the lease to another for that.
  */
-@Injectable()
-export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutdown {
+export class FencingLeader {
   private readonly active = new Map<string, NodeFencer>();
   private readonly quiet = new Map<string, { mark: string; sinceMs: number }>();
   private readonly underWay = new Set<Promise<void>>();
@@ -37,17 +46,13 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
   private nodes: KvView<NodeRecord> | undefined;
   private workers: WorkerView | undefined;
   private term: Term | undefined;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
 
-  constructor(
-    private readonly context: ServiceContext,
-    private readonly drivers: DriverRegistry,
-    private readonly commander: PowerCommander,
-    private readonly queue: BmcQueue,
-  ) {}
+  constructor(private readonly parts: FencingLeaderParts) {}
 
-  async onApplicationBootstrap(): Promise<void> {
-    const { bus } = this.context;
+  /** Resolves when the records are followed; whether the lease is held is another matter. */
+  async start(): Promise<void> {
+    const { bus } = this.parts;
     [this.incidents, this.nodes, this.workers] = await Promise.all([
       bus.bucket<IncidentRecord>('incidents').view(),
       bus.bucket<NodeRecord>('nodes').view(),
@@ -59,20 +64,21 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
       this.active.get(node)?.wake();
       this.sweep();
     });
-    this.timer = setInterval(() => this.sweep(), SWEEP_MS);
+    this.timer = bus.clock.every(SWEEP_MS, () => this.sweep());
     this.sweep();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Commands under way are ended, and their ends written, before the lease is given up. */
+  async stop(): Promise<void> {
     this.stopping = true;
-    clearInterval(this.timer);
+    this.timer?.cancel();
     await this.turning;
     await this.giveUp();
     await Promise.all([this.incidents?.close(), this.nodes?.close(), this.workers?.close()]);
   }
 
   private contend(): void {
-    const lease = new Lease(this.context.bus, { name: 'fencer', holder: this.context.config.instance });
+    const lease = new Lease(this.parts.bus, { name: 'fencer', holder: this.parts.instance });
     this.lease = lease;
     lease.on((event, token) => {
       this.term?.over.abort();
@@ -100,7 +106,7 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
     if (this.incidents.live) this.forgetQuiet(this.incidents);
     const term = this.term;
     if (term === undefined) return;
-    const host = ownHost();
+    const host = this.parts.ownHost();
     for (const { value } of this.incidents.entries())
       if (concernsFencer(value) && !this.active.has(value.node) && !this.isOwn(value, host))
         this.begin(value.node, term);
@@ -119,26 +125,27 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
       .filter((e) => e.value.phase === 'fencing')
       .flatMap((e) => this.nodes?.get(e.key)?.value ?? []);
     const others = this.workers?.stale === false ? this.workers.live() : [];
-    const back = standsBack(this.context.config.instance, ownHost(), waiting, others);
+    const back = standsBack(this.parts.instance, this.parts.ownHost(), waiting, others);
     if (!back && this.lease === undefined) this.contend();
     if (!back || this.lease === undefined) return;
-    this.context.log.warn('this host itself is to be powered off: another fencer is to do it');
+    this.parts.log.warn({}, 'this host itself is to be powered off: another fencer is to do it');
     this.turning = this.giveUp()
       .catch((error: unknown) =>
-        this.context.log.error({ reason: MusterError.from(error).message }, 'the lease was not given up in order'),
+        this.parts.log.error({ reason: MusterError.from(error).message }, 'the lease was not given up in order'),
       )
       .finally(() => (this.turning = undefined));
   }
 
   private begin(node: string, term: Term): void {
+    const { bus, power, queue, drivers, instance } = this.parts;
     const fencer = new NodeFencer(node, {
-      bus: this.context.bus,
+      bus,
       lease: term.lease,
       token: term.token,
-      commander: this.commander,
-      queue: this.queue,
-      drivers: () => this.drivers.names(),
-      fencer: this.context.config.instance,
+      power,
+      queue,
+      drivers: () => drivers.names(),
+      fencer: instance,
       quietSince: (i) => this.noteQuiet(i),
       signal: term.over.signal,
     });
@@ -146,7 +153,7 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
     const done: Promise<void> = fencer
       .run()
       .catch((error: unknown) =>
-        this.context.log.error({ node, reason: MusterError.from(error).message }, 'fencing of this node broke off'),
+        this.parts.log.error({ node, reason: MusterError.from(error).message }, 'fencing of this node broke off'),
       )
       .finally(() => {
         this.underWay.delete(done);
@@ -160,7 +167,7 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
     const mark = offMark(i);
     const known = this.quiet.get(i.node);
     if (known?.mark === mark) return known.sinceMs;
-    const sinceMs = performance.now();
+    const sinceMs = this.parts.bus.clock.monotonicMs();
     this.quiet.set(i.node, { mark, sinceMs });
     return sinceMs;
   }
@@ -168,13 +175,4 @@ export class FencingLeader implements OnApplicationBootstrap, OnApplicationShutd
   private forgetQuiet(incidents: KvView<IncidentRecord>): void {
     for (const node of this.quiet.keys()) if (incidents.get(node) === undefined) this.quiet.delete(node);
   }
-}
-
-/** Read anew each time: addresses come and go. */
-function ownHost(): OwnHost {
-  const addresses = Object.values(networkInterfaces())
-    .flatMap((all) => all ?? [])
-    .filter((x) => !x.internal)
-    .map((x) => x.address);
-  return { name: hostname(), addresses };
 }

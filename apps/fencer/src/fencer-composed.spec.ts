@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectBus, rpcSubject, silentLog, WorkerRegistry, type Bus } from '#bus';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import type { IncidentRecord, NodeRecord, PowerDevice } from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
+import { Fencer } from './fencer.js';
+import type { OwnHost } from './fencing/own-host.js';
+import { BmcQueue } from './power/bmc-queue.js';
+import type { PowerControl, TimedOutcome } from './power/power-control.js';
+
+const NODE = 'n1-s1';
+const device: PowerDevice = { id: 'bmc', driver: 'played', address: '192.0.2.1' };
+
+/** A chassis in memory. What the incident held when each command was given stands beside it. */
+class PlayedChassis {
+  readonly given: { verb: string; by: string; open: number }[] = [];
+  private on = true;
+
+  constructor(private readonly bus: Bus) {}
+
+  reachedBy = (fencer: string): PowerControl => ({ run: (d, verb) => this.command(fencer, d, verb) });
+
+  private async command(by: string, _device: PowerDevice, verb: string): Promise<TimedOutcome> {
+    const incident = await this.bus.bucket<IncidentRecord>('incidents').get(NODE);
+    const open = incident?.value.commands.filter((c) => c.verb === verb && c.result === undefined).length ?? 0;
+    this.given.push({ verb, by, open });
+    if (verb !== 'status') this.on = verb === 'on';
+    return { ok: true, tookMs: 1, ...(verb === 'status' && { power: this.on ? 'on' : 'off' }) };
+  }
+}
+
+describe('a fencer that is composed without Nest', () => {
+  let nats: TestNats;
+  let bus: Bus;
+  let chassis: PlayedChassis;
+  const closing: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    nats = await startTestNats();
+    bus = await connectBus({ name: 'spec', servers: [nats.url] });
+    await bus.createBuckets();
+    chassis = new PlayedChassis(bus);
+    const networks = { management: { address: '198.51.100.1' } };
+    const node = aNode(NODE, { label: 'n1', networks, powerLevels: [[device]], state: 'Disappeared' });
+    await bus.bucket<NodeRecord>('nodes').create(NODE, node);
+    const recheck = { go: true, reason: 'the verdict is DOWN', revision: 1 };
+    const inventory = bus.answer(rpcSubject('inventory.incidents.recheck'), () => ({ response: recheck }));
+    closing.push(() => inventory.close());
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+    await bus.close();
+    await nats.stop();
+  });
+
+  async function start(instance: string, host: OwnHost): Promise<void> {
+    const own = await connectBus({ name: instance, servers: [nats.url] });
+    const fencer = new Fencer({
+      bus: own,
+      instance,
+      log: silentLog,
+      power: chassis.reachedBy(instance),
+      queue: new BmcQueue(),
+      drivers: { names: () => ['played'], test: () => Promise.resolve(['played']) },
+      ownHost: () => host,
+      displaced: () => undefined,
+    });
+    await fencer.start();
+    closing.push(async () => {
+      await fencer.stop();
+      await own.close();
+    });
+  }
+
+  async function fenced(): Promise<IncidentRecord> {
+    const at = Date.now();
+    const incidents = bus.bucket<IncidentRecord>('incidents');
+    await incidents.create(NODE, {
+      id: 'i1',
+      node: NODE,
+      phase: 'fencing',
+      cause: 'auto',
+      reason: 'spec',
+      openedAt: at,
+      updatedAt: at,
+      gates: [],
+      conductor: 1,
+      level: 0,
+      attempt: 0,
+      commands: [],
+      recovery: [],
+      steps: [{ phase: 'fencing', at, detail: 'spec' }],
+    });
+    const view = await incidents.view();
+    try {
+      return await new Promise((resolve) => {
+        view.onChange((_node, i) => i !== undefined && i.phase !== 'fencing' && resolve(i));
+      });
+    } finally {
+      await view.close();
+    }
+  }
+
+  it('powers a node off by the power that it was given, with the intent in the record before the command', async () => {
+    await start('fencer-1', { name: 'control-1', addresses: [] });
+    expect(await fenced()).toMatchObject({ phase: 'fenced', proof: { kind: 'read-back' } });
+    expect(chassis.given.map((g) => g.verb)).toEqual(['status', 'off', 'status', 'status']);
+    expect(chassis.given.find((g) => g.verb === 'off')?.open).toBe(1);
+  });
+
+  it('knows its own host by the port, and leaves it to another fencer', async () => {
+    await start('fencer-1', { name: 'n1', addresses: [] });
+    await start('fencer-2', { name: 'control-2', addresses: ['192.0.2.99'] });
+    const view = await WorkerRegistry.watch(bus);
+    closing.push(() => view.close());
+    expect(view.live().map((w) => [w.id, w.host])).toEqual([
+      ['fencer-1', 'n1'],
+      ['fencer-2', 'control-2'],
+    ]);
+    expect((await fenced()).phase).toBe('fenced');
+    expect(new Set(chassis.given.map((g) => g.by))).toEqual(new Set(['fencer-2']));
+  });
+});

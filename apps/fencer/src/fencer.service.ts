@@ -1,0 +1,39 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ServiceContext } from '#service';
+import { DriverRegistry } from './drivers/driver-registry.js';
+import { Fencer } from './fencer.js';
+import { readOwnHost } from './fencing/read-own-host.js';
+import { BmcQueue } from './power/bmc-queue.js';
+import { PowerCommander } from './power/power-commander.js';
+
+/** The fencer as Nest starts and stops it. */
+@Injectable()
+export class FencerService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly fencer: Fencer;
+
+  constructor(context: ServiceContext, drivers: DriverRegistry, power: PowerCommander, queue: BmcQueue) {
+    const { bus, config, log } = context;
+    const { instance } = config;
+    this.fencer = new Fencer({
+      bus,
+      instance,
+      log,
+      power,
+      queue,
+      drivers,
+      ownHost: readOwnHost,
+      displaced: (by) => {
+        log.fatal({ by }, `another fencer runs as ${instance}: this one ends`);
+        process.kill(process.pid, 'SIGTERM');
+      },
+    });
+  }
+
+  onApplicationBootstrap(): Promise<void> {
+    return this.fencer.start();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.fencer.stop();
+  }
+}

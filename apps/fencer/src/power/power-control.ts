@@ -1,0 +1,16 @@
+import type { PowerDevice, PowerVerb } from '#contracts';
+import type { PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
+
+export interface TimedOutcome extends PowerOutcome {
+  /** ms, monotonic, from the call to the command's end. */
+  tookMs: number;
+}
+
+/** Power devices, as whoever fences reaches them. A simulation plays them here. */
+export interface PowerControl {
+  /**
+   * Gives one command to one device. It never throws: what went wrong is the outcome. At the deadline, which is asked
+   * again while the command runs, the command is killed, also where this process is stopped or gone by then.
+   */
+  run(device: PowerDevice, verb: PowerVerb, deadline: PowerDeadline, signal?: AbortSignal): Promise<TimedOutcome>;
+}
