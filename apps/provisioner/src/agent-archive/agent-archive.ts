@@ -1,11 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createGzip } from 'node:zlib';
-import { MusterError } from '#contracts';
+import { systemClock, systemRandom } from '#bus';
+import { MusterError, type Clock, type Random } from '#contracts';
 import { agentFiles } from './agent-files.js';
 import { contentOf, tar, type ArchiveFile } from './tar.js';
 
@@ -28,7 +29,11 @@ const KEPT_MS = 86_400_000;
  * The archive of this version's agent in `folder`, packed only where it is not there yet. `runtime`: the Node that goes
  * with it. @throws CONFIG_INVALID
  */
-export async function agentArchive(folder: string, runtime = process.execPath): Promise<AgentArchive> {
+export async function agentArchive(
+  folder: string,
+  runtime = process.execPath,
+  o: { clock: Clock; random: Random } = { clock: systemClock, random: systemRandom },
+): Promise<AgentArchive> {
   refuseShared(runtime);
   const files = agentFiles(PROJECT, runtime);
   const version = await versionOf(files);
@@ -36,8 +41,8 @@ export async function agentArchive(folder: string, runtime = process.execPath): 
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const sum = `${file}.sha256`;
   if (!existsSync(file) || !existsSync(sum)) {
-    await pack(files, version, file);
-    await removeOlder(folder, basename(file));
+    await pack(files, version, file, o.random);
+    await removeOlder(folder, basename(file), o.clock.wallMs());
   }
   return { file, version, sha256: await readFile(sum, 'utf8') };
 }
@@ -63,8 +68,8 @@ async function versionOf(files: readonly ArchiveFile[]): Promise<string> {
 }
 
 /** Aside, then renamed: several provisioners may share the folder, and one of them may end in the middle. */
-async function pack(files: readonly ArchiveFile[], version: string, file: string): Promise<void> {
-  const aside = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.new`;
+async function pack(files: readonly ArchiveFile[], version: string, file: string, random: Random): Promise<void> {
+  const aside = `${file}.${process.pid}-${random.hex(4)}.new`;
   const hash = createHash('sha256');
   const hashed = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
@@ -85,10 +90,10 @@ async function pack(files: readonly ArchiveFile[], version: string, file: string
   }
 }
 
-async function removeOlder(folder: string, kept: string): Promise<void> {
+async function removeOlder(folder: string, kept: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith('muster-agent-') || name.startsWith(kept)) continue;
     const path = join(folder, name);
-    if (Date.now() - (await stat(path)).mtimeMs > KEPT_MS) await rm(path, { force: true });
+    if (nowMs - (await stat(path)).mtimeMs > KEPT_MS) await rm(path, { force: true });
   }
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runGuarded, type GuardResult } from '#bus';
-import type { NodeResult } from '#contracts';
+import type { Clock, NodeResult } from '#contracts';
 import type { AnsibleConfig } from '#service';
 import { factsOf, nodeResults, type RunEnd, type Step } from './ansible-events.js';
 import { changedKey, knownHostsText, learnedKeys, type HostKeys } from './host-keys.js';
@@ -73,7 +73,7 @@ const folderOf = (step: Step, config: AnsibleConfig): string =>
  * One playbook on the nodes of a job, under the guard: it dies with the lease, also when this process is stopped.
  * @throws COMMAND_FAILED where Ansible cannot be started at all
  */
-export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> {
+export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promise<AnsibleOutcome> {
   const folder = await RunFolder.create();
   try {
     const inventory = await folder.write('inventory.yml', o.inventory);
@@ -82,7 +82,7 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
     const events = await folder.write('events', '');
     const knownHosts = await folder.write('known_hosts', knownHostsText(o.hostKeys.values()));
     const env = environment(o, folder, { events, knownHosts });
-    const hardEnd = process.hrtime.bigint() + BigInt(o.limitMs) * 1_000_000n;
+    const hardEnd = o.clock.monotonicNs() + BigInt(o.limitMs) * 1_000_000n;
     const deadline = (): bigint => {
       const lease = o.leaseUntil();
       return lease < hardEnd ? lease : hardEnd;
@@ -101,13 +101,13 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
         tail.line(line);
       },
     });
-    const extending = setInterval(() => run.extend(deadline()), EXTEND_MS);
-    const following = o.onEvents === undefined ? undefined : new LineTail(events, o.onEvents);
+    const extending = o.clock.every(EXTEND_MS, () => run.extend(deadline()));
+    const following = o.onEvents === undefined ? undefined : new LineTail(o.clock, events, o.onEvents);
     let done: GuardResult;
     try {
       done = await run.done;
     } finally {
-      clearInterval(extending);
+      extending.cancel();
       await following?.close();
     }
     const end: RunEnd = { exitCode: done.exitCode, tail: done.exitCode === 0 ? '' : tail.text };
@@ -115,7 +115,7 @@ export async function runAnsible(o: AnsibleRunOptions): Promise<AnsibleOutcome> 
       end.ended = 'cancelled';
       if (typeof o.signal.reason === 'string') end.why = o.signal.reason;
     } else if (done.timedOut || done.refused || done.killed)
-      end.ended = process.hrtime.bigint() >= hardEnd ? 'time-limit' : 'lease-lost';
+      end.ended = o.clock.monotonicNs() >= hardEnd ? 'time-limit' : 'lease-lost';
     const lines = await linesOf(events);
     return {
       results: withChangedKeys(nodeResults(o.step, o.nodes, lines, end), o),

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { MusterError } from '#contracts';
+import { MusterError, type Clock, type Timer } from '#contracts';
 
 /** Between two looks at what was appended, ms. */
 const LOOK_MS = 500;
@@ -12,26 +12,27 @@ export class LineTail {
   private rest = '';
   private looking: Promise<void> | undefined;
   private failure: unknown;
-  private readonly timer: NodeJS.Timeout;
+  private readonly timer: Timer;
   private readonly decoder = new TextDecoder();
 
   constructor(
+    clock: Clock,
     private readonly path: string,
     private readonly onLines: (lines: string[]) => void,
   ) {
-    this.timer = setInterval(() => {
+    this.timer = clock.every(LOOK_MS, () => {
       this.looking ??= this.look()
         .catch((error: unknown) => {
-          clearInterval(this.timer);
+          this.timer.cancel();
           this.failure = error;
         })
         .finally(() => (this.looking = undefined));
-    }, LOOK_MS);
+    });
   }
 
   /** @throws what kept it from reading */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.timer.cancel();
     await this.looking;
     await this.file?.close();
     if (this.failure !== undefined) throw MusterError.from(this.failure);

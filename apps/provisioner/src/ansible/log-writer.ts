@@ -1,4 +1,5 @@
 import { MAX_LINE } from '#bus/streams/line-splitter.js';
+import type { Clock, Timer } from '#contracts';
 
 /** A batch goes out at this many characters … */
 const BATCH_CHARS = 64 * 1024;
@@ -12,10 +13,11 @@ const BATCH_MS = 50;
 export class LogWriter {
   private pending: string[] = [];
   private size = 0;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
   private sending: Promise<void> = Promise.resolve();
 
   constructor(
+    private readonly clock: Clock,
     private readonly append: (text: string) => Promise<void>,
     private readonly mask: (text: string) => string,
     private readonly onLost: (error: unknown) => void,
@@ -27,7 +29,7 @@ export class LogWriter {
     this.pending.push(piece);
     this.size += piece.length;
     if (this.size >= BATCH_CHARS) this.send();
-    else this.timer ??= setTimeout(() => this.send(), BATCH_MS);
+    else this.timer ??= this.clock.after(BATCH_MS, () => this.send());
   }
 
   /** Resolves when everything has been written, or was told to be lost. */
@@ -37,7 +39,7 @@ export class LogWriter {
   }
 
   private send(): void {
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     this.timer = undefined;
     if (this.pending.length === 0) return;
     const text = this.pending.join('');

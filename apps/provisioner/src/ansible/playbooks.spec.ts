@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus';
 import { freePort } from '#bus/testing/free-port.js';
 import { defaultHostGroups, type NodeResult, type RecoverTask } from '#contracts';
 import { AnsibleConfig } from '#service';
@@ -83,6 +84,7 @@ async function run(
   );
   log = '';
   const { results } = await runAnsible({
+    clock: systemClock,
     step,
     config: ansible,
     nodes: ['n1'],

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus';
 import { defaultHostGroups } from '#contracts';
 import { AnsibleConfig } from '#service';
 import { stepFiles } from '../jobs/job-plan.js';
@@ -67,6 +68,7 @@ async function run(pins: Record<string, string[] | undefined>): Promise<AnsibleO
     { step: 'cleanup', nodes: names, run: 'r1' },
   );
   return runAnsible({
+    clock: systemClock,
     step: 'cleanup',
     config,
     nodes: names,

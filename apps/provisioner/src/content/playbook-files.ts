@@ -4,6 +4,7 @@ import { MusterError, type JobKind } from '#contracts';
 import type { AnsibleConfig } from '#service';
 import { ownPlaybooks, playbookOf } from '../ansible/ansible-run.js';
 import type { Step } from '../ansible/ansible-events.js';
+import type { AnsibleHost } from '../ansible/ansible-host.js';
 
 /** Playbooks of the configured folder that a job may come to need, also for what must follow a failure. */
 const needs: Record<JobKind, Step[]> = {
@@ -32,8 +33,16 @@ export function missingContent(config: AnsibleConfig, steps: readonly Step[]): s
  * Before a job begins: whatever it may need is there, so that it does not stop half way.
  * @throws CONFIG_INVALID
  */
-export function checkContent(config: AnsibleConfig, kind: JobKind, worker: string): void {
-  const missing = missingContent(kind === 'discover' ? { ...config, playbooks: ownPlaybooks } : config, needs[kind]);
+export function checkContent(
+  host: Pick<AnsibleHost, 'missingContent'>,
+  config: AnsibleConfig,
+  kind: JobKind,
+  worker: string,
+): void {
+  const missing = host.missingContent(
+    kind === 'discover' ? { ...config, playbooks: ownPlaybooks } : config,
+    needs[kind],
+  );
   if (missing === undefined) return;
   throw new MusterError(
     'CONFIG_INVALID',

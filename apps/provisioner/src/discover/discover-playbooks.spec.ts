@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { credentialsFile, readCredentials } from '#bus';
+import { credentialsFile, readCredentials, systemClock } from '#bus';
 import { freePort } from '#bus/testing/free-port.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { defaultHostGroups, type NodeResult } from '#contracts';
@@ -77,6 +77,7 @@ async function run(step: Step, install?: PreparedInstall): Promise<{ result: Nod
   );
   log = '';
   const { results, facts } = await runAnsible({
+    clock: systemClock,
     step,
     config: ansible,
     nodes: ['address-0'],

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Bus } from '#bus';
 import type { JobRecord, NodeRecord } from '#contracts';
 import type { ServiceConfig } from '#service';
-import { agentArchive, type AgentArchive } from '../agent-archive/agent-archive.js';
+import type { AgentArchive } from '../agent-archive/agent-archive.js';
+import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { prepareInstall, type PreparedInstall } from './prepare-install.js';
 
 /** A discover job between its two playbooks: what the hosts have said of themselves, and what follows from it. */
@@ -10,7 +11,14 @@ export class Discovery {
   private facts: ReadonlyMap<string, unknown> = new Map();
   private archive: Promise<AgentArchive> | undefined;
 
-  constructor(private readonly o: { bus: Bus; config: ServiceConfig; job: JobRecord }) {}
+  constructor(
+    private readonly o: {
+      bus: Bus;
+      config: Pick<ServiceConfig, 'agents' | 'cluster' | 'dataDir' | 'nats'>;
+      job: JobRecord;
+      ansible: Pick<AnsibleHost, 'agentArchive'>;
+    },
+  ) {}
 
   /** The archive is packed while the hosts are looked at. */
   begin(): void {
@@ -32,7 +40,7 @@ export class Discovery {
 
   private packed(): Promise<AgentArchive> {
     const { agents, dataDir } = this.o.config;
-    this.archive ??= agentArchive(join(dataDir, 'agent-archive'), agents.runtime);
+    this.archive ??= this.o.ansible.agentArchive(join(dataDir, 'agent-archive'), agents.runtime);
     return this.archive;
   }
 }

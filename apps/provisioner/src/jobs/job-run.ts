@@ -1,7 +1,15 @@
 import type { Bus, Lease } from '#bus';
-import { MusterError, type JobRecord, type NodeRecord, type NodeResult, type RecoverTask } from '#contracts';
+import {
+  MusterError,
+  type JobRecord,
+  type NodeRecord,
+  type NodeResult,
+  type RecoverTask,
+  type Timer,
+} from '#contracts';
 import type { ServiceConfig } from '#service';
 import type { Step } from '../ansible/ansible-events.js';
+import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { Discovery } from '../discover/discovery.js';
 import { withNodes } from '../discover/prepare-install.js';
 import { runVariables } from './job-plan.js';
@@ -10,9 +18,13 @@ import { nextStep, type StepDone } from './pipeline.js';
 import { PlaybookRunner } from './playbook-runner.js';
 import { askStarts, type StartAnswers } from './start-permission.js';
 
+/** What carrying jobs out asks of a service's configuration. */
+export type JobRunConfig = Pick<ServiceConfig, 'ansible' | 'agents' | 'cluster' | 'dataDir' | 'nats'>;
+
 export interface JobRunOptions {
   bus: Bus;
-  config: ServiceConfig;
+  config: JobRunConfig;
+  ansible: AnsibleHost;
   claim: JobClaim;
   /** As claimed. */
   job: JobRecord;
@@ -65,16 +77,16 @@ export class JobRun {
     try {
       await this.carryOut();
     } finally {
-      clearTimeout(timer);
+      timer?.cancel();
     }
   }
 
   /** By this process's own clock: of a job that was taken over counts what was seen of it. */
-  private limitTime(timeoutMs: number | undefined, ranMs: number): NodeJS.Timeout | undefined {
+  private limitTime(timeoutMs: number | undefined, ranMs: number): Timer | undefined {
     if (timeoutMs === undefined) return undefined;
     const late = `timed out after ${timeoutMs / 1_000} s`;
     if (ranMs >= timeoutMs) this.end(late, late);
-    return setTimeout(() => this.end(late, late), Math.max(0, timeoutMs - ranMs));
+    return this.o.bus.clock.after(Math.max(0, timeoutMs - ranMs), () => this.end(late, late));
   }
 
   private end(why: string, message: string): void {
@@ -159,7 +171,8 @@ export class JobRun {
   }
 
   private permitted(tasks: RecoverTask[], node: string): Promise<StartAnswers> {
-    return askStarts(tasks, node, (q) => this.o.bus.call('inventory.workloads.mayStart', q));
+    const { bus } = this.o;
+    return askStarts(tasks, node, (q) => bus.call('inventory.workloads.mayStart', q), bus.clock);
   }
 
   private async finish(
@@ -172,7 +185,7 @@ export class JobRun {
     const results = withHostKeys(outcome, this.playbooks.learned);
     const ended = await claim.write((job) => {
       const { progress: _over, ...rest } = job;
-      const next: JobRecord = { ...rest, status, error, results, endedAt: Date.now() };
+      const next: JobRecord = { ...rest, status, error, results, endedAt: bus.clock.wallMs() };
       // Nothing was begun, by no worker: inventory puts the nodes back to where they were.
       if (!worked && claim.generation === 1) delete next.startedAt;
       return next;

@@ -49,7 +49,7 @@ export async function claimJob(
     status: 'Running',
     worker,
     generation: entry.value.generation + 1,
-    startedAt: entry.value.startedAt ?? Date.now(),
+    startedAt: entry.value.startedAt ?? bus.clock.wallMs(),
   };
   try {
     await jobs.update(seen.id, job, entry.revision);
@@ -68,7 +68,7 @@ export async function refuseJob(bus: Bus, id: string, error: string): Promise<Jo
       ...current.value,
       status: 'Errored',
       error,
-      endedAt: Date.now(),
+      endedAt: bus.clock.wallMs(),
       generation: current.value.generation + 1,
     };
   });

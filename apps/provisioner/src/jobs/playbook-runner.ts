@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Bus, Lease } from '#bus';
 import {
   completeSettings,
@@ -13,7 +12,7 @@ import {
 } from '#contracts';
 import { effectiveAnsible, type ServiceConfig } from '#service';
 import type { RunEnd, Step } from '../ansible/ansible-events.js';
-import { runAnsible } from '../ansible/ansible-run.js';
+import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { isInFile } from '../ansible/host-keys.js';
 import { LogWriter } from '../ansible/log-writer.js';
 import { RunProgress } from '../ansible/run-progress.js';
@@ -26,7 +25,8 @@ import { ProgressWriter } from './progress-writer.js';
 
 export interface PlaybookRunnerOptions {
   bus: Bus;
-  config: ServiceConfig;
+  config: Pick<ServiceConfig, 'ansible'>;
+  ansible: AnsibleHost;
   claim: JobClaim;
   /** As claimed. */
   job: JobRecord;
@@ -73,11 +73,12 @@ export class PlaybookRunner {
     cancellable: boolean,
     more: { recover?: RecoverTask[]; install?: PreparedInstall } = {},
   ): Promise<PlaybookOutcome> {
-    const { bus, config, claim, job, lease, stop } = this.o;
+    const { bus, config, ansible, claim, job, lease, stop } = this.o;
     const plan = await this.plan(nodes);
     const run = `${job.id}.${claim.generation}.${this.runs++}`;
     const files = stepFiles(plan, { step, nodes, run, ...more });
     const log = new LogWriter(
+      bus.clock,
       (text) => bus.appendLog(job.id, text),
       files.mask,
       (error) => bus.log.warn({ job: job.id, reason: MusterError.from(error).message }, 'lines of a job log are lost'),
@@ -90,7 +91,7 @@ export class PlaybookRunner {
     if (step !== 'recover') await told;
     const progress = this.progressOf(step, files);
     try {
-      const outcome = await runAnsible({
+      const outcome = await ansible.run({
         step,
         config: effectiveAnsible(config.ansible, plan.settings.ansible),
         nodes: [...files.hosts.values()],
@@ -131,7 +132,7 @@ export class PlaybookRunner {
 
   /** Targets are read anew, also where the view is good: an address may have changed with the very return at hand. */
   async plan(targets: readonly string[]): Promise<PlanInput> {
-    const { bus, config, job } = this.o;
+    const { bus, config, ansible, job } = this.o;
     const bucket = bus.bucket<NodeRecord>('nodes');
     const seen = this.o.nodes() ?? (await bucket.list()).map((e) => e.value);
     const byName = new Map(seen.map((n) => [n.name, n]));
@@ -150,18 +151,18 @@ export class PlaybookRunner {
       settings,
       ansible: config.ansible,
       learned: this.learned,
-      inFile: knownNames(config.ansible.knownHosts),
+      inFile: knownNames(ansible, config.ansible.knownHosts),
     };
   }
 
   /** A job keeps to them until its end: what was begun with one set of playbooks is not cleaned up with another. */
   private async firstSettings(): Promise<ClusterSettings> {
-    const { bus, config, job, claim } = this.o;
+    const { bus, config, ansible, job, claim } = this.o;
     const stored = await bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
     if (stored === undefined)
       throw new MusterError('CONFIG_INVALID', 'the cluster has no settings yet: does inventory run?');
     const settings = completeSettings(stored.value);
-    checkContent(effectiveAnsible(config.ansible, settings.ansible), job.kind, claim.worker);
+    checkContent(ansible, effectiveAnsible(config.ansible, settings.ansible), job.kind, claim.worker);
     return settings;
   }
 
@@ -173,6 +174,7 @@ export class PlaybookRunner {
     const { bus, claim, job } = this.o;
     const seen = new RunProgress();
     const writer = new ProgressWriter(
+      bus.clock,
       files.hosts.size,
       (progress) => claim.write((now) => ({ ...now, progress })),
       (error) => {
@@ -197,17 +199,9 @@ export class PlaybookRunner {
   }
 }
 
-function knownNames(file: string | undefined): (alias: string) => boolean {
-  if (file === undefined) return () => false;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (cause) {
-    // Not there yet: it says nothing of anybody.
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return () => false;
-    throw new MusterError('CONFIG_INVALID', `ansible.knownHosts ${file} cannot be read`, {}, { cause });
-  }
-  return (alias) => isInFile(text, alias);
+function knownNames(ansible: AnsibleHost, file: string | undefined): (alias: string) => boolean {
+  const text = file === undefined ? undefined : ansible.knownHosts(file);
+  return text === undefined ? () => false : (alias) => isInFile(text, alias);
 }
 
 /** Whatever comes from the nodes, or from Ansible's own words about them. */

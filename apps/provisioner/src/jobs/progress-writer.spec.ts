@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { systemClock } from '#bus';
 import { MusterError, type NodeProgress } from '#contracts';
 import { RunProgress } from '../ansible/run-progress.js';
 import { ProgressWriter, writePeriod } from './progress-writer.js';
@@ -21,7 +22,7 @@ describe('the progress of a job', () => {
       written.push(p);
       return answer();
     };
-    sut = new ProgressWriter(1, write, (e) => errors.push(e));
+    sut = new ProgressWriter(systemClock, 1, write, (e) => errors.push(e));
   });
   afterEach(async () => {
     await sut.stop();

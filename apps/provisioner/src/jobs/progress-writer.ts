@@ -1,4 +1,4 @@
-import { MusterError, type NodeProgress } from '#contracts';
+import { MusterError, type Clock, type NodeProgress, type Timer } from '#contracts';
 
 /** At most once a second … */
 const PERIOD_MS = 1_000;
@@ -16,14 +16,15 @@ export class ProgressWriter {
   private latest: Record<string, NodeProgress> = {};
   private written = '{}';
   private writing: Promise<void> | undefined;
-  private readonly timer: NodeJS.Timeout;
+  private readonly timer: Timer;
 
   constructor(
+    clock: Clock,
     nodes: number,
     private readonly write: (progress: Record<string, NodeProgress>) => Promise<unknown>,
     private readonly onError: (error: MusterError) => void,
   ) {
-    this.timer = setInterval(() => this.tick(), writePeriod(nodes));
+    this.timer = clock.every(writePeriod(nodes), () => this.tick());
   }
 
   set(progress: Record<string, NodeProgress>): void {
@@ -34,7 +35,7 @@ export class ProgressWriter {
 
   /** No further write begins; the one under way has ended. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    this.timer.cancel();
     await this.writing;
   }
 

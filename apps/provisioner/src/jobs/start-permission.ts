@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { MusterError, type RecoverTask } from '#contracts';
+import { MusterError, type Clock, type RecoverTask } from '#contracts';
 
 export interface StartAnswers {
   allowed: RecoverTask[];
@@ -16,7 +15,12 @@ const PAUSE_MS = 500;
  * May these still be started (or stopped) on the node? Asked right before: the registry may have moved on since the job was
  * written. No answer is no: a start is retried by whoever owes it, two copies cannot be taken back.
  */
-export async function askStarts(tasks: readonly RecoverTask[], node: string, ask: Ask): Promise<StartAnswers> {
+export async function askStarts(
+  tasks: readonly RecoverTask[],
+  node: string,
+  ask: Ask,
+  clock: Clock,
+): Promise<StartAnswers> {
   const answers: StartAnswers = { allowed: [], refused: [] };
   await Promise.all(
     tasks.map(async (task) => {
@@ -27,7 +31,7 @@ export async function askStarts(tasks: readonly RecoverTask[], node: string, ask
           ? { allowed: false, reason: `the recovery driver ${driver} is not carried out by this provisioner` }
           : task.stop === true
             ? { allowed: true, reason: '' }
-            : await askPatiently({ workload, node, generation }, ask);
+            : await askPatiently({ workload, node, generation }, ask, clock);
       if (answer.allowed) answers.allowed.push(task);
       else answers.refused.push({ workload, reason: answer.reason });
     }),
@@ -37,7 +41,11 @@ export async function askStarts(tasks: readonly RecoverTask[], node: string, ask
   return answers;
 }
 
-async function askPatiently(q: Parameters<Ask>[0], ask: Ask): Promise<{ allowed: boolean; reason: string }> {
+async function askPatiently(
+  q: Parameters<Ask>[0],
+  ask: Ask,
+  clock: Clock,
+): Promise<{ allowed: boolean; reason: string }> {
   for (let tries = 1; ; tries++) {
     try {
       return await ask(q);
@@ -46,7 +54,7 @@ async function askPatiently(q: Parameters<Ask>[0], ask: Ask): Promise<{ allowed:
       const passing = ['NO_RESPONDER', 'TIMEOUT', 'BUS_UNAVAILABLE', 'NOT_LEADER'].includes(failure.code);
       if (!passing || tries >= TRIES)
         return { allowed: false, reason: `inventory did not say that it may start: ${failure.message}` };
-      await pause(PAUSE_MS);
+      await clock.sleep(PAUSE_MS);
     }
   }
 }
