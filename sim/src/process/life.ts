@@ -1,0 +1,67 @@
+import type { VirtualClock } from '../time/virtual-clock.js';
+import type { CrashPoints } from './crash-points.js';
+
+/**
+ * One run of a process, from its start to its end. Everything that it does to the world goes through {@link call} or
+ * {@link act}; once it is over nothing that it does has an effect, and nothing that it waits for ever comes.
+ */
+export class Life {
+  private readonly endings: (() => void)[] = [];
+  private ended = false;
+
+  constructor(
+    readonly process: string,
+    readonly clock: VirtualClock,
+    private readonly points: CrashPoints,
+  ) {}
+
+  get over(): boolean {
+    return this.ended;
+  }
+
+  /** Called when it ends, at once. Those that are called in the order of their coming. */
+  onEnd(fn: () => void): void {
+    if (this.ended) fn();
+    else this.endings.push(fn);
+  }
+
+  /** kill -9: its timers are gone, its promises never settle, its connections break. */
+  end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.clock.end();
+    for (const fn of this.endings) fn();
+  }
+
+  /** A call of a port that is answered. */
+  call<T>(what: string, effect: () => Promise<T>): Promise<T> {
+    if (this.ended || this.diesAt(what, 'before')) return never<T>();
+    return new Promise<T>((resolve, reject) => {
+      effect().then(
+        (answer) => this.answered(what, () => resolve(answer)),
+        (error: unknown) => this.answered(what, () => reject(error as Error)),
+      );
+    });
+  }
+
+  /** A call of a port that is not answered. What it returns counts for nothing where the process has ended. */
+  act(what: string, effect: () => void): void {
+    if (this.ended || this.diesAt(what, 'before')) return;
+    effect();
+    this.diesAt(what, 'after');
+  }
+
+  private answered(what: string, settle: () => void): void {
+    if (this.ended || this.diesAt(what, 'after')) return;
+    settle();
+  }
+
+  private diesAt(what: string, moment: 'before' | 'after'): boolean {
+    if (!this.points.reach(this.process, what, moment)) return false;
+    this.end();
+    return true;
+  }
+}
+
+/** The promise of somebody who is dead. */
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
