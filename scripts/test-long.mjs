@@ -11,8 +11,9 @@ import { parseArgs } from 'node:util';
 import { folder } from './setup/run.mjs';
 import { node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
 
-/** Of detection in virtual time. */
+/** Of detection, and of the hands, in virtual time. */
 const HISTORIES = 100_000;
+const HANDS_HISTORIES = 2_000;
 /** How much more of each than in `npm test`: what only computes, and what waits for real processes. */
 const PROPERTIES_FACTOR = 20;
 const HISTORIES_FACTOR = 5;
@@ -31,7 +32,11 @@ const parts = {
     title: `random histories on a real nats-server, ${HISTORIES_FACTOR} times as long as in npm test`,
     run: (seed) => random(onRealServer, seed, HISTORIES_FACTOR),
   },
-  'sim-detect': { title: `${HISTORIES} histories of detection in virtual time`, run: simulation },
+  'sim-detect': { title: `${HISTORIES} histories of detection in virtual time`, run: detection },
+  'sim-hands': {
+    title: `${HANDS_HISTORIES} histories of fencers and provisioners in virtual time, and each named one with a crash at every point`,
+    run: hands,
+  },
   scenarios: { title: 'the long scenarios in the lab', run: () => longScenarios(scenario) },
 };
 
@@ -60,14 +65,26 @@ function random(fits, seed, factor) {
 
 const onRealServer = (text) => /startTestNats|RunningInventory|GatewayUnderTest|ServedFleet/.test(text);
 
-async function simulation(seed) {
-  const args = ['detect', '--histories', String(HISTORIES), '--seed', seed, '--json'];
-  const { code, text } = await node([join('dist', 'sim', 'src', 'run-sim.js'), ...args], { read: true });
-  const last = text.trim().split('\n').at(-1) ?? '';
+async function detection(seed) {
+  const { good, said } = await simulation('detect', '--histories', String(HISTORIES), '--seed', seed);
   // Commit and seed are those of the whole run.
-  const { commit: _c, seed: _s, ...result } = last.startsWith('{') ? JSON.parse(last) : { said: last };
-  const good = code === 0 && result.violations?.length === 0;
+  const { commit: _c, seed: _s, ...result } = said;
   return { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: 0, result };
+}
+
+async function hands(seed) {
+  const random = await simulation('hands', '--histories', String(HANDS_HISTORIES), '--seed', seed);
+  const sweeps = await simulation('hands', '--sweep', 'all');
+  const passed = [random, sweeps].filter((s) => s.good).length;
+  return { passed, failed: 2 - passed, skipped: 0, result: { random: random.said, sweeps: sweeps.said } };
+}
+
+/** Its last line, and whether it broke no rule. */
+async function simulation(...args) {
+  const { code, text } = await node([join('dist', 'sim', 'src', 'run-sim.js'), ...args, '--json'], { read: true });
+  const last = text.trim().split('\n').at(-1) ?? '';
+  const said = last.startsWith('{') ? JSON.parse(last) : { said: last };
+  return { good: code === 0 && said.violations?.length === 0, said };
 }
 
 async function longScenarios(wanted = ['long']) {

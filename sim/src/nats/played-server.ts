@@ -17,6 +17,8 @@ export interface PlayedServerOptions {
   /** What is younger may be lost by a restart, ms; 0: nothing is, as with `sync_interval: always`. @default 120000 */
   syncMs?: number;
   faults?: PlayedFaults;
+  /** Told of each message that a stream has taken, for who judges. */
+  stored?: (stream: string, subject: string, payload: Uint8Array | string, seq: number) => void;
 }
 
 export interface RestartOptions {
@@ -101,7 +103,7 @@ export class PlayedServer {
 
   constructor(
     readonly time: VirtualTime,
-    o: PlayedServerOptions = {},
+    private readonly o: PlayedServerOptions = {},
   ) {
     this.info = o.info ?? { version: '2.15.1', connectUrls: [] };
     this.faults = o.faults ?? new PlayedFaults();
@@ -220,6 +222,7 @@ export class PlayedServer {
     if (!stream || this.streamsAway) throw noResponder(subject);
     const appended = stream.append(subject, payload, o, this.nowMs);
     if ('seq' in appended && !appended.duplicate) {
+      this.o.stored?.(stream.config.name, subject, payload, appended.seq);
       for (const session of this.sessions.get(stream.config.name) ?? []) session.stored();
       for (const durable of this.durables.get(stream.config.name)?.values() ?? []) durable.serve();
     }

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { RealHandles } from '../time/real-handles.js';
+import { drawHands } from './hands-history.js';
+import { namedHistories } from './named-histories.js';
+import { playHistory, playRandom, sweep } from './play-hands.js';
+
+/** Of the crash points of each named history in `npm test`; all of them are swept by `npm run test:long`. */
+const EVERY = 37;
+
+const optionsOf = (name: string) => {
+  const bounds = namedHistories[name]?.bounds;
+  return { ...(bounds && { bounds }) };
+};
+
+describe.each(Object.entries(namedHistories).filter(([, n]) => !n.knownRed))('the history %s', (_name, named) => {
+  it('breaks no rule, whichever of its calls is the last of its process', async () => {
+    const { violations } = await sweep(named, { every: EVERY });
+    expect(violations).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(namedHistories).filter(([, n]) => n.knownRed))('the history %s', (name, named) => {
+  it(`is known to be red: ${named.shows}`, async () => {
+    const { violations } = await playHistory(named.history, optionsOf(name));
+    expect([...new Set(violations.map((v) => v.rule))]).toEqual(named.knownRed);
+  });
+});
+
+describe('random histories of the hands', () => {
+  it('break no rule', async () => {
+    const { violations, probes } = await playRandom(80, 1);
+    expect(violations).toEqual([]);
+    expect(probes['fenced: read-back']).toBeGreaterThan(20);
+    expect(probes['a job was taken over']).toBeGreaterThan(5);
+  });
+
+  it('are the same each time, and leave nothing of the real world behind', async () => {
+    const handles = new RealHandles();
+    const one = await playHistory(drawHands(3, 1));
+    handles.assertNone('history 1 of seed 3');
+    const again = await playHistory(drawHands(3, 1));
+    expect(again).toEqual(one);
+    expect((await playHistory(drawHands(3, 2))).hash).not.toBe(one.hash);
+  });
+});

@@ -1,0 +1,162 @@
+import { quietHistory, type HandsHistory } from './hands-history.js';
+import type { HandsBounds, HandsRule } from './hands-oracle.js';
+
+/** A history with a name, to be swept: played again with a crash at each point in turn. */
+export interface NamedHistory {
+  history: HandsHistory;
+  /** What it shows, in a sentence. */
+  shows: string;
+  /** What is promised beyond today's bounds. */
+  bounds?: Partial<HandsBounds>;
+  /** A fault that is known and not mended: these rules are broken in it. Absent: none may be. */
+  knownRed?: HandsRule[];
+}
+
+const SEED = 7;
+
+/** By the name under which `--sweep` and the specs find them. */
+export const namedHistories: Record<string, NamedHistory> = {
+  'death-off': {
+    shows: 'a machine dies, is powered off and read back as off, and is powered on again',
+    history: quietHistory('death-off', SEED, {
+      events: [{ kind: 'death', at: 8_000, node: 'n-1' }],
+      quietFrom: 20_000,
+    }),
+  },
+  'off-lost': {
+    shows: 'a BMC does what it is told and never says so; what counts is what is read once it answers again',
+    history: quietHistory('off-lost', SEED + 1, {
+      events: [
+        { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'mute' },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 25_000,
+    }),
+  },
+  'leader-lost': {
+    shows: 'the leader stands still in the middle of a fencing, another finishes it, the first one wakes',
+    history: quietHistory('leader-lost', SEED + 2, {
+      events: [
+        { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'slow' },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        { kind: 'pause', at: 12_500, process: 'the leader', forMs: 11_000 },
+        { kind: 'pause', at: 25_000, process: 'the leader', forMs: 11_000 },
+        { kind: 'bmc', at: 30_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 40_000,
+    }),
+  },
+  'off-held-up': {
+    shows: 'the leader stands still while its off opens a session; the guard ends it before another leads',
+    history: quietHistory('off-held-up', SEED + 9, {
+      events: [
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        {
+          kind: 'after',
+          at: 0,
+          what: 'leave',
+          node: 'n-1',
+          inMs: 5,
+          then: { kind: 'bmc', at: 0, node: 'n-1', mood: 'well', sessionMs: 5_850 },
+        },
+        {
+          kind: 'after',
+          at: 0,
+          what: 'intent',
+          node: 'n-1',
+          inMs: 100,
+          then: { kind: 'pause', at: 0, process: 'the leader', forMs: 12_000 },
+        },
+        { kind: 'bmc', at: 25_500, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 40_000,
+    }),
+  },
+  'job-taken-over': {
+    shows: 'a worker dies in the middle of a job, another takes it over, one stands still and wakes',
+    history: quietHistory('job-taken-over', SEED + 3, {
+      events: [
+        { kind: 'job', at: 6_000, job: 'maintenance', nodes: 1 },
+        { kind: 'job', at: 6_100, job: 'commission', nodes: 2 },
+        { kind: 'crash', at: 8_000, process: 'provisioner-1' },
+        { kind: 'pause', at: 17_000, process: 'provisioner-2', forMs: 9_000 },
+      ],
+      quietFrom: 30_000,
+    }),
+  },
+  'stale-leave': {
+    shows:
+      'a machine lives again right after inventory agreed to its power-off; the BMC is slow to be read, the conductor away',
+    bounds: { staleLeaveMs: 1_000 },
+    knownRed: ['living-off'],
+    history: quietHistory('stale-leave', SEED + 4, {
+      events: [
+        { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'well', takesMs: 1_700 },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        { kind: 'after', at: 0, what: 'leave', node: 'n-1', inMs: 50, then: { kind: 'reboot', at: 0, node: 'n-1' } },
+        { kind: 'no-conductor', at: 11_950, forMs: 8_000 },
+        { kind: 'bmc', at: 25_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 30_000,
+    }),
+  },
+  'off-after-pause': {
+    shows: 'fencing is paused while a refused off waits to be repeated',
+    knownRed: ['off-after-pause'],
+    history: quietHistory('off-after-pause', SEED + 5, {
+      events: [
+        { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'refusing' },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        {
+          kind: 'after',
+          at: 0,
+          what: 'leave',
+          node: 'n-1',
+          inMs: 700,
+          then: { kind: 'fencing-pause', at: 0, forMs: 15_000 },
+        },
+        { kind: 'bmc', at: 40_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 50_000,
+    }),
+  },
+  'off-before-the-on-lands': {
+    shows: 'a machine is ordered on, and off again before its BMC has done the first',
+    knownRed: ['proof-undone'],
+    history: quietHistory('off-before-the-on-lands', SEED + 6, {
+      events: [
+        { kind: 'bmc', at: 6_000, node: 'n-1', mood: 'lagging' },
+        { kind: 'unplugged', at: 7_000, node: 'n-1', forMs: 1_000_000 },
+        { kind: 'order-on', at: 7_500, node: 'n-1' },
+        { kind: 'order-off', at: 8_000, node: 'n-1' },
+        { kind: 'bmc', at: 30_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 31_000,
+    }),
+  },
+  'leader-cannot-fork': {
+    shows: 'the leader cannot start a process, and a healthy fencer stands by',
+    bounds: { settledMs: 30_000 },
+    knownRed: ['fencing-stuck'],
+    history: quietHistory('leader-cannot-fork', SEED + 7, {
+      events: [
+        { kind: 'no-fork', at: 6_000, process: 'the leader', forMs: 1_000_000 },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+      ],
+      quietFrom: 12_000,
+    }),
+  },
+  'leader-without-driver': {
+    shows: 'the leader has lost its driver, and a healthy fencer stands by',
+    bounds: { settledMs: 30_000 },
+    knownRed: ['fencing-stuck'],
+    history: quietHistory('leader-without-driver', SEED + 8, {
+      events: [
+        { kind: 'no-drivers', at: 6_000, process: 'the leader', forMs: 1_000_000 },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+      ],
+      quietFrom: 12_000,
+    }),
+  },
+};

@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { CrashPoints, nobodyCrashes } from '../process/crash-points.js';
+import { Life } from '../process/life.js';
+import { VirtualClock } from '../time/virtual-clock.js';
+import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
+import { runUnderGuard, type GuardEnd } from './played-guard.js';
+
+const ns = (ms: number): bigint => BigInt(ms * NS_PER_MS);
+
+class Guarded {
+  readonly time = new VirtualTime();
+  readonly life = new Life('parent', new VirtualClock(this.time, { name: 'parent' }), new CrashPoints(nobodyCrashes));
+  readonly signal = new AbortController();
+  begun = false;
+  ended: { how: GuardEnd; atMs: number } | undefined;
+
+  run(untilNs: () => bigint, takesMs: number, orphanMs = 0): void {
+    void runUnderGuard(this.time, this.life, {
+      name: 'command',
+      untilNs,
+      signal: this.signal.signal,
+      startMs: 10,
+      orphanMs,
+      begin: (exit) => {
+        this.begun = true;
+        this.time.schedule(takesMs * NS_PER_MS, 'work', exit);
+      },
+    }).then((how) => (this.ended = { how, atMs: this.time.nowMs }));
+  }
+}
+
+describe('the played guard', () => {
+  it('does not begin a command whose deadline has passed', async () => {
+    const sut = new Guarded();
+    await sut.time.advance(100);
+    sut.run(() => ns(100), 5);
+    await sut.time.advance(100);
+    expect(sut.ended?.how).toBe('refused');
+    expect(sut.begun).toBe(false);
+  });
+
+  it('kills at the deadline, which the parent moves while it runs', async () => {
+    const sut = new Guarded();
+    sut.run(() => ns(Math.min(3_000, sut.time.nowMs + 1_000)), 60_000);
+    await sut.time.advance(10_000);
+    expect(sut.ended?.how).toBe('deadline');
+    expect(sut.ended?.atMs).toBeCloseTo(3_001, 0);
+  });
+
+  it('kills at the last deadline that it was told, where the parent is stopped', async () => {
+    const sut = new Guarded();
+    sut.run(() => ns(sut.time.nowMs + 1_000), 60_000);
+    await sut.time.advance(700);
+    sut.life.clock.pause();
+    await sut.time.advance(5_000);
+    sut.life.clock.resume();
+    await sut.time.advance(10);
+    expect(sut.ended?.how).toBe('deadline');
+  });
+
+  it('tells a dead parent nothing', async () => {
+    const sut = new Guarded();
+    sut.run(() => ns(2_000), 500, 10_000);
+    await sut.time.advance(100);
+    sut.life.end();
+    await sut.time.advance(5_000);
+    expect(sut.begun).toBe(true);
+    expect(sut.ended).toBeUndefined();
+  });
+
+  it('kills by the signal', async () => {
+    const sut = new Guarded();
+    sut.run(() => ns(60_000), 50_000);
+    await sut.time.advance(100);
+    sut.signal.abort();
+    await sut.time.advance(10);
+    expect(sut.ended?.how).toBe('killed');
+  });
+});

@@ -1,0 +1,83 @@
+import { MusterError } from '#contracts';
+import { crashAt } from '../process/crash-points.js';
+import { progressOf, say, usageError, whole, type SimValues } from '../sim-options.js';
+import { drawHands } from './hands-history.js';
+import type { HandsOptions } from './hands-world.js';
+import { namedHistories, type NamedHistory } from './named-histories.js';
+import { playHistory, playRandom, sweep, type HandsSummary } from './play-hands.js';
+
+/** Violations that are told in full. */
+const TOLD = 20;
+
+/** `sim -- hands`: @returns the exit code */
+export async function runHands(values: SimValues): Promise<number> {
+  if (values.nodes !== undefined) throw usageError();
+  if (values.replay !== undefined) return replay(values);
+  const summary = await (values.sweep === undefined ? random(values) : sweepAll(values));
+  if (values.json === true) say(JSON.stringify(summary));
+  else tell(summary);
+  return summary.violations.length === 0 ? 0 : 1;
+}
+
+function random(values: SimValues): Promise<HandsSummary> {
+  const histories = Math.max(1, whole(values.histories, 200));
+  const progress = progressOf(histories);
+  return playRandom(histories, whole(values.seed, 1), { progress: (done, _of, found) => progress(done, found) });
+}
+
+async function sweepAll(values: SimValues): Promise<HandsSummary> {
+  if (values.seed !== undefined || values.histories !== undefined) throw usageError();
+  const every = Math.max(1, whole(values.every, 1));
+  // A history in which a known fault shows is no ground for a sweep: it is red without a crash.
+  const names =
+    values.sweep === 'all' ? Object.keys(namedHistories).filter((n) => !namedHistories[n]?.knownRed) : [values.sweep];
+  const total: HandsSummary = { histories: 0, seed: 0, violations: [], probes: {}, hash: '' };
+  for (const name of names) {
+    const one = await sweep(namedOf(name), {
+      every,
+      progress: (done, of, found) => {
+        if (done % 100 === 0) process.stderr.write(`  ${name}: ${done} of ${of}, ${found} violations\n`);
+      },
+    });
+    total.histories += one.histories;
+    total.violations.push(...one.violations.map((v) => ({ ...v, what: `${name}: ${v.what}` })));
+    for (const [probe, times] of Object.entries(one.probes)) total.probes[probe] = (total.probes[probe] ?? 0) + times;
+    total.hash += one.hash;
+  }
+  return total;
+}
+
+async function replay(values: SimValues): Promise<number> {
+  const told = (ms: number, line: string): void => say(`${ms.toFixed(0).padStart(7)}  ${line}`);
+  const named = values.sweep === undefined ? undefined : namedOf(values.sweep);
+  const history = named?.history ?? drawHands(whole(values.seed, 1), whole(values.replay, 0));
+  const crash: HandsOptions =
+    named === undefined || values.replay === 'none'
+      ? {}
+      : {
+          plan: crashAt(whole(values.replay, 0)),
+          reached: (p) => {
+            if (p.index === Number(values.replay)) say(`         ${p.process} dies ${p.moment} ${p.call}`);
+          },
+        };
+  const { violations } = await playHistory(history, { ...crash, ...(named?.bounds && { bounds: named.bounds }), told });
+  for (const v of violations) say(`${String(v.time).padStart(7)}  VIOLATION ${v.rule}: ${v.what}`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+function namedOf(name: string | undefined): NamedHistory {
+  const named = namedHistories[name ?? ''];
+  if (named === undefined)
+    throw new MusterError(
+      'BAD_REQUEST',
+      `no history ${name}; there are all, ${Object.keys(namedHistories).join(', ')}`,
+    );
+  return named;
+}
+
+function tell(s: HandsSummary): void {
+  say(`${s.histories} histories of seed ${s.seed}, hash ${s.hash}`);
+  for (const [probe, times] of Object.entries(s.probes)) say(`  ${String(times).padStart(6)}  ${probe}`);
+  for (const v of s.violations.slice(0, TOLD)) say(`history ${v.history} at ${v.time} ms, ${v.rule}: ${v.what}`);
+  say(`${s.violations.length} violations`);
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { MusterError } from '#contracts';
+
+export const USAGE = `usage: npm run sim -- detect [--histories N] [--seed S] [--nodes N|LEAST-MOST] [--replay I] [--json]
+       npm run sim -- hands [--histories N] [--seed S] [--replay I] [--sweep NAME|all] [--every N] [--json]
+  npm run sim -- detect --histories 10000 --seed 1 --json   the last line is {histories, seed, commit, violations, coverage}
+  npm run sim -- detect --seed 1 --replay INDEX             the story of one history
+  npm run sim -- hands --histories 2000 --seed 1 --json     the last line is {histories, seed, violations, probes, hash}
+  npm run sim -- hands --sweep death-off                    a named history, with a crash at each call of a port in turn
+  npm run sim -- hands --sweep death-off --replay POINT     the story of one of them; without a crash: --replay none`;
+
+/** The options of both simulations, as they were typed. */
+export interface SimValues {
+  histories?: string | undefined;
+  seed?: string | undefined;
+  nodes?: string | undefined;
+  replay?: string | undefined;
+  sweep?: string | undefined;
+  every?: string | undefined;
+  json?: boolean | undefined;
+}
+
+export const usageError = (): MusterError => new MusterError('BAD_REQUEST', USAGE);
+
+/** @throws BAD_REQUEST where it is no whole number */
+export function whole(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (!/^\d+$/.test(text)) throw usageError();
+  return Number(text);
+}
+
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** How far it is, some twenty times over a run, on stderr. */
+export function progressOf(histories: number): (done: number, found: number) => void {
+  const began = performance.now();
+  const every = Math.max(1, Math.floor(histories / 20));
+  return (done, found) => {
+    if (done % every !== 0) return;
+    const seconds = Math.round((performance.now() - began) / 1000);
+    process.stderr.write(`  ${done} of ${histories}, ${found} violations, ${seconds} s\n`);
+  };
+}
+
+/** Of the sources, for the record; `-dirty` where they differ from it. */
+export function commit(): string {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    return `${git('rev-parse', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '-dirty'}`;
+  } catch {
+    return 'unknown';
+  }
+}
