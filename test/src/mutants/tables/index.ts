@@ -1,0 +1,42 @@
+import type { AreaMutant, Mutant } from '../mutant.js';
+import { admit } from './admit.js';
+import { agent } from './detect/agent.js';
+import { contracts } from './detect/contracts.js';
+import { detector } from './detect/detector.js';
+import { links } from './detect/links.js';
+import { observers } from './detect/observers.js';
+import { verdicts } from './detect/verdicts.js';
+import { fence } from './fence.js';
+import { keys } from './keys.js';
+import { lease } from './lease.js';
+import { recover } from './recover.js';
+import { returns } from './return.js';
+
+/** Area → its safety lines. A line that guards one of the "never"s has its mutant: a test that cannot fail is a defect. */
+const tables: Record<string, readonly Mutant[]> = {
+  admit,
+  detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts],
+  fence,
+  keys,
+  lease,
+  recover,
+  return: returns,
+};
+
+/** How many an area has at least. It is raised with each mutant that comes, and never lowered. */
+export const FLOORS: Record<string, number> = {
+  admit: 42,
+  detect: 137,
+  fence: 23,
+  keys: 11,
+  lease: 0,
+  recover: 18,
+  return: 0,
+};
+
+export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>
+  list.map((m) => ({ area, ...m })),
+);
+
+/** Those that `npm run sim -- NAME --json` plays. */
+export const SIMS: readonly string[] = ['detect', 'hands'];

@@ -1,0 +1,2 @@
+import type { Mutant } from '../mutant.js';
+export const lease: readonly Mutant[] = [];

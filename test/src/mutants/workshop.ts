@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { GREEN, simOutcome, type Outcome } from './outcome.js';
+
+const PARTS = ['apps', 'libs', 'lab', 'sim', 'playbooks', 'package.json', 'jest.config.js', 'tsconfig.json'];
+/** Of one spec or one simulation: it ends what hangs. */
+const LONGEST_MS = 300_000;
+/** A simulation is asked for so many histories, the few first: most that is broken shows soon. */
+const HISTORIES = [20, 200, 1000] as const;
+const SEED = 1;
+
+interface JestReport {
+  numTotalTests: number;
+  numFailedTests: number;
+  numRuntimeErrorTestSuites: number;
+  testResults: readonly { assertionResults: readonly { fullName: string; status: string }[] }[];
+}
+
+/** A copy of the tree in which one file at a time is broken. */
+export class Workshop {
+  private readonly copy = mkdtempSync(join(tmpdir(), 'muster-mutants-'));
+  /** The copy has a build of its own: without a simulation it need not. */
+  private built = false;
+  /** Guard → why it says nothing where nothing is broken; undefined: it is green then. */
+  private readonly unbroken = new Map<string, string | undefined>();
+
+  constructor(private readonly folder: string) {
+    for (const part of PARTS) cpSync(join(folder, part), join(this.copy, part), { recursive: true });
+    for (const part of ['node_modules', 'dist']) symlinkSync(join(folder, part), join(this.copy, part));
+  }
+
+  close(): void {
+    rmSync(this.copy, { recursive: true, force: true });
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.copy, file), 'utf8');
+  }
+
+  /** Specs, one after the other until one turns red. */
+  trySpecs(file: string, mutated: string, specs: readonly string[]): Outcome {
+    let outcome: Outcome = { reason: 'no specs ran' };
+    for (const spec of specs) {
+      outcome = this.guarded(spec, () => this.spec(spec), file, mutated);
+      if ('killed' in outcome || outcome.reason !== GREEN) return outcome;
+    }
+    return outcome;
+  }
+
+  /** Simulations of the build in which this file is compiled anew. */
+  trySims(file: string, mutated: string, sims: readonly string[]): Outcome {
+    this.build();
+    let outcome: Outcome = { reason: 'no simulation ran' };
+    for (const sim of sims) {
+      outcome = this.guarded(sim, () => this.sim(sim), file, mutated);
+      if ('killed' in outcome) return outcome;
+    }
+    return outcome;
+  }
+
+  /** A guard that is red although nothing is broken kills nothing. */
+  private guarded(guard: string, run: () => Outcome, file: string, mutated: string): Outcome {
+    if (!this.unbroken.has(guard)) {
+      const outcome = run();
+      const red = 'killed' in outcome ? `${guard} is red although nothing is broken` : outcome.reason;
+      this.unbroken.set(guard, red === GREEN ? undefined : red);
+    }
+    const reason = this.unbroken.get(guard);
+    if (reason !== undefined) return { reason };
+    const text = this.read(file);
+    this.write(file, mutated);
+    try {
+      return run();
+    } finally {
+      this.write(file, text);
+    }
+  }
+
+  private write(file: string, text: string): void {
+    writeFileSync(join(this.copy, file), text);
+    if (this.built) writeFileSync(join(this.copy, 'dist', file.replace(/\.ts$/, '.js')), this.compiled(text));
+  }
+
+  private compiled(text: string): string {
+    const path = join(this.copy, 'tsconfig.json');
+    const { options } = ts.parseJsonConfigFileContent(
+      ts.readConfigFile(path, ts.sys.readFile).config,
+      ts.sys,
+      this.copy,
+    );
+    // `nodenext` asks for the package that the file is in; the result is the same.
+    const compilerOptions = { ...options, module: ts.ModuleKind.ESNext, sourceMap: false };
+    return ts.transpileModule(text, { compilerOptions }).outputText;
+  }
+
+  private build(): void {
+    if (this.built) return;
+    unlinkSync(join(this.copy, 'dist'));
+    cpSync(join(this.folder, 'dist'), join(this.copy, 'dist'), { recursive: true });
+    this.built = true;
+  }
+
+  private node(args: readonly string[]): { stdout: string; stderr: string } {
+    const options = { cwd: this.copy, encoding: 'utf8', timeout: LONGEST_MS, maxBuffer: 1 << 28 } as const;
+    const { stdout, stderr } = spawnSync(process.execPath, args, options);
+    return { stdout, stderr };
+  }
+
+  private spec(spec: string): Outcome {
+    const file = join(this.copy, 'report.json');
+    rmSync(file, { force: true });
+    const jest = join(this.folder, 'node_modules', 'jest', 'bin', 'jest.js');
+    // What a broken line leaves open must not hold the runner. No --bail: with it Jest may go before it has written its report.
+    const ends = ['--forceExit', '--json', `--outputFile=${file}`];
+    this.node(['--experimental-vm-modules', '--no-warnings', jest, ...ends, '--runTestsByPath', spec]);
+    if (!existsSync(file)) return { reason: 'the runner ended without a report' };
+    const report = JSON.parse(readFileSync(file, 'utf8')) as JestReport;
+    if (report.numTotalTests === 0 || report.numRuntimeErrorTestSuites > 0) return { reason: 'no specs ran' };
+    if (report.numFailedTests === 0) return { reason: GREEN };
+    const tests = report.testResults.flatMap((r) => r.assertionResults);
+    return { killed: { spec, test: tests.find((t) => t.status === 'failed')?.fullName ?? '' } };
+  }
+
+  private sim(name: string): Outcome {
+    const program = join('dist', 'sim', 'src', 'run-sim.js');
+    let outcome: Outcome = { reason: GREEN };
+    for (const histories of HISTORIES) {
+      const args = [name, '--histories', String(histories), '--seed', String(SEED), '--json'];
+      outcome = simOutcome(name, SEED, this.node([program, ...args]));
+      if ('killed' in outcome || outcome.reason !== GREEN) return outcome;
+    }
+    return outcome;
+  }
+}

@@ -1,0 +1,113 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { MusterError } from '#contracts';
+import { checkMutants } from './mutants/check.js';
+import type { AreaMutant } from './mutants/mutant.js';
+import { mutate } from './mutants/mutate.js';
+import type { Kill, Outcome } from './mutants/outcome.js';
+import { Source } from './mutants/source.js';
+import { FLOORS, mutants, SIMS } from './mutants/tables/index.js';
+import { Workshop } from './mutants/workshop.js';
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+const areas = [...new Set(mutants.map((m) => m.area))];
+
+const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT] [--share I/N] [--sims] [--json] [--check]
+  ${areas.map((a) => `${a} (${mutants.filter((m) => m.area === a).length})`).join(', ')}; all of them where none is named
+  npm run mutants -- detect    breaks each safety line of detection in turn; \`ok\` says that a spec turned red
+  --only TEXT   those that have this in their name
+  --share I/N   each N-th, from the I-th on: a long area in parts
+  --sims        those that name a simulation, tried by it alone
+  --json        the last line is {mutants: [{area, name, killedBy, histories?}], passed, failed}
+  --check       breaks nothing: each must be found in the code, and no area may have fewer than it had`;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function sharing(text: string | undefined): (index: number) => boolean {
+  if (text === undefined) return () => true;
+  const [, first, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (first === undefined || of === undefined || first < 1 || first > of) throw new MusterError('BAD_REQUEST', USAGE);
+  return (index) => index % of === first - 1;
+}
+
+function chosen(named: readonly string[], o: { only?: string; share?: string; sims?: boolean }): AreaMutant[] {
+  const unknown = named.filter((a) => !areas.includes(a));
+  if (unknown.length > 0)
+    throw new MusterError('BAD_REQUEST', `no area ${unknown.join(', ')}; there are ${areas.join(', ')}`);
+  const isMine = sharing(o.share);
+  return mutants
+    .filter((m) => named.length === 0 || named.includes(m.area))
+    .filter((m) => o.only === undefined || m.name.includes(o.only))
+    .filter((m) => o.sims !== true || m.sims !== undefined)
+    .filter((_m, i) => isMine(i));
+}
+
+function outcomeOf(workshop: Workshop, m: AreaMutant, simsOnly: boolean): Outcome {
+  const mutated = mutate(new Source(workshop.read(m.file)), m);
+  if ('problem' in mutated) return { reason: `${m.file}: ${mutated.problem}` };
+  const { specs = [], sims = [] } = m;
+  if (simsOnly || specs.length === 0) return workshop.trySims(m.file, mutated.ok, sims);
+  const outcome = workshop.trySpecs(m.file, mutated.ok, specs);
+  return 'killed' in outcome || sims.length === 0 ? outcome : workshop.trySims(m.file, mutated.ok, sims);
+}
+
+const told = (kill: Kill): { killedBy: string; histories?: number } =>
+  'sim' in kill
+    ? { killedBy: `sim ${kill.sim} --seed ${kill.seed}`, histories: kill.histories }
+    : { killedBy: `${kill.spec} › ${kill.test}` };
+
+function check(): number {
+  const problems = checkMutants({ folder, mutants, floors: FLOORS, sims: SIMS });
+  for (const problem of problems) process.stderr.write(`mutants: ${problem}\n`);
+  return problems.length === 0 ? 0 : 1;
+}
+
+function main(args: string[]): number {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      only: { type: 'string' },
+      share: { type: 'string' },
+      sims: { type: 'boolean' },
+      json: { type: 'boolean' },
+      check: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) {
+    say(USAGE);
+    return 0;
+  }
+  if (values.check) return check();
+  const wanted = chosen(positionals, values);
+  const workshop = new Workshop(folder);
+  process.on('exit', () => workshop.close());
+  process.on('SIGINT', () => process.exit(130));
+  process.on('SIGTERM', () => process.exit(143));
+  const results: { area: string; name: string; killedBy: string | null; histories?: number; reason?: string }[] = [];
+  for (const m of wanted) {
+    const outcome = outcomeOf(workshop, m, values.sims === true);
+    const { area, name } = m;
+    if ('killed' in outcome) {
+      const kill = told(outcome.killed);
+      results.push({ area, name, ...kill });
+      say(`ok   ${area.padEnd(8)} ${name}${kill.histories === undefined ? '' : `: history ${kill.histories}`}`);
+    } else {
+      results.push({ area, name, killedBy: null, reason: outcome.reason });
+      say(`FAIL ${area.padEnd(8)} ${name}: ${outcome.reason}`);
+    }
+  }
+  const passed = results.filter((r) => r.killedBy !== null).length;
+  const failed = results.length - passed;
+  say(values.json ? JSON.stringify({ mutants: results, passed, failed }) : `${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+try {
+  process.exitCode = main(process.argv.slice(2));
+} catch (e) {
+  process.stderr.write(`mutants: ${e instanceof Error ? e.message : String(e)}\n`);
+  process.exitCode = 2;
+}
