@@ -7,7 +7,7 @@ export default {
   testEnvironment: 'node',
   globalSetup: '<rootDir>/libs/bus/src/testing/choose-nats.mjs',
   setupFiles: ['<rootDir>/libs/contracts/src/testing/properties.setup.ts'],
-  roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/lab', '<rootDir>/bench', '<rootDir>/sim'],
+  roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/lab', '<rootDir>/bench', '<rootDir>/sim', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   // Those run by `npm run test:long`, with jest.long.config.js.
   testPathIgnorePatterns: ['/node_modules/', '\\.long\\.spec\\.ts$'],

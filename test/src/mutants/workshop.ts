@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { GREEN, simOutcome, type Outcome } from './outcome.js';
 
-const PARTS = ['apps', 'libs', 'lab', 'sim', 'playbooks', 'package.json', 'jest.config.js', 'tsconfig.json'];
+const PARTS = ['apps', 'libs', 'lab', 'sim', 'test', 'playbooks', 'package.json', 'jest.config.js', 'tsconfig.json'];
 /** Of one spec or one simulation: it ends what hangs. */
 const LONGEST_MS = 300_000;
 /** A simulation is asked for so many histories, the few first: most that is broken shows soon. */
@@ -87,7 +87,7 @@ export class Workshop {
   private compiled(text: string): string {
     const path = join(this.copy, 'tsconfig.json');
     const { options } = ts.parseJsonConfigFileContent(
-      ts.readConfigFile(path, ts.sys.readFile).config,
+      ts.readConfigFile(path, (name) => readFileSync(name, 'utf8')).config,
       ts.sys,
       this.copy,
     );

@@ -29,9 +29,9 @@ export const FLOORS: Record<string, number> = {
   detect: 137,
   fence: 23,
   keys: 11,
-  lease: 0,
+  lease: 19,
   recover: 18,
-  return: 0,
+  return: 33,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

@@ -1,2 +1,254 @@
 import type { Mutant } from '../mutant.js';
-export const returns: readonly Mutant[] = [];
+
+const SETTLED = ['apps/inventory/src/jobs/settle.spec.ts'];
+const STEP = ['apps/inventory/src/returns/return-step.spec.ts'];
+const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
+const APPLIED = ['apps/inventory/src/nodes/verdict-application.spec.ts'];
+const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
+
+/** Who was away serves again only after a check that passed, and nobody is set up under what still runs there. */
+export const returns: readonly Mutant[] = [
+  {
+    name: 'a check that found drift is passed',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: { replace: 'bad.length > 0', with: 'bad.length < 0' },
+    specs: SETTLED,
+  },
+  {
+    name: 'the effective configuration is not compared with the one that was provisioned last',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: { replace: 'node.provisioned.checksum !== check.checksum', with: 'false' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a check that could not be carried out is passed',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: {
+      replace: "{ outcome: 'unknown', why: result.message ?? `${result.step} ended without findings` }",
+      with: "{ outcome: 'pass', why: '' }",
+    },
+    specs: SETTLED,
+  },
+  {
+    name: 'a check that failed without a finding is passed',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: { negate: '!result.ok' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a node is cleaned up under its workloads',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: 'f.workloads.length > 0', with: 'false' },
+    specs: SETTLED,
+  },
+  {
+    name: 'drift is set up again although an operator is to be asked',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: "f.onReturn === 'ask'", with: 'false' },
+    specs: SETTLED,
+  },
+  {
+    name: 'drift is set up again where it is only to be checked',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: "f.onReturn === 'check-only'", with: 'false' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a check answers for a return that came after it',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { drop: 'if (newerReturn(node, job)) return { node, events }' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a check that cannot be carried out is tried for ever',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: 'tries >= MOST_FAILED_TRIES', with: 'false' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a re-setup that failed takes the node back',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleResetup',
+    operation: { set: 'ok', to: 'true' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a re-setup answers for a return that came under it',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleResetup',
+    operation: { operand: 'newer' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a check that was called off counts as one that was carried out',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settle',
+    operation: {
+      replace: 'wasCalledOff(job) ? settleUnbegun(done, job) : settleCheck(node, done, job, result, f)',
+      with: 'settleCheck(node, done, job, result, f)',
+    },
+    specs: SETTLED,
+  },
+  {
+    name: 'host keys that are pinned are replaced by those of a job',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'withHostKeys',
+    operation: { operand: '(node.sshHostKeys?.length ?? 0) > 0' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a node that comes back again and again is not held',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: {
+      drop: "if (v.returns > v.flaps) return { do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` }",
+    },
+    specs: STEP,
+  },
+  {
+    name: 'a node is set up that a power-off may still reach',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { operand: 'v.quarantined' },
+    specs: STEP,
+  },
+  {
+    name: 'a node is checked while its incident is under way',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { drop: "if (v.incident !== undefined && !quiet.includes(v.incident)) return { do: 'wait' }" },
+    specs: STEP,
+  },
+  {
+    name: 'a return that an operator is asked about goes on by itself',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { operand: 'p.held !== undefined' },
+    specs: STEP,
+  },
+  {
+    name: 'a node is checked that a job or a claim holds',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { operand: 'v.reserved' },
+    specs: STEP,
+  },
+  {
+    name: 'a check that could not be carried out is repeated at once',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { operand: 'v.waitMs > 0' },
+    specs: STEP,
+  },
+  {
+    name: 'a node that counts as off is checked',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'isReachable',
+    operation: { operand: 'n.confirmedOff !== undefined' },
+    specs: STEP,
+  },
+  {
+    name: 'a node is checked to which ssh has no way',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'isReachable',
+    operation: { operand: '!v.networks.includes(MANAGEMENT)' },
+    specs: STEP,
+  },
+  {
+    name: 'a node in which the check found drift is checked for ever',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { replace: "p.next === 'resetup' ? 'resetup' : 'check'", with: "'check'" },
+    specs: STEP,
+  },
+  {
+    name: 'a return that nobody saw stays unseen',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'isUnseenReturn',
+    operation: { replace: 'n.maintenance !== undefined', with: 'false' },
+    specs: STEP,
+  },
+  {
+    name: 'what was decided by an older record of the node begins all the same',
+    file: 'apps/inventory/src/returns/return.reconciler.ts',
+    symbol: 'ReturnReconciler.start',
+    operation: { row: 'needs: (now) => returnStep(now, this.look(now, c.now)).do === kind' },
+    specs: RECONCILED,
+  },
+  {
+    name: 'a reboot is not noticed',
+    file: 'apps/inventory/src/returns/return.ts',
+    symbol: 'reasonOf',
+    operation: {
+      drop: "if (v.bootId !== undefined && n.bootId !== undefined && v.bootId !== n.bootId) return 'rebooted'",
+    },
+    specs: APPLIED,
+  },
+  {
+    name: 'a node that was powered off serves again without a check',
+    file: 'apps/inventory/src/returns/return.ts',
+    symbol: 'reasonOf',
+    operation: { drop: "if (n.confirmedOff !== undefined) return 'rebooted'" },
+    specs: APPLIED,
+  },
+  {
+    name: 'a node that was gone serves again without a check',
+    file: 'apps/inventory/src/returns/return.ts',
+    symbol: 'reasonOf',
+    operation: { drop: "if (n.state === 'Disappeared') return 'disappeared'" },
+    specs: APPLIED,
+  },
+  {
+    name: 'a cut of unknown length counts as a short one',
+    file: 'apps/inventory/src/returns/return.ts',
+    symbol: 'reasonOf',
+    operation: { operand: 'f.degradedForMs === undefined' },
+    specs: APPLIED,
+  },
+  {
+    name: 'one more return ends an operator’s hold for flapping',
+    file: 'apps/inventory/src/returns/return.ts',
+    symbol: 'returnOf',
+    operation: { drop: 'if (n.pendingReturn?.held?.startsWith(FLAPPING)) return undefined' },
+    specs: APPLIED,
+  },
+  {
+    name: 'an absence that is told twice begins its check anew',
+    file: 'apps/inventory/src/returns/return.ts',
+    symbol: 'returnOf',
+    operation: { drop: "if (n.pendingReturn && reason !== 'rebooted') return undefined" },
+    specs: APPLIED,
+  },
+  {
+    name: 'an echo of the boot that was ended says that the node is on',
+    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    symbol: 'applyVerdict',
+    operation: {
+      drop: 'if (alive && off !== undefined && (v.bootId === undefined || v.bootId === off.bootId)) return withVerdict(n, v)',
+    },
+    specs: APPLIED,
+  },
+  {
+    name: 'a verdict that was overtaken is applied',
+    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    symbol: 'applyVerdict',
+    operation: { operand: '!isNewerVerdict(v, n.verdict)' },
+    specs: APPLIED,
+  },
+  {
+    name: 'a node whose check has not passed is in service',
+    file: 'apps/inventory/src/nodes/in-service.ts',
+    symbol: 'outReasons',
+    operation: { drop: "if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn))" },
+    specs: SERVING,
+  },
+];
