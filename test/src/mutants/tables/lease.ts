@@ -134,7 +134,7 @@ export const lease: readonly Mutant[] = [
     name: 'it is not judged at its use whether the lease is still held',
     file: 'libs/bus/src/lease/lease.ts',
     symbol: 'Lease.held',
-    operation: { replace: 'isHeld(this.state, clock())', with: 'this.announced !== undefined' },
+    operation: { replace: 'isHeld(this.state, this.nowNs)', with: 'this.announced !== undefined' },
     specs: REAL,
   },
   {
