@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StreamConfig } from '@nats-io/jetstream';
+import { MusterError } from '#contracts';
 import type { MessageLog, PulledMessage, ReadMessage, ReadSession, ReadStart } from '#bus/ports/message-log.js';
 import type { WireStatus } from '#bus/ports/wire.js';
 import type { ContractClient, ContractWorld } from './contract/contract-world.js';
@@ -13,7 +14,8 @@ import { realWorld } from './contract/real-world.js';
  */
 const newer = newerNats();
 const worlds: [name: string, open: () => Promise<ContractWorld>][] = [
-  ['the played nats-server', () => Promise.resolve(playedWorld())],
+  ['the played nats-server, as 2.9', () => Promise.resolve(playedWorld('2.9.10'))],
+  ['the played nats-server, as 2.15', () => Promise.resolve(playedWorld('2.15.1'))],
   ['the nats-server that specs run against', () => realWorld()],
 ];
 if ('program' in newer) worlds.push(['a newer nats-server', () => realWorld(newer.program)]);
@@ -51,6 +53,12 @@ describe.each(worlds)('%s', (_name, open) => {
     for (const client of [a, b]) await world.run(client.wire.close());
   });
 
+  /** What comes of a known id that expects what no longer holds. Servers between these two may do either. */
+  const again = (seq: number) => {
+    if (world.version.startsWith('2.9.')) return [{ seq, duplicate: true }];
+    const refused = { conflict: true };
+    return world.version === '2.15.1' ? [refused] : [{ seq, duplicate: true }, refused];
+  };
   const run = <T>(work: Promise<T>): Promise<T> => world.run(work);
   const bucket = (o: Partial<StreamConfig> = {}): Promise<StreamConfig> =>
     run(
@@ -233,12 +241,21 @@ describe.each(worlds)('%s', (_name, open) => {
   });
 
   describe('an id', () => {
-    it('makes a second one the first, whatever it expects', async () => {
+    it('makes a second one the first, whatever its subject', async () => {
       await bucket();
       await put('k', 'one', { id: 'same', expect: 0 });
       await put('k', 'two', { expect: 1 });
-      expect(await put('k', 'never', { id: 'same', expect: 0 })).toEqual({ seq: 1, duplicate: true });
       expect(await put('other', 'never', { id: 'same' })).toEqual({ seq: 1, duplicate: true });
+      expect(await put('k', 'never', { id: 'same', expect: 2 })).toEqual({ seq: 1, duplicate: true });
+      expect(await run(log.info(box))).toMatchObject({ messages: 1, lastSeq: 2 });
+    });
+
+    it('never stores a second one that expects what no longer holds, which 2.15 calls a conflict and 2.9 a duplicate', async () => {
+      await bucket();
+      await put('k', 'one', { id: 'same', expect: 0 });
+      expect(again(1)).toContainEqual(await put('k', 'one', { id: 'same', expect: 0 }));
+      await put('k', 'two', { expect: 1 });
+      expect(again(1)).toContainEqual(await put('k', 'one', { id: 'same', expect: 0 }));
       expect(await run(log.info(box))).toMatchObject({ messages: 1, lastSeq: 2 });
     });
 
@@ -263,7 +280,7 @@ describe.each(worlds)('%s', (_name, open) => {
         code: 'TIMEOUT',
       });
       await a.heal();
-      expect(await put('k', 'one', { id: 'lost', expect: 0 })).toEqual({ seq: 1, duplicate: true });
+      expect(again(1)).toContainEqual(await put('k', 'one', { id: 'lost', expect: 0 }));
       expect((await run(log.last(box, `${box}.k`)))?.headers['Nats-Msg-Id']).toBe('lost');
     });
 
@@ -619,7 +636,8 @@ describe.each(worlds)('%s', (_name, open) => {
       await expect(pull()).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
       await a.heal();
       await world.advance(800);
-      expect(brief(await pull(1000))).toBe('1/2');
+      // It may have gone out to who had gone, which counts.
+      expect(brief(await pull(2000))).toMatch(/^1\/[23]$/);
       expect(m?.deliveries).toBe(1);
     });
 
@@ -633,9 +651,10 @@ describe.each(worlds)('%s', (_name, open) => {
       await expect(run(waiting)).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
     });
 
-    it('answers nobody who asks one that is not there', async () => {
-      const failure = await run(log.pull(box, 'none', { waitMs: 200 }).then(String, (e: unknown) => e));
-      expect(failure).toMatchObject({ code: 'TIMEOUT' });
+    it('that is not there hands out nothing: 2.9 says nothing at all, 2.15 that nobody is there', async () => {
+      const failure = await run(log.pull(box, 'none', { waitMs: 200 }).catch((e: unknown) => e));
+      const codes = world.version.startsWith('2.9.') ? ['TIMEOUT'] : ['BUS_UNAVAILABLE'];
+      expect(codes).toContain(failure instanceof MusterError ? failure.code : failure);
     });
   });
 
@@ -726,7 +745,7 @@ describe.each(worlds)('%s', (_name, open) => {
       a.cut();
       await expect(run(writing)).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE' });
       await a.heal();
-      expect(await put('k', 'one', { id: 'broken', expect: 0 })).toEqual({ seq: 1, duplicate: true });
+      expect(again(1)).toContainEqual(await put('k', 'one', { id: 'broken', expect: 0 }));
     });
 
     it('is over for who closed it', async () => {

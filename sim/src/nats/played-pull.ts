@@ -54,8 +54,12 @@ export function pullOne(
     client.addPull(request);
     if (server.faults.fate(client.name, what) === 'lost') return;
     client.tell(what, () => {
-      // A consumer that is not there is answered with silence.
-      server.findDurable(stream, durable)?.pull(request);
+      const consumer = server.findDurable(stream, durable);
+      if (!consumer) {
+        if (server.version !== '2.9.10') request.refuse('503 No Responders');
+        return;
+      }
+      consumer.pull(request);
       server.time.schedule(o.waitMs * NS_PER_MS, `${what} over`, () => {
         if (!request.open) return;
         request.open = false;

@@ -9,9 +9,18 @@ import { PlayedFaults } from './played-faults.js';
 import { PlayedStream } from './played-stream.js';
 import { isLiteral, matcher } from './subject-match.js';
 
+/**
+ * Servers differ, and the contract spec says where:
+ * - a message with a known id whose expectation no longer holds is a duplicate for 2.9, and a conflict for 2.15;
+ * - who asks a durable consumer that is not there hears nothing from 2.9, and is refused at once by 2.15.
+ */
+export type PlayedVersion = '2.9.10' | '2.15.1';
+
 export interface PlayedServerOptions {
-  /** @default version 2.15.1, single */
-  info?: ServerInfo;
+  /** @default 2.15.1 */
+  version?: PlayedVersion;
+  /** A cluster's servers say so, and leases then live longer. @default single */
+  cluster?: string;
   /** Its wall clock when the world began. @default 2026-01-01 */
   wallMs?: number;
   /** What is younger may be lost by a restart, ms; 0: nothing is, as with `sync_interval: always`. @default 120000 */
@@ -86,6 +95,7 @@ const DEFAULTS: Omit<StreamConfig, 'name' | 'subjects'> = {
  * Not played: messages of core NATS that a stream takes in, limits of age, permissions, clusters.
  */
 export class PlayedServer {
+  readonly version: PlayedVersion;
   readonly info: ServerInfo;
   readonly faults: PlayedFaults;
   private readonly wallMs: number;
@@ -105,7 +115,8 @@ export class PlayedServer {
     readonly time: VirtualTime,
     private readonly o: PlayedServerOptions = {},
   ) {
-    this.info = o.info ?? { version: '2.15.1', connectUrls: [] };
+    this.version = o.version ?? '2.15.1';
+    this.info = { version: this.version, connectUrls: [], ...(o.cluster !== undefined && { cluster: o.cluster }) };
     this.faults = o.faults ?? new PlayedFaults();
     this.wallMs = o.wallMs ?? WALL_MS;
     this.syncMs = o.syncMs ?? 120_000;
@@ -189,7 +200,7 @@ export class PlayedServer {
         throw new ApiFailure(10058, 400, 'stream name already in use with a different configuration');
       return there.config;
     }
-    this.streams.set(full.name, new PlayedStream(full, this.syncMs));
+    this.streams.set(full.name, new PlayedStream(full, this.syncMs, this.version === '2.9.10'));
     this.takers.clear();
     return full;
   }

@@ -51,6 +51,8 @@ export class PlayedStream {
     readonly config: StreamConfig,
     /** After which the store is on the disk, ms. 0: always. */
     private readonly syncMs: number,
+    /** A known id is looked at before what the message expects. */
+    private readonly idFirst: boolean,
   ) {
     this.windowMs = config.duplicate_window / 1e6;
     this.perSubject = config.max_msgs_per_subject > 0 ? config.max_msgs_per_subject : Infinity;
@@ -70,13 +72,12 @@ export class PlayedStream {
     return this.takes.some((t) => t(subject));
   }
 
-  /** A second one with the same id is not looked at any further: not even at what it expects. */
   append(subject: string, payload: Uint8Array | string, o: AppendOptions, atMs: number): Appended {
     this.forgetIds(atMs);
     const first = this.ids.get(o.id);
+    const last = this.subjects.get(subject)?.at(-1) ?? 0;
+    if (o.expect !== undefined && o.expect !== last && !(first && this.idFirst)) return { conflict: true };
     if (first) return { seq: first.seq, duplicate: true };
-    const seqs = this.subjects.get(subject);
-    if (o.expect !== undefined && o.expect !== (seqs?.at(-1) ?? 0)) return { conflict: true };
     const headers: Record<string, string> = { 'Nats-Msg-Id': o.id };
     if (o.expect !== undefined) headers['Nats-Expected-Last-Subject-Sequence'] = String(o.expect);
     for (const [name, value] of o.headers ?? []) headers[name] = value;

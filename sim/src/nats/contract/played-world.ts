@@ -2,13 +2,13 @@ import { SeededRandom } from '../../time/seeded-random.js';
 import { VirtualClock } from '../../time/virtual-clock.js';
 import { VirtualTime } from '../../time/virtual-time.js';
 import { clientOf } from '../played-client.js';
-import { PlayedServer } from '../played-server.js';
+import { PlayedServer, type PlayedVersion } from '../played-server.js';
 import type { ContractWorld } from './contract-world.js';
 
-/** The played server. */
-export function playedWorld(): ContractWorld {
+/** The played server, as one of the real ones. */
+export function playedWorld(version: PlayedVersion): ContractWorld {
   const time = new VirtualTime();
-  const server = new PlayedServer(time);
+  const server = new PlayedServer(time, { version });
   const random = new SeededRandom(1);
   const remembered = new Map<string, number>();
   const restart = async (lost: Record<string, number>): Promise<void> => {
@@ -16,7 +16,7 @@ export function playedWorld(): ContractWorld {
     await time.advance(1000);
   };
   return {
-    version: 'played',
+    version,
     client: (name) => {
       const { wire, messages, connection } = clientOf(server, name, new VirtualClock(time, { name }), random);
       return Promise.resolve({
