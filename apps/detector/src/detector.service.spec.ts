@@ -4,6 +4,7 @@ import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { defaultSettings, Subjects, type CurrentVerdictRequest, type Verdict } from '#contracts';
 import { createLogger, ServiceContext } from '#service';
 import { DetectorService } from './detector.service.js';
+import { ownProbeNet } from './probe/own-probe-net.js';
 import { CLUSTER, detectorConfig, register } from './testing/played-fleet.js';
 
 type Answer = (q: CurrentVerdictRequest) => Verdict;
@@ -18,7 +19,8 @@ describe('the detector on the bus', () => {
     bus = await connectBus({ name: 'spec', servers: [nats.url] });
     await register(bus, defaultSettings(CLUSTER), { 'red-1': { management: '127.0.0.1' } });
     const config = detectorConfig(nats);
-    sut = new DetectorService(new ServiceContext(config, bus, createLogger('detector', config), 'detector'));
+    const context = new ServiceContext(config, bus, createLogger('detector', config), 'detector');
+    sut = new DetectorService(context, ownProbeNet(context.clock));
   });
   afterEach(async () => {
     jest.restoreAllMocks();

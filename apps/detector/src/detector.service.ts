@@ -1,17 +1,19 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import {
   BEACON_PERIOD_MS,
   DATAGRAM_KEYS_KEY,
   MusterError,
   Subjects,
   type ClusterSettings,
+  type Clock,
   type CurrentVerdictRequest,
   type DatagramKeySet,
   type NodeRecord,
+  type Timer,
   type Verdict,
 } from '#contracts';
 import { Lease, type Closable, type KvView } from '#bus';
-import { ServiceContext } from '#service';
+import type { ServiceContext } from '#service';
 import { AgentBook } from './conditions/agent-book.js';
 import { ConditionBook } from './conditions/condition-book.js';
 import { FleetView } from './fleet/fleet-view.js';
@@ -21,6 +23,7 @@ import { PollBook, type PollOrder } from './polls/poll-book.js';
 import { Poller } from './polls/poller.js';
 import { FleetKeys } from './probe/fleet-keys.js';
 import { OwnProbes } from './probe/own-probe.js';
+import type { ProbeNet } from './probe/probe-net.js';
 import { readDatagramKeys } from './probe/read-datagram-keys.js';
 import { Witness } from './probe/witness.js';
 import type { News } from './verdicts/assessor.js';
@@ -40,20 +43,20 @@ interface Bench {
 }
 
 /** Connects the monitor to the bus: what it hears, and while this instance holds the lease, what it says. */
-@Injectable()
 export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private readonly reports = new ReportBook();
   private readonly agents = new AgentBook();
-  private readonly polls = new PollBook(Math.random);
+  private readonly polls: PollBook;
   private readonly verdicts = new VerdictLog();
-  private readonly witness = new Witness();
+  private readonly witness: Witness;
+  private readonly clock: Clock;
   private readonly inbox: ReportInbox;
   private readonly poller: Poller;
   private readonly publisher: VerdictPublisher;
   private readonly lease: Lease;
   private readonly closables: Closable[] = [];
   private unsubscribe: (() => void)[] = [];
-  private timers: NodeJS.Timeout[] = [];
+  private timers: Timer[] = [];
   private probes: OwnProbes | undefined;
   private keys: FleetKeys | undefined;
   private bench: Bench | undefined;
@@ -62,8 +65,14 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private settling = false;
   private stopped = false;
 
-  constructor(private readonly context: ServiceContext) {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly net: ProbeNet,
+  ) {
     const { bus, config, log } = context;
+    this.clock = context.clock;
+    this.polls = new PollBook(() => context.random.number());
+    this.witness = new Witness(net);
     this.lease = new Lease(bus, { name: 'detector', holder: config.instance });
     this.inbox = new ReportInbox(this.agents, log);
     this.publisher = new VerdictPublisher(
@@ -87,20 +96,24 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       ask: (q) => bus.call('inventory.agents.keys', q),
       failed: (err) => log.warn({ err }, 'the keys of the datagrams could not be had; asked for again each second'),
     });
-    this.probes = new OwnProbes(
-      config.instance,
-      this.keys,
-      (node) => this.learn([node]),
-      (reason) => log.debug({ reason }, 'own probe'),
-    );
+    this.probes = new OwnProbes({
+      instance: config.instance,
+      keys: this.keys,
+      changed: (node) => this.learn([node]),
+      failed: (reason) => log.debug({ reason }, 'own probe'),
+      clock: this.clock,
+      net: this.net,
+    });
     this.closables.push(bus.subscribe(Subjects.report('*'), (text, subject) => this.hear(text, subject)));
     this.unsubscribe = [
-      bus.onStatus((s) => s === 'connected' && this.bench?.monitor.listenAnew('the bus is back', performance.now())),
+      bus.onStatus(
+        (s) => s === 'connected' && this.bench?.monitor.listenAnew('the bus is back', this.clock.monotonicMs()),
+      ),
       this.lease.on((event, token) => (event === 'acquired' ? this.onAcquired(token) : this.onLost(token))),
     ];
     this.timers = [
-      setInterval(() => setImmediate(() => this.tick(performance.now())), TICK),
-      setInterval(() => this.sendBeacon(performance.now()), BEACON_PERIOD_MS),
+      this.clock.every(TICK, () => this.clock.soon(() => this.tick(this.clock.monotonicMs()))),
+      this.clock.every(BEACON_PERIOD_MS, () => this.sendBeacon(this.clock.monotonicMs())),
     ];
     // The buckets are inventory's to create: the service stands, and listens, before they exist.
     void this.begin(this.probes).catch((e: unknown) => log.error({ err: e }, 'cannot follow the registry'));
@@ -108,7 +121,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
-    for (const timer of this.timers) clearInterval(timer);
+    for (const timer of this.timers) timer.cancel();
     for (const off of this.unsubscribe) off();
     this.probes?.close();
     await this.answering?.close();
@@ -137,19 +150,19 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
         probes,
         witness: () => witness.ok,
         leads: () => lease.held,
-        wall: () => Date.now(),
+        wall: () => this.clock.wallMs(),
         tell: (news) => this.tell(news),
         ask: (orders) => this.poller.send(orders, (targets) => fleet.pollRequest(targets)),
         log,
       },
-      performance.now(),
+      this.clock.monotonicMs(),
     );
     this.bench = { fleet, monitor, conditions: new ConditionBook(fleet, reports, verdicts, agents) };
     lease.start();
   }
 
   private hear(text: string, subject: string): void {
-    const now = performance.now();
+    const now = this.clock.monotonicMs();
     const report = this.inbox.read(text, subject, this.bench?.fleet.targets, now);
     if (!report || !this.bench) return;
     if (this.bench.monitor.hear(report, now)) this.agents.hear(report, now);
@@ -164,7 +177,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   private polled(order: PollOrder, said: unknown): void {
     if (!this.bench) return;
-    this.bench.monitor.polled(order, said, performance.now());
+    this.bench.monitor.polled(order, said, this.clock.monotonicMs());
     this.settleSoon(this.bench.monitor);
   }
 
@@ -172,9 +185,9 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private settleSoon(monitor: Monitor): void {
     if (!monitor.hasNews || this.settling) return;
     this.settling = true;
-    setImmediate(() => {
+    this.clock.soon(() => {
       this.settling = false;
-      if (!this.stopped) monitor.settle(performance.now());
+      if (!this.stopped) monitor.settle(this.clock.monotonicMs());
     });
   }
 
@@ -193,7 +206,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private onAcquired(token: number): void {
-    const now = performance.now();
+    const now = this.clock.monotonicMs();
     this.leadsSince = now;
     this.answering = this.context.bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), (q) =>
       this.current(q),
@@ -219,7 +232,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private current({ node }: CurrentVerdictRequest): Verdict {
     this.lease.check();
     if (!this.bench) throw new MusterError('NOT_LEADER', 'this detector does not yet follow the registry');
-    return this.bench.monitor.current(node, performance.now());
+    return this.bench.monitor.current(node, this.clock.monotonicMs());
   }
 
   private sendBeacon(now: number): void {

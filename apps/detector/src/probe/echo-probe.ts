@@ -1,8 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { DatagramTypes, decodeDatagram, encodeDatagram, isOfTheTarget, peerId } from '#contracts';
+import {
+  DatagramTypes,
+  decodeDatagram,
+  encodeDatagram,
+  isOfTheTarget,
+  peerId,
+  type Clock,
+  type Timer,
+} from '#contracts';
 import type { ProbeKeys } from './fleet-keys.js';
+import type { EchoAnswer, EchoProbes, EchoProbesOptions } from './probe-net.js';
 
 /** A datagram that was given up is waited for so many times as long: an echo that comes late is a sign of life, too. */
 const LATE = 3;
@@ -16,41 +25,34 @@ const BUFFER_BYTES = 4 * 1024 * 1024;
 interface Asked {
   node: string;
   network: string;
-  timer: NodeJS.Timeout;
+  timer: Timer;
   /** By the keys of that moment; where they were not the fleet's, no answer says nothing. */
   provable: boolean;
-}
-
-export interface EchoAnswer {
-  node: string;
-  network: string;
-  echoed: boolean;
 }
 
 /**
  * The monitor's own datagrams to a node's agent. The monitor is on no peer list: it signs as `detector:<instance>`,
  * and agents answer any valid probe that is meant for them.
  */
-export class EchoProbe {
+export class EchoProbe implements EchoProbes {
   private readonly sockets = new Map<'udp4' | 'udp6', Socket>();
   private readonly waiting = new Map<string, Asked>();
-  /** Datagrams that came to the monitor and were not signed by this cluster. */
   forged = 0;
   private readonly id: bigint;
+  private readonly keys: ProbeKeys;
+  private readonly done: (a: EchoAnswer) => void;
+  private readonly failed: (reason: string) => void;
 
   constructor(
-    instance: string,
-    private readonly keys: ProbeKeys,
-    private readonly done: (a: EchoAnswer) => void,
-    private readonly failed: (reason: string) => void,
+    o: EchoProbesOptions,
+    private readonly clock: Clock,
   ) {
-    this.id = peerId(`detector:${instance}`);
+    this.id = peerId(`detector:${o.instance}`);
+    this.keys = o.keys;
+    this.done = o.done;
+    this.failed = o.failed;
   }
 
-  /**
-   * Calls `done` with the echo, or at `limit` ms without one, and then again where it comes late; not at all where we
-   * ourselves could not send, or not prove it.
-   */
   ask(node: string, network: string, index: number, address: string, port: number, limit: number): void {
     const nonce = randomBytes(16);
     const key = nonce.toString('hex');
@@ -67,14 +69,14 @@ export class EchoProbe {
       },
       this.keys,
     );
-    const timer = setTimeout(() => this.giveUp(key, limit), limit);
+    const timer = this.clock.after(limit, () => this.giveUp(key, limit));
     const asked: Asked = { node, network, timer, provable: !this.keys.outdated };
     this.waiting.set(key, asked);
     this.socket(isIPv6(address) ? 'udp6' : 'udp4').send(bytes, port, address, (e) => {
       if (!e) return;
       this.failed(`cannot send to ${address}:${port}: ${e.message}`);
       if (isOfTheTarget(e)) return;
-      clearTimeout(asked.timer);
+      asked.timer.cancel();
       this.waiting.delete(key);
     });
   }
@@ -82,12 +84,12 @@ export class EchoProbe {
   private giveUp(key: string, limit: number): void {
     const asked = this.waiting.get(key);
     if (!asked) return;
-    asked.timer = setTimeout(() => this.waiting.delete(key), (LATE - 1) * limit);
+    asked.timer = this.clock.after((LATE - 1) * limit, () => this.waiting.delete(key));
     if (asked.provable && !this.keys.outdated) this.done({ node: asked.node, network: asked.network, echoed: false });
   }
 
   close(): void {
-    for (const { timer } of this.waiting.values()) clearTimeout(timer);
+    for (const { timer } of this.waiting.values()) timer.cancel();
     this.waiting.clear();
     for (const socket of this.sockets.values()) socket.close();
     this.sockets.clear();
@@ -124,7 +126,7 @@ export class EchoProbe {
     const asked = this.waiting.get(key);
     if (!asked || d.from !== peerId(asked.node)) return;
     this.waiting.delete(key);
-    clearTimeout(asked.timer);
+    asked.timer.cancel();
     this.done({ node: asked.node, network: asked.network, echoed: true });
   }
 }

@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus';
 import { DatagramTypes, decodeDatagram, DetectionProfiles, encodeDatagram } from '#contracts';
 import { answerLimit, roundPeriod } from './limits.js';
 import { OwnProbes, type ProbeTarget } from './own-probe.js';
+import { ownProbeNet } from './own-probe-net.js';
 import { sshSign } from './tcp-sign.js';
 
 /** The kernel refuses to send there: EACCES for datagrams, ENETUNREACH for TCP. */
@@ -38,9 +40,16 @@ describe('the monitor’s own look', () => {
         return outdated;
       },
     };
-    probes = new OwnProbes('spec', probeKeys, tell, (reason) => {
-      troubles.push(reason);
-      tell();
+    probes = new OwnProbes({
+      instance: 'spec',
+      keys: probeKeys,
+      changed: tell,
+      failed: (reason) => {
+        troubles.push(reason);
+        tell();
+      },
+      clock: systemClock,
+      net: ownProbeNet(systemClock),
     });
   });
   afterEach(() => {
@@ -225,7 +234,7 @@ describe('the monitor’s own look', () => {
   });
 
   it('counts an ssh that could not leave this host as not tried, and a closed port as an answer', async () => {
-    expect(await sshSign(NOT_TO_BE_SENT_TO, 22)).toBe('not-tried');
-    expect(await sshSign('127.0.0.1', closedPort)).toBe('refused');
+    expect(await sshSign(systemClock, NOT_TO_BE_SENT_TO, 22)).toBe('not-tried');
+    expect(await sshSign(systemClock, '127.0.0.1', closedPort)).toBe('refused');
   });
 });

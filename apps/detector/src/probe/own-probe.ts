@@ -1,8 +1,7 @@
-import type { OwnProbe, SshSign } from '#contracts';
-import { EchoProbe, type EchoAnswer } from './echo-probe.js';
+import type { Clock, OwnProbe, SshSign, Timer } from '#contracts';
 import type { ProbeKeys } from './fleet-keys.js';
 import { startGap } from './limits.js';
-import { sshSign } from './tcp-sign.js';
+import type { EchoAnswer, EchoProbes, ProbeNet } from './probe-net.js';
 
 /** ms until ssh is tried again where it has just answered: a living host's log is not to be filled. */
 const SSH_PAUSE = 2000;
@@ -27,7 +26,7 @@ export interface ProbeTarget {
 
 interface Look {
   target: ProbeTarget;
-  timer?: NodeJS.Timeout;
+  timer?: Timer;
   /** Network → when it last echoed, monotonic ms. */
   echoedAt: Map<string, number>;
   /** When a datagram was last given up, monotonic ms. */
@@ -38,21 +37,28 @@ interface Look {
   sshBusy: boolean;
 }
 
+export interface OwnProbesParts {
+  instance: string;
+  keys: ProbeKeys;
+  /** Something was learnt of this node. */
+  changed: (node: string) => void;
+  failed: (reason: string) => void;
+  clock: Clock;
+  net: ProbeNet;
+}
+
 /** The monitor's own look at nodes that are suspect: over every network by the agents' wire, and at their ssh. */
 export class OwnProbes {
   private readonly looks = new Map<string, Look>();
   /** Of those that are not looked at now: who is suspected again a moment later has not lost its last sign of life. */
   private readonly signs = new Map<string, Pick<Look, 'echoedAt' | 'bannerAt'>>();
-  private readonly echoes: EchoProbe;
+  private readonly echoes: EchoProbes;
+  private readonly clock: Clock;
 
-  constructor(
-    instance: string,
-    keys: ProbeKeys,
-    /** Something was learnt of this node. */
-    private readonly changed: (node: string) => void,
-    failed: (reason: string) => void,
-  ) {
-    this.echoes = new EchoProbe(instance, keys, (a) => this.onEcho(a), failed);
+  constructor(private readonly parts: OwnProbesParts) {
+    const { instance, keys, failed, net } = parts;
+    this.clock = parts.clock;
+    this.echoes = net.echoes({ instance, keys, done: (a) => this.onEcho(a), failed });
   }
 
   /** Looks at exactly these nodes from now on; who is looked at already goes on with what is known. */
@@ -60,7 +66,7 @@ export class OwnProbes {
     const wanted = new Set(targets.map((t) => t.node));
     for (const [node, look] of this.looks)
       if (!wanted.has(node)) {
-        clearTimeout(look.timer);
+        look.timer?.cancel();
         this.looks.delete(node);
         this.signs.set(node, {
           echoedAt: look.echoedAt,
@@ -68,7 +74,7 @@ export class OwnProbes {
         });
       }
     for (const [node, { echoedAt, bannerAt = -Infinity }] of this.signs)
-      if (performance.now() - Math.max(bannerAt, ...echoedAt.values()) > BANNER_KEPT) this.signs.delete(node);
+      if (this.clock.monotonicMs() - Math.max(bannerAt, ...echoedAt.values()) > BANNER_KEPT) this.signs.delete(node);
     const suspected: ProbeTarget[] = [];
     for (const target of targets) {
       const known = this.looks.get(target.node);
@@ -124,12 +130,12 @@ export class OwnProbes {
     this.signs.delete(target.node);
     this.looks.set(target.node, look);
     if (delay === 0) this.round(look);
-    else look.timer = setTimeout(() => this.round(look), delay);
+    else look.timer = this.clock.after(delay, () => this.round(look));
   }
 
   private round(look: Look): void {
     const { node, networks, port, limit, round } = look.target;
-    look.timer = setTimeout(() => this.round(look), round);
+    look.timer = this.clock.after(round, () => this.round(look));
     const names = Object.keys(networks).sort();
     names.forEach((network, i) => this.echoes.ask(node, network, i, networks[network] as string, port, limit));
     void this.trySsh(look);
@@ -137,26 +143,26 @@ export class OwnProbes {
 
   private async trySsh(look: Look): Promise<void> {
     const { ssh, node, limit } = look.target;
-    const rested = look.ssh !== 'banner' || performance.now() - (look.sshAt ?? 0) >= SSH_PAUSE;
+    const rested = look.ssh !== 'banner' || this.clock.monotonicMs() - (look.sshAt ?? 0) >= SSH_PAUSE;
     if (!ssh || look.sshBusy || !rested) return;
     look.sshBusy = true;
-    look.ssh = await sshSign(ssh.host, ssh.port, limit);
-    look.sshAt = performance.now();
+    look.ssh = await this.parts.net.sshSign(ssh.host, ssh.port, limit);
+    look.sshAt = this.clock.monotonicMs();
     if (look.ssh === 'banner') (this.looks.get(node) ?? this.signOf(node)).bannerAt = look.sshAt;
     look.sshBusy = false;
-    if (this.looks.has(node)) this.changed(node);
+    if (this.looks.has(node)) this.parts.changed(node);
   }
 
   private onEcho({ node, network, echoed }: EchoAnswer): void {
     const look = this.looks.get(node);
     if (!look) {
       // It was asked while it was suspect, and may be so again before the echo is old.
-      if (echoed) this.signOf(node).echoedAt.set(network, performance.now());
+      if (echoed) this.signOf(node).echoedAt.set(network, this.clock.monotonicMs());
       return;
     }
-    if (echoed) look.echoedAt.set(network, performance.now());
-    else look.unansweredAt = performance.now();
-    this.changed(node);
+    if (echoed) look.echoedAt.set(network, this.clock.monotonicMs());
+    else look.unansweredAt = this.clock.monotonicMs();
+    this.parts.changed(node);
   }
 
   private signOf(node: string): Pick<Look, 'echoedAt' | 'bannerAt'> {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { isOfTheTarget, type SshSign } from '#contracts';
+import { isOfTheTarget, type Clock, type SshSign } from '#contracts';
 
 /** ms for connection and first words. */
 const TCP_LIMIT = 1000;
@@ -9,19 +9,19 @@ const TCP_LIMIT = 1000;
  * `silent`: no answer, or none that is ssh's, within the limit. `not-tried`: we ourselves could not send.
  * @param connectLimit ms in which the connection must stand; a host that took it has the whole limit for its first words
  */
-export function sshSign(host: string, port: number, connectLimit = TCP_LIMIT): Promise<SshSign> {
+export function sshSign(clock: Clock, host: string, port: number, connectLimit = TCP_LIMIT): Promise<SshSign> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     let text = '';
     const end = (sign: SshSign): void => {
-      clearTimeout(timer);
+      timer.cancel();
       socket.destroy();
       resolve(sign);
     };
-    let timer = setTimeout(() => end('silent'), connectLimit);
+    let timer = clock.after(connectLimit, () => end('silent'));
     socket.on('connect', () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => end('silent'), TCP_LIMIT);
+      timer.cancel();
+      timer = clock.after(TCP_LIMIT, () => end('silent'));
     });
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
@@ -38,17 +38,17 @@ export function sshSign(host: string, port: number, connectLimit = TCP_LIMIT): P
 }
 
 /** Whether anything at `host:port` answers, be it by refusing. */
-export function answersAt(hostPort: string): Promise<boolean> {
+export function answersAt(clock: Clock, hostPort: string): Promise<boolean> {
   const at = hostPort.lastIndexOf(':');
   const host = hostPort.slice(0, at).replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
     const socket = connect({ host, port: Number(hostPort.slice(at + 1)) });
     const end = (yes: boolean): void => {
-      clearTimeout(timer);
+      timer.cancel();
       socket.destroy();
       resolve(yes);
     };
-    const timer = setTimeout(() => end(false), TCP_LIMIT);
+    const timer = clock.after(TCP_LIMIT, () => end(false));
     socket.on('connect', () => end(true));
     socket.on('error', (e: NodeJS.ErrnoException) => end(e.code === 'ECONNREFUSED'));
   });
