@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { initCluster, natsServerVersion } from '#bus';
+import { initCluster } from '#bus';
+import { natsServerVersion } from '#bus/init/nats-version.js';
 import { MusterError, type ServiceName } from '#contracts';
 import { loadConfig, type RunningService, type ServiceConfig, startService, startWith } from '#service';
 import { DetectorModule } from '../../detector/src/detector.module.js';

@@ -15,7 +15,6 @@ export {
   type RevocationOptions,
 } from './init/revocation.js';
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
-export { natsServerVersion } from './init/nats-version.js';
 export { userKinds, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
 export { KvView } from './kv/kv-view.js';

@@ -44,11 +44,12 @@ export function initCommand(program: Command): void {
 
 async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<void> {
   // Loaded only here: every other command speaks HTTP and starts faster without it.
-  const { addAgentUsers, initCluster, isCluster, natsServerVersion } = await import('#bus');
+  const { addAgentUsers, initCluster, isCluster } = await import('#bus');
   const exists = isCluster(dir);
   try {
     if (exists) await addAgentUsers(dir, o.agent);
     else {
+      const { natsServerVersion } = await import('#bus/init/nats-version.js');
       const natsVersion = natsServerVersion();
       if (natsVersion === undefined) terminal.note(`muster: ${NO_SERVER}`);
       await initCluster(dir, {

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { daemon } from '../testing/daemon.js';
 import { runGuarded } from './guard.js';
 
 const inMs = (ms: number): bigint => process.hrtime.bigint() + BigInt(ms) * 1_000_000n;
@@ -131,7 +131,7 @@ describe('guard', () => {
          deadlineNs: process.hrtime.bigint() + ${limitMs}n * 1000000n, onLine: (l) => console.log(l) });
        await run.done;`,
     );
-    const parent = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = daemon(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
     const command = await new Promise<number>((resolve, reject) => {
       createInterface({ input: parent.stdout }).once('line', (line) => resolve(Number(line)));
       parent.once('exit', () => reject(new Error('the parent ended early')));

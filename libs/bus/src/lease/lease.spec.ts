@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { connectBus, type Bus } from '../bus.js';
 import { Lease } from './lease.js';
 import { leaseServerRefusal } from './lease-server.js';
 import type { LeaseRecord } from './lease-decide.js';
+import { daemon, type Daemon } from '../testing/daemon.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { startProxy, type TestProxy } from '../testing/proxy.js';
 
@@ -219,7 +219,7 @@ describe('lease on a real server', () => {
 
   describe('with a holder in a process of its own', () => {
     let dir: string;
-    let holder: ChildProcess | undefined;
+    let holder: Daemon | undefined;
     beforeEach(async () => {
       dir = await mkdtemp(join(tmpdir(), 'muster-lease-'));
     });
@@ -229,7 +229,7 @@ describe('lease on a real server', () => {
     });
 
     /** Runs a command under the guard with the lease's deadline, extended by each renewal. */
-    async function startHolder(ttlMs: number): Promise<{ lines: string[]; process: ChildProcess; command: number }> {
+    async function startHolder(ttlMs: number): Promise<{ lines: string[]; process: Daemon; command: number }> {
       const dist = join(process.cwd(), 'dist/libs/bus/src');
       const file = join(dir, 'holder.mjs');
       await writeFile(
@@ -245,13 +245,13 @@ describe('lease on a real server', () => {
          setInterval(() => { console.log('held', lease.held); if (lease.held) run.extend(lease.validUntil); }, 50);
          run.done.then((r) => console.log('ended', JSON.stringify(r)));`,
       );
-      holder = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = daemon(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+      holder = child;
       const lines: string[] = [];
-      if (holder.stdout === null) throw new Error('no stdout');
-      createInterface({ input: holder.stdout }).on('line', (l) => lines.push(l));
+      createInterface({ input: child.stdout }).on('line', (l) => lines.push(l));
       await until(() => lines.some((l) => l.startsWith('command')));
       const command = Number(lines.find((l) => l.startsWith('command'))?.split(' ')[1]);
-      return { lines, process: holder, command };
+      return { lines, process: child, command };
     }
     const alive = (pid: number): boolean => {
       try {

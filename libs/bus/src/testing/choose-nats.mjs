@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { request } from 'node:http';
+import { execaSync } from 'execa';
 
 /**
  * Jest's global setup: decides once per run where specs get their nats-server from, and says so. A Docker engine that
@@ -22,7 +22,7 @@ export default async function chooseNats() {
 
 function systemServer() {
   try {
-    return execFileSync('nats-server', ['--version'], { encoding: 'utf8' }).trim();
+    return execaSync('nats-server', ['--version']).stdout;
   } catch (cause) {
     throw new Error('nats-server is missing, and no Docker engine answers: npm run setup', { cause });
   }

@@ -1,7 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type RequestOptions } from 'node:http';
 import { dirname } from 'node:path';
+import { daemon, type Daemon } from './daemon.js';
 
 /** A nats-server with a given configuration, started and signalled. */
 export interface NatsProcess {
@@ -15,7 +15,7 @@ export interface NatsProcess {
 
 /** The one that is installed. */
 export class SystemNats implements NatsProcess {
-  private child: ChildProcess | undefined;
+  private child: Daemon | undefined;
 
   constructor(
     private readonly conf: string,
@@ -23,8 +23,9 @@ export class SystemNats implements NatsProcess {
   ) {}
 
   async start(): Promise<void> {
-    this.child = spawn(this.program, ['-c', this.conf], { stdio: 'ignore' });
-    await once(this.child, 'spawn');
+    const child = daemon(this.program, ['-c', this.conf], { stdio: 'ignore' });
+    this.child = child;
+    await once(child, 'spawn');
   }
 
   async signal(name: NodeJS.Signals): Promise<void> {
@@ -35,10 +36,8 @@ export class SystemNats implements NatsProcess {
   async kill(): Promise<void> {
     const running = this.child;
     this.child = undefined;
-    if (!running || running.exitCode !== null || running.signalCode !== null) return;
-    const gone = once(running, 'exit');
-    running.kill('SIGKILL');
-    await gone;
+    running?.kill('SIGKILL');
+    await running;
   }
 
   remove(): Promise<void> {
