@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { execa } from 'execa';
 import { MusterError } from '#contracts';
 
 /** A server that has not answered by then will not, ms: a large store takes seconds to open. */
@@ -17,9 +17,25 @@ const STOP_LIMIT_MS = 5_000;
 
 const SETPRIV = '/usr/bin/setpriv';
 
+/** In a session of its own, and not ended by the library with this process: the kernel does that, also after a SIGKILL. */
+const startServer = (command: string, args: readonly string[]) =>
+  execa(command, args, {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    buffer: false,
+    reject: false,
+    forceKillAfterDelay: STOP_LIMIT_MS,
+  });
+
+interface Server {
+  child: ReturnType<typeof startServer>;
+  /** How it ended; absent while it runs. */
+  end?: string;
+}
+
 /** A nats-server of our own: started, kept alive, and gone with us. */
 export class EmbeddedNats {
-  private child: ChildProcess | undefined;
+  private server: Server | undefined;
   private stopping = false;
   /** Until it has answered for the first time, its end is the business of {@link start}. */
   private starting = true;
@@ -39,25 +55,21 @@ export class EmbeddedNats {
     this.spawn();
     const limit = AbortSignal.timeout(START_LIMIT_MS);
     while (!(await answers(this.address))) {
-      const end = this.child && endOf(this.child);
+      const end = this.server?.end;
       if (end !== undefined) throw this.failed(`it ended (${end})`);
       if (limit.aborted) throw this.failed(`it did not answer within ${START_LIMIT_MS / 1000} s`);
       await pause(25);
     }
     this.starting = false;
-    const end = this.child && endOf(this.child);
+    const end = this.server?.end;
     if (end !== undefined) this.ended(end);
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    const { child } = this;
-    if (child === undefined || endOf(child) !== undefined) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-    await gone;
-    clearTimeout(kill);
+    const child = this.server?.child;
+    child?.kill('SIGTERM');
+    await child;
   }
 
   /** The server's own refusal names no way out, and one that holds the port could be taken for ours. */
@@ -89,26 +101,22 @@ export class EmbeddedNats {
   }
 
   private spawn(): void {
-    const server = [this.program, '-c', this.configFile];
+    const own = [this.program, '-c', this.configFile];
     // Its own session: a Ctrl-C is for us, and we end it last. Should we be killed, the kernel tells it.
-    const [command = '', ...args] = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', ...server] : server;
-    const child = spawn(command, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
-    this.child = child;
+    const [command = '', ...args] = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', ...own] : own;
+    const child = startServer(command, args);
+    const server: Server = { child };
+    this.server = server;
     this.said = '';
     child.stderr.setEncoding('utf8').on('data', (more: string) => {
       this.said = (this.said + more).slice(-4_000);
     });
     const born = performance.now();
-    const onEnd = (why: string): void => {
+    void child.then((result) => {
+      server.end = endOf(result);
       if (performance.now() - born >= CAME_UP_MS) this.restartDelayMs = RESTART_DELAY_MS;
-      if (child === this.child) this.ended(why);
-    };
-    child.on('error', (error) => {
-      this.said = error.message;
-      // One that could not be started has no exit.
-      if (child.pid === undefined) onEnd(error.message);
+      if (server === this.server) this.ended(server.end);
     });
-    child.on('exit', () => onEnd(endOf(child) ?? 'exit'));
   }
 
   private ended(why: string): void {
@@ -126,12 +134,9 @@ export class EmbeddedNats {
   }
 }
 
-/** How a process ended; undefined while it runs. */
-function endOf(child: ChildProcess): string | undefined {
-  if (child.signalCode !== null) return child.signalCode;
-  if (child.exitCode !== null) return `exit ${child.exitCode}`;
-  return child.pid === undefined ? 'it could not be started' : undefined;
-}
+/** How a process ended, or why it could not be started. */
+const endOf = ({ signal, exitCode, originalMessage }: Awaited<Server['child']>): string =>
+  signal ?? (exitCode === undefined ? (originalMessage ?? 'not started') : `exit ${exitCode}`);
 
 /** A NATS server greets whoever connects. */
 async function answers(address: { host: string; port: number }): Promise<boolean> {

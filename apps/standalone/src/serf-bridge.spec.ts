@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +6,10 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { pino } from 'pino';
 import { buildConfig, ServiceContext } from '#service';
+import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
@@ -17,7 +18,7 @@ const HANDLER = fileURLToPath(new URL('../../../deploy/serf/muster-serf-handler'
 const TOKEN = 'of-the-serf-agent';
 
 interface Run {
-  code: number | null;
+  code: number | undefined;
   stderr: string;
 }
 
@@ -25,19 +26,21 @@ interface Run {
 async function handle(event: string | undefined, members: string, ...args: string[]): Promise<Run> {
   const { PATH } = process.env;
   const env = { PATH, ...(event !== undefined && { SERF_EVENT: event }) };
-  const child = spawn(HANDLER, args, { env, stdio: ['pipe', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  // A usage error is told before anything is read.
-  child.stdin.on('error', () => undefined).end(members);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stderr };
+  const { exitCode, stderr } = await execa(HANDLER, args, {
+    env,
+    extendEnv: false,
+    input: members,
+    stdout: 'ignore',
+    stripFinalNewline: false,
+    reject: false,
+  });
+  return { code: exitCode, stderr };
 }
 
 describe('the bridge from Serf, with real agents, gateway and inventory', () => {
   const dir = mkdtempSync(join(tmpdir(), 'muster-serf-'));
   const tokenFile = join(dir, 'token');
-  const agents: ChildProcess[] = [];
+  const agents: Daemon[] = [];
   let inventory: RunningInventory;
   let gateway: RunningGateway;
   let url = '';
@@ -62,10 +65,10 @@ describe('the bridge from Serf, with real agents, gateway and inventory', () => 
   });
 
   /** Resolves once it runs; the profile `local` is Serf's quickest. */
-  async function serf(name: string, ...args: string[]): Promise<{ agent: ChildProcess; address: string }> {
+  async function serf(name: string, ...args: string[]): Promise<{ agent: Daemon; address: string }> {
     const address = `127.0.0.1:${await freePort()}`;
     const fixed = ['-node', name, '-bind', address, '-rpc-addr', `127.0.0.1:${await freePort()}`, '-profile', 'local'];
-    const agent = spawn('serf', ['agent', ...fixed, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const agent = daemon('serf', ['agent', ...fixed, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     agents.push(agent);
     let said = '';
     await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectBus, credentialsFile, initCluster, readCredentials } from '#bus';
+import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { EmbeddedNats } from './embedded-nats.js';
 import { parseOptions } from './options.js';
@@ -36,8 +36,10 @@ describe('Muster on one machine', () => {
   let dir: string;
   let http: number;
   let nats: number;
-  let child: ChildProcess;
+  let child: Daemon;
+  let output: NodeJS.ReadableStream;
   let stderr: string;
+  /** Exit code and signal. */
   let ended: Promise<unknown[]>;
 
   /** The built program as `npm start` runs it, with ports and a folder of its own. */
@@ -45,14 +47,15 @@ describe('Muster on one machine', () => {
   const start = (...more: string[]): void => {
     const own = ['--data', dir, '--listen', `127.0.0.1:${http}`];
     stderr = '';
-    child = spawn(process.execPath, [program, ...own, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    ended = once(child, 'close');
+    const started = daemon(process.execPath, [program, ...own, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
+    output = started.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    ended = started.then(({ exitCode, signal }) => [exitCode, signal]);
+    child = started;
   };
   const says = async (words: string): Promise<void> => {
     while (!stderr.includes(words)) {
-      if (child.exitCode !== null) throw new Error(`it ended: ${stderr}`);
-      await Promise.race([once(child.stderr!, 'data'), ended]);
+      const more = await Promise.race([once(output, 'data'), ended.then(() => undefined)]);
+      if (more === undefined && !stderr.includes(words)) throw new Error(`it ended: ${stderr}`);
     }
   };
   const status = (): Promise<Response> => fetch(`http://127.0.0.1:${http}/v1/status`);
@@ -62,7 +65,7 @@ describe('Muster on one machine', () => {
     [http, nats] = [await freePort(), await freePort()];
   });
   afterEach(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    child.kill('SIGKILL');
     await ended;
     rmSync(join(dir, '..'), { recursive: true, force: true });
   });
@@ -89,7 +92,7 @@ describe('Muster on one machine', () => {
     expect(await answer.json()).toMatchObject({ nodes: { total: 1 } });
 
     child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
+    expect(await ended).toEqual([0, undefined]);
     expect(natsServersOn(dir)).toEqual([]);
   });
 
@@ -99,7 +102,7 @@ describe('Muster on one machine', () => {
       start(...options);
       await says('ready');
       child.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
+      expect(await ended).toEqual([0, undefined]);
       expect(where()).toBe(`listen: "0.0.0.0:${nats}"`);
     }
   });
@@ -119,7 +122,7 @@ describe('Muster on one machine', () => {
     const other = createServer().listen(http, '127.0.0.1');
     await once(other, 'listening');
     run();
-    expect(await ended).toEqual([1, null]);
+    expect(await ended).toEqual([1, undefined]);
     expect(stderr).toContain(`cannot listen on 127.0.0.1:${http}: it is already in use`);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(natsServersOn(dir)).toEqual([]);
@@ -128,14 +131,14 @@ describe('Muster on one machine', () => {
 
   it('opens no address to others without tokens', async () => {
     run('--listen', `0.0.0.0:${http}`);
-    expect(await ended).toEqual([1, null]);
+    expect(await ended).toEqual([1, undefined]);
     expect(stderr).toContain('configure http.tokens');
     expect(natsServersOn(dir)).toEqual([]);
   });
 
   it('refuses an option that it does not have', async () => {
     run('--odd');
-    expect(await ended).toEqual([2, null]);
+    expect(await ended).toEqual([2, undefined]);
     expect(stderr).toBe("muster: Unknown option '--odd' (see --help)\n");
     expect(existsSync(dir)).toBe(false);
     expect(parseOptions(['--help'])).toBeUndefined();
