@@ -1,20 +1,18 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { execa } from 'execa';
 import type { AgentStatus } from './control/agent-status.js';
 import { AgentFleet } from './testing/fleet.js';
 
 const program = fileURLToPath(new URL('../../../dist/apps/agent/src/main.js', import.meta.url));
 
-const muster = async (...args: string[]): Promise<{ code: number; out: string; err: string }> => {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, NODE_OPTIONS: '' } });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (c: Buffer) => (out += c.toString()));
-  child.stderr.on('data', (c: Buffer) => (err += c.toString()));
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
+const muster = async (...args: string[]): Promise<{ code: number | undefined; out: string; err: string }> => {
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [program, ...args], {
+    env: { NODE_OPTIONS: '' },
+    stripFinalNewline: false,
+    reject: false,
+  });
+  return { code: exitCode, out: stdout, err: stderr };
 };
 
 describe('muster-agent', () => {

@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -8,6 +7,7 @@ import { Controller, Module } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { connectBus, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
+import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
   defaultSettings,
@@ -53,7 +53,7 @@ describe('fencer', () => {
   let bmc: TestBmc;
   let keyFile: string;
   let services: RunningService[];
-  let children: ChildProcess[];
+  let children: Daemon[];
   const NODE = 'n1-s1';
 
   beforeEach(async () => {
@@ -290,8 +290,8 @@ describe('fencer', () => {
   });
 
   describe('with leaders in processes of their own', () => {
-    function startProcess(instance: string): ChildProcess {
-      const child = spawn(process.execPath, [join(process.cwd(), 'dist/apps/fencer/src/main.js')], {
+    function startProcess(instance: string): Daemon {
+      const child = daemon(process.execPath, [join(process.cwd(), 'dist/apps/fencer/src/main.js')], {
         stdio: ['ignore', 'ignore', 'inherit'],
         env: {
           PATH: process.env['PATH'] ?? '',
@@ -303,7 +303,7 @@ describe('fencer', () => {
       children.push(child);
       return child;
     }
-    async function startLeaderAndAnother(): Promise<Record<string, ChildProcess>> {
+    async function startLeaderAndAnother(): Promise<Record<string, Daemon>> {
       const yaml = `nats: { servers: ['${nats.url}'] }\nkeys: { secrets: '${keyFile}' }\nlogLevel: silent\n`;
       await writeFile(join(nats.dir, 'muster.yaml'), yaml);
       const both = { 'fencer-1': startProcess('fencer-1'), 'fencer-2': startProcess('fencer-2') };

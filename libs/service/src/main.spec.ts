@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
+import { execaSync } from 'execa';
 import { fileURLToPath } from 'node:url';
 
 const programs = ['inventory', 'gateway'].map((service) => [
@@ -10,11 +10,8 @@ const programs = ['inventory', 'gateway'].map((service) => [
 it.each(programs)(
   '%s refuses arguments in one line, before it looks for NATS',
   (service, program) => {
-    const { status, stderr } = spawnSync(process.execPath, [program!, '--bogus'], {
-      encoding: 'utf8',
-      timeout: 20_000,
-    });
-    expect([status, stderr.trim().split('\n')]).toEqual([
+    const { exitCode, stderr } = execaSync(process.execPath, [program!, '--bogus'], { timeout: 20_000, reject: false });
+    expect([exitCode, stderr.split('\n')]).toEqual([
       2,
       [expect.stringContaining(`muster ${service}: "--bogus" is not understood`)],
     ]);

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execaSync } from 'execa';
 import { keyId, type KeysQuestion } from '#contracts/wire/datagram-key-set.js';
 import { decodeDatagram, encodeDatagram } from '#contracts/wire/datagram.js';
 import { sealTo } from '#contracts/keys/sealed-to.js';
@@ -129,7 +129,7 @@ describe("an agent's keys", () => {
     const sut = await ring();
     // Whoever opens this to write waits until somebody reads it; then it cannot be synced.
     const aside = join(dir, `datagram-keys.json.${process.pid}.new`);
-    execFileSync('mkfifo', [aside]);
+    execaSync('mkfifo', [aside]);
     for (const [version, keys] of [
       [7, [OLD, NEW]],
       [9, [NEW]],

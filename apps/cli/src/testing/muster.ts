@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { execute } from '../execute.js';
 import type { Io } from '../io.js';
 import { refusedOf } from './contract.js';
@@ -11,7 +11,8 @@ import { refusedOf } from './contract.js';
 const program = fileURLToPath(new URL('../../../../bin/muster.mjs', import.meta.url));
 
 export interface Outcome {
-  code: number | null;
+  /** Undefined: a signal has ended it. */
+  code: number | undefined;
   stdout: string;
   stderr: string;
 }
@@ -57,7 +58,7 @@ export class MusterUnderTest {
   readonly received: Received[] = [];
   private readonly answers = new Map<string, Answer>();
   private readonly server = createServer((req, res) => void this.handle(req, res));
-  private child: ChildProcess | undefined;
+  private sendInterrupt: () => void = () => undefined;
   private onPrinted: (text: string) => void = () => undefined;
   url = '';
 
@@ -99,19 +100,21 @@ export class MusterUnderTest {
 
   /** Runs the built `muster …args` as a process, with its output in pipes and nobody to ask. */
   async run(args: string[], env: Record<string, string> = {}, file = program): Promise<Outcome> {
-    const child = spawn(process.execPath, [file, ...args], {
+    const child = execa(process.execPath, [file, ...args], {
       env: { PATH: process.env['PATH'], MUSTER_URL: this.url, ...env },
+      extendEnv: false,
       stdio: ['ignore', 'pipe', 'pipe'],
+      stripFinalNewline: false,
+      reject: false,
     });
-    this.child = child;
-    const out = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out.stdout += text;
-      this.onPrinted(out.stdout);
+    this.sendInterrupt = () => void child.kill('SIGINT');
+    let printed = '';
+    child.stdout.on('data', (more: Buffer) => {
+      printed += more.toString();
+      this.onPrinted(printed);
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, ...out };
+    const { exitCode, stdout, stderr } = await child;
+    return { code: exitCode, stdout, stderr };
   }
 
   /** Resolves when the program that runs now has printed this. */
@@ -123,7 +126,7 @@ export class MusterUnderTest {
 
   /** Ctrl-C for the program that runs now. */
   interrupt(): void {
-    this.child?.kill('SIGINT');
+    this.sendInterrupt();
   }
 
   private async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -1,9 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
+import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
   defaultSettings,
@@ -21,7 +20,7 @@ const agentMain = fileURLToPath(new URL('../../../../dist/apps/agent/src/main.js
 /** Real agents on 127.x addresses, a real nats-server with users, and what inventory does for them. */
 export class SmallFleet {
   readonly verdicts: Verdict[] = [];
-  readonly agents = new Map<string, ChildProcess>();
+  readonly agents = new Map<string, Daemon>();
   private readonly waiting = new Set<() => void>();
 
   private constructor(
@@ -73,7 +72,7 @@ export class SmallFleet {
     });
   }
 
-  spawnAgent(name: string): ChildProcess {
+  spawnAgent(name: string): void {
     const dir = join(this.nats.dir, 'hosts', name);
     mkdirSync(dir, { recursive: true });
     const config = {
@@ -88,12 +87,11 @@ export class SmallFleet {
       socket: join(dir, 'agent.sock'),
     };
     writeFileSync(join(dir, 'agent.json'), JSON.stringify(config));
-    const agent = spawn(process.execPath, [agentMain, '--config', join(dir, 'agent.json')], {
+    const agent = daemon(process.execPath, [agentMain, '--config', join(dir, 'agent.json')], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, MUSTER_ROOT: dir, NODE_OPTIONS: '' },
     });
     this.agents.set(name, agent);
-    return agent;
   }
 
   get keyFile(): string {
@@ -108,10 +106,8 @@ export class SmallFleet {
 
   async kill(name: string, signal: NodeJS.Signals): Promise<void> {
     const agent = this.agents.get(name);
-    if (!agent || agent.exitCode !== null || agent.signalCode !== null) return;
-    const gone = once(agent, 'exit');
-    agent.kill(signal);
-    await gone;
+    agent?.kill(signal);
+    await agent;
   }
 
   async stop(): Promise<void> {

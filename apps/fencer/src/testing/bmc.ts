@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { daemon } from '#bus/testing/daemon.js';
 import { freeUdpPort } from '#bus/testing/free-port.js';
 import type { PowerDevice } from '#contracts';
 
@@ -59,15 +58,14 @@ export async function startBmc(id = 'bmc'): Promise<TestBmc> {
   await writeFile(file('power'), '1\n');
   await writeFile(file('log'), '');
   await mkdir(file('state'));
-  const sim = spawn('ipmi_sim', ['-c', file('lan.conf'), '-f', file('sim.emu'), '-s', file('state'), '-n'], {
+  const sim = daemon('ipmi_sim', ['-c', file('lan.conf'), '-f', file('sim.emu'), '-s', file('state'), '-n'], {
     stdio: 'ignore',
     detached: true,
   });
   const kill = async (): Promise<void> => {
     if (sim.pid === undefined || sim.exitCode !== null || sim.signalCode !== null) return;
-    const gone = once(sim, 'exit');
     process.kill(-sim.pid, 'SIGKILL');
-    await gone;
+    await sim;
   };
   await whenOpen(port);
   return {

@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execaSync } from 'execa';
 import { agentArchive, PROJECT, type AgentArchive } from './agent-archive.js';
 import { importsOf, programFiles } from './program-files.js';
 import { tar, type ArchiveFile } from './tar.js';
@@ -81,8 +81,8 @@ describe('a tar', () => {
     const packed = await bytes();
     expect((await bytes()).equals(packed)).toBe(true);
     await writeFile(join(dir, 'a.tar'), packed);
-    const list = execFileSync('tar', ['--numeric-owner', '-tvf', join(dir, 'a.tar')], { encoding: 'utf8' });
-    expect(list.trim().split('\n')).toEqual([
+    const { stdout } = execaSync('tar', ['--numeric-owner', '-tvf', join(dir, 'a.tar')]);
+    expect(stdout.split('\n')).toEqual([
       expect.stringMatching(/^-rwxr-xr-x 0\/0 +10 2000-01-01 .* bin\/run$/),
       expect.stringMatching(new RegExp(`^-rw-r--r-- 0/0 +3000000 .* ${deep}$`)),
       expect.stringMatching(/^-rw------- 0\/0 +0 .* empty$/),
@@ -111,11 +111,12 @@ describe("the agent's archive", () => {
   it('holds an agent that runs where nothing else is installed, and its commands', async () => {
     const home = join(dir, 'host/opt/muster-agent/current');
     await mkdir(home, { recursive: true });
-    execFileSync('tar', ['-xzf', first.file, '-C', home]);
+    execaSync('tar', ['-xzf', first.file, '-C', home]);
     expect(await readFile(join(home, 'VERSION'), 'utf8')).toBe(`${first.version}\n`);
     const run = (command: string, ...args: string[]): string => {
       const env = { PATH: '/usr/bin:/bin', MUSTER_ROOT: join(dir, 'host') };
-      const { stderr, stdout } = spawnSync(join(home, 'bin', command), args, { env, encoding: 'utf8', cwd: '/' });
+      const alone = { env, extendEnv: false, cwd: '/', stripFinalNewline: false, reject: false } as const;
+      const { stdout, stderr } = execaSync(join(home, 'bin', command), args, alone);
       return stdout + stderr;
     };
     expect(run('muster-agent')).toMatch(/^muster-agent: .*host\/etc\/muster\/agent.json: cannot be read \(ENOENT\)\n$/);
@@ -125,10 +126,11 @@ describe("the agent's archive", () => {
 
   it('can enrol its host, and say how it is', async () => {
     const home = join(dir, 'host/opt/muster-agent/current');
-    const run = (...args: string[]): { status: number | null; text: string } => {
+    const run = (...args: string[]): { status: number | undefined; text: string } => {
       const env = { PATH: '/usr/bin:/bin', MUSTER_ROOT: join(dir, 'host') };
-      const { status, stderr, stdout } = spawnSync(join(home, 'bin/muster-agent'), args, { env, encoding: 'utf8' });
-      return { status, text: stdout + stderr };
+      const alone = { env, extendEnv: false, reject: false } as const;
+      const { exitCode, stderr, stdout } = execaSync(join(home, 'bin/muster-agent'), args, alone);
+      return { status: exitCode, text: stdout + stderr };
     };
     expect(run('enroll')).toMatchObject({ status: 2, text: expect.stringContaining('--server is needed') });
     expect(run('status')).toMatchObject({ status: 1, text: expect.stringContaining('no agent answers at') });
@@ -137,14 +139,14 @@ describe("the agent's archive", () => {
   it('is put in its place by its own script, beside the version before, and again', async () => {
     const [root, unpacked] = [join(dir, 'bare'), join(dir, 'unpacked')];
     await mkdir(unpacked);
-    execFileSync('tar', ['-xzf', first.file, '-C', unpacked]);
+    execaSync('tar', ['-xzf', first.file, '-C', unpacked]);
     const install = (from: string): string =>
-      execFileSync('sh', [join(from, 'install.sh')], {
+      execaSync('sh', [join(from, 'install.sh')], {
         env: { PATH: '/usr/bin:/bin', MUSTER_ROOT: root },
-        encoding: 'utf8',
-      });
+        extendEnv: false,
+      }).stdout;
     expect(install(unpacked)).toBe(
-      `muster-agent ${first.version} is in its place\nnext: muster-agent enroll --server URL --token-file FILE\n`,
+      `muster-agent ${first.version} is in its place\nnext: muster-agent enroll --server URL --token-file FILE`,
     );
     const home = join(root, 'opt/muster-agent');
     expect([await readlink(join(home, 'current')), (await readdir(home)).sort()]).toEqual([
@@ -190,7 +192,7 @@ describe("the agent's archive", () => {
   });
 });
 
-const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+const hasSystemd = !execaSync('systemd-analyze', ['--version'], { reject: false }).failed;
 (hasSystemd ? describe : describe.skip)("the agent's unit", () => {
   it('is one that systemd understands', async () => {
     const home = join(dir, 'unit');
@@ -200,7 +202,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
     const file = join(dir, 'muster-agent.service');
     const complaints = async (unit: string): Promise<string[]> => {
       await writeFile(file, unit);
-      const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+      const { stderr } = execaSync('systemd-analyze', ['verify', '--man=no', file], { reject: false });
       return stderr.split('\n').filter((line) => line.includes('muster-agent'));
     };
     const unit = agentUnit(home, 'main.js');

@@ -1,15 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execaSync } from 'execa';
 import { changedKey, fingerprint, isInFile, knownHostsText, learnedKeys, type HostKeys } from './host-keys.js';
 
 let dir: string;
 let key: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'muster-keys-'));
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', join(dir, 'k')]);
+  execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', join(dir, 'k')]);
   key = readFileSync(join(dir, 'k.pub'), 'utf8').trim();
 });
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -18,8 +18,8 @@ const host = (alias: string, pinned: string[] = [], inFile = false): HostKeys =>
 
 describe('host keys', () => {
   it('are named as ssh-keygen does', () => {
-    const line = execFileSync('ssh-keygen', ['-l', '-f', join(dir, 'k.pub')], { encoding: 'utf8' });
-    expect(line.split(' ')[1]).toBe(fingerprint(key));
+    const { stdout } = execaSync('ssh-keygen', ['-l', '-f', join(dir, 'k.pub')]);
+    expect(stdout.split(' ')[1]).toBe(fingerprint(key));
   });
 
   it('on record make the file of a run; what is no key cannot bring lines of its own into it', () => {
@@ -43,7 +43,7 @@ describe('host keys', () => {
     const names = ['n1', '10.0.0.1', 'n2', 'n9', 'n'];
     const found = () => names.filter((name) => isInFile(readFileSync(file, 'utf8'), name));
     expect(found()).toEqual(['n1', '10.0.0.1', 'n2']);
-    execFileSync('ssh-keygen', ['-H', '-f', file], { stdio: 'ignore' });
+    execaSync('ssh-keygen', ['-H', '-f', file]);
     expect(readFileSync(file, 'utf8')).not.toMatch(/^n/m);
     expect(found()).toEqual(['n1', '10.0.0.1', 'n2']);
   });

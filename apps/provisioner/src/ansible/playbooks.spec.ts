@@ -1,4 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '#bus';
+import { execaSync } from 'execa';
+import { daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { defaultHostGroups, type NodeResult, type RecoverTask } from '#contracts';
 import { AnsibleConfig } from '#service';
@@ -44,11 +45,8 @@ afterAll(async () => {
 
 /** Unit → pid of its process. */
 function pids(): Map<string, number> {
-  const lines = execFileSync('sh', ['-c', `cd ${root}/run/units && grep -H . *`], { encoding: 'utf8' });
-  const found = lines
-    .trim()
-    .split('\n')
-    .map((l) => l.split(':') as [string, string]);
+  const { stdout } = execaSync('sh', ['-c', `cd ${root}/run/units && grep -H . *`]);
+  const found = stdout.split('\n').map((l) => l.split(':') as [string, string]);
   return new Map(found.map(([unit, pid]) => [unit, Number(pid)]));
 }
 
@@ -162,7 +160,7 @@ describe('the playbooks that come with Muster', () => {
     process.kill(pids().get('muster-registry.service') ?? 0, 'SIGKILL');
     const other = JSON.stringify({ ...(JSON.parse(await readFile(config, 'utf8')) as object), port: await freePort() });
     await writeFile(`${root}/stray.json`, other);
-    const stray = spawn(`${root}/usr/local/bin/muster-mirror`, ['--mode', 'proxy', '--config', `${root}/stray.json`]);
+    const stray = daemon(`${root}/usr/local/bin/muster-mirror`, ['--mode', 'proxy', '--config', `${root}/stray.json`]);
     try {
       const check = await run('check', { vars: { muster_mirror_cache: 1024 } });
       expect(found(check)).toEqual({

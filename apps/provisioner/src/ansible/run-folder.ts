@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 
 /** In the system's temporary folder, not in the data folder: the path of an ssh control socket holds 107 characters. */
 const PREFIX = 'muster-run-';
@@ -56,7 +56,9 @@ export class RunFolder {
 }
 
 /** A master that is gone already makes ssh complain: that is as good. */
-const endMaster = (socket: string): Promise<void> =>
-  new Promise((resolve) => {
-    execFile('ssh', ['-O', 'exit', '-o', `ControlPath=${socket}`, 'any'], { timeout: 1_000 }, () => resolve());
+const endMaster = (socket: string): Promise<unknown> =>
+  execa('ssh', ['-O', 'exit', '-o', `ControlPath=${socket}`, 'any'], {
+    timeout: 1_000,
+    stdio: 'ignore',
+    reject: false,
   });

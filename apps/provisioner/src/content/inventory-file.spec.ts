@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
+import { execaSync } from 'execa';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { defaultHostGroups, MusterError } from '#contracts';
@@ -94,7 +94,7 @@ describe('the inventory', () => {
     });
     const python = 'import sys,json,yaml; print(json.dumps(yaml.safe_load(sys.stdin.read())))';
     const input = `[${values.map((v) => v.text).join(',\n')}]`;
-    const back = execFileSync('/usr/bin/python3', ['-c', python], { input, encoding: 'utf8' });
+    const { stdout: back } = execaSync('/usr/bin/python3', ['-c', python], { input });
     expect(JSON.parse(back)).toEqual(values.map(({ v }) => JSON.parse(JSON.stringify(v)) as unknown));
   });
 

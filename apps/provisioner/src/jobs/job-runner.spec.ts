@@ -1,12 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { execaSync } from 'execa';
 import { connectBus, type Bus } from '#bus';
 import { connectionOf } from '#bus/testing/connection-of.js';
+import { daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {
   defaultSettings,
@@ -132,8 +133,8 @@ async function logOf(id: string): Promise<string> {
 
 /** Processes that hold this word in their command line. */
 const processes = (word: string): string[] => {
-  const list = execFileSync('ps', ['-eo', 'pid=,stat=,args=', 'ww'], { encoding: 'utf8' });
-  return list.split('\n').filter((l) => l.includes(word) && !/^\s*\d+ Z/.test(l));
+  const { stdout } = execaSync('ps', ['-eo', 'pid=,stat=,args=', 'ww']);
+  return stdout.split('\n').filter((l) => l.includes(word) && !/^\s*\d+ Z/.test(l));
 };
 
 /** Until Ansible has come as far as to run this. */
@@ -374,7 +375,7 @@ describe('the job runner', () => {
       `command: "flock -n ${lock} sh -c 'test {{ muster_run }} != {{ muster_job }}.1.0 || sleep ${marker}'"`,
     ]);
     const name = `victim-${++count}`;
-    const victim = spawn(process.execPath, [provisionerMain], {
+    const victim = daemon(process.execPath, [provisionerMain], {
       env: { PATH: process.env['PATH'], MUSTER_CONFIG: await configFile(name) },
       stdio: 'ignore',
     });

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { execaSync } from 'execa';
+import { daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 
 export interface TestSshd {
@@ -16,7 +17,7 @@ export interface TestSshd {
 
 /** A new key pair; its public half without the comment. */
 export function sshKey(path: string, type: 'ed25519' | 'rsa' = 'ed25519'): string {
-  execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', '', '-f', path]);
+  execaSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', '', '-f', path]);
   return readFileSync(`${path}.pub`, 'utf8').trim();
 }
 
@@ -37,16 +38,15 @@ export async function startSshd(dir: string, addresses = ['127.0.0.1']): Promise
   ];
   writeFileSync(join(dir, 'sshd_config'), `${config.join('\n')}\n`);
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
-  const process_ = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(dir, 'sshd_config')], { stdio: 'ignore' });
-  const ended = new Promise<void>((resolve) => process_.once('exit', () => resolve()));
+  const sshd = daemon('/usr/sbin/sshd', ['-D', '-e', '-f', join(dir, 'sshd_config')], { stdio: 'ignore' });
   while (!(await listens(port))) await pause(20);
   return {
     port,
     privateKey: join(dir, 'client'),
     hostKey,
     stop: async () => {
-      process_.kill('SIGTERM');
-      await ended;
+      sshd.kill('SIGTERM');
+      await sshd;
     },
   };
 }
