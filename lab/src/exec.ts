@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execa } from 'execa';
 import { MusterError } from '#contracts';
 import type { LabFolder } from './folder.js';
 import { hostState } from './hosts.js';
@@ -36,18 +36,15 @@ export async function execInHost(
   if (process.env['TERM'] !== undefined) env['TERM'] = process.env['TERM'];
   const enter = mode === 'netns' ? ['nsenter', '-t', String(pid), '-m', '-u', '-i', '-n', '-p', '--'] : [];
   const [command, ...args] = [...enter, ...argv];
-  const child = spawn(command!, args, {
+  const done = await execa(command!, args, {
     env: { ...env, MUSTER_LAB_DIR: folder.path },
+    extendEnv: false,
     stdio: capture ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    stripFinalNewline: false,
+    reject: false,
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.setEncoding('utf8').on('data', (d: string) => (stdout += d));
-  child.stderr?.setEncoding('utf8').on('data', (d: string) => (stderr += d));
-  return await new Promise((resolve, reject) => {
-    child.on('error', (cause) =>
-      reject(new MusterError('COMMAND_FAILED', `${command}: ${cause.message}`, {}, { cause })),
-    );
-    child.on('close', (code) => resolve({ exitCode: code ?? 1, stdout, stderr }));
-  });
+  // It has neither where it could not be started.
+  if (done.exitCode === undefined && done.signal === undefined)
+    throw new MusterError('COMMAND_FAILED', `${command}: ${done.originalMessage}`, {}, { cause: done });
+  return { exitCode: done.exitCode ?? 1, stdout: done.stdout ?? '', stderr: done.stderr ?? '' };
 }

@@ -1,13 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { execaSync } from 'execa';
 import type { LabMode } from './plan.js';
 
 /** Why this machine cannot give each host a network of its own; undefined: it can. */
 export function whyNoNamespaces(): string | undefined {
   if (process.getuid?.() !== 0) return 'that needs root';
-  const tried = spawnSync('unshare', ['--net', '--mount', '--pid', '--fork', 'true'], { encoding: 'utf8' });
-  if (tried.status === 0) return undefined;
+  const tried = execaSync('unshare', ['--net', '--mount', '--pid', '--fork', 'true'], { reject: false });
+  if (!tried.failed) return undefined;
   // Root in a container without the right to it: told once, instead of ip's own words half way through.
-  return `namespaces cannot be made here: ${(tried.error?.message ?? tried.stderr).trim()}`;
+  return `namespaces cannot be made here: ${tried.stderr || tried.shortMessage}`;
 }
 
 /** The mode where none was asked for. */

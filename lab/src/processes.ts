@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { loggedDaemon } from '#bus/testing/daemon.js';
 import { MusterError } from '#contracts';
 import type { LabFolder } from './folder.js';
 import { until } from './until.js';
@@ -84,31 +84,19 @@ export class Processes {
     if (this.alive(spec.name) !== undefined)
       throw new MusterError('ALREADY_EXISTS', `${spec.name} runs already, pid ${this.alive(spec.name)?.pid}`);
     const argv = this.inside(spec);
-    const log = openSync(this.log(spec.name), 'a', 0o644);
-    try {
-      const child = spawn(argv[0]!, argv.slice(1), {
-        detached: true,
-        stdio: ['ignore', log, log],
-        cwd: this.folder.path,
-        env: { ...this.environment(), ...spec.env },
-      });
-      child.on('error', () => undefined); // told below: without a pid it was not started
-      if (child.pid === undefined)
-        throw new MusterError('COMMAND_FAILED', `${spec.name}: ${argv[0]} cannot be started`);
-      child.unref();
-      const record: ProcessRecord = {
-        name: spec.name,
-        pid: child.pid,
-        start: startOf(child.pid) ?? 0,
-        log: this.log(spec.name),
-      };
-      const aside = `${this.file(spec.name)}.new`;
-      writeFileSync(aside, `${JSON.stringify(record)}\n`);
-      renameSync(aside, this.file(spec.name));
-      return record;
-    } finally {
-      closeSync(log);
-    }
+    const log = this.log(spec.name);
+    const child = loggedDaemon(argv[0]!, argv.slice(1), log, {
+      detached: true,
+      cwd: this.folder.path,
+      env: { ...this.environment(), ...spec.env },
+    });
+    if (child.pid === undefined) throw new MusterError('COMMAND_FAILED', `${spec.name}: ${argv[0]} cannot be started`);
+    child.unref();
+    const record: ProcessRecord = { name: spec.name, pid: child.pid, start: startOf(child.pid) ?? 0, log };
+    const aside = `${this.file(spec.name)}.new`;
+    writeFileSync(aside, `${JSON.stringify(record)}\n`);
+    renameSync(aside, this.file(spec.name));
+    return record;
   }
 
   /** What every process of this lab has in its environment: by the first one `down` finds them all. */

@@ -1,29 +1,35 @@
-import { execFile } from 'node:child_process';
+import { execa } from 'execa';
 import { MusterError } from '#contracts';
 
 export interface RunOptions {
   input?: string;
+  /** Its whole environment. @default that of this process */
   env?: NodeJS.ProcessEnv;
   /** @default 30000 */
   timeoutMs?: number;
 }
 
-/** Runs a command to its end and answers its stdout. COMMAND_FAILED carries the command and its last words. */
-export function run(command: string, args: readonly string[], o: RunOptions = {}): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      command,
-      args,
-      { timeout: o.timeoutMs ?? 30_000, maxBuffer: 64 * 1024 * 1024, ...(o.env && { env: o.env }) },
-      (error, stdout, stderr) => {
-        if (error === null) return resolve(stdout);
-        const said = (stderr.trim() || stdout.trim()).split('\n').at(-1) ?? '';
-        const why = error.killed ? `no end after ${(o.timeoutMs ?? 30_000) / 1000} s` : said || error.message;
-        reject(new MusterError('COMMAND_FAILED', `${command} ${args.join(' ')}: ${why}`, {}, { cause: error }));
-      },
-    );
-    // A command that ends without reading its input says by its exit what that means.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(o.input ?? '');
+/** Runs a command to its end and answers its stdout. COMMAND_FAILED carries the command, its code and its last words. */
+export async function run(command: string, args: readonly string[], o: RunOptions = {}): Promise<string> {
+  const timeoutMs = o.timeoutMs ?? 30_000;
+  const child = execa(command, args, {
+    input: o.input ?? '',
+    timeout: timeoutMs,
+    reject: false,
+    stripFinalNewline: false,
+    extendEnv: false,
+    ...(o.env && { env: o.env }),
   });
+  // What a killed command has started may hold its pipes: a time limit would last as long as that.
+  child.once('exit', (_code, signal) => {
+    if (signal === null) return;
+    child.stdout.destroy();
+    child.stderr.destroy();
+  });
+  const done = await child;
+  if (!done.failed) return done.stdout;
+  const lastWords = (done.stderr.trim() || done.stdout.trim()).split('\n').at(-1) ?? '';
+  const how = done.exitCode === undefined ? (done.signal ?? done.originalMessage) : `exit ${done.exitCode}`;
+  const why = done.timedOut ? `no end after ${timeoutMs / 1000} s` : [how, lastWords].filter(Boolean).join(': ');
+  throw new MusterError('COMMAND_FAILED', `${command} ${args.join(' ')}: ${why}`, {}, { cause: done });
 }

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execa } from 'execa';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { startOf } from './processes.js';
 
 const HOST = resolve(import.meta.dirname, '../host');
@@ -12,7 +13,7 @@ const PYTHON = ['/usr/bin/python3', '-I', '-S', '-B'];
 /** The first process of a host, in a folder instead of a namespace, and its systemctl. */
 class Machine {
   readonly root = mkdtempSync(join(tmpdir(), 'muster-init-'));
-  private first: ChildProcess | undefined;
+  private first: Daemon | undefined;
 
   constructor() {
     for (const d of ['etc/systemd/system/multi-user.target.wants', 'run', 'var/log'])
@@ -33,22 +34,22 @@ class Machine {
   async boot(): Promise<void> {
     const start = `import sys; sys.path.insert(0, ${JSON.stringify(HOST)}); import supervisor; supervisor.Supervisor().run()`;
     const [python, ...flags] = PYTHON;
-    this.first = spawn(python!, [...flags, '-c', start], {
+    const first = daemon(python!, [...flags, '-c', start], {
       env: this.env,
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     });
-    const ready = this.first.stdio[3];
-    if (ready === null || ready === undefined) throw new Error('no pipe');
-    await once(ready, 'data');
+    this.first = first;
+    await once(first.stdio[3], 'data');
   }
 
-  systemctl(...args: string[]): Promise<{ code: number; out: string }> {
+  async systemctl(...args: string[]): Promise<{ code: number | undefined; out: string }> {
     const [python, ...flags] = PYTHON;
-    return new Promise((done) =>
-      execFile(python!, [...flags, join(HOST, 'systemctl.py'), ...args], { env: this.env }, (error, stdout, stderr) =>
-        done({ code: error === null ? 0 : Number(error.code), out: `${stdout}${stderr}`.trim() }),
-      ),
-    );
+    const { exitCode, stdout, stderr } = await execa(python!, [...flags, join(HOST, 'systemctl.py'), ...args], {
+      env: this.env,
+      extendEnv: false,
+      reject: false,
+    });
+    return { code: exitCode, out: `${stdout}${stderr}`.trim() };
   }
 
   async property(name: string, unit: string): Promise<string> {
@@ -65,11 +66,8 @@ class Machine {
   }
 
   async off(): Promise<void> {
-    if (this.first !== undefined) {
-      const gone = once(this.first, 'exit');
-      this.first.kill('SIGTERM');
-      await gone;
-    }
+    this.first?.kill('SIGTERM');
+    await this.first;
     rmSync(this.root, { recursive: true, force: true });
   }
 }

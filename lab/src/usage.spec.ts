@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
+import { execaSync } from 'execa';
 import { fileURLToPath } from 'node:url';
 import { refuseOddPaths } from './host-image.js';
 
@@ -7,15 +7,15 @@ const program = fileURLToPath(new URL('../../dist/lab/src/main.js', import.meta.
 
 describe('the lab refuses at once', () => {
   it.each(['70000', '-1', '1.5', 'x'])('--port %s, as a wrong option', (port) => {
-    const { status, stderr } = spawnSync(process.execPath, [program, 'up', `--port=${port}`], { encoding: 'utf8' });
-    expect(status).toBe(2);
+    const { exitCode, stderr } = execaSync(process.execPath, [program, 'up', `--port=${port}`], { reject: false });
+    expect(exitCode).toBe(2);
     expect(stderr).toContain("'--port <port>' argument");
   });
 
   it('--bare without networks of its own, and says why', () => {
     const args = [program, '--dir', '/tmp/lab-usage-spec', 'up', '--mode', 'loopback', '--bare', '1'];
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-    expect([status, stderr]).toEqual([2, expect.stringContaining('--bare needs root and netns mode')]);
+    const { exitCode, stderr } = execaSync(process.execPath, args, { reject: false });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--bare needs root and netns mode')]);
   });
 
   it('a clone or a Node whose path would end at a blank in the scripts of its hosts', () => {

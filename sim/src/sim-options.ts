@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execaSync } from 'execa';
 import { MusterError } from '#contracts';
 
 export const USAGE = `usage: npm run sim -- detect [--histories N] [--seed S] [--nodes N|LEAST-MOST] [--replay I] [--json]
@@ -44,8 +44,7 @@ export function progressOf(histories: number): (done: number, found: number) => 
 
 /** Of the sources, for the record; `-dirty` where they differ from it. */
 export function commit(): string {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const git = (...args: string[]): string => execaSync('git', args).stdout;
   try {
     return `${git('rev-parse', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '-dirty'}`;
   } catch {

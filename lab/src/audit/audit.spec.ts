@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { daemon } from '#bus/testing/daemon.js';
 import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat } from './ledger.js';
 import type { JobRecord } from '#contracts';
@@ -45,27 +45,27 @@ describe('what the collectors can see', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('is an ipmitool of this lab that still runs, and none of another lab', async () => {
-    const child = spawn('sleep', ['60'], { ...marked, argv0: 'ipmitool' });
+    const child = daemon('sleep', ['60'], { ...marked, argv0: 'ipmitool' });
     try {
       await once(child, 'spawn');
       expect(leakedTools(folder)).toEqual([`${child.pid} ipmitool 60`]);
       expect(leakedTools(`${folder}-other`)).toEqual([]);
     } finally {
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await child;
     }
     expect(leakedTools(folder)).toEqual([]);
   });
 
   it('is a secret on a command line', async () => {
-    const child = spawn('sleep', ['60'], { ...marked, argv0: 'tool -P s3cr3t-of-the-bmc' });
+    const child = daemon('sleep', ['60'], { ...marked, argv0: 'tool -P s3cr3t-of-the-bmc' });
     try {
       await once(child, 'spawn');
       const found = secretsInArgv(folder, { 'bmc password': 's3cr3t-of-the-bmc', other: 'not-there' });
       expect(found).toEqual([`argv of ${child.pid} (bmc password)`]);
     } finally {
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await child;
     }
   });
 

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { execa } from 'execa';
 import { freePort } from '#bus/testing/free-port.js';
 import type { NodeView } from '#contracts';
 import { assignedTo, hostRunning } from '../observations.js';
@@ -161,15 +160,14 @@ async function failedStart(
   main: string,
   args: string[],
   env: Record<string, string>,
-): Promise<{ code: number | null; lines: string[] }> {
-  const child = spawn(process.execPath, [join(DIST, 'apps', main, 'src', 'main.js'), ...args], {
+): Promise<{ code: number | undefined; lines: string[] }> {
+  const { exitCode, stderr } = await execa(process.execPath, [join(DIST, 'apps', main, 'src', 'main.js'), ...args], {
     env: { PATH: process.env['PATH'], ...env },
+    extendEnv: false,
     stdio: ['ignore', 'ignore', 'pipe'],
+    reject: false,
   });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, lines: stderr.trim().split('\n') };
+  return { code: exitCode, lines: stderr.trim().split('\n') };
 }
 
 export const O12: Scenario = {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { daemon } from '#bus/testing/daemon.js';
 import type { Fleet } from '../../../../lab/src/fleet/fleet.js';
 import type { Scenario } from '../../scenario.js';
 import { alarmRaised, hostNames, idleHost, lasts, LONG_ENOUGH, Watch } from '../../watch.js';
@@ -70,7 +70,7 @@ async function withWitness(fleet: Fleet, work: () => Promise<void>): Promise<voi
   );
   const address = hosts[0]?.bmc.address as string;
   const argv = ['netns', 'exec', namespaces.bmc, 'python3', '-I', '-c', WITNESS, address];
-  const witness = spawn('ip', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const witness = daemon('ip', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [port] = (await once(witness.stdout, 'data')) as [Buffer];
     await fleet.api.request('PATCH', '/v1/settings', { witness: `${address}:${port.toString().trim()}` });
