@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execaSync } from 'execa';
 
 /** What a result was found with. Throws where there is no git, or no checkout. */
 export interface Commit {
@@ -12,5 +12,4 @@ export const describeCommit = (): Commit => ({
   dirty: git('status', '--porcelain', '--', ':/', ':(top,exclude)docs/results') !== '',
 });
 
-const git = (...args: string[]): string =>
-  execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
+const git = (...args: string[]): string => execaSync('git', args, { cwd: import.meta.dirname }).stdout;

@@ -1,10 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync, closeSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectBus, credentialsFile, initCluster, readCredentials, type Bus } from '#bus';
+import { loggedDaemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { MusterError, type ServiceName } from '#contracts';
 import { until } from '../../lab/src/until.js';
@@ -23,7 +22,7 @@ export interface PlaneOptions {
 
 /** Processes of a control machine as it runs in production, with users and files of its own: NATS and services. */
 export class ControlPlane {
-  private readonly processes = new Map<string, ChildProcess>();
+  private readonly processes = new Map<string, Daemon>();
   private readonly buses: Bus[] = [];
 
   private constructor(
@@ -91,22 +90,16 @@ export class ControlPlane {
   async stop(): Promise<void> {
     await Promise.all(this.buses.map((bus) => bus.close()));
     for (const p of [...this.processes.values()].reverse()) {
-      if (p.exitCode !== null || p.signalCode !== null) continue;
-      const ended = once(p, 'exit');
       p.kill('SIGKILL');
-      await ended;
+      await p;
     }
     await rm(this.dir, { recursive: true, force: true });
   }
 
   private run(name: string, argv: string[], env: Record<string, string>): void {
-    const log = openSync(join(this.dir, `${name}.log`), 'a');
-    const child = spawn(argv[0] as string, argv.slice(1), {
-      env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', log, log],
-    });
-    closeSync(log);
-    this.processes.set(name, child);
+    const log = join(this.dir, `${name}.log`);
+    const options = { env: { PATH: process.env['PATH'], ...env } };
+    this.processes.set(name, loggedDaemon(argv[0] as string, argv.slice(1), log, options));
   }
 
   private async ready(): Promise<void> {

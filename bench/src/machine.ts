@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
+import { execaSync } from 'execa';
 
 /** What a result was found on: figures of two machines cannot be compared. */
 export interface Machine {
@@ -39,7 +39,7 @@ function distribution(): string {
 
 function natsServer(): string {
   try {
-    return execFileSync('nats-server', ['--version'], { encoding: 'utf8' }).trim().replace(/^.*v/, '');
+    return execaSync('nats-server', ['--version']).stdout.replace(/^.*v/, '');
   } catch {
     return 'none';
   }

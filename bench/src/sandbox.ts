@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { daemon } from '#bus/testing/daemon.js';
+import { MusterError } from '#contracts';
 import { run } from '../../lab/src/run.js';
 
 const INSIDE = 'MUSTER_BENCH_INSIDE';
@@ -11,19 +12,18 @@ export const isInside = (): boolean => process.env[INSIDE] !== undefined;
  * its exit code. Whatever it makes there, processes, bridges, hosts, ends with it, however it ends: nothing is left over.
  * Without root it is root of a user namespace, where the system allows that.
  */
-export function runInside(): Promise<number> {
+export async function runInside(): Promise<number> {
   const spaces = ['--net', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
-  const child = spawn('unshare', [...asRoot, ...spaces, process.execPath, ...process.argv.slice(1)], {
+  const child = daemon('unshare', [...asRoot, ...spaces, process.execPath, ...process.argv.slice(1)], {
     stdio: 'inherit',
     env: { ...process.env, [INSIDE]: '1' },
   });
   const end = (): boolean => child.kill('SIGKILL');
   process.once('SIGINT', end).once('SIGTERM', end);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
-  });
+  const ended = await child;
+  if (child.pid === undefined) throw new MusterError('COMMAND_FAILED', `unshare: ${ended.originalMessage}`);
+  return ended.exitCode ?? 1;
 }
 
 /** Names of network namespaces are kept in /run, which is the machine's: here it is our own. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Closable } from '#bus';
+import { loggedDaemon, type Daemon } from '#bus/testing/daemon.js';
 import type { DetectionSettings } from '#contracts';
 import { Api } from '../../../lab/src/fleet/api.js';
 import { until } from '../../../lab/src/until.js';
@@ -24,7 +24,7 @@ export interface BenchNode {
 
 /** Real agents, each on a host of its own, and a control machine with a real nats-server, inventory, detector, gateway. */
 export class AgentFleet {
-  private readonly agents = new Map<string, ChildProcess>();
+  private readonly agents = new Map<string, Daemon>();
 
   private constructor(
     readonly plane: ControlPlane,
@@ -123,10 +123,8 @@ export class AgentFleet {
     writeFileSync(join(dir, 'agent.json'), JSON.stringify(config));
     writeFileSync(join(dir, 'boot_id'), `${randomUUID()}\n`);
     const [command, args] = on(host, process.execPath, AGENT, '--config', join(dir, 'agent.json'));
-    const log = openSync(join(dir, 'agent.log'), 'a');
     const env = { PATH: process.env['PATH'], MUSTER_ROOT: dir };
-    this.agents.set(name, spawn(command, args, { env, stdio: ['ignore', log, log] }));
-    closeSync(log);
+    this.agents.set(name, loggedDaemon(command, args, join(dir, 'agent.log'), { env }));
   }
 
   private async kill(name: string): Promise<void> {
@@ -135,7 +133,7 @@ export class AgentFleet {
   }
 
   /** Whoever takes it ends it. */
-  private take(name: string): ChildProcess | undefined {
+  private take(name: string): Daemon | undefined {
     const agent = this.agents.get(name);
     this.agents.delete(name);
     return agent;

@@ -1,19 +1,16 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { Daemon } from '#bus/testing/daemon.js';
 
 /** SIGKILL, unless it has ended already; resolves when it is gone. */
-export async function killAndWait(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+export async function killAndWait(child: Daemon): Promise<void> {
   child.kill('SIGKILL');
-  await gone;
+  await child;
 }
 
 /**
  * Loses its power: it answers nobody from the call on, and SIGKILL ends it once its cables are cut. A process that is
  * killed first has its connections closed by the kernel, which the dead do not do; and cables take some 20 ms to cut.
  */
-export async function losePower(child: ChildProcess | undefined, cutCables: () => Promise<void>): Promise<void> {
+export async function losePower(child: Daemon | undefined, cutCables: () => Promise<void>): Promise<void> {
   child?.kill('SIGSTOP');
   try {
     await cutCables();

@@ -1,14 +1,13 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { execa } from 'execa';
 import type { Closable } from '#bus';
 import { MusterError, nodeName } from '#contracts';
 import { run } from '../../../lab/src/run.js';
 import { issuePeersCredentials } from '../../../lab/src/peers/peers-user.js';
 import { PORT, register, SERIAL } from './agent-fleet.js';
-import type { Deed } from './reporters.js';
+import type { Deed, DeedAnswer } from './reporters.js';
 import { CLUSTER, ControlPlane } from '../control-plane.js';
 import { standInWorker } from '../worker-stand-in.js';
 import type { MortalFleet } from './kills.js';
@@ -26,6 +25,15 @@ interface SimulatedNode {
   name: string;
 }
 
+const startReporters = () =>
+  execa(process.execPath, [...process.execArgv, join(import.meta.dirname, 'reporters.js')], {
+    ipc: true,
+    stdio: 'inherit',
+    buffer: false,
+    reject: false,
+  });
+type Reporters = ReturnType<typeof startReporters>;
+
 /** Many simulated reporters, and the same control machine as of real agents. */
 export class ManyFleet implements MortalFleet<SimulatedNode> {
   private deeds = 0;
@@ -34,7 +42,7 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
     readonly plane: ControlPlane,
     readonly watch: Watch,
     readonly nodes: readonly SimulatedNode[],
-    private readonly reporters: ChildProcess,
+    private readonly reporters: Reporters,
     private readonly worker: Closable,
   ) {}
 
@@ -50,7 +58,7 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
     const peers = all.map(({ label, addresses }) => ({ name: nodeName(label, SERIAL), networks: addresses }));
     const plane = await ControlPlane.start(['inventory', 'detector', 'gateway']);
     const worker = await standInWorker(await plane.bus('provisioner'));
-    const reporters = fork(join(import.meta.dirname, 'reporters.js'));
+    const reporters = startReporters();
     const fleet = new ManyFleet(plane, new Watch({ tools: await plane.bus('tools') }), peers, reporters, worker);
     try {
       await register(plane.api, all);
@@ -100,11 +108,8 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
   }
 
   async stop(): Promise<void> {
-    if (this.reporters.exitCode === null && this.reporters.signalCode === null) {
-      const ended = once(this.reporters, 'exit');
-      this.reporters.kill('SIGKILL');
-      await ended;
-    }
+    this.reporters.kill('SIGKILL');
+    await this.reporters;
     await this.worker.close();
     await this.plane.stop();
     for (const range of Object.values(RANGES))
@@ -115,16 +120,11 @@ export class ManyFleet implements MortalFleet<SimulatedNode> {
     what: Omit<Extract<Deed, { verb: 'start' }>, 'id'> | Omit<Extract<Deed, { name: string }>, 'id'>,
   ): Promise<void> {
     const id = ++this.deeds;
-    const done = new Promise<void>((resolve, reject) => {
-      const hear = (answer: { id: number; failed?: string }): void => {
-        if (answer.id !== id) return;
-        this.reporters.off('message', hear);
-        if (answer.failed === undefined) resolve();
-        else reject(new MusterError('COMMAND_FAILED', `the simulated reporters: ${answer.failed}`));
-      };
-      this.reporters.on('message', hear);
-    });
-    this.reporters.send({ id, ...what } satisfies Deed);
-    await done;
+    const [answer] = await Promise.all([
+      this.reporters.getOneMessage({ filter: (message) => (message as DeedAnswer).id === id }),
+      this.reporters.sendMessage({ id, ...what } satisfies Deed),
+    ]);
+    const { failed } = answer as DeedAnswer;
+    if (failed !== undefined) throw new MusterError('COMMAND_FAILED', `the simulated reporters: ${failed}`);
   }
 }

@@ -12,8 +12,14 @@ export interface ReportersPlan {
   credentials: BusCredentials;
 }
 
-/** What the process of the reporters is told; it answers with the id, and what failed. */
+/** What the process of the reporters is told. */
 export type Deed = { id: number } & ({ verb: 'start'; plan: ReportersPlan } | { verb: 'kill' | 'boot'; name: string });
+
+/** Its answer, and what failed. */
+export interface DeedAnswer {
+  id: number;
+  failed?: string;
+}
 
 let peers: SimulatedPeers | undefined;
 
@@ -27,7 +33,7 @@ async function act(deed: Deed): Promise<void> {
 // A process of its own, so that the moment of a verdict is taken by one that has nothing else to do.
 process.on('message', (deed: Deed) => {
   act(deed).then(
-    () => process.send?.({ id: deed.id }),
-    (e: unknown) => process.send?.({ id: deed.id, failed: String(e) }),
+    () => process.send?.({ id: deed.id } satisfies DeedAnswer),
+    (e: unknown) => process.send?.({ id: deed.id, failed: String(e) } satisfies DeedAnswer),
   );
 });

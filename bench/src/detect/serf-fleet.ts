@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { MusterError } from '#contracts';
 import { killAndWait, losePower } from './kill-and-wait.js';
 import { on, plug, unplug, type Host } from './wires.js';
@@ -19,7 +19,7 @@ interface Line {
 
 /** Real Serf agents with their defaults, on hosts like those of our own agents. */
 export class SerfFleet {
-  private readonly agents = new Map<string, ChildProcess>();
+  private readonly agents = new Map<string, Daemon>();
   private readonly lookers = new Set<(line: Line) => void>();
   private readonly words = new Map<string, string[]>();
 
@@ -77,7 +77,7 @@ export class SerfFleet {
       ...['serf', 'agent', '-node', host.netns, '-bind', `${host.addresses.management}:${PORT}`],
       ...(first === undefined ? [] : ['-join', `${first.addresses.management}:${PORT}`]),
     );
-    const agent = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const agent = daemon(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.agents.set(host.netns, agent);
     for (const stream of [agent.stdout, agent.stderr]) this.follow(host.netns, stream);
     await Promise.all([runs, known]);
@@ -130,7 +130,7 @@ export class SerfFleet {
   }
 
   /** Whoever takes it ends it. */
-  private take(name: string): ChildProcess | undefined {
+  private take(name: string): Daemon | undefined {
     const agent = this.agents.get(name);
     this.agents.delete(name);
     return agent;
