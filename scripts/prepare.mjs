@@ -3,6 +3,7 @@
  * npm's `prepare`: `npm install -g .` puts `muster` on PATH as a link into this folder, and `npm pack` packs what is
  * built, so both build first. Any other npm command leaves that to the commands that need it (scripts/setup.mjs, which
  * runs `npm ci` itself and would wait for itself here).
+ * Node's own spawn, not execa: the node packages may not be installed yet.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

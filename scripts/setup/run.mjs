@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const folder = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /**
- * Runs a command in the project's folder with its output on our stderr.
+ * Runs a command in the project's folder with its output on our stderr. Node's own spawn, here and in the other files
+ * of the set-up, not execa: they run before node packages are installed.
  * @returns its exit code; a command that a signal ended, or that could not be started, answers 1.
  */
 export function run(command, args, options = {}) {

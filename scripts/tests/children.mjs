@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { folder } from '../setup/run.mjs';
 
 /** The children share our process group: an interrupt from the terminal reaches them, and we wait for their tidying up. */
@@ -11,21 +11,10 @@ export const waitOnInterrupt = () => process.on('SIGINT', () => {});
  * Runs a program of ours in the project's folder, with its output on ours.
  * @returns its exit code, and what it has written to stdout where `read` asks for that
  */
-export function node(args, { read = false, env = {} } = {}) {
-  return new Promise((resolve) => {
-    let text = '';
-    const stdio = ['inherit', read ? 'pipe' : 'inherit', 'inherit'];
-    const child = spawn(process.execPath, args, { cwd: folder, stdio, env: { ...process.env, ...env } });
-    child.stdout?.setEncoding('utf8').on('data', (more) => {
-      process.stdout.write(more);
-      text += more;
-    });
-    child.on('error', (error) => {
-      process.stderr.write(`${error.message}\n`);
-      resolve({ code: 1, text });
-    });
-    child.on('close', (code) => resolve({ code: code ?? 1, text }));
-  });
+export async function node(args, { read = false, env = {} } = {}) {
+  const stdio = ['inherit', read ? ['inherit', 'pipe'] : 'inherit', 'inherit'];
+  const { exitCode, stdout } = await execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
+  return { code: exitCode ?? 1, text: stdout ?? '' };
 }
 
 /** A run that ended badly counts as a failure, also where it named none. */

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 import ts from 'typescript';
 import { GREEN, simOutcome, type Outcome } from './outcome.js';
 
@@ -104,8 +104,9 @@ export class Workshop {
   }
 
   private node(args: readonly string[]): { stdout: string; stderr: string } {
-    const options = { cwd: this.copy, encoding: 'utf8', timeout: LONGEST_MS, maxBuffer: 1 << 28 } as const;
-    const { stdout, stderr } = spawnSync(process.execPath, args, options);
+    // Red is what is hoped for: how it ended stands in its report.
+    const options = { cwd: this.copy, timeout: LONGEST_MS, maxBuffer: 1 << 28, reject: false } as const;
+    const { stdout, stderr } = execaSync(process.execPath, args, options);
     return { stdout, stderr };
   }
 
