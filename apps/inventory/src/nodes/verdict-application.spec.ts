@@ -84,6 +84,10 @@ describe('what counts as a return', () => {
   it('is another boot, also one that nobody missed', () => {
     expect(reason(serving(), verdict('UP', { bootId: 'b2' }))).toBe('rebooted');
   });
+  it('is being on again after a proven off, also where none of its boots was known', () => {
+    const { bootId: _none, ...off } = serving({ confirmedOff: { at: 1, incident: 'i' } });
+    expect(reason(off, verdict('UP'))).toBe('rebooted');
+  });
   it('is the end of a management cut that was longer than the hold-down, or of unknown length', () => {
     expect(reason(cut, verdict('UP'), { degradedForMs: 6000 })).toBe('degraded');
     expect(reason(cut, verdict('UP'), { degradedForMs: undefined })).toBe('degraded');

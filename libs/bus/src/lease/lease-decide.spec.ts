@@ -56,6 +56,15 @@ describe('lease, decided', () => {
     expect(decideLease(s, ms(2500))).toMatchObject({ do: 'write', attempt: { basis: 10, record: { token: 11 } } });
   });
 
+  it('waits by the ttl of the holder where that is longer than its own', () => {
+    const value: LeaseRecord = { holder: 'b', token: 7, nonce: 'pb.1', ttlMs: 3 * TTL };
+    let s = read(initialLease('a', 'pa', TTL), { revision: 9, value }, ms(0));
+    s = read(s, { revision: 9, value }, ms(3749));
+    expect(decideLease(s, ms(3749)).do).toBe('wait');
+    s = read(s, { revision: 9, value }, ms(3750));
+    expect(decideLease(s, ms(3750)).do).toBe('write');
+  });
+
   it('takes a released lease at once, with a higher token', () => {
     const free: LeaseRecord = { holder: '', token: 70, nonce: 'pb.1', ttlMs: TTL };
     const s = read(initialLease('a', 'pa', TTL), { revision: 9, value: free }, ms(0));
