@@ -29,7 +29,7 @@ export type HandsEvent = At &
     | { kind: 'order-on'; node: string }
     | { kind: 'order-off'; node: string } /** By an operator, whatever its verdict. */
     /** So long after inventory has first agreed to a power-off of the node, or after an `off` of it was first written. */
-    | { kind: 'after'; what: 'leave' | 'intent'; node: string; inMs: number; then: HandsEvent }
+    | { kind: 'after'; what: 'leave' | 'intent'; node: string; inMs: number; does: HandsEvent }
     | { kind: 'fencing-pause'; forMs: number }
     | { kind: 'no-conductor'; forMs: number } /** Inventory answers, and moves nothing by itself. */
   );

@@ -353,7 +353,7 @@ export class HandsWorld {
         void this.inventory.orderOff(e.node);
         return;
       case 'after':
-        this.awaited.set(`${e.what} ${e.node}`, () => later(e.inMs, `after the ${e.what}`, () => this.happen(e.then)));
+        this.awaited.set(`${e.what} ${e.node}`, () => later(e.inMs, `after the ${e.what}`, () => this.happen(e.does)));
         return;
       case 'no-conductor':
         this.inventory.conducts(false);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
+import { systemClock } from '#bus/system/system-clock.js';
 import { isWireError, MusterError } from '#contracts/errors.js';
 
 /** ms for the whole exchange; the server itself gives it 10 s. */
@@ -37,6 +38,8 @@ export async function post(
 ): Promise<unknown> {
   const url = new URL(`${server.pathname.replace(/\/$/, '')}${path}`, server);
   const body = JSON.stringify(o.body);
+  const late = new AbortController();
+  const limit = systemClock.after(ANSWER_LIMIT, () => late.abort());
   const options = {
     method: 'POST',
     headers: {
@@ -44,7 +47,7 @@ export async function post(
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
     },
-    signal: AbortSignal.timeout(ANSWER_LIMIT),
+    signal: late.signal,
     ...(o.ca !== undefined && { ca: o.ca }),
   };
   let status: number;
@@ -57,6 +60,8 @@ export async function post(
     text = await textOf(answer);
   } catch (e) {
     throw unreachable(server, e);
+  } finally {
+    limit.cancel();
   }
   if (status >= 200 && status < 300) return JSON.parse(text);
   throw refusal(status, text);

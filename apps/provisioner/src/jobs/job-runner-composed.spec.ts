@@ -73,7 +73,11 @@ describe('a job runner that is composed without Nest', () => {
     const runner = new JobRunner({ bus: own, config, log: silentLog, host: 'control-1', ansible, displaced });
     await runner.start();
     let stopped: Promise<void> | undefined;
-    const stop = (): Promise<void> => (stopped ??= runner.stop().finally(() => own.close()));
+    const end = async (): Promise<void> => {
+      await runner.stop();
+      await own.close();
+    };
+    const stop = (): Promise<void> => (stopped ??= end());
     closing.push(stop);
     return stop;
   }

@@ -66,8 +66,8 @@ export const detector: readonly Mutant[] = [
     file: 'apps/detector/src/probe/own-probe.ts',
     symbol: 'OwnProbes.onEcho',
     operation: {
-      replace: 'if (echoed) this.signOf(node).echoedAt.set(network, performance.now())',
-      with: 'if (!echoed) this.signOf(node).echoedAt.set(network, performance.now())',
+      replace: 'if (echoed) this.signOf(node).echoedAt.set(network, this.clock.monotonicMs())',
+      with: 'if (!echoed) this.signOf(node).echoedAt.set(network, this.clock.monotonicMs())',
     },
     specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
