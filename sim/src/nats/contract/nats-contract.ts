@@ -3,35 +3,16 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import { MusterError } from '#contracts';
 import type { MessageLog, PulledMessage, ReadMessage, ReadSession, ReadStart } from '#bus/ports/message-log.js';
 import type { WireStatus } from '#bus/ports/wire.js';
-import type { ContractClient, ContractWorld } from './contract/contract-world.js';
-import { newerNats } from './contract/newer-nats.js';
-import { playedWorld } from './contract/played-world.js';
-import { realWorld } from './contract/real-world.js';
+import type { ContractClient, ContractWorld } from './contract-world.js';
+
+const ns = (ms: number): number => ms * 1_000_000;
+const decoder = new TextDecoder();
 
 /**
  * What the product rests on, held against real servers and against the played one: it must not lie. Where the real ones
  * differ from each other, the case says so.
  */
-const newer = newerNats();
-const worlds: [name: string, open: () => Promise<ContractWorld>][] = [
-  ['the played nats-server, as 2.9', () => Promise.resolve(playedWorld('2.9.10'))],
-  ['the played nats-server, as 2.15', () => Promise.resolve(playedWorld('2.15.1'))],
-  ['the nats-server that specs run against', () => realWorld()],
-];
-('program' in newer ? describe : describe.skip)(
-  `a newer nats-server${'missing' in newer ? `: ${newer.missing}` : ''}`,
-  () => {
-    it('is held to the contract, too', () => {
-      expect(worlds).toHaveLength(4);
-    });
-  },
-);
-if ('program' in newer) worlds.push(['a newer nats-server', () => realWorld(newer.program)]);
-
-const ns = (ms: number): number => ms * 1_000_000;
-const decoder = new TextDecoder();
-
-describe.each(worlds)('%s', (_name, open) => {
+export function natsContract(open: () => Promise<ContractWorld>): void {
   let world: ContractWorld;
   let a: ContractClient;
   let b: ContractClient;
@@ -764,4 +745,4 @@ describe.each(worlds)('%s', (_name, open) => {
       expect(told).toEqual(['disconnected']);
     });
   });
-});
+}
