@@ -1,4 +1,4 @@
-import type { JobKind } from '#contracts';
+import type { BucketName, JobKind } from '#contracts';
 import { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from './bmc.js';
 
@@ -20,7 +20,8 @@ export type HandsEvent = At &
     | { kind: 'stop'; process: string } /** In good order; its supervisor starts it again. */
     | { kind: 'pause'; process: string; forMs: number }
     | { kind: 'cut'; process: string; forMs: number; silentMs: number } /** Its way to NATS, noticed so much later. */
-    | { kind: 'server-restart'; forMs: number }
+    | { kind: 'server-restart'; forMs: number; lost?: Readonly<Record<string, number>> } /** Of each stream so many. */
+    | { kind: 'bucket-anew'; bucket: BucketName } /** Somebody deletes it and makes it anew: revisions begin at 1. */
     | { kind: 'bmc'; node: string; mood: BmcMood; takesMs?: number; sessionMs?: number }
     | { kind: 'no-fork'; process: string; forMs: number }
     | { kind: 'no-drivers'; process: string; forMs: number }
@@ -48,6 +49,8 @@ export interface HandsHistory {
   quietFrom: number;
   /** Share of messages on the wire and of calls of the log whose answer is lost. */
   lostAnswers: number;
+  /** What the NATS server is like: they differ in what a repeated message is answered. */
+  server: '2.9.10' | '2.15.1';
   /** Chance of each port call of a product's process to be its last, until `quietFrom`. */
   crashes: number;
 }
@@ -67,6 +70,7 @@ export function quietHistory(name: string, seed: number, o: Partial<HandsHistory
     quietFrom: 60_000,
     lostAnswers: 0,
     crashes: 0,
+    server: '2.15.1',
     ...o,
   };
 }
@@ -83,6 +87,7 @@ export function drawHands(seed: number, index: number): HandsHistory {
     quietFrom,
     lostAnswers: dice.of([0, 0, 0.002, 0.02]),
     crashes: dice.of([0, 0, 0.0005, 0.003]),
+    server: dice.of(['2.9.10', '2.15.1']),
   });
   const many = 3 + dice.below(10);
   for (let i = 0; i < many; i++) h.events.push(...drawEvents(dice, h));
@@ -142,6 +147,7 @@ function drawEvents(dice: Dice, h: HandsHistory): HandsEvent[] {
           nodes: 1 + dice.below(3),
           ...(dice.chance(0.1) && { timeoutMs: 2_000 + dice.below(20_000) }),
         },
+        ...drawDuringJob(dice, h, at),
       ];
     case 'cancel':
       return [{ kind: 'cancel', at, nth: dice.below(5) }];
@@ -174,4 +180,19 @@ function drawAroundDeath(dice: Dice, h: HandsHistory, diedAt: number, node: stri
     around.push(dice.of(ways));
   }
   return around;
+}
+
+/** What befalls a worker while it may be at work. */
+function drawDuringJob(dice: Dice, h: HandsHistory, begunAt: number): HandsEvent[] {
+  if (!dice.chance(0.4)) return [];
+  const at = Math.min(h.quietFrom, begunAt + 500 + dice.roll() * 8_000);
+  const process = dice.maybeOf(h.provisioners) as string;
+  const forMs = Math.min(h.quietFrom - at, 2_000 + dice.roll() * 12_000);
+  const ways: [HandsEvent, ...HandsEvent[]] = [
+    { kind: 'crash', at, process },
+    { kind: 'pause', at, process, forMs },
+    { kind: 'cut', at, process, forMs, silentMs: dice.roll() * 2_500 },
+    { kind: 'stop', at, process },
+  ];
+  return [dice.of(ways)];
 }

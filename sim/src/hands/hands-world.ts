@@ -98,6 +98,7 @@ export class HandsWorld {
     });
     this.points = new CrashPoints(this.planOf(history, o.plan ?? nobodyCrashes), o.reached);
     this.server = new PlayedServer(this.time, {
+      version: history.server,
       faults: new PlayedFaults(new Dice(history.seed + 2)),
       stored: (stream, subject, payload, seq) => this.stored(stream, subject, String(payload), seq),
     });
@@ -176,8 +177,8 @@ export class HandsWorld {
       program,
       restartMs: () => 500 + this.dice.roll() * 1_500,
       failed: (e) => {
-        this.tell(`${name} could not start: ${e instanceof Error ? e.message : String(e)}`);
-        this.oracle.probe('a program could not start');
+        this.tell(`${name} could not start, or stop: ${e instanceof Error ? e.message : String(e)}`);
+        this.oracle.probe('a program could not start, or stop');
       },
     });
     this.processes.set(name, process);
@@ -321,7 +322,10 @@ export class HandsWorld {
         this.connections.get(this.process(e.process)?.name ?? '')?.break({ forMs: e.forMs, silentMs: e.silentMs });
         return;
       case 'server-restart':
-        this.server.restart({ downMs: e.forMs });
+        this.server.restart({ downMs: e.forMs, ...(e.lost && { lost: e.lost }) });
+        return;
+      case 'bucket-anew':
+        this.server.recreateStream(`KV_${e.bucket}`);
         return;
       case 'bmc': {
         const bmc = this.bmcs.get(e.node) as Bmc;

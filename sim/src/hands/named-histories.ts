@@ -159,4 +159,18 @@ export const namedHistories: Record<string, NamedHistory> = {
       quietFrom: 12_000,
     }),
   },
+  'leases-made-anew': {
+    shows: 'the bucket of leases is deleted and made anew, and the fencers are killed',
+    knownRed: ['token-back'],
+    history: quietHistory('leases-made-anew', SEED + 10, {
+      events: [
+        { kind: 'crash', at: 7_000, process: 'the leader' },
+        { kind: 'death', at: 18_000, node: 'n-1' },
+        { kind: 'bucket-anew', at: 30_000, bucket: 'leases' },
+        { kind: 'crash', at: 30_100, process: 'fencer-1' },
+        { kind: 'crash', at: 30_100, process: 'fencer-2' },
+      ],
+      quietFrom: 45_000,
+    }),
+  },
 };

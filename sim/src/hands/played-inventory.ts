@@ -103,7 +103,10 @@ export class PlayedInventory {
         recover: [{ workload: `w-${id}`, generation: 1, driver: 'ansible', spec: {} }],
       }),
     };
-    await this.patiently(() => this.p.bus.bucket<JobRecord>('jobs').create(id, job));
+    // Asked again after a lost answer, it may be there already.
+    await this.patiently(() =>
+      this.p.bus.bucket<JobRecord>('jobs').mutate(id, (now) => (now === undefined ? job : undefined)),
+    );
     return id;
   }
 

@@ -73,7 +73,12 @@ export class SimProcess {
     const { life, running } = this;
     if (life === undefined) return;
     const ended = new Promise<void>((resolve) => life.onEnd(resolve));
-    await Promise.race([running?.stop(), ended]);
+    try {
+      await Promise.race([running?.stop(), ended]);
+    } catch (error) {
+      // As a service that stops badly: it ends all the same.
+      this.o.failed?.(error);
+    }
     life.end();
   }
 

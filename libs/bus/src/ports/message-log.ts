@@ -22,7 +22,10 @@ export interface AppendOptions {
   timeoutMs: number;
 }
 
-/** `conflict`: `expect` no longer held, nothing was stored. */
+/**
+ * `conflict`: `expect` no longer held, and this try stored nothing. An earlier try of the same id may have: servers from
+ * 2.15 look at `expect` first, older ones at the id.
+ */
 export type Appended = { seq: number; duplicate: boolean } | { conflict: true };
 
 export type ReadStart =
