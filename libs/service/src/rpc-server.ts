@@ -1,4 +1,5 @@
 import { NatsContext, Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import type { Observable } from 'rxjs';
 import type { Wire, WireMessage, WireSubscription } from '#bus';
 import { isInbox, type Clock } from '#contracts';
 
@@ -27,7 +28,6 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     private readonly group: string,
   ) {
     super();
-    this.initializeSerializer({});
     this.initializeDeserializer({});
   }
 
@@ -89,12 +89,15 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       this.inWork.delete(request);
       if (this.inWork.size === 0) this.idle();
     };
+    const answer = (packet: Packet): void => {
+      // Over also where it cannot be put into words: the stop must not wait for it.
+      if (packet.isDisposed === true || packet.err !== undefined) ended();
+      m.respond(JSON.stringify({ ...packet, id }));
+    };
+    const produce = async (): Promise<Observable<unknown>> =>
+      this.transformToObservable(await this.messageHandlers.get(subject)?.(message.data, context));
     try {
-      const answers = this.transformToObservable(await this.messageHandlers.get(subject)?.(message.data, context));
-      this.send(answers, (packet: Packet) => {
-        m.respond(JSON.stringify({ ...packet, id }));
-        if (packet.isDisposed === true || packet.err !== undefined) ended();
-      });
+      await this.handleRequest(context, produce, answer);
     } catch (e) {
       ended();
       throw e;

@@ -68,7 +68,7 @@ export class NatsWire implements Wire {
   subscribe(subject: string, o: SubscribeOptions): WireSubscription {
     const sub = this.nc.subscribe(subject, {
       ...(o.queue !== undefined && { queue: o.queue }),
-      callback: (err, msg) => (err ? o.onRefused(err) : o.onMessage(new HeardMessage(msg, this))),
+      callback: (err, msg) => (err ? o.onRefused(err) : o.onMessage(new HeardMessage(msg, this.nc))),
     });
     const over = (): boolean => sub.isClosed() || this.closed;
     return {
@@ -138,7 +138,7 @@ class HeardMessage implements WireMessage {
 
   constructor(
     private readonly msg: Msg,
-    private readonly wire: Wire,
+    private readonly nc: NatsConnection,
   ) {
     if (msg.reply) this.reply = msg.reply;
   }
@@ -151,7 +151,8 @@ class HeardMessage implements WireMessage {
     return this.msg.string();
   }
 
+  /** Also while the connection is being closed: what was asked before is answered. */
   respond(text: string): void {
-    if (this.reply !== undefined && !this.wire.closed) this.msg.respond(text);
+    if (this.reply !== undefined && !this.nc.isClosed()) this.msg.respond(text);
   }
 }

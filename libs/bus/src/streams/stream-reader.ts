@@ -142,7 +142,11 @@ class Reading {
   private becomeLive(): void {
     if (this.over) return;
     this.live = true;
-    this.o.onLive?.();
+    try {
+      this.o.onLive?.();
+    } catch (e) {
+      this.failed(e);
+    }
   }
 
   private failed(err: unknown): void {
