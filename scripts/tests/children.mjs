@@ -13,7 +13,9 @@ export const waitOnInterrupt = () => process.on('SIGINT', () => {});
  */
 export async function node(args, { read = false, env = {} } = {}) {
   const stdio = ['inherit', read ? ['inherit', 'pipe'] : 'inherit', 'inherit'];
-  const { exitCode, stdout } = await execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
+  const ended = await execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
+  const { exitCode, stdout } = ended;
+  if (ended.failed && exitCode === undefined) process.stderr.write(`${ended.shortMessage}\n`);
   return { code: exitCode ?? 1, text: stdout ?? '' };
 }
 

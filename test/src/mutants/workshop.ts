@@ -5,7 +5,18 @@ import { execaSync } from 'execa';
 import ts from 'typescript';
 import { GREEN, simOutcome, type Outcome } from './outcome.js';
 
-const PARTS = ['apps', 'libs', 'lab', 'sim', 'test', 'playbooks', 'package.json', 'jest.config.js', 'tsconfig.json'];
+const PARTS = [
+  'apps',
+  'libs',
+  'lab',
+  'bench',
+  'sim',
+  'test',
+  'playbooks',
+  'package.json',
+  'jest.config.js',
+  'tsconfig.json',
+];
 /** Of one spec or one simulation: it ends what hangs. */
 const LONGEST_MS = 300_000;
 /** A simulation is asked for so many histories, the few first: most that is broken shows soon. */

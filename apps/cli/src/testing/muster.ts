@@ -108,9 +108,10 @@ export class MusterUnderTest {
       reject: false,
     });
     this.sendInterrupt = () => void child.kill('SIGINT');
+    const decoder = new TextDecoder();
     let printed = '';
     child.stdout.on('data', (more: Buffer) => {
-      printed += more.toString();
+      printed += decoder.decode(more, { stream: true });
       this.onPrinted(printed);
     });
     const { exitCode, stdout, stderr } = await child;

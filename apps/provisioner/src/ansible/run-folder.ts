@@ -61,4 +61,6 @@ const endMaster = (socket: string): Promise<unknown> =>
     timeout: 1_000,
     stdio: 'ignore',
     reject: false,
+    // It may end after this process, and must: else the master stays.
+    cleanup: false,
   });
