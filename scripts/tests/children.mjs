@@ -15,7 +15,7 @@ export async function node(args, { read = false, env = {} } = {}) {
   const stdio = ['inherit', read ? ['inherit', 'pipe'] : 'inherit', 'inherit'];
   const ended = await execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
   const { exitCode, stdout } = ended;
-  if (ended.failed && exitCode === undefined) process.stderr.write(`${ended.shortMessage}\n`);
+  if (ended.failed && exitCode === undefined) process.stderr.write(`${String(ended.shortMessage)}\n`);
   return { code: exitCode ?? 1, text: stdout ?? '' };
 }
 

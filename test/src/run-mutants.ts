@@ -82,6 +82,7 @@ function main(args: string[]): number {
   }
   if (values.check) return check();
   const wanted = chosen(positionals, values);
+  if (wanted.length === 0) throw new MusterError('BAD_REQUEST', 'no mutant fits what was asked for');
   const workshop = new Workshop(folder);
   process.on('exit', () => workshop.close());
   process.on('SIGINT', () => process.exit(130));

@@ -1,5 +1,5 @@
 import { NatsContext, Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
-import type { Observable } from 'rxjs';
+import { throwError, type Observable } from 'rxjs';
 import type { Wire, WireMessage, WireSubscription } from '#bus';
 import { isInbox, type Clock } from '#contracts';
 
@@ -94,13 +94,13 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       if (packet.isDisposed === true || packet.err !== undefined) ended();
       m.respond(JSON.stringify({ ...packet, id }));
     };
-    const produce = async (): Promise<Observable<unknown>> =>
-      this.transformToObservable(await this.messageHandlers.get(subject)?.(message.data, context));
-    try {
-      await this.handleRequest(context, produce, answer);
-    } catch (e) {
-      ended();
-      throw e;
-    }
+    const produce = async (): Promise<Observable<unknown>> => {
+      try {
+        return this.transformToObservable(await this.messageHandlers.get(subject)?.(message.data, context));
+      } catch (e) {
+        return throwError(() => e);
+      }
+    };
+    this.handleRequest(context, produce, answer);
   }
 }

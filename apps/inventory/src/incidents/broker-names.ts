@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { Injectable } from '@nestjs/common';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { hostOf } from './broker-hosts.js';
@@ -10,13 +9,26 @@ const AGAIN_MS = 60_000;
 /** The same while it is not known. */
 const UNKNOWN_AGAIN_MS = 5_000;
 
+/** The name service. A simulation plays it here. */
+export interface NameService {
+  /** Rejects where the name has none, or the service does not answer. */
+  addressesOf(name: string): Promise<string[]>;
+}
+
+/** The one that this machine is configured with. */
+export const ownNameService: NameService = {
+  addressesOf: async (name) => (await lookup(name, { all: true })).map((found) => found.address),
+};
+
 /** Addresses of the names that servers of the bus are configured by. Never waited for: a power-off must not hang on DNS. */
-@Injectable()
 export class BrokerNames {
   private readonly addresses = new Map<string, string[]>();
   private readonly asked = new Map<string, number>();
 
-  constructor(private readonly context: ServiceContext) {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly names: NameService,
+  ) {
     for (const server of context.config.nats.servers) this.of(hostOf(server));
   }
 
@@ -30,12 +42,8 @@ export class BrokerNames {
 
   private ask(name: string): void {
     this.asked.set(name, this.context.clock.monotonicMs());
-    lookup(name, { all: true }).then(
-      (found) =>
-        this.addresses.set(
-          name,
-          found.map((a) => a.address),
-        ),
+    this.names.addressesOf(name).then(
+      (addresses) => this.addresses.set(name, addresses),
       // What was known before stays: servers move less often than name services fail.
       (e: unknown) =>
         this.context.log.warn(

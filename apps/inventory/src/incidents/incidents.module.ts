@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
+import { ServiceContext } from '#service';
 import { OperationsModule } from '../operations/operations.module.js';
 import { ReportsModule } from '../recovery/reports.module.js';
-import { BrokerNames } from './broker-names.js';
+import { BrokerNames, ownNameService } from './broker-names.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
@@ -22,7 +23,11 @@ import { VerdictNow } from './verdict-now.js';
   imports: [ReportsModule, OperationsModule],
   controllers: [IncidentsController, PowerController],
   providers: [
-    BrokerNames,
+    {
+      provide: BrokerNames,
+      inject: [ServiceContext],
+      useFactory: (context: ServiceContext) => new BrokerNames(context, ownNameService),
+    },
     FencingSettingsService,
     GateFactsService,
     IncidentAlarmsReconciler,

@@ -163,4 +163,18 @@ export const fence: readonly Mutant[] = [
     operation: { operand: '(incident && this.quarantine.reasonOf(incident))' },
     specs: ['apps/inventory/src/recovery/move.reconciler.spec.ts'],
   },
+  {
+    name: 'an off is given whose intent was not written',
+    file: 'apps/fencer/src/fencing/node-fencer.ts',
+    symbol: 'NodeFencer.order',
+    operation: { drop: 'await incidents.update(this.node, intent.record, revision);' },
+    sims: ['hands'],
+  },
+  {
+    name: 'a command outlives the lease under which it was given',
+    file: 'apps/fencer/src/fencing/node-fencer.ts',
+    symbol: 'NodeFencer.deadline',
+    operation: { replace: 'until < limitNs ? until : limitNs', with: 'limitNs' },
+    specs: ['sim/src/hands/hands.spec.ts'],
+  },
 ];

@@ -25,6 +25,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'takeoverAt',
     operation: { replace: 'seen.sinceNs + ns(Math.max(r.ttlMs, s.ttlMs) * TAKEOVER)', with: '0n' },
     specs: DECIDED,
+    sims: ['hands'],
   },
   {
     name: 'a contender waits for its time to live and no longer',
@@ -108,6 +109,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'decideLease',
     operation: { drop: "if (s.term !== undefined && !isHeld(s, now)) return { do: 'lapse' }" },
     specs: DECIDED,
+    sims: ['hands'],
   },
   {
     name: 'who once held it holds it until somebody says otherwise',

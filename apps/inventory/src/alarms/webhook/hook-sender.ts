@@ -2,13 +2,13 @@ import type { BusLog } from '#bus';
 import { MusterError, type Clock, type MusterEvent, type Webhook } from '#contracts';
 import type { AlarmService } from '../alarm.service.js';
 import { FAILURES_UNTIL_ALARM, isWanted, pauseAfter, RETRY_FOR_MS } from './hook-policy.js';
-import type { postEvent } from './webhook-request.js';
+import type { PostEvent } from './webhook-request.js';
 
 export interface HookSenderOptions {
   name: string;
   /** As it is set now; undefined: it is gone. */
   hook(): Webhook | undefined;
-  post: typeof postEvent;
+  post: PostEvent;
   alarms: Pick<AlarmService, 'raise' | 'clear'>;
   log: BusLog;
   clock: Clock;

@@ -6,6 +6,9 @@ import type { AlarmRecord, Clock, MusterEvent, Webhook } from '#contracts';
 /** From the first look at its name to the first line of its answer, ms. */
 export const HOOK_LIMIT_MS = 5_000;
 
+/** How an event reaches a webhook. A simulation plays it here. */
+export type PostEvent = typeof postEvent;
+
 /**
  * POSTs the event. Resolves with undefined when the other side has taken it (any 2xx), else with why not, in words that
  * hold nothing of the URL: it may be a secret in itself. Redirects are not followed: they would carry the alarm, and

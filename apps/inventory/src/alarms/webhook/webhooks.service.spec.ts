@@ -6,6 +6,7 @@ import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { defaultSettings, SETTINGS_KEY, type AlarmRecord, type MusterEvent, type Webhook } from '#contracts';
 import { InventoryStore } from '../../store/inventory-store.js';
 import { AlarmService } from '../alarm.service.js';
+import { postEvent } from './webhook-request.js';
 import { WebhooksService } from './webhooks.service.js';
 
 interface Replica {
@@ -23,7 +24,7 @@ async function replica(name: string): Promise<Replica> {
   const bus = await connectBus({ name, servers: [nats.url] });
   const store = await InventoryStore.open(bus, { cluster: 'spec', replicas: 1 });
   const alarms = new AlarmService(store);
-  const hooks = new WebhooksService(store, alarms);
+  const hooks = new WebhooksService(store, alarms, postEvent);
   await store.settings.bucket.mutate(SETTINGS_KEY, (now) => (now ? undefined : defaultSettings('spec')));
   hooks.onApplicationBootstrap();
   return { bus, store, alarms, hooks };

@@ -1,10 +1,10 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { Closable } from '#bus';
 import { Subjects, token, type Webhook } from '#contracts';
 import { InventoryStore } from '../../store/inventory-store.js';
 import { AlarmService, isActive } from '../alarm.service.js';
 import { HookSender } from './hook-sender.js';
-import { isAlarmEvent, postEvent } from './webhook-request.js';
+import { isAlarmEvent, type PostEvent } from './webhook-request.js';
 
 interface RunningHook {
   sender: HookSender;
@@ -17,7 +17,6 @@ interface RunningHook {
  * which hands out one event at a time: their order is kept, what is not delivered yet survives any process, and a hook
  * that does not answer holds up no other.
  */
-@Injectable()
 export class WebhooksService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly running = new Map<string, RunningHook>();
   private off: (() => void) | undefined;
@@ -27,6 +26,7 @@ export class WebhooksService implements OnApplicationBootstrap, OnApplicationShu
   constructor(
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
+    private readonly post: PostEvent,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -79,7 +79,7 @@ export class WebhooksService implements OnApplicationBootstrap, OnApplicationShu
     const sender = new HookSender({
       name,
       hook: () => this.hooks.find((h) => h.name === name),
-      post: postEvent,
+      post: this.post,
       alarms: this.alarms,
       log: bus.log,
       clock: bus.clock,

@@ -22,6 +22,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'Monitor.seenReporters',
     operation: { drop: 'this.attention.sees(isBlind(reporters.size, this.p.fleet.members.length), now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'blindness is not seen by one that does not lead, and may lead again',
@@ -36,6 +37,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'Monitor.lead',
     operation: { drop: 'this.beQuiet(`it leads, term ${token}`, now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'other numbers change nothing',
