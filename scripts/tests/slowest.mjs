@@ -1,0 +1,29 @@
+import { relative } from 'node:path';
+import { folder } from '../setup/run.mjs';
+
+/** So many of each are named. */
+const NAMED = 8;
+
+/**
+ * Where the time of `npm test` went: a line for the specs and one for the scenarios, with the longest of each.
+ *
+ * @param times what `specs` and `scenarios` answered, each with `what` it is and how many `seconds` it took in all
+ */
+export const slowest = (times) =>
+  times.map(({ what, seconds, report, text }) => {
+    const named = [...specTimes(report), ...scenarioTimes(text)].sort((a, b) => b.seconds - a.seconds).slice(0, NAMED);
+    return `${what} took ${seconds.toFixed(0)} s; the longest: ${named.map((t) => `${t.name} ${t.seconds.toFixed(0)}`).join(', ')}`;
+  });
+
+/** From Jest's report. */
+const specTimes = (report) =>
+  (report?.testResults ?? []).map((f) => ({
+    name: relative(folder, f.name),
+    seconds: (f.endTime - f.startTime) / 1000,
+  }));
+
+/** From what the runner of scenarios prints of each; the healing is part of its time. */
+const scenarioTimes = (text = '') =>
+  [...text.matchAll(/^(?:ok|FAIL) +(\S+) .*\n +([\d.]+) s, healed and audited in ([\d.]+) s/gm)].map(
+    ([, name, own, healing]) => ({ name, seconds: Number(own) + Number(healing) }),
+  );
