@@ -4,7 +4,8 @@ export default {
   maxWorkers: 4,
   // Of one test or hook. Real processes on a machine that may be busy with others: it ends what hangs, and measures nothing.
   testTimeout: 60_000 * Number(process.env.MUSTER_RUNS_FACTOR || 1),
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/tests/leaves-nothing.mjs',
+  testSequencer: '<rootDir>/scripts/tests/longest-first.mjs',
   globalSetup: '<rootDir>/libs/bus/src/testing/choose-nats.mjs',
   setupFiles: ['<rootDir>/libs/contracts/src/testing/properties.setup.ts'],
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/lab', '<rootDir>/bench', '<rootDir>/sim', '<rootDir>/test'],

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { TestEnvironment } from 'jest-environment-node';
+
+/** What closes by itself has so long, on a machine that is busy with others, too. */
+const GRACE_MS = 3_000;
+const EVERY_MS = 10;
+
+/**
+ * The environment of each spec file: the file fails that leaves open what keeps its process alive (timers, sockets,
+ * servers, child processes). Otherwise Jest kills a worker that does not end, and cannot say which of its files it was.
+ * Only in workers: in the process of Jest itself its own handles come and go.
+ */
+export default class LeavesNothing extends TestEnvironment {
+  before = counted();
+
+  async teardown() {
+    const left = process.send === undefined ? undefined : await this.leftOver();
+    await super.teardown();
+    if (left !== undefined)
+      throw new Error(
+        `still open ${GRACE_MS / 1000} s after the last test: ${left}; --detectOpenHandles tells where from`,
+      );
+  }
+
+  /** The kinds and numbers of what is open and was not before; undefined: nothing. */
+  async leftOver() {
+    const end = performance.now() + GRACE_MS;
+    for (;;) {
+      const more = [...counted()].filter(([kind, n]) => n > (this.before.get(kind) ?? 0));
+      if (more.length === 0) return undefined;
+      if (performance.now() > end)
+        return more.map(([kind, n]) => `${n - (this.before.get(kind) ?? 0)} ${kind}`).join(', ');
+      await pause(EVERY_MS, undefined, { ref: false });
+    }
+  }
+}
+
+/** What keeps this process alive, by kind. */
+function counted() {
+  const counts = new Map();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
