@@ -1,8 +1,8 @@
-import type { IncidentRecord, JobRecord, PowerCommand, PowerVerb } from '#contracts';
+import type { IncidentRecord, JobRecord, PowerCommand } from '#contracts';
 import { isEndedJob } from '#contracts';
 import type { LeaseRecord } from '#bus';
 import type { Chassis } from './chassis.js';
-import type { SentCommand } from './played-power.js';
+import type { ReadOutcome, SentCommand } from './played-power.js';
 
 /** A rule that was broken. */
 export interface HandsViolation {
@@ -17,13 +17,15 @@ export const HandsRules = {
   'token-back': 'a token never goes back',
   'no-intent': 'no command reaches a BMC that no intent of its fencer and epoch names',
   'two-fencers': 'no command of an earlier epoch leaves once a later one has begun',
-  'false-proof': 'a proof of off stands only where the machine was off at both reads',
+  'after-deadline': 'no command leaves at or past its deadline, nor under a deadline that outlives the lease',
+  'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer',
   'proof-undone': 'a machine that was proven off is not switched on by an order of before the proof',
   'living-off': 'no off leaves for a machine that lives and was heard again long before',
   'off-after-pause': 'no intent is written after a pause was acknowledged',
   'job-twice': 'a job is never run twice at once',
   'job-lost': 'an accepted job ends',
   'fencing-stuck': 'with faults over, a dead machine is fenced',
+  'on-stuck': 'with faults over, a power-on that is wanted, or an order, is dealt with',
   failed: 'no program ends by an error of its own',
 } as const;
 export type HandsRule = keyof typeof HandsRules;
@@ -39,9 +41,25 @@ export interface HandsBounds {
 /** Freshness of the last look, 2 s, its own way, and the start of the command. */
 export const presentBounds: HandsBounds = { staleLeaveMs: 3_000, settledMs: 120_000 };
 
+/** Of its ttl, a lease is valid from the moment at which its last write was sent. */
+const VALID = 0.85;
+/** A clock may be so much slower than ours, and what reaches the server took so long at most, ms. */
+const SLOWEST = 0.99;
+const LATENCY_MS = 50;
+
 interface Run {
   worker: string;
   step: string;
+}
+
+/** The last write of a lease. */
+interface LeaseWrite {
+  process: string;
+  /** Empty: released, or deleted. */
+  holder: string;
+  token: number;
+  atMs: number;
+  ttlMs: number;
 }
 
 export interface HandsOracleParts {
@@ -59,10 +77,17 @@ export class HandsOracle {
   readonly probes = new Map<string, number>();
   private readonly incidents = new Map<string, IncidentRecord>();
   private readonly jobs = new Map<string, JobRecord>();
-  private readonly leases = new Map<string, { process: string; holder: string; token: number }>();
+  private readonly leases = new Map<string, LeaseWrite>();
+  /** When each fencer last wrote that it leads. */
+  private readonly ledAt = new Map<string, LeaseWrite>();
+  /** Intents, as incident and number: when each was written, and which were sent. */
+  private readonly intents = new Map<string, number>();
+  private readonly sent = new Set<string>();
+  /** Of leases that the oracle was told were acquired: the last token. */
+  private readonly acquired = new Map<string, number>();
   private readonly running = new Map<string, Set<Run>>();
-  /** Reads that were answered: node → what was told, and what was so. */
-  private readonly reads = new Map<string, { at: number; off: boolean }[]>();
+  /** Fencer → node → the reads whose outcome it has. */
+  private readonly reads = new Map<string, Map<string, ReadOutcome[]>>();
   private readonly livesSince = new Map<string, number>();
   private readonly orderedOn = new Map<string, number>();
   /** By the device: not by the word of a person. */
@@ -89,13 +114,29 @@ export class HandsOracle {
 
   /** A write that the server has taken. `text` is empty where the key was deleted. */
   stored(bucket: string, key: string, text: string, revision: number): void {
-    if (text === '') {
-      if (bucket === 'jobs') this.jobs.delete(key);
-      return;
-    }
+    if (text === '') return this.deleted(bucket, key);
     if (bucket === 'incidents') this.incidentStored(key, JSON.parse(text) as IncidentRecord);
     else if (bucket === 'leases') this.leaseStored(key, JSON.parse(text) as LeaseRecord, revision);
     else if (bucket === 'jobs') this.jobStored(key, JSON.parse(text) as JobRecord);
+  }
+
+  /** A bucket was deleted and made anew. */
+  madeAnew(bucket: string): void {
+    if (bucket === 'leases') for (const key of this.leases.keys()) this.deleted(bucket, key);
+  }
+
+  private deleted(bucket: string, key: string): void {
+    const lease = this.leases.get(key);
+    if (bucket === 'leases' && lease !== undefined) this.leases.set(key, { ...lease, holder: '' });
+    const job = this.jobs.get(key);
+    if (bucket !== 'jobs' || job === undefined) return;
+    if (!isEndedJob(job)) this.violate('job-lost', `${key} was deleted, and is ${job.status}`);
+    this.jobs.delete(key);
+  }
+
+  /** A process begins: what was known to an earlier one of its name, it does not know. */
+  born(process: string): void {
+    this.reads.delete(process);
   }
 
   /** Whoever wrote the lease last; empty: nobody holds it. */
@@ -103,9 +144,12 @@ export class HandsOracle {
     return this.leases.get(lease)?.holder ?? '';
   }
 
-  /** Processes that hold the lease by their own judgement, now. */
-  holders(lease: string, names: readonly string[]): void {
-    if (names.length > 1) this.violate('two-holders', `${names.join(' and ')} hold ${lease}`);
+  /** A process was told that it holds the lease. @param others hold it by their own judgement, now */
+  leaseAcquired(lease: string, name: string, token: number, others: readonly string[]): void {
+    if (others.length > 0) this.violate('two-holders', `${name} and ${others.join(' and ')} hold ${lease}`);
+    const before = this.acquired.get(lease) ?? 0;
+    if (token <= before) this.violate('token-back', `${name} holds ${lease} with token ${token} after ${before}`);
+    this.acquired.set(lease, token);
   }
 
   /** A pause was acknowledged. */
@@ -122,11 +166,15 @@ export class HandsOracle {
   /** A command has left a fencer's host. */
   commandSent(node: string, c: SentCommand): void {
     if (c.verb === 'status') return;
-    const intent = this.intentOf(node, c.fencer, c.device.id, c.verb);
+    this.judgeDeadline(node, c);
+    const intent = this.intentOf(node, c);
     if (intent === undefined) {
       this.violate('no-intent', `${c.fencer} sent ${c.verb} to ${c.device.id} of ${node} without an intent`);
       return;
     }
+    const key = `${this.incidents.get(node)?.id}/${intent.n}`;
+    if (this.sent.has(key)) this.violate('no-intent', `${c.fencer} sent ${c.verb} to ${node}: ${key} is given twice`);
+    this.sent.add(key);
     const epoch = this.leases.get('fencer')?.token ?? 0;
     if (intent.epoch < epoch)
       this.violate('two-fencers', `${c.fencer} of epoch ${intent.epoch} sent ${c.verb} to ${node} in epoch ${epoch}`);
@@ -134,12 +182,12 @@ export class HandsOracle {
     if (c.verb === 'off') this.offSent(node, c.fencer);
   }
 
-  readAnswered(node: string, power: 'on' | 'off'): void {
-    const known = this.reads.get(node) ?? [];
-    this.reads.set(node, known);
-    known.push({ at: this.now(), off: this.chassis.get(node)?.on === false });
-    if (power === 'on') return;
-    this.probe('read as off');
+  /** A fencer has the outcome of its read. */
+  readEnded(node: string, fencer: string, outcome: ReadOutcome): void {
+    const known = this.reads.get(fencer) ?? new Map<string, ReadOutcome[]>();
+    this.reads.set(fencer, known);
+    known.set(node, [...(known.get(node) ?? []), outcome].slice(-2));
+    if (outcome.told === 'off') this.probe('read as off');
   }
 
   /** The power of a machine was changed by a command of so long ago. */
@@ -163,13 +211,15 @@ export class HandsOracle {
 
   /** Every accepted job has ended, and no dead machine waits for its power-off. */
   get isSettled(): boolean {
-    return this.openJobs().length === 0 && this.stuckIncidents().length === 0;
+    return this.openJobs().length === 0 && this.stuckIncidents().length === 0 && this.stuckOrders().length === 0;
   }
 
   /** With faults over for {@link HandsBounds.settledMs}: what has not come to its end. */
   judgeEnd(): void {
     for (const job of this.openJobs())
       this.violate('job-lost', `${job.id} is ${job.status}, taken ${job.generation} times`);
+    for (const i of this.stuckOrders())
+      this.violate('on-stuck', `the incident of ${i.node} is ${i.phase}: ${JSON.stringify(i.order ?? i.powerOn)}`);
     for (const i of this.stuckIncidents())
       this.violate('fencing-stuck', `the incident of ${i.node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`);
   }
@@ -184,11 +234,39 @@ export class HandsOracle {
     );
   }
 
-  private intentOf(node: string, fencer: string, device: string, verb: PowerVerb): PowerCommand | undefined {
-    return this.incidents
-      .get(node)
-      ?.commands.findLast(
-        (c) => c.verb === verb && c.device === device && c.fencer === fencer && c.endedAt === undefined,
+  private stuckOrders(): IncidentRecord[] {
+    const isWanted = (i: IncidentRecord): boolean =>
+      i.phase === 'recovered' && i.powerOn?.wanted === true && i.powerOn.done !== true;
+    const isOrdered = (i: IncidentRecord): boolean => i.order !== undefined && i.order.done !== true;
+    return [...this.incidents.values()].filter((i) => isWanted(i) || isOrdered(i));
+  }
+
+  /** The last that was there when the command was begun. */
+  private intentOf(node: string, { fencer, device, verb, begunMs }: SentCommand): PowerCommand | undefined {
+    const i = this.incidents.get(node);
+    return i?.commands.findLast(
+      (c) =>
+        c.verb === verb &&
+        c.device === device.id &&
+        c.fencer === fencer &&
+        c.endedAt === undefined &&
+        (this.intents.get(`${i.id}/${c.n}`) ?? Infinity) <= begunMs,
+    );
+  }
+
+  private judgeDeadline(node: string, c: SentCommand): void {
+    const now = this.now();
+    if (now >= c.deadlineMs)
+      this.violate(
+        'after-deadline',
+        `${c.fencer} sent ${c.verb} to ${node} ${Math.round(now - c.deadlineMs)} ms past its deadline`,
+      );
+    const led = this.ledAt.get(c.fencer);
+    const endsMs = led === undefined ? 0 : led.atMs + (led.ttlMs * VALID) / SLOWEST + LATENCY_MS;
+    if (c.deadlineMs > endsMs)
+      this.violate(
+        'after-deadline',
+        `the deadline of ${c.verb} to ${node} is ${Math.round(c.deadlineMs - endsMs)} ms past the lease of ${c.fencer}`,
       );
   }
 
@@ -204,6 +282,12 @@ export class HandsOracle {
   private incidentStored(node: string, i: IncidentRecord): void {
     const before = this.incidents.get(node);
     this.incidents.set(node, i);
+    if (before?.id === i.id && (i.epoch ?? 0) < (before.epoch ?? 0))
+      this.violate('token-back', `${i.id}: epoch ${i.epoch ?? 0} after ${before.epoch}`);
+    for (const c of i.commands) {
+      const intent = `${i.id}/${c.n}`;
+      if (c.verb !== 'status' && !this.intents.has(intent)) this.intents.set(intent, this.now());
+    }
     const known = before?.id === i.id ? before.commands.length : 0;
     const fresh = i.commands.slice(known).filter((c) => c.verb === 'off' && c.endedAt === undefined);
     if (fresh.length > 0) this.p.intended(node);
@@ -217,13 +301,17 @@ export class HandsOracle {
     this.probe(`fenced: ${i.proof?.kind ?? 'no proof'}`);
     if (i.proof === undefined || i.proof.kind === 'manual') return;
     this.provenAt.set(node, this.now());
-    const last = (this.reads.get(node) ?? []).slice(-2);
-    if (last.length < 2 || last.some((r) => !r.off))
-      this.violate('false-proof', `${node} is fenced (${i.proof.kind}), and was on at one of its last two reads`);
+    const fencer = i.commands.findLast((c) => c.verb === 'status')?.fencer ?? '';
+    const last = this.reads.get(fencer)?.get(node) ?? [];
+    if (last.length < 2 || last.some((r) => r.told !== 'off' || !r.wasOff))
+      this.violate(
+        'false-proof',
+        `${node} is fenced (${i.proof.kind}), and ${fencer} has not read it as off twice while it was`,
+      );
     const chassis = this.chassis.get(node);
     // What a person does after the second read is known to nobody.
     const switched = chassis?.changes.at(-1);
-    const byHand = switched?.by === 'by hand' && switched.atMs >= (last.at(-1)?.at ?? Infinity);
+    const byHand = switched?.by === 'by hand' && switched.atMs >= (last.at(-1)?.atMs ?? Infinity);
     if (chassis?.on === true && !byHand) this.violate('false-proof', `${node} is fenced (${i.proof.kind}), and is on`);
     if ((this.orderedOn.get(node) ?? -Infinity) > this.now() - 16_000) this.probe('fenced soon after an on');
   }
@@ -237,7 +325,15 @@ export class HandsOracle {
     if (before !== undefined && token < before.token)
       this.violate('token-back', `lease ${key}: token ${token} after ${before.token}`);
     if (before !== undefined && token > before.token) this.probe('a lease changed hands');
-    this.leases.set(key, { process, holder: r.holder, token: Math.max(token, before?.token ?? 0) });
+    const now = this.now();
+    if (before !== undefined && before.holder !== '' && before.process !== process) {
+      const forMs = before.atMs + before.ttlMs * VALID - now;
+      if (forMs > 0)
+        this.violate('two-holders', `${r.holder} took ${key}, which ${before.holder} held ${Math.round(forMs)} ms more`);
+    }
+    const write = { process, holder: r.holder, token: Math.max(token, before?.token ?? 0), atMs: now, ttlMs: r.ttlMs };
+    this.leases.set(key, write);
+    if (key === 'fencer' && r.holder !== '') this.ledAt.set(r.holder, write);
   }
 
   private jobStored(id: string, job: JobRecord): void {

@@ -1,5 +1,5 @@
 import { Bus, Lease, silentLog, type BusLog } from '#bus';
-import { FencingNumbers, type NodeRecord, type PowerDevice } from '#contracts';
+import { FencingNumbers, MusterError, type NodeRecord, type PowerDevice } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { Dice } from '#contracts/testing/dice.js';
 import { Fencer } from '../../../apps/fencer/src/fencer.js';
@@ -60,9 +60,6 @@ const ratesOf = ({ lostAnswers }: HandsHistory): FaultRates => ({
   lagging: 0.02,
   lagMs: [1, 300],
 });
-
-/** Between two looks at who holds the contenders' lease, ms. */
-const LOOK_MS = 50;
 
 /** One history of the hands: a played NATS, chassis and BMCs, an inventory that is played, and the product's own programs. */
 export class HandsWorld {
@@ -131,7 +128,6 @@ export class HandsWorld {
     for (const process of this.processes.values()) process.start();
     for (const event of history.events)
       time.schedule((event.at - time.nowMs) * NS_PER_MS, event.kind, () => this.happen(event));
-    if (history.contenders.length > 0) this.lookAtHolders();
     await time.advance(history.quietFrom - time.nowMs);
     this.calm();
     // What was given before may be carried out so much later.
@@ -178,7 +174,9 @@ export class HandsWorld {
       restartMs: () => 500 + this.dice.roll() * 1_500,
       failed: (e) => {
         this.tell(`${name} could not start, or stop: ${e instanceof Error ? e.message : String(e)}`);
-        this.oracle.probe('a program could not start, or stop');
+        if (MusterError.from(e).code === 'INTERNAL')
+          this.oracle.violate('failed', `${name}: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`);
+        else this.oracle.probe('a program could not start, or stop');
       },
     });
     this.processes.set(name, process);
@@ -187,6 +185,7 @@ export class HandsWorld {
   private bornLife(name: string, incarnation: number): Life {
     const clock = new VirtualClock(this.time, { name: `${name}.${incarnation}`, hostUptimeMs: 1_000_000 });
     const life = new Life(name, clock, this.points);
+    this.oracle.born(name);
     life.onEnd(() => this.tell(`${name} ended`));
     return life;
   }
@@ -235,7 +234,7 @@ export class HandsWorld {
         if (c.verb !== 'status') this.tell(`${c.fencer} sends ${c.verb} to ${c.device.id}`);
         this.oracle.commandSent(this.nodeOf(c.device), c);
       },
-      read: (c, is) => this.oracle.readAnswered(this.nodeOf(c.device), is),
+      read: (device, outcome) => this.oracle.readEnded(this.nodeOf(device), life.process, outcome),
     });
     const fencer = new Fencer({
       bus,
@@ -277,16 +276,20 @@ export class HandsWorld {
 
   private async contender(life: Life): Promise<Running> {
     const lease = new Lease(this.busOf(life), { name: 'conductor', holder: life.process });
+    lease.on((event, token) => {
+      if (event !== 'acquired' || life.over) return;
+      const others = [...this.held].filter(([name, other]) => name !== life.process && other.held);
+      this.oracle.leaseAcquired(
+        'conductor',
+        life.process,
+        token,
+        others.map(([name]) => name),
+      );
+    });
     lease.start();
     this.held.set(life.process, lease);
     life.onEnd(() => this.held.delete(life.process));
     return Promise.resolve({ stop: () => lease.stop() });
-  }
-
-  private lookAtHolders(): void {
-    const holders = [...this.held].filter(([, lease]) => lease.held).map(([name]) => name);
-    this.oracle.holders('conductor', holders);
-    this.time.schedule(LOOK_MS * NS_PER_MS, 'look at holders', () => this.lookAtHolders());
   }
 
   private happen(e: HandsEvent): void {
@@ -326,6 +329,7 @@ export class HandsWorld {
         return;
       case 'bucket-anew':
         this.server.recreateStream(`KV_${e.bucket}`);
+        this.oracle.madeAnew(e.bucket);
         return;
       case 'bmc': {
         const bmc = this.bmcs.get(e.node) as Bmc;

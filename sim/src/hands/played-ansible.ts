@@ -80,6 +80,7 @@ export class PlayedAnsible implements AnsibleHost {
           for (const node of o.nodes) results[node] = resultOf(o.step, o.step === 'release' || !dice.chance(FAILURES));
           exit();
         });
+        life.act(`ansible.${o.step} is under way`, () => undefined);
       },
       over: () => ends?.(),
     });

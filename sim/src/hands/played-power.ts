@@ -4,6 +4,8 @@ import type { Life } from '../process/life.js';
 import type { VirtualTime } from '../time/virtual-time.js';
 import { NS_PER_MS } from '../time/virtual-time.js';
 import type { Bmc, BmcAnswer } from './bmc.js';
+import type { PowerDeadline } from '../../../apps/fencer/src/drivers/power-driver.js';
+import type { PowerControl, TimedOutcome } from '../../../apps/fencer/src/power/power-control.js';
 import { runUnderGuard } from './played-guard.js';
 
 /** A command has left a fencer's host, on its way to a BMC. */
@@ -11,15 +13,19 @@ export interface SentCommand {
   fencer: string;
   device: PowerDevice;
   verb: PowerVerb;
-  atMs: number;
+  /** When it was asked for, virtual ms. */
+  begunMs: number;
+  /** Its deadline as of now, virtual ms. */
+  deadlineMs: number;
 }
 
-export interface Outcome {
-  ok: boolean;
-  power?: 'on' | 'off' | 'unknown';
-  code?: ErrorCode;
-  detail?: string;
-  tookMs: number;
+/** A read, as its fencer has it. */
+export interface ReadOutcome {
+  told: 'on' | 'off' | 'unknown';
+  /** The truth when the BMC answered; false where it did not. */
+  wasOff: boolean;
+  /** When the BMC answered, virtual ms. */
+  atMs: number;
 }
 
 export interface PlayedPowerParts {
@@ -30,28 +36,35 @@ export interface PlayedPowerParts {
   /** This host cannot start a process. */
   cannotFork: () => boolean;
   sent: (c: SentCommand) => void;
-  /** A read was answered. */
-  read: (c: SentCommand, power: 'on' | 'off') => void;
+  /** The outcome of a read is handed back. */
+  read: (device: PowerDevice, outcome: ReadOutcome) => void;
 }
 
 /** ipmitool under the guard, as one fencer has it: it opens a session, gives its command, waits for the answer. */
-export class PlayedPower {
+export class PlayedPower implements PowerControl {
   constructor(private readonly p: PlayedPowerParts) {}
 
-  run(device: PowerDevice, verb: PowerVerb, deadline: { atNs(): bigint }, signal?: AbortSignal): Promise<Outcome> {
-    return this.p.life.call(`power.${verb} ${device.id}`, () => this.command(device, verb, deadline, signal));
+  run(device: PowerDevice, verb: PowerVerb, deadline: PowerDeadline, signal?: AbortSignal): Promise<TimedOutcome> {
+    return this.p.life.call(`power.${verb} ${device.id}`, async () => {
+      const seen: { wasOff: boolean; atMs: number } = { wasOff: false, atMs: this.p.time.nowMs };
+      const outcome = await this.command(device, verb, deadline, signal, seen);
+      if (verb === 'status') this.p.read(device, { ...seen, told: outcome.power ?? 'unknown' });
+      return outcome;
+    });
   }
 
   private async command(
     device: PowerDevice,
     verb: PowerVerb,
-    deadline: { atNs(): bigint },
+    deadline: PowerDeadline,
     signal: AbortSignal | undefined,
-  ): Promise<Outcome> {
+    seen: { wasOff: boolean; atMs: number },
+  ): Promise<TimedOutcome> {
     const { time, life, dice } = this.p;
     const begun = life.clock.monotonicMs();
+    const begunMs = time.nowMs;
     let answer: BmcAnswer | undefined;
-    const failed = (code: ErrorCode, detail: string): Outcome => ({
+    const failed = (code: ErrorCode, detail: string): TimedOutcome => ({
       ok: false,
       power: 'unknown',
       code,
@@ -67,13 +80,16 @@ export class PlayedPower {
       startMs: 30 + dice.roll() * 50 + this.p.bmcOf(device).sessionMs(),
       orphanMs: dice.chance(0.5) ? 0 : dice.roll() * 6_000,
       begin: (exit) => {
-        const sent: SentCommand = { fencer: life.process, device, verb, atMs: time.nowMs };
-        this.p.sent(sent);
-        this.p.bmcOf(device).hears(verb, life.process, (a) => {
+        const deadlineMs = life.clock.virtualMs(deadline.atNs());
+        this.p.sent({ fencer: life.process, device, verb, begunMs, deadlineMs });
+        const bmc = this.p.bmcOf(device);
+        bmc.hears(verb, life.process, (a) => {
           answer = a;
-          if (a.ok && a.power !== undefined) this.p.read({ ...sent, atMs: time.nowMs }, a.power);
+          seen.wasOff = !bmc.chassis.on;
+          seen.atMs = time.nowMs;
           time.schedule((1 + dice.roll() * 5) * NS_PER_MS, `${life.process} hears of ${device.id}`, exit);
         });
+        life.act(`power.${verb} is under way`, () => undefined);
       },
     });
     if (how === 'refused') return failed('DEADLINE_PASSED', 'the deadline had passed before it was begun');

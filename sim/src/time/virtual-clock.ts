@@ -61,6 +61,11 @@ export class VirtualClock implements Clock {
     return BigInt(Math.round(this.hostMs() * NS_PER_MS));
   }
 
+  /** The moment of the world at which {@link monotonicNs} shows this, virtual ms. */
+  virtualMs(atNs: bigint): number {
+    return (Number(atNs) / NS_PER_MS - (this.o.hostUptimeMs ?? 0)) / this.rate;
+  }
+
   wallMs(): number {
     return Math.floor(this.wallShiftMs + this.time.nowMs * this.rate);
   }
