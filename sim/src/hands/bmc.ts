@@ -65,9 +65,17 @@ export class Bmc {
     });
   }
 
+  /** It has taken an `on` that it has not carried out yet. */
+  get owesOn(): boolean {
+    return this.owed > 0;
+  }
+  private owed = 0;
+
   private carryOut(verb: 'on' | 'off', by: string, mood: BmcMood, sentMs: number): void {
     const lag = mood === 'lagging' ? this.between(3_000, 8_000) : this.between(0, 500);
+    if (verb === 'on') this.owed++;
     this.after(lag, `chassis ${this.chassis.node} ${verb}`, () => {
+      if (verb === 'on') this.owed--;
       if (this.chassis.on === (verb === 'on')) return;
       this.chassis.switch(verb === 'on', by);
       this.switched(verb === 'on', sentMs, by);

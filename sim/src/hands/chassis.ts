@@ -11,7 +11,6 @@ export class Chassis {
   private powered = true;
   /** Its system runs, or would at this boot. */
   private alive = true;
-  private boots = 1;
 
   constructor(
     readonly node: string,
@@ -27,10 +26,6 @@ export class Chassis {
     return this.powered && this.alive;
   }
 
-  get bootId(): string {
-    return `boot-${this.node}-${this.boots}`;
-  }
-
   /** As by a kernel crash: it serves nobody, and its power stays on. */
   hang(): void {
     this.alive = false;
@@ -38,17 +33,13 @@ export class Chassis {
 
   /** A person, or a watchdog, resets it. */
   reboot(): void {
-    if (!this.powered) return;
-    this.boots++;
-    this.alive = true;
+    if (this.powered) this.alive = true;
   }
 
   switch(on: boolean, by: string): void {
     if (on === this.powered) return;
     this.powered = on;
     this.changes.push({ atMs: this.now(), on, by });
-    if (!on) return;
-    this.boots++;
-    this.alive = true;
+    if (on) this.alive = true;
   }
 }

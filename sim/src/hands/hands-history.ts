@@ -1,5 +1,6 @@
 import type { BucketName, JobKind } from '#contracts';
-import { Dice } from '#contracts/testing/dice.js';
+import type { Dice } from '#contracts/testing/dice.js';
+import { diceOf } from '../time/seeded-random.js';
 import type { BmcMood } from './bmc.js';
 
 interface At {
@@ -26,6 +27,7 @@ export type HandsEvent = At &
     | { kind: 'no-fork'; process: string; forMs: number }
     | { kind: 'no-drivers'; process: string; forMs: number }
     | { kind: 'job'; job: JobKind; nodes: number; timeoutMs?: number } /** On so many nodes of its own. */
+    | { kind: 'wall-jump'; process: string; ms: number } /** Somebody sets the wall clock of its host. */
     | { kind: 'cancel'; nth: number } /** The nth job. */
     | { kind: 'order-on'; node: string }
     | { kind: 'order-off'; node: string } /** By an operator, whatever its verdict. */
@@ -55,6 +57,8 @@ export interface HandsHistory {
   crashes: number;
 }
 
+const HOUR_MS = 3_600_000;
+
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i + 1}`);
 
 /** One quiet world, into which a history puts its events. */
@@ -77,7 +81,7 @@ export function quietHistory(name: string, seed: number, o: Partial<HandsHistory
 
 /** A random history. The same seed and index give the same one. */
 export function drawHands(seed: number, index: number): HandsHistory {
-  const dice = new Dice(seed * 1_000_003 + index);
+  const dice = diceOf(seed, `history ${index}`);
   const quietFrom = 20_000 + dice.roll() * 70_000;
   const h = quietHistory(`random ${index}`, seed * 1_000_003 + index, {
     nodes: names('n', 2 + dice.below(3)),
@@ -115,6 +119,7 @@ function drawEvents(dice: Dice, h: HandsHistory): HandsEvent[] {
       cancel: 1,
       'fencing-pause': 0.6,
       'no-conductor': 1,
+      'wall-jump': 0.5,
     })
   ) {
     case 'death':
@@ -153,6 +158,8 @@ function drawEvents(dice: Dice, h: HandsHistory): HandsEvent[] {
       return [{ kind: 'cancel', at, nth: dice.below(5) }];
     case 'fencing-pause':
       return [{ kind: 'fencing-pause', at, forMs }];
+    case 'wall-jump':
+      return [{ kind: 'wall-jump', at, process, ms: (dice.roll() - 0.5) * 2 * HOUR_MS }];
     case 'no-conductor':
       return [{ kind: 'no-conductor', at, forMs }];
   }

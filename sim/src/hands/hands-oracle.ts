@@ -1,5 +1,5 @@
 import type { IncidentRecord, JobRecord, PowerCommand } from '#contracts';
-import { isEndedJob } from '#contracts';
+import { isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
 import type { Chassis } from './chassis.js';
 import type { ReadOutcome, SentCommand } from './played-power.js';
@@ -66,6 +66,8 @@ export interface HandsOracleParts {
   now: () => number;
   chassis: ReadonlyMap<string, Chassis>;
   bounds: HandsBounds;
+  /** Its BMC has yet to carry out an `on`. */
+  owesOn: (node: string) => boolean;
   /** An `off` of the node was written. */
   intended: (node: string) => void;
 }
@@ -88,6 +90,7 @@ export class HandsOracle {
   private readonly running = new Map<string, Set<Run>>();
   /** Fencer → node → the reads whose outcome it has. */
   private readonly reads = new Map<string, Map<string, ReadOutcome[]>>();
+  private readonly commands = new Set<{ fencer: string }>();
   private readonly livesSince = new Map<string, number>();
   private readonly orderedOn = new Map<string, number>();
   /** By the device: not by the word of a person. */
@@ -154,6 +157,7 @@ export class HandsOracle {
 
   /** A pause was acknowledged. */
   paused(untilMs: number): void {
+    if ([...this.incidents.values()].some(isOpenIncident)) this.probe('a pause acknowledged with an incident open');
     this.pause = { sinceMs: this.now(), untilMs };
   }
 
@@ -161,6 +165,13 @@ export class HandsOracle {
   lives(node: string, is: boolean): void {
     if (!is) this.livesSince.delete(node);
     else if (!this.livesSince.has(node)) this.livesSince.set(node, this.now());
+  }
+
+  /** A command begins under the guard; returns what tells its end. */
+  commandBegins(fencer: string): () => void {
+    const command = { fencer };
+    this.commands.add(command);
+    return () => this.commands.delete(command);
   }
 
   /** A command has left a fencer's host. */
@@ -301,6 +312,7 @@ export class HandsOracle {
     this.probe(`fenced: ${i.proof?.kind ?? 'no proof'}`);
     if (i.proof === undefined || i.proof.kind === 'manual') return;
     this.provenAt.set(node, this.now());
+    if (this.p.owesOn(node)) this.probe('proven off before an on had landed');
     const fencer = i.commands.findLast((c) => c.verb === 'status')?.fencer ?? '';
     const last = this.reads.get(fencer)?.get(node) ?? [];
     if (last.length < 2 || last.some((r) => r.told !== 'off' || !r.wasOff))
@@ -326,10 +338,15 @@ export class HandsOracle {
       this.violate('token-back', `lease ${key}: token ${token} after ${before.token}`);
     if (before !== undefined && token > before.token) this.probe('a lease changed hands');
     const now = this.now();
+    if (key === 'fencer' && [...this.commands].some((c) => c.fencer === before?.holder && c.fencer !== r.holder))
+      this.probe('a command under way when another fencer took the lease');
     if (before !== undefined && before.holder !== '' && before.process !== process) {
       const forMs = before.atMs + before.ttlMs * VALID - now;
       if (forMs > 0)
-        this.violate('two-holders', `${r.holder} took ${key}, which ${before.holder} held ${Math.round(forMs)} ms more`);
+        this.violate(
+          'two-holders',
+          `${r.holder} took ${key}, which ${before.holder} held ${Math.round(forMs)} ms more`,
+        );
     }
     const write = { process, holder: r.holder, token: Math.max(token, before?.token ?? 0), atMs: now, ttlMs: r.ttlMs };
     this.leases.set(key, write);
@@ -344,6 +361,8 @@ export class HandsOracle {
       this.violate('job-twice', `${id} went back from generation ${before.generation} to ${job.generation}`);
     if (isEndedJob(before) && !isEndedJob(job))
       this.violate('job-twice', `${id} had ended, and is ${job.status} again`);
-    if (job.generation > 1 && job.generation > before.generation) this.probe('a job was taken over');
+    if (job.generation <= 1 || job.generation === before.generation) return;
+    this.probe('a job was taken over');
+    if ((this.running.get(id)?.size ?? 0) > 0) this.probe('a playbook under way when its job was taken over');
   }
 }

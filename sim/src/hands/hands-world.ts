@@ -1,29 +1,20 @@
-import { Bus, Lease, silentLog, type BusLog } from '#bus';
-import { FencingNumbers, MusterError, type NodeRecord, type PowerDevice } from '#contracts';
+import { FencingNumbers, MusterError, type NodeRecord } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { Dice } from '#contracts/testing/dice.js';
-import { Fencer } from '../../../apps/fencer/src/fencer.js';
-import { JobRunner } from '../../../apps/provisioner/src/jobs/job-runner.js';
-import { buildConfig } from '#service';
-import { BmcQueue } from '../../../apps/fencer/src/power/bmc-queue.js';
-import { clientOf } from '../nats/played-client.js';
-import type { PlayedConnection } from '../nats/played-connection.js';
+import type { Dice } from '#contracts/testing/dice.js';
 import { CALM, PlayedFaults, type FaultRates } from '../nats/played-faults.js';
 import { PlayedServer } from '../nats/played-server.js';
 import { CrashPoints, nobodyCrashes, type CrashPlan, type CrashPoint } from '../process/crash-points.js';
 import { Life } from '../process/life.js';
-import { mortalLog, mortalWire } from '../process/mortal-ports.js';
-import { SimProcess, type Program, type Running } from '../process/sim-process.js';
-import { SeededRandom } from '../time/seeded-random.js';
-import { VirtualClock } from '../time/virtual-clock.js';
+import { SimProcess, type Program } from '../process/sim-process.js';
+import { diceOf } from '../time/seeded-random.js';
+import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { Bmc } from './bmc.js';
 import { Chassis } from './chassis.js';
 import type { HandsEvent, HandsHistory } from './hands-history.js';
 import { HandsOracle, presentBounds, type HandsBounds, type HandsViolation } from './hands-oracle.js';
-import { PlayedAnsible } from './played-ansible.js';
+import { deviceOf, HandsPrograms } from './hands-programs.js';
 import { PlayedInventory } from './played-inventory.js';
-import { PlayedPower } from './played-power.js';
 
 export interface HandsResult {
   history: string;
@@ -44,13 +35,6 @@ export interface HandsOptions {
   reached?: (point: CrashPoint) => void;
 }
 
-/** Node names are `<label>-<serial>`; each has one BMC, at a place of its own. */
-const deviceOf = (node: string, index: number): PowerDevice => ({
-  id: `bmc-${node}`,
-  driver: 'ipmitool',
-  address: `192.0.2.${index + 1}`,
-});
-
 const ratesOf = ({ lostAnswers }: HandsHistory): FaultRates => ({
   latencyMs: [0.1, 2],
   unanswered: lostAnswers,
@@ -61,6 +45,11 @@ const ratesOf = ({ lostAnswers }: HandsHistory): FaultRates => ({
   lagMs: [1, 300],
 });
 
+type HostTime = Required<Omit<VirtualClockOptions, 'name'>>;
+const HOUR_MS = 3_600_000;
+/** Some weeks: what is counted in ns has to stay exact. */
+const MOST_UPTIME_MS = 2_000_000_000;
+
 /** One history of the hands: a played NATS, chassis and BMCs, an inventory that is played, and the product's own programs. */
 export class HandsWorld {
   readonly time: VirtualTime;
@@ -69,12 +58,14 @@ export class HandsWorld {
   private readonly server: PlayedServer;
   private readonly chassis = new Map<string, Chassis>();
   private readonly bmcs = new Map<string, Bmc>();
-  private readonly connections = new Map<string, PlayedConnection>();
   private readonly processes = new Map<string, SimProcess>();
-  private readonly held = new Map<string, Lease>();
+  /** What each process's host tells as time, over all its lives. */
+  private readonly hosts = new Map<string, HostTime>();
+  private readonly clocks = new Map<string, VirtualClock>();
   private readonly noFork = new Set<string>();
   private readonly noDrivers = new Set<string>();
   private readonly points: CrashPoints;
+  private readonly programs: HandsPrograms;
   private readonly inventory: PlayedInventory;
   private readonly jobs: string[] = [];
   /** What waits for the first leave, or intent, of a node. */
@@ -85,18 +76,19 @@ export class HandsWorld {
     private readonly o: HandsOptions = {},
   ) {
     this.time = new VirtualTime();
-    this.dice = new Dice(history.seed);
+    this.dice = diceOf(history.seed, 'world');
     const now = (): number => this.time.nowMs;
     this.oracle = new HandsOracle({
       now,
       chassis: this.chassis,
       bounds: { ...presentBounds, ...o.bounds },
+      owesOn: (node) => this.bmcs.get(node)?.owesOn === true,
       intended: (node) => this.reached('intent', node),
     });
     this.points = new CrashPoints(this.planOf(history, o.plan ?? nobodyCrashes), o.reached);
     this.server = new PlayedServer(this.time, {
       version: history.server,
-      faults: new PlayedFaults(new Dice(history.seed + 2)),
+      faults: new PlayedFaults(diceOf(history.seed, 'faults')),
       stored: (stream, subject, payload, seq) => this.stored(stream, subject, String(payload), seq),
     });
     history.nodes.forEach((node) => {
@@ -110,15 +102,28 @@ export class HandsWorld {
       };
       this.bmcs.set(node, new Bmc(chassis, this.time, this.dice, switched));
     });
+    const { told } = o;
+    this.programs = new HandsPrograms({
+      time: this.time,
+      dice: this.dice,
+      server: this.server,
+      oracle: this.oracle,
+      bmcs: this.bmcs,
+      noFork: this.noFork,
+      noDrivers: this.noDrivers,
+      tell: (line) => this.tell(line),
+      // No event of the history: it is the same whether or not somebody reads along.
+      logged: told && ((line) => told(this.time.nowMs, line)),
+    });
     this.inventory = new PlayedInventory({
-      bus: this.immortalBus('inventory'),
+      bus: this.programs.immortalBus('inventory'),
       nodes: this.records(),
       chassis: this.chassis,
       agreed: (node) => this.reached('leave', node),
     });
-    for (const name of history.fencers) this.add(name, (life) => this.fencer(life));
-    for (const name of history.provisioners) this.add(name, (life) => this.provisioner(life));
-    for (const name of history.contenders) this.add(name, (life) => this.contender(life));
+    for (const name of history.fencers) this.add(name, (life) => this.programs.fencer(life));
+    for (const name of history.provisioners) this.add(name, (life) => this.programs.provisioner(life));
+    for (const name of history.contenders) this.add(name, (life) => this.programs.contender(life));
   }
 
   async run(): Promise<HandsResult> {
@@ -157,7 +162,7 @@ export class HandsWorld {
 
   /** A plan of the caller's, or the history's own chance, while faults last. */
   private planOf(history: HandsHistory, plan: CrashPlan): CrashPlan {
-    const dice = new Dice(history.seed + 1);
+    const dice = diceOf(history.seed, 'crashes');
     return (point) =>
       plan(point) ||
       (history.crashes > 0 &&
@@ -183,113 +188,26 @@ export class HandsWorld {
   }
 
   private bornLife(name: string, incarnation: number): Life {
-    const clock = new VirtualClock(this.time, { name: `${name}.${incarnation}`, hostUptimeMs: 1_000_000 });
+    const clock = new VirtualClock(this.time, { name: `${name}.${incarnation}`, ...this.hostOf(name) });
+    this.clocks.set(name, clock);
     const life = new Life(name, clock, this.points);
     this.oracle.born(name);
     life.onEnd(() => this.tell(`${name} ended`));
     return life;
   }
 
-  private busOf(life: Life): Bus {
-    const random = new SeededRandom(this.dice.below(2 ** 31));
-    const client = clientOf(this.server, life.process, life.clock, random);
-    this.connections.set(life.process, client.connection);
-    life.onEnd(() => client.connection.vanish());
-    return new Bus({
-      name: life.process,
-      wire: mortalWire(life, client.wire),
-      messages: mortalLog(life, client.messages),
-      clock: life.clock,
-      random,
-      log: this.logOf(life.process),
-    });
-  }
-
-  private immortalBus(name: string): Bus {
-    const clock = new VirtualClock(this.time, { name });
-    const random = new SeededRandom(this.dice.below(2 ** 31));
-    const client = clientOf(this.server, name, clock, random);
-    return new Bus({ name, wire: client.wire, messages: client.messages, clock, random, log: silentLog });
-  }
-
-  private logOf(process: string): BusLog {
-    if (this.o.told === undefined) return silentLog;
-    const line = (facts: object, message: string): void =>
-      this.tell(
-        `${process}: ${message} ${JSON.stringify(facts, (_k, v: unknown) => (v instanceof Error ? v.message : v))}`,
-      );
-    return { debug: () => undefined, info: line, warn: line, error: line };
-  }
-
-  private async fencer(life: Life): Promise<Running> {
-    const bus = this.busOf(life);
-    const names = (): string[] => (this.noDrivers.has(life.process) ? [] : ['ipmitool']);
-    const power = new PlayedPower({
-      time: this.time,
-      life,
-      dice: this.dice,
-      bmcOf: (device) => this.bmcAt(device),
-      cannotFork: () => this.noFork.has(life.process),
-      sent: (c) => {
-        if (c.verb !== 'status') this.tell(`${c.fencer} sends ${c.verb} to ${c.device.id}`);
-        this.oracle.commandSent(this.nodeOf(c.device), c);
-      },
-      read: (device, outcome) => this.oracle.readEnded(this.nodeOf(device), life.process, outcome),
-    });
-    const fencer = new Fencer({
-      bus,
-      instance: life.process,
-      log: bus.log,
-      power,
-      queue: new BmcQueue(),
-      drivers: { names, test: () => Promise.resolve(names()) },
-      ownHost: () => ({ name: `host-of-${life.process}`, addresses: [] }),
-      displaced: () => life.end(),
-    });
-    await fencer.start();
-    return { stop: () => fencer.stop() };
-  }
-
-  private async provisioner(life: Life): Promise<Running> {
-    const bus = this.busOf(life);
-    const runner = new JobRunner({
-      bus,
-      config: buildConfig({ instance: life.process, dataDir: 'played' }, undefined, 'sim'),
-      log: bus.log,
-      host: `host-of-${life.process}`,
-      ansible: new PlayedAnsible({
-        time: this.time,
-        life,
-        dice: this.dice,
-        isBroken: () => this.noFork.has(life.process),
-        begins: (nodes, step) => {
-          this.tell(`${life.process} runs ${step} on ${nodes.join(' ')}`);
-          // A job's nodes are its own: `job-3-1` is of job-3.
-          return this.oracle.runBegins((nodes[0] ?? '').replace(/-\d+$/, ''), life.process, step);
-        },
-      }),
-      displaced: () => life.end(),
-    });
-    await runner.start();
-    return { stop: () => runner.stop() };
-  }
-
-  private async contender(life: Life): Promise<Running> {
-    const lease = new Lease(this.busOf(life), { name: 'conductor', holder: life.process });
-    lease.on((event, token) => {
-      if (event !== 'acquired' || life.over) return;
-      const others = [...this.held].filter(([name, other]) => name !== life.process && other.held);
-      this.oracle.leaseAcquired(
-        'conductor',
-        life.process,
-        token,
-        others.map(([name]) => name),
-      );
-    });
-    lease.start();
-    this.held.set(life.process, lease);
-    life.onEnd(() => this.held.delete(life.process));
-    return Promise.resolve({ stop: () => lease.stop() });
+  private hostOf(name: string): HostTime {
+    const known = this.hosts.get(name);
+    if (known !== undefined) return known;
+    const dice = diceOf(this.history.seed, `clock of ${name}`);
+    const host = {
+      hostUptimeMs: dice.roll() * MOST_UPTIME_MS,
+      rate: 0.99 + dice.roll() * 0.02,
+      wallMs: Date.UTC(2026, 0, 1) + (dice.roll() - 0.5) * 2 * HOUR_MS,
+      lateMs: () => dice.roll() * 3,
+    };
+    this.hosts.set(name, host);
+    return host;
   }
 
   private happen(e: HandsEvent): void {
@@ -322,7 +240,9 @@ export class HandsWorld {
         return;
       }
       case 'cut':
-        this.connections.get(this.process(e.process)?.name ?? '')?.break({ forMs: e.forMs, silentMs: e.silentMs });
+        this.programs.connections
+          .get(this.process(e.process)?.name ?? '')
+          ?.break({ forMs: e.forMs, silentMs: e.silentMs });
         return;
       case 'server-restart':
         this.server.restart({ downMs: e.forMs, ...(e.lost && { lost: e.lost }) });
@@ -344,6 +264,13 @@ export class HandsWorld {
         const name = this.process(e.process)?.name ?? '';
         lacking.add(name);
         later(e.forMs, `${name} can again`, () => lacking.delete(name));
+        return;
+      }
+      case 'wall-jump': {
+        const name = this.process(e.process)?.name ?? '';
+        const host = this.hosts.get(name);
+        if (host !== undefined) host.wallMs += e.ms;
+        this.clocks.get(name)?.jumpWall(e.ms);
         return;
       }
       case 'job':
@@ -370,10 +297,9 @@ export class HandsWorld {
       case 'fencing-pause': {
         // It ends by the clock, counted from the order and not from its acknowledgement.
         const endsMs = this.time.nowMs + e.forMs;
-        void this.inventory.pause(e.forMs).then(() => {
-          if (this.time.nowMs >= endsMs) return;
-          this.oracle.paused(endsMs);
-          later(endsMs - this.time.nowMs, 'the pause is over', () => void this.inventory.resume());
+        void this.inventory.pause(e.forMs).then((until) => {
+          if (this.time.nowMs < endsMs && this.inventory.isPausedUntil(until)) this.oracle.paused(endsMs);
+          later(endsMs - this.time.nowMs, 'the pause is over', () => void this.inventory.resume(until));
         });
       }
     }
@@ -404,14 +330,6 @@ export class HandsWorld {
     return this.history.nodes.map((name, i) =>
       aNode(name, { powerLevels: [[deviceOf(name, i)]], hostGroup: 'service-worker' }),
     );
-  }
-
-  private nodeOf(device: PowerDevice): string {
-    return device.id.slice('bmc-'.length);
-  }
-
-  private bmcAt(device: PowerDevice): Bmc {
-    return this.bmcs.get(this.nodeOf(device)) as Bmc;
   }
 
   private tell(line: string): void {

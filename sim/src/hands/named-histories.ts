@@ -12,20 +12,21 @@ export interface NamedHistory {
   knownRed?: HandsRule[];
 }
 
-const SEED = 7;
+/** Of the first; each has one of its own. */
+export const NAMED_SEED = 7;
 
 /** By the name under which `--sweep` and the specs find them. */
 export const namedHistories: Record<string, NamedHistory> = {
   'death-off': {
     shows: 'a machine dies, is powered off and read back as off, and is powered on again',
-    history: quietHistory('death-off', SEED, {
+    history: quietHistory('death-off', NAMED_SEED, {
       events: [{ kind: 'death', at: 8_000, node: 'n-1' }],
       quietFrom: 20_000,
     }),
   },
   'off-lost': {
     shows: 'a BMC does what it is told and never says so; what counts is what is read once it answers again',
-    history: quietHistory('off-lost', SEED + 1, {
+    history: quietHistory('off-lost', NAMED_SEED + 1, {
       events: [
         { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'mute' },
         { kind: 'death', at: 8_000, node: 'n-1' },
@@ -36,7 +37,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'leader-lost': {
     shows: 'the leader stands still in the middle of a fencing, another finishes it, the first one wakes',
-    history: quietHistory('leader-lost', SEED + 2, {
+    history: quietHistory('leader-lost', NAMED_SEED + 2, {
       events: [
         { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'slow' },
         { kind: 'death', at: 8_000, node: 'n-1' },
@@ -49,7 +50,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'off-held-up': {
     shows: 'the leader stands still while its off opens a session; the guard ends it before another leads',
-    history: quietHistory('off-held-up', SEED + 9, {
+    history: quietHistory('off-held-up', NAMED_SEED + 9, {
       events: [
         { kind: 'death', at: 8_000, node: 'n-1' },
         {
@@ -75,7 +76,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'job-taken-over': {
     shows: 'a worker dies in the middle of a job, another takes it over, one stands still and wakes',
-    history: quietHistory('job-taken-over', SEED + 3, {
+    history: quietHistory('job-taken-over', NAMED_SEED + 3, {
       events: [
         { kind: 'job', at: 6_000, job: 'maintenance', nodes: 1 },
         { kind: 'job', at: 6_100, job: 'commission', nodes: 2 },
@@ -90,7 +91,7 @@ export const namedHistories: Record<string, NamedHistory> = {
       'a machine lives again right after inventory agreed to its power-off; the BMC is slow to be read, the conductor away',
     bounds: { staleLeaveMs: 1_000 },
     knownRed: ['living-off'],
-    history: quietHistory('stale-leave', SEED + 4, {
+    history: quietHistory('stale-leave', NAMED_SEED + 4, {
       events: [
         { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'well', takesMs: 1_700 },
         { kind: 'death', at: 8_000, node: 'n-1' },
@@ -104,7 +105,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   'off-after-pause': {
     shows: 'fencing is paused while a refused off waits to be repeated',
     knownRed: ['off-after-pause'],
-    history: quietHistory('off-after-pause', SEED + 5, {
+    history: quietHistory('off-after-pause', NAMED_SEED + 5, {
       events: [
         { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'refusing' },
         { kind: 'death', at: 8_000, node: 'n-1' },
@@ -124,7 +125,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   'off-before-the-on-lands': {
     shows: 'a machine is ordered on, and off again before its BMC has done the first',
     knownRed: ['proof-undone'],
-    history: quietHistory('off-before-the-on-lands', SEED + 6, {
+    history: quietHistory('off-before-the-on-lands', NAMED_SEED + 6, {
       events: [
         { kind: 'bmc', at: 6_000, node: 'n-1', mood: 'lagging' },
         { kind: 'unplugged', at: 7_000, node: 'n-1', forMs: 1_000_000 },
@@ -139,7 +140,7 @@ export const namedHistories: Record<string, NamedHistory> = {
     shows: 'the leader cannot start a process, and a healthy fencer stands by',
     bounds: { settledMs: 30_000 },
     knownRed: ['fencing-stuck'],
-    history: quietHistory('leader-cannot-fork', SEED + 7, {
+    history: quietHistory('leader-cannot-fork', NAMED_SEED + 7, {
       events: [
         { kind: 'no-fork', at: 6_000, process: 'the leader', forMs: 1_000_000 },
         { kind: 'death', at: 8_000, node: 'n-1' },
@@ -151,7 +152,7 @@ export const namedHistories: Record<string, NamedHistory> = {
     shows: 'the leader has lost its driver, and a healthy fencer stands by',
     bounds: { settledMs: 30_000 },
     knownRed: ['fencing-stuck'],
-    history: quietHistory('leader-without-driver', SEED + 8, {
+    history: quietHistory('leader-without-driver', NAMED_SEED + 8, {
       events: [
         { kind: 'no-drivers', at: 6_000, process: 'the leader', forMs: 1_000_000 },
         { kind: 'death', at: 8_000, node: 'n-1' },
@@ -162,7 +163,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   'leases-made-anew': {
     shows: 'the bucket of leases is deleted and made anew, and the fencers are killed',
     knownRed: ['token-back'],
-    history: quietHistory('leases-made-anew', SEED + 10, {
+    history: quietHistory('leases-made-anew', NAMED_SEED + 10, {
       events: [
         { kind: 'crash', at: 7_000, process: 'the leader' },
         { kind: 'death', at: 18_000, node: 'n-1' },

@@ -1,4 +1,5 @@
 import { EventHash } from '../time/event-hash.js';
+import { RealHandles } from '../time/real-handles.js';
 import { crashAt } from '../process/crash-points.js';
 import { drawHands, type HandsHistory } from './hands-history.js';
 import type { HandsViolation } from './hands-oracle.js';
@@ -49,8 +50,13 @@ class Tally {
   }
 }
 
-export const playHistory = (history: HandsHistory, o: HandsOptions = {}): Promise<HandsResult> =>
-  new HandsWorld(history, o).run();
+/** Rejects where it leaves anything of the real world behind. */
+export async function playHistory(history: HandsHistory, o: HandsOptions = {}): Promise<HandsResult> {
+  const handles = new RealHandles();
+  const result = await new HandsWorld(history, o).run();
+  handles.assertNone(history.name);
+  return result;
+}
 
 /** Random histories of one seed. */
 export async function playRandom(histories: number, seed: number, o: PlayOptions = {}): Promise<HandsSummary> {

@@ -72,6 +72,7 @@ export class PlayedAnsible implements AnsibleHost {
       name: `${life.process} ${o.step} ${o.nodes.join(' ')}`,
       untilNs: () => (o.leaseUntil() < hardEnd ? o.leaseUntil() : hardEnd),
       signal: o.signal,
+      guardMs: 50,
       startMs: 300 + dice.roll() * 300,
       orphanMs: dice.chance(0.5) ? 0 : dice.roll() * 5_000,
       begin: (exit) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CrashPoints, nobodyCrashes } from '../process/crash-points.js';
 import { Life } from '../process/life.js';
-import { VirtualClock } from '../time/virtual-clock.js';
+import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { runUnderGuard, type GuardEnd } from './played-guard.js';
 
@@ -9,16 +9,22 @@ const ns = (ms: number): bigint => BigInt(ms * NS_PER_MS);
 
 class Guarded {
   readonly time = new VirtualTime();
-  readonly life = new Life('parent', new VirtualClock(this.time, { name: 'parent' }), new CrashPoints(nobodyCrashes));
+  readonly life: Life;
   readonly signal = new AbortController();
   begun = false;
   ended: { how: GuardEnd; atMs: number } | undefined;
+
+  constructor(host: Omit<VirtualClockOptions, 'name'> = {}) {
+    const clock = new VirtualClock(this.time, { name: 'parent', ...host });
+    this.life = new Life('parent', clock, new CrashPoints(nobodyCrashes));
+  }
 
   run(untilNs: () => bigint, takesMs: number, orphanMs = 0): void {
     void runUnderGuard(this.time, this.life, {
       name: 'command',
       untilNs,
       signal: this.signal.signal,
+      guardMs: 5,
       startMs: 10,
       orphanMs,
       begin: (exit) => {
@@ -37,6 +43,22 @@ describe('the played guard', () => {
     await sut.time.advance(100);
     expect(sut.ended?.how).toBe('refused');
     expect(sut.begun).toBe(false);
+  });
+
+  it('does not begin a command whose deadline passes while it starts itself', async () => {
+    const sut = new Guarded();
+    sut.run(() => ns(4), 5);
+    await sut.time.advance(100);
+    expect(sut.ended?.how).toBe('refused');
+    expect(sut.begun).toBe(false);
+  });
+
+  it('kills at the deadline of a host whose clock is not ours', async () => {
+    const sut = new Guarded({ hostUptimeMs: 70_000, rate: 0.5 });
+    sut.run(() => ns(71_000), 60_000);
+    await sut.time.advance(10_000);
+    expect(sut.ended?.how).toBe('deadline');
+    expect(sut.ended?.atMs).toBeCloseTo(2_001, 0);
   });
 
   it('kills at the deadline, which the parent moves while it runs', async () => {

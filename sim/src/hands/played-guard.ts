@@ -10,7 +10,9 @@ export interface GuardedCommand {
   /** CLOCK_MONOTONIC of the parent's host, ns; asked by the parent every {@link EXTEND_MS} while it runs. */
   untilNs: () => bigint;
   signal?: AbortSignal | undefined;
-  /** ms until the command itself runs: the guard's start and its own. */
+  /** ms until the guard has started the command: it refuses to, where the deadline has passed by then. @default 0 */
+  guardMs?: number;
+  /** ms until the command does what it is for: the guard's start and its own. */
   startMs: number;
   /** ms after its parent's death until the guard has noticed; until its deadline at the latest. */
   orphanMs: number;
@@ -34,11 +36,14 @@ export function runUnderGuard(time: VirtualTime, life: Life, command: GuardedCom
     let over = false;
     let deadlineNs = command.untilNs();
     let timer: Scheduled | undefined;
+    let forget = (): void => undefined;
+    const startedNs = time.nowNs + (command.guardMs ?? 0) * NS_PER_MS;
     const end = (how: GuardEnd): void => {
       if (over) return;
       over = true;
       timer?.cancel();
       extending.cancel();
+      forget();
       signal?.removeEventListener('abort', kill);
       command.over?.();
       life.clock.incoming(NS_PER_MS, `${name} is over: ${how}`, () => resolve(how));
@@ -46,8 +51,10 @@ export function runUnderGuard(time: VirtualTime, life: Life, command: GuardedCom
     const kill = (): void => end('killed');
     const arm = (): void => {
       timer?.cancel();
-      const leftNs = Number(deadlineNs - life.clock.monotonicNs());
-      timer = time.schedule(Math.max(0, leftNs), `${name}: its deadline`, () => end('deadline'));
+      const leftNs = life.clock.virtualMs(deadlineNs) * NS_PER_MS - time.nowNs;
+      timer = time.schedule(Math.max(0, leftNs), `${name}: its deadline`, () =>
+        end(time.nowNs < startedNs ? 'refused' : 'deadline'),
+      );
     };
     const extending = life.clock.every(EXTEND_MS, () => {
       const later = command.untilNs();
@@ -55,8 +62,8 @@ export function runUnderGuard(time: VirtualTime, life: Life, command: GuardedCom
       deadlineNs = later;
       arm();
     });
-    life.onEnd(() => time.schedule(command.orphanMs * NS_PER_MS, `${name}: its parent is gone`, kill));
     if (life.clock.monotonicNs() >= deadlineNs) return end('refused');
+    forget = life.onEnd(() => time.schedule(command.orphanMs * NS_PER_MS, `${name}: its parent is gone`, kill));
     arm();
     signal?.addEventListener('abort', kill, { once: true });
     if (signal?.aborted === true) return kill();

@@ -148,16 +148,27 @@ export class PlayedInventory {
     );
   }
 
-  /** An operator's pause. Resolves when it is acknowledged: settings first, then every incident, as the product does. */
-  async pause(forMs: number): Promise<void> {
+  /**
+   * An operator's pause. Resolves when it is acknowledged: settings first, then every incident, as the product does.
+   * @returns until when it is, on the wall clock: its name
+   */
+  async pause(forMs: number): Promise<number> {
     const at = this.p.bus.clock.wallMs();
     const paused = { until: at + forMs, by: 'sim', reason: 'a pause' };
     await this.writeSettings({ ...this.settings.fencing, paused });
     for (const { name } of this.p.nodes)
       await this.change(name, (i) => stopped(i, { paused }, 'sim', this.p.bus.clock.wallMs()));
+    return paused.until;
   }
 
-  async resume(): Promise<void> {
+  /** The pause stands: none was ordered after it. */
+  isPausedUntil(until: number): boolean {
+    return this.settings.fencing.paused?.until === until;
+  }
+
+  /** Ends this pause, and no other that was ordered since. */
+  async resume(until: number): Promise<void> {
+    if (!this.isPausedUntil(until)) return;
     const { paused: _over, ...fencing } = this.settings.fencing;
     await this.writeSettings(fencing);
   }

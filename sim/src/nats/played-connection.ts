@@ -15,7 +15,7 @@ export interface BreakOptions {
 }
 
 /** One connection, from its start to its end. */
-interface Life {
+interface Connection {
   broken: boolean;
   /** The server does not know that it is, and goes on sending to nobody. */
   silent: boolean;
@@ -53,7 +53,7 @@ export class PlayedConnection {
   private readonly interests = new Set<Interest>();
   private readonly sessions = new Set<ConnectedSession>();
   private readonly pulls = new Set<PullRequest>();
-  private connection: Life | undefined;
+  private connection: Connection | undefined;
   private cutUntilNs = 0;
   private over = false;
 
@@ -231,7 +231,7 @@ export class PlayedConnection {
     if (this.connection) this.lost(this.connection);
   }
 
-  private ask<T>(what: string, timeoutMs: number, send: (id: string, connection: Life) => void): Promise<T> {
+  private ask<T>(what: string, timeoutMs: number, send: (id: string, connection: Connection) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const connection = this.connection;
       if (!connection || this.over) return reject(unavailable(what));
@@ -267,7 +267,9 @@ export class PlayedConnection {
     else waiting.resolve(outcome.value);
   }
 
-  private toServer(connection: Life, what: string, act: () => void): void {
+  private toServer(connection: Connection, what: string, act: () => void): void {
+    // What is sent into a broken connection reaches nobody, whether or not its sender knows.
+    if (connection.broken) return;
     const { time, faults } = this.server;
     connection.upNs = Math.max(connection.upNs, time.nowNs + faults.latencyMs() * NS_PER_MS);
     time.schedule(connection.upNs - time.nowNs, `${this.name} > ${what}`, () => {
@@ -275,7 +277,7 @@ export class PlayedConnection {
     });
   }
 
-  private back(connection: Life, what: string, receive: () => void): void {
+  private back(connection: Connection, what: string, receive: () => void): void {
     if (connection.broken) return;
     const { time, faults } = this.server;
     connection.downNs = Math.max(connection.downNs, time.nowNs + faults.latencyMs() * NS_PER_MS);
@@ -292,7 +294,7 @@ export class PlayedConnection {
     });
   }
 
-  private lost(connection: Life): void {
+  private lost(connection: Connection): void {
     if (this.connection !== connection) return;
     connection.broken = true;
     this.connection = undefined;
@@ -325,7 +327,7 @@ export class PlayedConnection {
 
 const NO_TIMER: Timer = { cancel: () => undefined };
 
-const newLife = (nowNs: number): Life => ({
+const newLife = (nowNs: number): Connection => ({
   broken: false,
   silent: false,
   arrivesUntilNs: Infinity,

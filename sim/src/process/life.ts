@@ -6,7 +6,7 @@ import type { CrashPoints } from './crash-points.js';
  * {@link act}; once it is over nothing that it does has an effect, and nothing that it waits for ever comes.
  */
 export class Life {
-  private readonly endings: (() => void)[] = [];
+  private readonly endings = new Set<() => void>();
   private ended = false;
 
   constructor(
@@ -19,10 +19,12 @@ export class Life {
     return this.ended;
   }
 
-  /** Called when it ends, at once. Those that are called in the order of their coming. */
-  onEnd(fn: () => void): void {
+  /** Called when it ends, at once; in the order of their coming. Returns the way to be called no more. */
+  onEnd(fn: () => void): () => void {
+    const ending = (): void => fn();
     if (this.ended) fn();
-    else this.endings.push(fn);
+    else this.endings.add(ending);
+    return () => void this.endings.delete(ending);
   }
 
   /** kill -9: its timers are gone, its promises never settle, its connections break. */

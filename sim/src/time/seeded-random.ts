@@ -33,3 +33,12 @@ export class SeededRandom implements Random {
 }
 
 const HEX = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
+
+/** Dice of one seed for one purpose: what one purpose draws says nothing of what another does. */
+export function diceOf(seed: number, label: string): Dice {
+  let h = 0x811c9dc5;
+  for (const c of `${seed} ${label}`) h = Math.imul(h ^ c.charCodeAt(0), 0x01000193);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return new Dice((h ^ (h >>> 16)) >>> 0);
+}

@@ -1,0 +1,159 @@
+import { Bus, Lease, silentLog, type BusLog } from '#bus';
+import type { PowerDevice } from '#contracts';
+import type { Dice } from '#contracts/testing/dice.js';
+import { buildConfig } from '#service';
+import { Fencer } from '../../../apps/fencer/src/fencer.js';
+import { BmcQueue } from '../../../apps/fencer/src/power/bmc-queue.js';
+import { JobRunner } from '../../../apps/provisioner/src/jobs/job-runner.js';
+import { clientOf } from '../nats/played-client.js';
+import type { PlayedConnection } from '../nats/played-connection.js';
+import type { PlayedServer } from '../nats/played-server.js';
+import type { Life } from '../process/life.js';
+import { mortalLog, mortalWire } from '../process/mortal-ports.js';
+import type { Running } from '../process/sim-process.js';
+import { SeededRandom } from '../time/seeded-random.js';
+import { VirtualClock } from '../time/virtual-clock.js';
+import type { VirtualTime } from '../time/virtual-time.js';
+import type { Bmc } from './bmc.js';
+import type { HandsOracle } from './hands-oracle.js';
+import { PlayedAnsible } from './played-ansible.js';
+import { PlayedPower } from './played-power.js';
+
+export interface HandsProgramsParts {
+  time: VirtualTime;
+  dice: Dice;
+  server: PlayedServer;
+  oracle: HandsOracle;
+  /** By node. */
+  bmcs: ReadonlyMap<string, Bmc>;
+  /** Processes that cannot start another one, and those without a driver. */
+  noFork: ReadonlySet<string>;
+  noDrivers: ReadonlySet<string>;
+  /** Something happened. */
+  tell: (line: string) => void;
+  /** A line of a program's log; absent: nobody reads them. */
+  logged?: ((line: string) => void) | undefined;
+}
+
+/** Each BMC is of one node. */
+export const deviceOf = (node: string, index: number): PowerDevice => ({
+  id: `bmc-${node}`,
+  driver: 'ipmitool',
+  address: `192.0.2.${index + 1}`,
+});
+const nodeOf = (device: PowerDevice): string => device.id.slice('bmc-'.length);
+
+/** The product's own programs, each composed on the ports of one life. */
+export class HandsPrograms {
+  /** Of each process the last one. */
+  readonly connections = new Map<string, PlayedConnection>();
+  private readonly held = new Map<string, Lease>();
+
+  constructor(private readonly p: HandsProgramsParts) {}
+
+  async fencer(life: Life): Promise<Running> {
+    const { oracle, noDrivers, noFork } = this.p;
+    const bus = this.busOf(life);
+    const names = (): string[] => (noDrivers.has(life.process) ? [] : ['ipmitool']);
+    const power = new PlayedPower({
+      time: this.p.time,
+      life,
+      dice: this.p.dice,
+      bmcOf: (device) => this.p.bmcs.get(nodeOf(device)) as Bmc,
+      cannotFork: () => noFork.has(life.process),
+      begins: () => oracle.commandBegins(life.process),
+      sent: (c) => {
+        if (c.verb !== 'status') this.p.tell(`${c.fencer} sends ${c.verb} to ${c.device.id}`);
+        oracle.commandSent(nodeOf(c.device), c);
+      },
+      read: (device, outcome) => oracle.readEnded(nodeOf(device), life.process, outcome),
+    });
+    const fencer = new Fencer({
+      bus,
+      instance: life.process,
+      log: bus.log,
+      power,
+      queue: new BmcQueue(),
+      drivers: { names, test: () => Promise.resolve(names()) },
+      ownHost: () => ({ name: `host-of-${life.process}`, addresses: [] }),
+      displaced: () => life.end(),
+    });
+    await fencer.start();
+    return { stop: () => fencer.stop() };
+  }
+
+  async provisioner(life: Life): Promise<Running> {
+    const bus = this.busOf(life);
+    const runner = new JobRunner({
+      bus,
+      config: buildConfig({ instance: life.process, dataDir: 'played' }, undefined, 'sim'),
+      log: bus.log,
+      host: `host-of-${life.process}`,
+      ansible: new PlayedAnsible({
+        time: this.p.time,
+        life,
+        dice: this.p.dice,
+        isBroken: () => this.p.noFork.has(life.process),
+        begins: (nodes, step) => {
+          this.p.tell(`${life.process} runs ${step} on ${nodes.join(' ')}`);
+          // A job's nodes are its own: `job-3-1` is of job-3.
+          return this.p.oracle.runBegins((nodes[0] ?? '').replace(/-\d+$/, ''), life.process, step);
+        },
+      }),
+      displaced: () => life.end(),
+    });
+    await runner.start();
+    return { stop: () => runner.stop() };
+  }
+
+  async contender(life: Life): Promise<Running> {
+    const name = 'conductor';
+    const lease = new Lease(this.busOf(life), { name, holder: life.process });
+    lease.on((event, token) => {
+      if (event !== 'acquired' || life.over) return;
+      const others = [...this.held].flatMap(([who, other]) => (who !== life.process && other.held ? [who] : []));
+      this.p.oracle.leaseAcquired(name, life.process, token, others);
+    });
+    lease.start();
+    this.held.set(life.process, lease);
+    life.onEnd(() => this.held.delete(life.process));
+    return Promise.resolve({ stop: () => lease.stop() });
+  }
+
+  /** Of somebody who never dies. */
+  immortalBus(name: string): Bus {
+    const clock = new VirtualClock(this.p.time, { name });
+    const random = this.random();
+    const client = clientOf(this.p.server, name, clock, random);
+    return new Bus({ name, wire: client.wire, messages: client.messages, clock, random, log: silentLog });
+  }
+
+  private busOf(life: Life): Bus {
+    const random = this.random();
+    const client = clientOf(this.p.server, life.process, life.clock, random);
+    this.connections.set(life.process, client.connection);
+    life.onEnd(() => client.connection.vanish());
+    return new Bus({
+      name: life.process,
+      wire: mortalWire(life, client.wire),
+      messages: mortalLog(life, client.messages),
+      clock: life.clock,
+      random,
+      log: this.logOf(life.process),
+    });
+  }
+
+  private random(): SeededRandom {
+    return new SeededRandom(this.p.dice.below(2 ** 31));
+  }
+
+  private logOf(process: string): BusLog {
+    const { logged } = this.p;
+    if (logged === undefined) return silentLog;
+    const line = (facts: object, message: string): void =>
+      logged(
+        `${process}: ${message} ${JSON.stringify(facts, (_k, v: unknown) => (v instanceof Error ? v.message : v))}`,
+      );
+    return { debug: () => undefined, info: line, warn: line, error: line };
+  }
+}
