@@ -2,6 +2,8 @@
 export default {
   // Jest would leave one of two cores idle; most of our specs wait for real processes rather than compute.
   maxWorkers: 4,
+  // To free its hundreds of megabytes takes a worker that has nothing left to do longer than Jest's 500 ms on a busy machine.
+  workerGracefulExitTimeout: 20_000,
   // Of one test or hook. Real processes on a machine that may be busy with others: it ends what hangs, and measures nothing.
   testTimeout: 60_000 * Number(process.env.MUSTER_RUNS_FACTOR || 1),
   testEnvironment: '<rootDir>/scripts/tests/leaves-nothing.mjs',

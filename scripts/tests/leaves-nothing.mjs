@@ -5,16 +5,18 @@ import { TestEnvironment } from 'jest-environment-node';
 const GRACE_MS = 3_000;
 const EVERY_MS = 10;
 
+/** Jest's own process has handles of its own, which come and go. */
+const isWorker = process.send !== undefined;
+
 /**
  * The environment of each spec file: the file fails that leaves open what keeps its process alive (timers, sockets,
  * servers, child processes). Otherwise Jest kills a worker that does not end, and cannot say which of its files it was.
- * Only in workers: in the process of Jest itself its own handles come and go.
  */
 export default class LeavesNothing extends TestEnvironment {
   before = counted();
 
   async teardown() {
-    const left = process.send === undefined ? undefined : await this.leftOver();
+    const left = isWorker ? await this.leftOver() : undefined;
     await super.teardown();
     if (left !== undefined)
       throw new Error(
