@@ -137,6 +137,15 @@ describe('lease on a real server', () => {
     expect(b.check()).toBe(token);
   });
 
+  it('is judged at its use: who stood still finds it ended before any of its timers has run', async () => {
+    const a = contend(await connect(nats.url), 'a', 1000);
+    await a.whenHeld();
+    // Nothing of this process runs meanwhile, as where it is stopped.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+    expect(a.held).toBe(false);
+    expect(() => a.check()).toThrow(/not held/);
+  });
+
   it('goes on after nats-server was killed and started again, with one holder and growing tokens', async () => {
     const all = await Promise.all(['a', 'b', 'c'].map(async (h) => contend(await connect(nats.url), h, 1500)));
     await until(() => all.some((l) => l.held));

@@ -8,6 +8,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'Monitor.hear',
     operation: { drop: 'this.look(now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'whoever asks after a standstill is told what was held before it',
@@ -45,6 +46,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'Monitor.look',
     operation: { drop: 'this.lookAtNumbers(now)' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'other numbers that come before the first look of who leads are no change',
@@ -66,6 +68,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'Monitor.lookAtNumbers',
     operation: { replace: 'before !== undefined && !isDeepStrictEqual(before, detection)', with: 'before === null' },
     specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'after a change of numbers only the new period is waited for',
@@ -118,6 +121,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'Attention.heardAt',
     operation: { replace: 'this.asleep.until + DRAIN', with: 'this.asleep.until' },
     specs: ['apps/detector/src/verdicts/attention.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'a network is out for one that somebody hears there',
@@ -146,6 +150,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'isMost',
     operation: { replace: 'count > assigned / 2', with: 'count >= assigned / 2' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'a monitor that is not sighted judges',
@@ -181,6 +186,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'tally',
     operation: { operand: 'f.ownSilenceMs >= f.freshness' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'DOWN without the monitor’s own probe',
@@ -188,6 +194,7 @@ export const verdicts: readonly Mutant[] = [
     symbol: 'tally',
     operation: { operand: "f.ownProbe === 'silent'" },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
+    sims: ['detect'],
   },
   {
     name: 'an own probe that was not sent counts as silent',
