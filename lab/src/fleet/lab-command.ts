@@ -15,6 +15,8 @@ export async function runLab(options: LabAt, args: string[]): Promise<unknown> {
   const child = execa(process.execPath, [CLI, '--dir', options.dir, '--json', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     reject: false,
+    // A Ctrl-C reaches `lab up` too, which then takes down what it has made: a SIGTERM on top would do that twice.
+    cleanup: false,
   });
   let lastWords = '';
   for await (const line of child.iterable({ from: 'stderr' })) {

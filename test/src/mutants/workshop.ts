@@ -12,6 +12,7 @@ const PARTS = [
   'bench',
   'sim',
   'test',
+  'scripts',
   'playbooks',
   'package.json',
   'jest.config.js',
