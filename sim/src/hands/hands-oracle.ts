@@ -2,6 +2,7 @@ import type { IncidentRecord, JobRecord, PowerCommand } from '#contracts';
 import { isEndedJob, isOpenIncident } from '#contracts';
 import type { LeaseRecord } from '#bus';
 import type { Chassis } from './chassis.js';
+import type { GuardEnd } from './played-guard.js';
 import type { ReadOutcome, SentCommand } from './played-power.js';
 
 /** A rule that was broken. */
@@ -47,6 +48,9 @@ const VALID = 0.85;
 const SLOWEST = 0.99;
 const LATENCY_MS = 50;
 
+/** Takes a takeover after the guard has ended what the former holder had begun, ms. */
+const JUST_MS = 8_000;
+
 interface Run {
   worker: string;
   step: string;
@@ -90,7 +94,8 @@ export class HandsOracle {
   private readonly running = new Map<string, Set<Run>>();
   /** Fencer → node → the reads whose outcome it has. */
   private readonly reads = new Map<string, Map<string, ReadOutcome[]>>();
-  private readonly commands = new Set<{ fencer: string }>();
+  /** Fencers and jobs: when the guard last ended a command, or a playbook, of it. */
+  private readonly cutAt = new Map<string, number>();
   private readonly livesSince = new Map<string, number>();
   private readonly orderedOn = new Map<string, number>();
   /** By the device: not by the word of a person. */
@@ -167,11 +172,9 @@ export class HandsOracle {
     else if (!this.livesSince.has(node)) this.livesSince.set(node, this.now());
   }
 
-  /** A command begins under the guard; returns what tells its end. */
-  commandBegins(fencer: string): () => void {
-    const command = { fencer };
-    this.commands.add(command);
-    return () => this.commands.delete(command);
+  /** The guard has ended a command of this fencer, or refused it. */
+  commandCut(fencer: string): void {
+    this.cutAt.set(fencer, this.now());
   }
 
   /** A command has left a fencer's host. */
@@ -210,14 +213,17 @@ export class HandsOracle {
   }
 
   /** A playbook of a job begins on its nodes; returns what tells its end. */
-  runBegins(job: string, worker: string, step: string): () => void {
+  runBegins(job: string, worker: string, step: string): (how: GuardEnd) => void {
     const runs = this.running.get(job) ?? new Set();
     this.running.set(job, runs);
     for (const other of runs)
       this.violate('job-twice', `${worker} runs ${step} of ${job} while ${other.worker} runs ${other.step} of it`);
     const run = { worker, step };
     runs.add(run);
-    return () => runs.delete(run);
+    return (how) => {
+      runs.delete(run);
+      if (how !== 'exit') this.cutAt.set(job, this.now());
+    };
   }
 
   /** Every accepted job has ended, and no dead machine waits for its power-off. */
@@ -338,8 +344,8 @@ export class HandsOracle {
       this.violate('token-back', `lease ${key}: token ${token} after ${before.token}`);
     if (before !== undefined && token > before.token) this.probe('a lease changed hands');
     const now = this.now();
-    if (key === 'fencer' && [...this.commands].some((c) => c.fencer === before?.holder && c.fencer !== r.holder))
-      this.probe('a command under way when another fencer took the lease');
+    if (key === 'fencer' && before !== undefined && r.holder !== before.holder && this.wasCut(before.holder))
+      this.probe('a command cut short, then another fencer took the lease');
     if (before !== undefined && before.holder !== '' && before.process !== process) {
       const forMs = before.atMs + before.ttlMs * VALID - now;
       if (forMs > 0)
@@ -353,6 +359,10 @@ export class HandsOracle {
     if (key === 'fencer' && r.holder !== '') this.ledAt.set(r.holder, write);
   }
 
+  private wasCut(whose: string): boolean {
+    return (this.cutAt.get(whose) ?? -Infinity) > this.now() - JUST_MS;
+  }
+
   private jobStored(id: string, job: JobRecord): void {
     const before = this.jobs.get(id);
     this.jobs.set(id, job);
@@ -363,6 +373,6 @@ export class HandsOracle {
       this.violate('job-twice', `${id} had ended, and is ${job.status} again`);
     if (job.generation <= 1 || job.generation === before.generation) return;
     this.probe('a job was taken over');
-    if ((this.running.get(id)?.size ?? 0) > 0) this.probe('a playbook under way when its job was taken over');
+    if (this.wasCut(id)) this.probe('a playbook cut short, then another took its job over');
   }
 }

@@ -61,7 +61,7 @@ export class HandsPrograms {
       dice: this.p.dice,
       bmcOf: (device) => this.p.bmcs.get(nodeOf(device)) as Bmc,
       cannotFork: () => noFork.has(life.process),
-      begins: () => oracle.commandBegins(life.process),
+      cut: () => oracle.commandCut(life.process),
       sent: (c) => {
         if (c.verb !== 'status') this.p.tell(`${c.fencer} sends ${c.verb} to ${c.device.id}`);
         oracle.commandSent(nodeOf(c.device), c);

@@ -5,7 +5,7 @@ import type { AnsibleOutcome, AnsibleRunOptions } from '../../../apps/provisione
 import type { Life } from '../process/life.js';
 import type { VirtualTime } from '../time/virtual-time.js';
 import { NS_PER_MS } from '../time/virtual-time.js';
-import { runUnderGuard } from './played-guard.js';
+import { runUnderGuard, type GuardEnd } from './played-guard.js';
 
 export interface PlayedAnsibleParts {
   time: VirtualTime;
@@ -14,7 +14,7 @@ export interface PlayedAnsibleParts {
   /** This machine cannot run playbooks now. */
   isBroken: () => boolean;
   /** A playbook begins on these nodes; told is its end. */
-  begins: (nodes: readonly string[], step: Step) => () => void;
+  begins: (nodes: readonly string[], step: Step) => (how: GuardEnd) => void;
 }
 
 /** Least and most that a playbook takes, ms. */
@@ -67,7 +67,7 @@ export class PlayedAnsible implements AnsibleHost {
     const hardEnd = begun + BigInt(o.limitMs * NS_PER_MS);
     const [least, most] = DURATIONS[o.step];
     const results: AnsibleOutcome['results'] = {};
-    let ends: (() => void) | undefined;
+    let ends: ((how: GuardEnd) => void) | undefined;
     const how = await runUnderGuard(time, life, {
       name: `${life.process} ${o.step} ${o.nodes.join(' ')}`,
       untilNs: () => (o.leaseUntil() < hardEnd ? o.leaseUntil() : hardEnd),
@@ -83,7 +83,7 @@ export class PlayedAnsible implements AnsibleHost {
         });
         life.act(`ansible.${o.step} is under way`, () => undefined);
       },
-      over: () => ends?.(),
+      over: (how) => ends?.(how),
     });
     o.onLine(`played ${o.step}: ${how}`);
     const end: RunEnd = { exitCode: how === 'exit' ? 0 : null, tail: '' };

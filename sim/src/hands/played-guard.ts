@@ -19,7 +19,7 @@ export interface GuardedCommand {
   /** The command runs; it says `exit` when it is through. */
   begin: (exit: () => void) => void;
   /** Nothing of it runs any more, whether or not anybody is told. */
-  over?: () => void;
+  over?: (how: GuardEnd) => void;
 }
 
 /** As the drivers do: how often the guard is told the lease's new end. */
@@ -45,7 +45,7 @@ export function runUnderGuard(time: VirtualTime, life: Life, command: GuardedCom
       extending.cancel();
       forget();
       signal?.removeEventListener('abort', kill);
-      command.over?.();
+      command.over?.(how);
       life.clock.incoming(NS_PER_MS, `${name} is over: ${how}`, () => resolve(how));
     };
     const kill = (): void => end('killed');

@@ -36,8 +36,8 @@ export interface PlayedPowerParts {
   /** This host cannot start a process. */
   cannotFork: () => boolean;
   sent: (c: SentCommand) => void;
-  /** One begins under the guard; told is its end. */
-  begins: () => () => void;
+  /** The guard has ended one, or refused it. */
+  cut: () => void;
   /** The outcome of a read is handed back. */
   read: (device: PowerDevice, outcome: ReadOutcome) => void;
 }
@@ -76,12 +76,13 @@ export class PlayedPower implements PowerControl {
     const took = (): number => Math.round(life.clock.monotonicMs() - begun);
     if (this.p.cannotFork()) return failed('COMMAND_FAILED', 'the guard could not be started: spawn EAGAIN');
     const guardMs = 30 + dice.roll() * 50;
-    const over = this.p.begins();
     const how = await runUnderGuard(time, life, {
       name: `${life.process} ${verb} ${device.id}`,
       untilNs: () => deadline.atNs(),
       signal,
-      over,
+      over: (how) => {
+        if (how !== 'exit') this.p.cut();
+      },
       guardMs,
       startMs: guardMs + this.p.bmcOf(device).sessionMs(),
       orphanMs: dice.chance(0.5) ? 0 : dice.roll() * 6_000,
