@@ -21,7 +21,7 @@ export const HandsRules = {
   'after-deadline': 'no command leaves at or past its deadline, nor under a deadline that outlives the lease',
   'false-proof': 'a proof of off stands only where the machine was off at both reads of its fencer',
   'proof-undone': 'a machine that was proven off is not switched on by an order of before the proof',
-  'living-off': 'no off leaves for a machine that lives and was heard again long before',
+  'living-off': 'no off is given to a machine that lives and was heard again long before',
   'off-after-pause': 'no intent is written after a pause was acknowledged',
   'job-twice': 'a job is never run twice at once',
   'job-lost': 'an accepted job ends',
@@ -33,13 +33,13 @@ export type HandsRule = keyof typeof HandsRules;
 
 /** What counts of the promises; a mend tightens them. */
 export interface HandsBounds {
-  /** An off may leave for a machine that has been heard again for so long, ms: what the last look may be late. */
+  /** An off may be given to a machine that has been heard again for so long, ms: what the last look may be late. */
   staleLeaveMs: number;
   /** With faults over, so long after, ms, dead machines are fenced and accepted jobs have ended. */
   settledMs: number;
 }
 
-/** Freshness of the last look, 2 s, its own way, and the start of the command. */
+/** Freshness of the last look, 2 s, its own way, and that of the intent. */
 export const presentBounds: HandsBounds = { staleLeaveMs: 3_000, settledMs: 120_000 };
 
 /** Of its ttl, a lease is valid from the moment at which its last write was sent. */
@@ -193,7 +193,7 @@ export class HandsOracle {
     if (intent.epoch < epoch)
       this.violate('two-fencers', `${c.fencer} of epoch ${intent.epoch} sent ${c.verb} to ${node} in epoch ${epoch}`);
     if (c.verb === 'on') this.orderedOn.set(node, this.now());
-    if (c.verb === 'off') this.offSent(node, c.fencer);
+    if (c.verb === 'off') this.offSent(node, c);
   }
 
   /** A fencer has the outcome of its read. */
@@ -287,13 +287,14 @@ export class HandsOracle {
       );
   }
 
-  private offSent(node: string, fencer: string): void {
+  private offSent(node: string, { fencer, begunMs }: SentCommand): void {
     const since = this.livesSince.get(node);
     if (since === undefined) return;
     this.probe('off sent to a machine that lives again');
-    const forMs = this.now() - since;
+    // From then on nobody can take it back: opening a session may take a BMC long.
+    const forMs = begunMs - since;
     if (forMs > this.bounds.staleLeaveMs)
-      this.violate('living-off', `${fencer} sent off to ${node}, which has lived again for ${Math.round(forMs)} ms`);
+      this.violate('living-off', `${fencer} gave off to ${node}, which had lived again for ${Math.round(forMs)} ms`);
   }
 
   private incidentStored(node: string, i: IncidentRecord): void {

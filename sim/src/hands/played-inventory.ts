@@ -254,7 +254,8 @@ export class PlayedInventory {
       return;
     }
     if (i.phase !== 'failed' || verdict !== 'DOWN' || this.isPaused) return;
-    const backoff = (i.retryAt ?? i.updatedAt) - i.updatedAt;
+    // Both by the fencer's wall clock, which is not ours.
+    const backoff = (i.retryAt ?? i.updatedAt) - (i.steps.findLast((s) => s.phase === 'failed')?.at ?? i.updatedAt);
     if (this.ageOf(this.failedSince, node, `${i.id}/${i.attempt}`, now) < backoff) return;
     await this.change(node, (n) => {
       if (n.phase !== 'failed') return undefined;

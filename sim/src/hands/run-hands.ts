@@ -29,6 +29,12 @@ const WORTH_COUNTING = 200;
 /** A rule that never met its case says nothing: what so many histories have to meet, at least. */
 const LEAST_PROBES: Readonly<Record<string, number>> = {
   'fenced: read-back': 60,
+  'read as off': 200,
+  'a lease changed hands': 80,
+  'a job was taken over': 12,
+  'a pause acknowledged with an incident open': 1,
+  'a command cut short, then another fencer took the lease': 5,
+  'a playbook cut short, then another took its job over': 5,
 };
 
 const rarelyMet = ({ histories, probes }: HandsSummary): string[] =>
