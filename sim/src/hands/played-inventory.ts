@@ -254,8 +254,9 @@ export class PlayedInventory {
       return;
     }
     if (i.phase !== 'failed' || verdict !== 'DOWN' || this.isPaused) return;
-    // Both by the fencer's wall clock, which is not ours.
-    const backoff = (i.retryAt ?? i.updatedAt) - (i.steps.findLast((s) => s.phase === 'failed')?.at ?? i.updatedAt);
+    // Both by the fencer's wall clock, which is not ours: a note that was added since, e.g. of a pause, is by another.
+    const failed = i.steps.findLast((s, k) => s.phase === 'failed' && i.steps[k - 1]?.phase !== 'failed');
+    const backoff = (i.retryAt ?? i.updatedAt) - (failed?.at ?? i.updatedAt);
     if (this.ageOf(this.failedSince, node, `${i.id}/${i.attempt}`, now) < backoff) return;
     await this.change(node, (n) => {
       if (n.phase !== 'failed') return undefined;
