@@ -15,7 +15,7 @@ import {
   type RpcVerb,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { go, mayCancel, wasCommanded } from '../../../apps/inventory/src/incidents/incident-machine.js';
+import { go, mayCancel, retryBackoff, wasCommanded } from '../../../apps/inventory/src/incidents/incident-machine.js';
 import { newIncident } from '../../../apps/inventory/src/incidents/new-incident.js';
 import { stopped } from '../../../apps/inventory/src/incidents/stop-order.js';
 import type { Chassis } from './chassis.js';
@@ -254,10 +254,7 @@ export class PlayedInventory {
       return;
     }
     if (i.phase !== 'failed' || verdict !== 'DOWN' || this.isPaused) return;
-    // Both by the fencer's wall clock, which is not ours: a note that was added since, e.g. of a pause, is by another.
-    const failed = i.steps.findLast((s, k) => s.phase === 'failed' && i.steps[k - 1]?.phase !== 'failed');
-    const backoff = (i.retryAt ?? i.updatedAt) - (failed?.at ?? i.updatedAt);
-    if (this.ageOf(this.failedSince, node, `${i.id}/${i.attempt}`, now) < backoff) return;
+    if (this.ageOf(this.failedSince, node, `${i.id}/${i.attempt}`, now) < retryBackoff(i)) return;
     await this.change(node, (n) => {
       if (n.phase !== 'failed') return undefined;
       return { ...go(n, 'fencing', 'Tried again.', this.p.bus.clock.wallMs()), level: 0, attempt: n.attempt + 1 };

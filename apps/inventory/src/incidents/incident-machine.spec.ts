@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { IncidentPhases, VerdictKinds, closedPhases, type PowerCommand } from '#contracts';
 import { anIncident } from '../testing/records.js';
-import { go, mayCancel, mayGo, verdictEffect } from './incident-machine.js';
+import { go, mayCancel, mayGo, note, retryBackoff, verdictEffect } from './incident-machine.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
 const status: PowerCommand = { ...off, verb: 'status' };
@@ -23,6 +23,17 @@ describe('an incident', () => {
     const done = { ...order, done: true, ok: true };
     expect(go(anIncident('n-1', { phase: 'suppressed', order: done }), 'cancelled', 'x', 2).order).toEqual(done);
     expect(go(anIncident('n-1', { phase: 'recovering', order }), 'recovered', 'x', 2).order).toEqual(order);
+  });
+
+  it('that failed waits by the clock of the fencer, whatever other clocks have noted since', () => {
+    const failed = {
+      ...go(anIncident('n-1', { phase: 'fencing' }), 'failed', 'no answer', 5_000_000),
+      retryAt: 5_020_000,
+    };
+    expect(retryBackoff(failed)).toBe(20_000);
+    expect(retryBackoff(note(failed, 'eve paused fencing', 5_000_000 - 3_600_000))).toBe(20_000);
+    const again = go(go(failed, 'fencing', 'tried again', 5_021_000), 'failed', 'no answer', 5_030_000);
+    expect(retryBackoff({ ...again, retryAt: 5_070_000 })).toBe(40_000);
   });
 
   it('goes on with DOWN', () => {

@@ -81,6 +81,15 @@ export const note = (i: IncidentRecord, detail: string, at: number): IncidentRec
   steps: withStep(i.steps, { phase: i.phase, at, detail }),
 });
 
+/**
+ * How long a fencing that failed waits to be tried again, ms. By two times of one writer, the fencer: that of the failure
+ * and `retryAt`. Notes that were added since (a pause, an operator's word) are by another host's wall clock.
+ */
+export function retryBackoff(i: Pick<IncidentRecord, 'steps' | 'retryAt' | 'updatedAt'>): number {
+  const failed = i.steps.findLast((s, k) => s.phase === 'failed' && i.steps[k - 1]?.phase !== 'failed');
+  return Math.max(0, (i.retryAt ?? i.updatedAt) - (failed?.at ?? i.updatedAt));
+}
+
 /** What a verdict as of now means for an open incident. */
 export type VerdictEffect =
   | { kind: 'stands' }

@@ -20,7 +20,7 @@ import { evidenceOf } from './carried-evidence.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, type GateFacts } from './gates.js';
-import { go, mayCancel, note, wasCommanded } from './incident-machine.js';
+import { go, mayCancel, retryBackoff, note, wasCommanded } from './incident-machine.js';
 import { IncidentService } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PermitService } from './permit.service.js';
@@ -288,13 +288,9 @@ export class IncidentReconciler implements Reconciler {
     );
   }
 
-  /** The backoff is measured on this process's clock: the two times in the record are of one writer. */
+  /** The backoff is measured on this process's clock. */
   private retryDue(i: IncidentRecord): boolean {
-    const backoff = Math.max(
-      0,
-      (i.retryAt ?? i.updatedAt) - (i.steps.findLast((s) => s.phase === 'failed')?.at ?? i.updatedAt),
-    );
-    return this.failedSince.see(`${i.id}/${i.attempt}`) >= backoff;
+    return this.failedSince.see(`${i.id}/${i.attempt}`) >= retryBackoff(i);
   }
 
   /** A write on what was looked at: where the phase has moved on meanwhile, the next round decides anew. */

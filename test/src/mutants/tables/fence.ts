@@ -177,4 +177,11 @@ export const fence: readonly Mutant[] = [
     operation: { replace: 'until < limitNs ? until : limitNs', with: 'limitNs' },
     specs: ['sim/src/hands/hands.spec.ts'],
   },
+  {
+    name: 'a fencing that failed waits by the clock of whoever noted something last',
+    file: 'apps/inventory/src/incidents/incident-machine.ts',
+    symbol: 'retryBackoff',
+    operation: { operand: "i.steps[k - 1]?.phase !== 'failed'" },
+    specs: ['apps/inventory/src/incidents/incident-machine.spec.ts'],
+  },
 ];
