@@ -5,8 +5,8 @@ import { TestEnvironment } from 'jest-environment-node';
 const GRACE_MS = 3_000;
 const EVERY_MS = 10;
 
-// Node opens these when they are first used, as pipes that stay: a file that is the first to print leaves nothing by it.
-export const opened = [process.stdout, process.stderr];
+// Node opens these when they are first looked at, as pipes that stay: whichever file does it leaves nothing by it.
+export const opened = [process.stdin, process.stdout, process.stderr];
 
 /** Jest's own process has handles of its own, which come and go. */
 const isWorker = process.send !== undefined;
