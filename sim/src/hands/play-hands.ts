@@ -53,9 +53,18 @@ class Tally {
 /** Rejects where it leaves anything of the real world behind. */
 export async function playHistory(history: HandsHistory, o: HandsOptions = {}): Promise<HandsResult> {
   const handles = new RealHandles();
-  const result = await new HandsWorld(history, o).run();
-  handles.assertNone(history.name);
-  return result;
+  const world = new HandsWorld(history, o);
+  // Of a service it would be the end.
+  const unhandled = (e: unknown): void =>
+    world.oracle.violate('failed', `nobody handles: ${e instanceof Error ? e.message : String(e)}`);
+  process.on('unhandledRejection', unhandled);
+  try {
+    const result = await world.run();
+    handles.assertNone(history.name);
+    return result;
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
 }
 
 /** Random histories of one seed. */

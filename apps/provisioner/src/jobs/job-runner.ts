@@ -254,7 +254,10 @@ export class JobRunner {
       lease.on((event) => {
         if (event === 'lost') run.abandon();
       });
-      const told = this.tell(claimed.job, `running.${claimed.job.generation}`);
+      // It may fail long before it is awaited: handled by nobody, that would be the end of this process.
+      const told = this.tell(claimed.job, `running.${claimed.job.generation}`).catch((error: unknown) =>
+        log.warn({ job: seen.id, reason: MusterError.from(error).message }, 'the begin of a job was not told'),
+      );
       await run.run();
       forget = true;
       this.finished.add(seen.id);
