@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
 
 /** What closes by itself has so long, on a machine that is busy with others, too. */
-const GRACE_MS = 3_000;
+const GRACE_MS = 10_000;
 const EVERY_MS = 10;
 
 // Node opens these when they are first looked at, as pipes that stay: whichever file does it leaves nothing by it.
