@@ -150,6 +150,14 @@ describe('the inventory', () => {
     expect(other.all.hosts['n1']).toMatchObject({ ansible_become: true });
   });
 
+  it('names every host as content written for contiv’s cluster manager reads it', () => {
+    const { hosts } = read(
+      sut({ nodes: [node('n1', { vars: { node_addr: '10.9.9.9' } }), node('n2')], targets: ['n1'] }).text,
+    ).all;
+    for (const [name, vars] of Object.entries(hosts))
+      expect(vars).toMatchObject({ node_name: name, node_addr: vars['ansible_host'] });
+  });
+
   it('does not know a target that does not exist', () => {
     expect(() => sut({ targets: ['n1'] })).toThrow(/not known/);
   });

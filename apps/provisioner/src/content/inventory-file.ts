@@ -111,6 +111,9 @@ function hostVars(node: NodeRecord, group: string | undefined, role: string, o: 
         `-o HostKeyAlias=${o.aliases?.get(node.name) ?? node.name}`,
         `-o StrictHostKeyChecking=${o.strict?.has(node.name) === true ? 'yes' : 'accept-new'}`,
       ].join(' '),
+      // By these names content written for contiv's cluster manager knows a host.
+      node_name: node.name,
+      node_addr: address,
       muster_root: root,
       muster_node: node.name,
       muster_host_group: group ?? '',
