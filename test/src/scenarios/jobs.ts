@@ -49,14 +49,16 @@ export const O2: Scenario = {
 export const O4: Scenario = {
   name: 'O4',
   needsNetns: true,
-  title: 'decommission with a failing cleanup: Decommissioned, and the result of that node says so',
+  title: 'decommission with a failing cleanup: Decommissioned, and the job and the result of that node say so',
   async run(fleet) {
     const [good, bad] = await idleWorkers(fleet);
     assert.ok(good !== undefined && bad !== undefined, 'the fleet has too few idle workers');
     const nodes = [good, bad].map((h) => fleet.nodeOf(h));
     const wall = await obstacle(fleet, bad);
-    const job = await completed(fleet, await start(fleet, '/decommission/nodes', { nodes }));
+    const job = await ended(fleet, await start(fleet, '/decommission/nodes', { nodes }));
     await wall.remove();
+    assert.equal(job.status, 'Errored');
+    assert.match(job.error, new RegExp(`cleanup failed on ${fleet.nodeOf(bad)} `));
     assert.deepEqual(await statuses(fleet, [good, bad]), ['Decommissioned', 'Decommissioned']);
     const [goodResult, badResult] = nodes.map((n) => job.results[n]);
     assert.equal(goodResult?.ok, true, JSON.stringify(goodResult));

@@ -55,10 +55,12 @@ describe('the steps of a job', () => {
     expect(sut('commission', [did('site')], { ending: 'cancelled by ann' })).toMatchObject({ end: 'Complete' });
   });
 
-  it('decommission is cleanup at best effort: Complete, and each node says whether it worked', () => {
+  it('decommission is cleanup at best effort: one that failed on a node is an error, and each node says whether it worked', () => {
     expect(sut('decommission', [])).toEqual(run('cleanup'));
+    expect(sut('decommission', [did('cleanup')])).toMatchObject({ end: 'Complete', error: '' });
     expect(sut('decommission', [did('cleanup', ['b'])])).toMatchObject({
-      end: 'Complete',
+      end: 'Errored',
+      error: expect.stringContaining('cleanup failed on b') as unknown,
       results: { a: { ok: true }, b: { ok: false, cleanupFailed: true } },
     });
   });
@@ -132,7 +134,7 @@ describe('the steps of a job', () => {
               const good = Object.values(next.results).filter((r) => r.ok);
               if (kind !== 'decommission')
                 expect(good.every((r) => r.step !== 'cleanup' && r.step !== 'discover')).toBe(true);
-              if (next.end === 'Complete' && kind !== 'decommission') expect(good).toHaveLength(nodes.length);
+              if (next.end === 'Complete') expect(good).toHaveLength(nodes.length);
               return;
             }
             const o = outcomes[done.length];

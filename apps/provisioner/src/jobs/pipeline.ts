@@ -157,7 +157,7 @@ function rolledBack(done: readonly StepDone[]): Record<string, NodeResult> {
   );
 }
 
-/** A node whose cleanup failed is let go all the same, and its result says so. */
+/** A node whose cleanup failed is let go all the same; its result says so, and the job ends in error. */
 function decommissioned(input: PipelineInput, results: Record<string, NodeResult>): NextStep {
   const all = Object.fromEntries(
     input.nodes.map((n): [string, NodeResult] => {
@@ -165,8 +165,7 @@ function decommissioned(input: PipelineInput, results: Record<string, NodeResult
       return [n, r.ok ? r : { ...r, cleanupFailed: true }];
     }),
   );
-  if (input.ending !== undefined) return errored(input, all);
-  return complete(all);
+  return input.ending === undefined && failedIn(all).length === 0 ? complete(all) : errored(input, all);
 }
 
 /** Longest time of a step, ms: no run hangs for ever. A recovery must be given up while another try still helps. */
