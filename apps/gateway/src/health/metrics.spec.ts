@@ -21,4 +21,11 @@ describe('/metrics', () => {
     expect(text).toContain('muster_agent_up{node="b-2"} 0\n');
     expect(sut.last('inventory.agents.metrics')).toEqual({ cursor: 'a-1' });
   });
+
+  it('names its series as promtool asks for: a counter ends with _total, and nothing else does', async () => {
+    const text = await (await sut.get('/metrics')).text();
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    expect(types.length).toBeGreaterThan(20);
+    for (const [, name, type] of types) expect([name, name?.endsWith('_total')]).toEqual([name, type === 'counter']);
+  });
 });

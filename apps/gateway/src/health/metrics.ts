@@ -8,6 +8,9 @@ import { RpcClient } from '../rpc/rpc-client.js';
 import { AgentMetrics } from './agent-metrics.js';
 import { ToldMetrics } from './told-metrics.js';
 
+/** Gauges of prom-client that end as only a counter's name may: `promtool check metrics` fails on them. */
+const MISNAMED = ['resources', 'handles', 'requests'].map((of) => `nodejs_active_${of}_total`);
+
 /**
  * The fleet in figures: what is so, asked anew at every scrape, as a gateway holds no state that could be old; and what
  * was told while this gateway ran.
@@ -34,6 +37,7 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly context: ServiceContext,
   ) {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     this.delay.enable();
   }
 
