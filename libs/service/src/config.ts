@@ -224,6 +224,9 @@ export class ServiceConfig {
   @IsIn(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
   logLevel = 'info';
 
+  /** Folder of the configuration file, where there is one; relative paths that the API takes are relative to it. Not a setting. */
+  folder?: string;
+
   /** Copies of every stream and bucket: 1 on one NATS server, 3 on a cluster. @default 1 */
   @IsIn([1, 3, 5])
   replicas = 1;
@@ -261,7 +264,10 @@ export function buildConfig(values: Record<string, unknown>, base: string | unde
     throw new MusterError('CONFIG_INVALID', `${source}: initial: ${(e as Error).message}`, {}, { cause: e });
   }
   if (config.credentials === 'none') delete config.credentials;
-  if (base !== undefined) absolutePaths(config, base);
+  if (base !== undefined) {
+    config.folder = base;
+    absolutePaths(config, base);
+  }
   return config;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AnsibleSettings } from '#contracts';
+import { MusterError, type AnsibleSettings } from '#contracts';
 import { AnsibleConfig, effectiveAnsible } from '#service';
-import { ansibleFromClusterm, clustermConfig, type ConfigFacts } from './clusterm-config.js';
+import { ansibleFromClusterm, clustermConfig, inClustermWords, type ConfigFacts } from './clusterm-config.js';
 
 const config = Object.assign(new AnsibleConfig(), {
   playbooks: '/etc/muster/playbooks',
@@ -57,6 +57,27 @@ describe('the configuration as clients of the contiv cluster manager know it', (
     for (const nothing of [{}, { USER: null }, { user: '', extra_variables: '' }, { unknown: 1 }])
       expect(post(nothing, settings)).toEqual(settings);
     expect(post({ Playbook_Location: '/x' })).toEqual({ playbooks: '/x' });
+  });
+
+  it('takes a playbook_location that is relative to the folder of the configuration, and shows the whole path', () => {
+    const inFolder = { ...facts(), folder: '/etc/muster' };
+    const settings = ansibleFromClusterm(
+      { ansible: { playbook_location: 'mine/ansible', priv_key_file: './key' } },
+      inFolder,
+    );
+    expect(settings).toEqual({ playbooks: '/etc/muster/mine/ansible' });
+    expect(clustermConfig({ ...inFolder, settings }).ansible.playbook_location).toBe('/etc/muster/mine/ansible');
+  });
+
+  it('is refused in the words of its client', () => {
+    const refusal = new MusterError(
+      'SETTINGS_INVALID',
+      'ansible.playbooks must be absolute, ansible.user must be a name',
+    );
+    expect(inClustermWords(refusal)).toMatchObject({
+      code: 'SETTINGS_INVALID',
+      message: 'ansible.playbook_location must be absolute, ansible.user must be a name',
+    });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { masked, MusterError, unmasked, type AnsibleSettings, type ClustermConfig } from '#contracts';
 import { effectiveAnsible, type AnsibleConfig } from '#service';
 
@@ -7,6 +8,8 @@ export interface ConfigFacts {
   config: AnsibleConfig;
   /** On top of it. */
   settings: AnsibleSettings;
+  /** Of `muster.yaml`: a relative `playbook_location` is relative to it. @default only an absolute one is taken */
+  folder?: string;
   /** Where the API listens. */
   listen: string;
 }
@@ -18,6 +21,27 @@ const SERF = { Addr: '127.0.0.1:7373', AuthKey: '', Timeout: 0 };
 const INVENTORY = { boltdb: { dbfile: '/etc/clusterm/clusterm.boltdb' } };
 const UPGRADE_PLAYBOOK = 'rolling-upgrade.yml';
 const MOST_LEVELS = 32;
+
+/** Our settings, and what the old client calls them. */
+const MEMBERS = [
+  ['sitePlaybook', 'configure_playbook'],
+  ['cleanupPlaybook', 'cleanup_playbook'],
+  ['upgradePlaybook', 'upgrade_playbook'],
+  ['playbooks', 'playbook_location'],
+  ['user', 'user'],
+  ['privateKey', 'priv_key_file'],
+  ['extraVars', 'extra_variables'],
+] as const satisfies (readonly [keyof AnsibleSettings, string])[];
+const PATHS: ReadonlySet<string> = new Set(['playbooks', 'privateKey']);
+
+/** A refusal of the settings in the words of who sent them. */
+export function inClustermWords(refusal: MusterError): MusterError {
+  const text = MEMBERS.reduce(
+    (t, [ours, theirs]) => t.replaceAll(`ansible.${ours}`, `ansible.${theirs}`),
+    refusal.message,
+  );
+  return text === refusal.message ? refusal : new MusterError(refusal.code, text, refusal.facts, { cause: refusal });
+}
 
 /** As it is in force, secrets masked. */
 export function clustermConfig(f: ConfigFacts): ClustermConfig {
@@ -67,18 +91,15 @@ function merged(ansible: Members, f: ConfigFacts): AnsibleSettings {
     if (typeof value !== 'string') throw new MusterError('BAD_REQUEST', `ansible.${member} must be a text`);
     return value === '' ? undefined : value;
   };
-  const take = (member: string, name: Exclude<keyof AnsibleSettings, 'extraVars'>, own: string | undefined): void => {
-    const value = text(member);
-    if (value === undefined) return;
-    if (value === own) delete next[name];
+  const inFolder = (path: string): string => (f.folder === undefined ? path : resolve(f.folder, path));
+  for (const [name, member] of MEMBERS) {
+    if (name === 'extraVars') continue;
+    const given = text(member);
+    if (given === undefined) continue;
+    const value = PATHS.has(name) ? inFolder(given) : given;
+    if (value === (name === 'upgradePlaybook' ? UPGRADE_PLAYBOOK : f.config[name])) delete next[name];
     else next[name] = value;
-  };
-  take('configure_playbook', 'sitePlaybook', f.config.sitePlaybook);
-  take('cleanup_playbook', 'cleanupPlaybook', f.config.cleanupPlaybook);
-  take('upgrade_playbook', 'upgradePlaybook', UPGRADE_PLAYBOOK);
-  take('playbook_location', 'playbooks', f.config.playbooks);
-  take('user', 'user', f.config.user);
-  take('priv_key_file', 'privateKey', f.config.privateKey);
+  }
   const variables = isMapping(ansible['extra_variables'])
     ? ansible['extra_variables']
     : parseVariables(text('extra_variables'));

@@ -15,7 +15,7 @@ import {
 } from '#contracts';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
-import { ansibleFromClusterm, clustermConfig } from './clusterm-config.js';
+import { ansibleFromClusterm, clustermConfig, inClustermWords } from './clusterm-config.js';
 
 /**
  * The settings of the cluster: one value, so that they are validated as one set. They are in force at once: services
@@ -67,11 +67,16 @@ export class SettingsService {
 
   /** @throws MusterError BAD_REQUEST with the operations contract's texts, SETTINGS_INVALID */
   async putClustermConfig(config: unknown): Promise<ClustermConfig> {
-    const is = await this.change((current) => ({
-      ...current,
-      ansible: ansibleFromClusterm(config, this.configFacts(current)),
-    }));
-    return this.asClusterm(is);
+    try {
+      return this.asClusterm(
+        await this.change((current) => ({
+          ...current,
+          ansible: ansibleFromClusterm(config, this.configFacts(current)),
+        })),
+      );
+    } catch (e) {
+      throw inClustermWords(MusterError.from(e));
+    }
   }
 
   private asClusterm(settings: ClusterSettings): ClustermConfig {
@@ -79,8 +84,13 @@ export class SettingsService {
   }
 
   private configFacts(settings: ClusterSettings): Parameters<typeof clustermConfig>[0] {
-    const { ansible, http } = this.context.config;
-    return { config: ansible, settings: settings.ansible, listen: http.listen };
+    const { ansible, folder, http } = this.context.config;
+    return {
+      config: ansible,
+      settings: settings.ansible,
+      listen: http.listen,
+      ...(folder !== undefined && { folder }),
+    };
   }
 
   private async read(): Promise<WithRevision<ClusterSettings>> {
