@@ -53,6 +53,7 @@ const kinds: Record<EventKind, true> = {
   alarm: true,
   driver: true,
   'dead-letter': true,
+  'monitor-event': true,
   audit: true,
 };
 

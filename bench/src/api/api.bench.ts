@@ -2,6 +2,7 @@ import autocannon from 'autocannon';
 import { MusterError, type ServiceName } from '#contracts';
 import { ControlPlane } from '../control-plane.js';
 import { metric, type BenchOptions, type Metric } from '../metric.js';
+import { discover, infoOfNames } from './old-client.js';
 import { natsRoundTrips } from './nats-peer.js';
 import { paced } from './paced.js';
 import { standInWorker } from '../worker-stand-in.js';
@@ -39,16 +40,21 @@ export async function apiBench({ say }: BenchOptions): Promise<Metric[]> {
 }
 
 async function measure(plane: ControlPlane, say: (line: string) => void): Promise<Metric[]> {
-  await discover(plane.api, 0, FEW);
+  const words = [await discover(plane.api, 0, FEW)];
   const peer = await natsRoundTrips(plane, CONNECTIONS, SECONDS);
   say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
   const reads = await readNodes(plane, peer, say);
   const few = await list(plane, FEW, { path: `/v1/nodes?limit=${FEW}`, connections: LIST_CONNECTIONS, goal: 200 }, say);
   const next = commissions();
   const accepted = await pacedOperations(plane, next, say);
-  await discover(plane.api, FEW, MANY);
+  words.push(await discover(plane.api, FEW, MANY));
   const many = await list(plane, MANY, { path: '/v1/nodes', connections: 1, goal: 200 }, say);
-  return [...reads, few, many, ...accepted, ...(await saturatedOperations(plane, next, say))];
+  const told = metric('monitor_event_1000_max_ms', 'ms', Math.max(...words.flat()), {
+    goal: '< 1000',
+    over: `${words.flat().length} events`,
+  });
+  const asked = metric('info_nodes_1000_ms', 'ms', await infoOfNames(plane.api, FEW), { goal: '< 1000' });
+  return [...reads, told, asked, few, many, ...accepted, ...(await saturatedOperations(plane, next, say))];
 }
 
 async function readNodes(plane: ControlPlane, peer: number, say: (line: string) => void): Promise<Metric[]> {
@@ -179,25 +185,4 @@ async function load(
   const { p50, p99 } = done.latency;
   say(`${what}: ${done.requests.average}/s, p50 ${p50} ms, p99 ${p99} ms; CPU, ms each: ${used.join(', ')}`);
   return done;
-}
-
-/** Known by an external monitor's word: they need no agents. */
-async function discover(api: string, from: number, to: number): Promise<void> {
-  for (let at = from; at < to; at += 500) {
-    const nodes = Array.from({ length: Math.min(500, to - at) }, (_, i) => {
-      const n = at + i;
-      return {
-        label: `bench${n}`,
-        serial: 'X',
-        addr: `10.${100 + Math.floor(n / 62_500)}.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`,
-      };
-    });
-    const answer = await fetch(`${api}/monitor/event`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ monitor_event: { name: 'discovered', nodes } }),
-    });
-    if (!answer.ok)
-      throw new MusterError('COMMAND_FAILED', `the nodes were not taken: ${answer.status} ${await answer.text()}`);
-  }
 }

@@ -225,7 +225,7 @@ export class ServiceConfig {
   logLevel = 'info';
 
   /** Folder of the configuration file, where there is one; relative paths that the API takes are relative to it. Not a setting. */
-  folder?: string;
+  declare folder?: string;
 
   /** Copies of every stream and bucket: 1 on one NATS server, 3 on a cluster. @default 1 */
   @IsIn([1, 3, 5])

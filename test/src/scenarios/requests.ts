@@ -129,12 +129,16 @@ export const O11: Scenario = {
       addr: `10.200.${Math.floor(i / 250)}.${(i % 250) + 1}`,
     }));
     const event = async (name: string): Promise<void> => {
-      const answer = await fleet.api.exchange('POST', '/monitor/event', { monitor_event: { name, nodes } }, 60_000);
+      const answer = await fleet.api.exchange('POST', '/monitor/event', { monitor_event: { name, nodes } });
       assert.equal(answer.status, 200, answer.text);
     };
     await event('discovered');
     try {
-      await fleet.api.get('/v1/nodes?limit=1000');
+      await fleet.until(
+        'all of them to be known',
+        async () => (await fleet.nodes()).length >= MANY || undefined,
+        60_000,
+      );
       const times: number[] = [];
       for (let i = 0; i < 5; i += 1) {
         const since = performance.now();

@@ -35,6 +35,7 @@ const sentences: Sentences & { verdict: (v: Verdict) => string } = {
   'out-of-service': (o) => o.reasons.join('; '),
   'node-edited': (e) => e.fields.join(', '),
   settings: (s) => s.changed.join(', '),
+  'monitor-event': (m) => `${m.by}: ${m.change} ${m.nodes.length} nodes`,
   claim: (c) => `${c.change} for ${c.owner}: ${c.nodes.join(' ')}`,
   job: (j) => `${j.kind} ${j.status}${j.error === '' ? '' : `: ${j.error}`} [${j.nodes.join(' ')}]`,
   'job-node': (j) => `${j.node} ${resultText(j.result)}`,

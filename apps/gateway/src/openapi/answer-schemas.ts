@@ -1592,6 +1592,7 @@ export const namedSchemas: Record<string, Schema> = {
           'incident',
           'job',
           'job-node',
+          'monitor-event',
           'node-created',
           'node-deleted',
           'node-edited',

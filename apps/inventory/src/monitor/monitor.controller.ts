@@ -43,7 +43,7 @@ export class MonitorController implements OnApplicationBootstrap, OnApplicationS
       'monitor-event',
       'monitor',
       `${typeof event === 'string' ? event : '?'}: ${count} node(s)`,
-      () => this.monitor.event(event, nodes),
+      () => this.monitor.event(by, event, nodes),
     );
   }
 }

@@ -1,41 +1,98 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { MonitorEventRequest, MusterError, NODE_NAME_PATTERN, type MonitorNode } from '#contracts';
-import { ServiceContext } from '#service';
+import {
+  MonitorEventRequest,
+  MusterError,
+  NODE_NAME_PATTERN,
+  Subjects,
+  type MonitorNode,
+  type MusterEvent,
+} from '#contracts';
+import type { Closable } from '#bus';
 import { FleetEvents } from '../nodes/fleet-events.js';
 import { NodeService } from '../nodes/node.service.js';
+import { inParallel } from '../store/in-parallel.js';
+import { InventoryStore } from '../store/inventory-store.js';
 import { applyMonitorEvent, monitorNodeName, type MonitorChange } from './monitor-event.js';
 
-/** Takes the word of external monitors. */
+/** Nodes in one event: it must fit into a message. */
+const BATCH = 1000;
+/** Who told is answered when its word is applied, or this long after it is stored, ms. */
+const ANSWER_MS = 200;
+
+/**
+ * Takes the word of external monitors: stored first, and applied from there in the order in which it was stored,
+ * whichever replica took it and however long it is.
+ */
 @Injectable()
-export class MonitorService {
+export class MonitorService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private consumer: Closable | undefined;
+  /** Of those who wait for an answer here, by the event's id. */
+  private readonly applied = new Map<string, () => void>();
+
   constructor(
-    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly fleet: FleetEvents,
   ) {}
 
+  onApplicationBootstrap(): void {
+    const { bus } = this.store;
+    this.consumer = bus.consume(
+      'inventory-monitor',
+      [Subjects.event('monitor-event', '*')],
+      (_subject, event) => this.apply(event as MusterEvent<'monitor-event'>),
+      { oneAtATime: true },
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.consumer?.close();
+  }
+
   /**
    * Every node of the list is dealt with, or, where anything about the list is off, none.
-   * @throws MusterError BAD_REQUEST
+   * @throws MusterError BAD_REQUEST; BUS_UNAVAILABLE, STORE_UNAVAILABLE: it may be applied all the same
    */
-  async event(name: unknown, list: unknown): Promise<{ nodes: string[] }> {
+  async event(by: string, name: unknown, list: unknown): Promise<{ nodes: string[] }> {
     const change = readName(name);
     const nodes = readNodes(list);
-    for (const m of nodes) {
-      let before: string | undefined;
-      const done = await this.nodes.upsert(
-        monitorNodeName(m),
-        (n) => {
-          before = n?.state;
-          return applyMonitorEvent(n, change, m, this.context.clock.wallMs());
-        },
-        `an external monitor says ${change}`,
-      );
-      if (done.changed && done.node && done.node.state !== before) this.fleet.note(change, done.node.name);
+    const { bus, clock, random } = this.store;
+    const waiting: Promise<void>[] = [];
+    const ids: string[] = [];
+    try {
+      for (let at = 0; at < nodes.length; at += BATCH) {
+        const id = random.uuid();
+        ids.push(id);
+        waiting.push(new Promise((resolve) => this.applied.set(id, resolve)));
+        await bus.emit('monitor-event', 'fleet', { by, change, nodes: nodes.slice(at, at + BATCH) }, { id });
+      }
+      const stop = new AbortController();
+      await Promise.race([Promise.all(waiting), clock.sleep(ANSWER_MS, { signal: stop.signal })]);
+      stop.abort();
+    } finally {
+      for (const id of ids) this.applied.delete(id);
     }
     return { nodes: nodes.map(monitorNodeName) };
+  }
+
+  private async apply({ id, data }: MusterEvent<'monitor-event'>): Promise<void> {
+    // Of a node that is named twice the last word counts.
+    const words = new Map(data.nodes.map((m) => [monitorNodeName(m), m]));
+    await inParallel([...words], async ([name, m]) => {
+      let before: string | undefined;
+      const done = await this.nodes.upsert(
+        name,
+        (n) => {
+          before = n?.state;
+          return applyMonitorEvent(n, data.change, m, this.store.clock.wallMs());
+        },
+        `an external monitor says ${data.change}`,
+      );
+      if (done.changed && done.node && done.node.state !== before) this.fleet.note(data.change, name);
+    });
+    this.applied.get(id)?.();
   }
 }
 

@@ -2,6 +2,7 @@ import type { AlarmRecord } from '../alarm.js';
 import type { CheckResult, JobKind, JobStatus, NodeResult } from '../job/job.js';
 import type { GateCode, IncidentPhase } from '../incident/incident.js';
 import type { NodeState, NodeStatus } from '../node/node.js';
+import type { MonitorNode } from './requests.js';
 
 /** Kind → payload of `muster.event.<kind>.<key>`. The key is the node unless said otherwise. */
 export interface EventMap {
@@ -18,6 +19,11 @@ export interface EventMap {
   /** Lists, one event per change of a batch; key `fleet`. */
   discovered: { nodes: string[] };
   disappeared: { nodes: string[] };
+  /**
+   * The word of an external monitor, accepted: of at most 1,000 nodes. They are applied in the order of their
+   * sequences. Key `fleet`.
+   */
+  'monitor-event': { by: string; change: 'discovered' | 'disappeared'; nodes: MonitorNode[] };
   rebooted: { node: string; bootId: string; prevBootId?: string };
   degraded: { node: string; networks: string[] };
   'degraded-over': { node: string };
