@@ -17,10 +17,12 @@ export interface ContractClient {
 export interface ContractWorld {
   /** E.g. `2.9.10`. */
   version: string;
+  /** Its time passes only where somebody asks for it. */
+  played: boolean;
   client(name: string): Promise<ContractClient>;
   /** Lets time pass until it is settled. */
   run<T>(work: Promise<T>): Promise<T>;
-  /** Lets time pass until it holds, 10 s at most. */
+  /** Lets time pass until it holds, 30 s at most. */
   until(holds: () => boolean): Promise<void>;
   advance(ms: number): Promise<void>;
   /** kill -9, and its start with all that it had stored. */
@@ -34,4 +36,11 @@ export interface ContractWorld {
   /** Somebody deletes a stream, and makes it anew in the same shape. */
   recreate(stream: string): Promise<void>;
   close(): Promise<void>;
+  /** For how long at a stretch nothing moved since: neither this process nor the server. */
+  watchStandstill(): Standstill;
+}
+
+export interface Standstill {
+  longestMs(): number;
+  end(): void;
 }

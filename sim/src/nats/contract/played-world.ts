@@ -17,6 +17,7 @@ export function playedWorld(version: PlayedVersion): ContractWorld {
   };
   return {
     version,
+    played: true,
     client: (name) => {
       const { wire, messages, connection } = clientOf(server, name, new VirtualClock(time, { name }), random);
       return Promise.resolve({
@@ -26,13 +27,13 @@ export function playedWorld(version: PlayedVersion): ContractWorld {
         cut: () => connection.break({ forMs: Infinity }),
         heal: async () => {
           connection.heal();
-          await time.until(() => wire.connected, 10_000);
+          await time.until(() => wire.connected, 30_000);
         },
       });
     },
     run: (work) => time.settle(work),
     until: async (holds) => {
-      if (!(await time.until(holds, 10_000))) throw new Error('it never came to be');
+      if (!(await time.until(holds, 30_000))) throw new Error('it never came to be');
     },
     advance: (ms) => time.advance(ms),
     restart: () => restart({}),
@@ -51,5 +52,6 @@ export function playedWorld(version: PlayedVersion): ContractWorld {
       await Promise.resolve();
     },
     close: () => Promise.resolve(),
+    watchStandstill: () => ({ longestMs: () => 0, end: () => undefined }),
   };
 }

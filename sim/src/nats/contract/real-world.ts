@@ -6,6 +6,7 @@ import { startTestNats } from '#bus/testing/nats.js';
 import { startProxy, type TestProxy } from '#bus/testing/proxy.js';
 import type { Wire } from '#bus/ports/wire.js';
 import type { ContractWorld } from './contract-world.js';
+import { Pulse } from './pulse.js';
 
 /** A real nats-server. @param program its path; absent: the one that specs run against */
 export async function realWorld(program?: string): Promise<ContractWorld> {
@@ -16,8 +17,9 @@ export async function realWorld(program?: string): Promise<ContractWorld> {
   const saved = join(nats.dir, 'saved');
   const own = await connectPorts({ name: 'contract', servers: [nats.url] });
   wires.push(own.wire);
+  const pulse = new Pulse(own.wire);
   const until = async (holds: () => boolean): Promise<void> => {
-    for (const end = performance.now() + 10_000; !holds(); await pause(2))
+    for (const end = performance.now() + 30_000; !holds(); await pause(2))
       if (performance.now() > end) throw new Error('it never came to be');
   };
   const restart = async (): Promise<void> => {
@@ -26,6 +28,7 @@ export async function realWorld(program?: string): Promise<ContractWorld> {
   };
   return {
     version: own.wire.serverInfo?.version ?? '',
+    played: false,
     client: async (name) => {
       const proxy = await startProxy(nats.url);
       proxies.push(proxy);
@@ -74,7 +77,9 @@ export async function realWorld(program?: string): Promise<ContractWorld> {
       await own.wire.request(`$JS.API.STREAM.DELETE.${stream}`, '', { timeoutMs: 5000 });
       await own.messages.createStream(config);
     },
+    watchStandstill: () => pulse.watch(),
     close: async () => {
+      await pulse.end();
       await Promise.all(wires.map((wire) => wire.close()));
       await Promise.all(proxies.map((proxy) => proxy.close()));
       await nats.stop();
