@@ -80,6 +80,8 @@ export class SimAgent {
   private abstained = false;
   private readonly failures: ReadonlyMap<string, SendFailures>;
   private mute = '';
+  /** At this moment, until a send has come to something: it is asked for many times in each step. */
+  private errors: { at: number; counted: Record<string, number> } | undefined;
 
   constructor(
     private readonly self: AgentSelf,
@@ -111,6 +113,7 @@ export class SimAgent {
   /** Another list of peers has come, with other numbers in it. */
   follow(n: DetectionSettings, now: number): void {
     this.n = n;
+    this.errors = undefined;
     this.links.tune(n);
     this.membership.readmitUnless((peer) => this.links.silentFor(peer, n.misses));
     this.schedule.set(this.self.peers, n.interval, now, this.phase);
@@ -163,7 +166,8 @@ export class SimAgent {
       this.abstained = !this.abstained;
       this.otherChanges++;
     }
-    const mute = this.self.networks.filter((network) => (this.sendErrors(now)[network] as number) > 0).join();
+    const errors = this.sendErrors(now);
+    const mute = this.self.networks.filter((network) => (errors[network] as number) > 0).join();
     if (mute !== this.mute) this.otherChanges++;
     this.mute = mute;
     if (this.timing.due(now, this.links.changes + this.otherChanges)) this.publish(now);
@@ -235,13 +239,18 @@ export class SimAgent {
   /** What a send has come to, counted. */
   private leaves(peer: string, network: string, now: number): boolean {
     const leaves = this.port.leaves(peer, network, now);
+    this.errors = undefined;
     if (leaves) this.failures.get(network)?.left();
     else this.failures.get(network)?.failed(now);
     return leaves;
   }
 
   private sendErrors(now: number): Record<string, number> {
-    return Object.fromEntries([...this.failures].map(([network, f]) => [network, f.total(this.n, now)]));
+    if (this.errors?.at !== now) {
+      const counted = Object.fromEntries([...this.failures].map(([network, f]) => [network, f.total(this.n, now)]));
+      this.errors = { at: now, counted };
+    }
+    return this.errors.counted;
   }
 
   private abstains(now: number): boolean {

@@ -162,6 +162,7 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'leases-made-anew': {
     shows: 'the bucket of leases is deleted and made anew, and the fencers are killed',
+    bounds: { settledMs: 30_000 },
     // Tokens begin at 1 again: what the incident holds of a later one is refused for ever.
     knownRed: ['token-back', 'on-stuck'],
     history: quietHistory('leases-made-anew', NAMED_SEED + 10, {
@@ -172,7 +173,7 @@ export const namedHistories: Record<string, NamedHistory> = {
         { kind: 'crash', at: 30_001, process: 'fencer-1' },
         { kind: 'crash', at: 30_001, process: 'fencer-2' },
       ],
-      quietFrom: 45_000,
+      quietFrom: 32_000,
     }),
   },
 };
