@@ -411,13 +411,20 @@ describe('the job runner', () => {
       `{name: Shout, debug: {msg: "{{ 'x' * 1000000 }}"}}`,
     ]);
     await worker();
-    const id = await submit();
-    // Takes one piece, and never another.
-    const idle = bus.readLog(id, { follow: true })[Symbol.asyncIterator]();
-    await idle.next();
-    expect(await ended(id)).toMatchObject({ status: 'Complete' });
-    await idle.return?.();
-    const log = await logOf(id);
+    const run = async (): Promise<JobRecord> => {
+      const id = await submit();
+      // Takes one piece, and never another.
+      const idle = bus.readLog(id, { follow: true })[Symbol.asyncIterator]();
+      await idle.next();
+      const record = await ended(id);
+      await idle.return?.();
+      return record;
+    };
+    let record = await run();
+    // A worker that stands still for want of CPU rightly loses its job, and runs it again: then its log is that of two.
+    for (let more = 2; record.generation > 1 && more > 0; more--) record = await run();
+    expect(record).toMatchObject({ status: 'Complete', generation: 1 });
+    const log = await logOf(record.id);
     expect(log.match(/^\s+\d+,?$/gm)).toHaveLength(100_000);
     expect(log).toContain('x'.repeat(1_000_000));
   });
