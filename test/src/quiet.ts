@@ -4,14 +4,21 @@ export class Quiet {
   private alone = false;
   private waiting: { alone: boolean; begin: () => void }[] = [];
 
-  /** Runs `work` beside others, or with `alone` beside nobody. In the order in which they came. */
-  async run<T>(alone: boolean, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` beside others, or with `alone` beside nobody, until it ends or calls `relax`. In the order in which they
+   * came.
+   */
+  async run<T>(alone: boolean, work: (relax: () => void) => Promise<T>): Promise<T> {
     await new Promise<void>((begin) => {
       this.waiting.push({ alone, begin });
       this.next();
     });
     try {
-      return await work();
+      return await work(() => {
+        // Nobody else can be alone: this work still counts as busy.
+        this.alone = false;
+        this.next();
+      });
     } finally {
       this.busy -= 1;
       this.alone = false;

@@ -60,8 +60,8 @@ async function wrongAfterHealing(fleet: Fleet): Promise<string | undefined> {
   }
 }
 
-/** One scenario, then the healing, then the audit: each can fail it. */
-async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result & { misrun: boolean }> {
+/** One scenario, then the healing, then the audit: each can fail it. `ran` is called in between. */
+async function runOne(fleet: Fleet, scenario: Scenario, ran: () => void): Promise<Result & { misrun: boolean }> {
   const since = performance.now();
   const figures: string[] = [];
   let failure: string | undefined;
@@ -73,6 +73,7 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result & { misr
     misrun = e instanceof VoidRound;
   }
   const seconds = secondsSince(since);
+  ran();
   const healing = performance.now();
   const after = await wrongAfterHealing(fleet);
   if (after !== undefined && (misrun || failure === undefined)) {
@@ -97,12 +98,13 @@ async function runOne(fleet: Fleet, scenario: Scenario): Promise<Result & { misr
  * A failure is void where the scenario says so itself, or where this machine had no time for some agent, which then
  * rightly had no opinion.
  */
-async function runUntilCounted(fleet: Fleet, scenario: Scenario): Promise<Result> {
+async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet): Promise<Result> {
   const detects = scenario.name.startsWith('D') && scenario.standsStill !== true;
   const voided: string[] = [];
   for (;;) {
     const before = detects ? await standstills(fleet) : undefined;
-    const { misrun, ...result } = await runOne(fleet, scenario);
+    // What is timed is over when the healing begins.
+    const { misrun, ...result } = await quiet.run(scenario.timed === true, (relax) => runOne(fleet, scenario, relax));
     const hosts = before === undefined || result.ok ? [] : starved(before, await standstills(fleet));
     if ((!misrun && hosts.length === 0) || voided.length >= MOST_REPEATS) return { ...result, void: voided };
     const why = misrun
@@ -152,7 +154,7 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
       say(`a fleet of ${nodes + peers} (${options.mode}) is up and commissioned: ${secondsSince(since).toFixed(1)} s`);
       started();
       for (const s of wanted) {
-        const result = await quiet.run(s.timed === true, () => runUntilCounted(fleet, s));
+        const result = await runUntilCounted(fleet, s, quiet);
         tell(result);
         results.push(result);
       }

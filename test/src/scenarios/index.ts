@@ -4,14 +4,13 @@ import { O13 } from './discovery.js';
 import { F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
 import { oneDeath } from './one-death.js';
-import { V6 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R1 } from './return.js';
 import { D23 } from './tools.js';
 import { O6, O7, O8, O9 } from './workers.js';
 
 /** In the order in which they share one healed fleet; what is timed comes first. */
-export const faults: readonly Scenario[] = [...deathAndNetworks, R1, oneDeath, V6, F3, F19];
+export const faults: readonly Scenario[] = [...deathAndNetworks, R1, oneDeath, F3, F19];
 
 /**
  * The same on a fleet of their own: the detection of agents and of the monitor itself, which leaves every node in service,
