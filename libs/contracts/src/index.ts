@@ -16,6 +16,8 @@ export * from './job/job.js';
 export * from './wire/link.js';
 export * from './node/names.js';
 export * from './node/node.js';
+export * from './node/power-identity.js';
+export * from './node/identity-standing.js';
 export * from './wire/peers.js';
 export * from './wire/poll.js';
 export * from './wire/report.js';

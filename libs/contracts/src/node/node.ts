@@ -1,4 +1,5 @@
 import type { VerdictKind } from '../verdict/verdict.js';
+import type { HardwareFacts, PowerIdentity } from './power-identity.js';
 
 export const NodeStatuses = [
   'Unallocated',
@@ -92,6 +93,10 @@ export interface NodeRecord {
   networks: Networks;
   /** Fencing levels in order; every device of a level must be off. */
   powerLevels: PowerDevice[][];
+  /** Whether its devices are its own, by their id; read by `knownIdentity` only. Absent: nothing is known. */
+  powerIdentity?: Record<string, PowerIdentity>;
+  /** What the machine last said of itself from within. */
+  hardware?: HardwareFacts;
   /** @default 'ansible' */
   provisionDriver: string;
   vars: Record<string, unknown>;

@@ -1,0 +1,42 @@
+/** What tells one machine's power device from another's. Of each kind at most one; fillers, zeros and FF are none. */
+export interface DeviceFacts {
+  /** Of the BMC, 32 hexadecimal digits in the order in which the device sends the bytes. */
+  guid?: string;
+  boardSerial?: string;
+  chassisSerial?: string;
+}
+
+/** What a machine says of itself from within, by discovery and by the check job. */
+export interface HardwareFacts {
+  /** UUID of the system by DMI, 32 hexadecimal digits in the order in which it is written. */
+  systemUuid?: string;
+  /** GUID of its BMC, read in band, as {@link DeviceFacts.guid}: by /dev/ipmi, where there is one. */
+  bmcGuid?: string;
+  boardSerial?: string;
+  chassisSerial?: string;
+  /** Wall clock, ms. */
+  at: number;
+}
+
+/** Like with like: what the device says of itself against what the machine says; or by a drill. */
+export type IdentityProof = 'guid' | 'serial' | 'drill';
+
+/**
+ * Whether a power device is its node's own, by the last comparison. It holds for one place and one set of credentials:
+ * see `identityBasis`.
+ */
+export interface PowerIdentity {
+  result: 'proven' | 'unproven' | 'mismatch';
+  /** With `proven`. */
+  by?: IdentityProof;
+  /** Wall clock, ms: when it was compared or drilled. */
+  at: number;
+  /** `unproven`, `mismatch`: in one sentence. */
+  why?: string;
+  /** What the device said then. */
+  seen?: DeviceFacts;
+  /** Of a mismatch: an administrator says that it is its own all the same. It stays unproven. */
+  acknowledged?: { by: string; why: string; at: number };
+  /** `identityBasis` of the device that it was found for. */
+  basis: string;
+}
