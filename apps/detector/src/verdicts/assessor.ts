@@ -9,6 +9,8 @@ import type { VerdictLog } from './verdict-log.js';
 /** Once the fleet is large, nodes are looked at in this many turns: news in a report does not wait, nor does a suspect. */
 const TURNS = 5;
 const LARGE = 100;
+/** A node that was asked about and is not heard is looked at for so long after the question, ms. */
+const ASKED_MS = 10_000;
 
 export interface News {
   node: string;
@@ -19,6 +21,10 @@ export interface News {
 /** Goes from what is known to what is said: examines nodes, writes down what is news, and has suspects looked at. */
 export class Assessor {
   private readonly suspects = new Set<string>();
+  /** Node → when somebody asked about it last: whoever decides on it needs our own look, also while we are blind. */
+  private readonly asked = new Map<string, number>();
+  /** Beside the suspects: asked about, and not heard. */
+  private readonly missed = new Set<string>();
   private turn = 0;
 
   constructor(
@@ -44,12 +50,10 @@ export class Assessor {
       const target = this.fleet.targets.get(node);
       if (!target) continue;
       const was = this.log.judgementOf(node);
-      const { said, suspect } = this.assessOne(target, was, v, wall, quiet);
+      const { said, suspect, missed } = this.assessOne(target, was, v, wall, quiet);
       if (said) news.push({ node, was, is: this.log.judgementOf(node) });
-      if (suspect === this.suspects.has(node)) continue;
-      moved = true;
-      if (suspect) this.suspects.add(node);
-      else this.suspects.delete(node);
+      if (put(this.suspects, node, suspect)) moved = true;
+      if (put(this.missed, node, missed)) moved = true;
     }
     if (moved) this.lookAtSuspects();
     return news;
@@ -59,6 +63,7 @@ export class Assessor {
   current(node: string, v: Vantage, wall: number, quiet: boolean): { verdict: Verdict; news: News[] } {
     const target = this.fleet.targets.get(node);
     if (!target) throw new MusterError('NODE_UNKNOWN', `${node} is not watched`, { node });
+    this.asked.set(node, v.now);
     const news = this.assess([node], v, wall, quiet);
     const found = this.examiner.examine(target, v);
     const verdict = this.log.asVerdict(node, wall, this.examiner.evidence(target, found, v.now));
@@ -70,8 +75,10 @@ export class Assessor {
   /** Nodes that are no longer enrolled leave no trace. */
   forgetStrangers(): void {
     this.log.keepOnly(this.fleet.targets);
-    const gone = [...this.suspects].filter((node) => !this.fleet.targets.has(node));
-    for (const node of gone) this.suspects.delete(node);
+    const strangers = (of: Iterable<string>): string[] => [...of].filter((node) => !this.fleet.targets.has(node));
+    for (const node of strangers(this.asked.keys())) this.asked.delete(node);
+    const gone = strangers([...this.suspects, ...this.missed]);
+    for (const node of gone) [this.suspects, this.missed].forEach((set) => set.delete(node));
     if (gone.length > 0) this.lookAtSuspects();
   }
 
@@ -91,6 +98,8 @@ export class Assessor {
   /** No term, nobody to look at. */
   rest(): void {
     this.suspects.clear();
+    this.missed.clear();
+    this.asked.clear();
     this.lookAtSuspects();
   }
 
@@ -100,21 +109,32 @@ export class Assessor {
     v: Vantage,
     wall: number,
     quiet: boolean,
-  ): { said: boolean; suspect: boolean } {
+  ): { said: boolean; suspect: boolean; missed: boolean } {
     const { name, confirmedOff } = target.record;
     const found = this.examiner.examine(target, v);
     const off = confirmedOff !== undefined;
-    if (quiet) return { said: false, suspect: found.tally.suspect && !off };
+    const wanted = v.now - (this.asked.get(name) ?? -Infinity) < ASKED_MS;
+    const missed = wanted && !off && !found.facts.ownFresh;
+    if (quiet) return { said: false, suspect: found.tally.suspect && !off, missed };
     const is = judge(was, found.facts, found.tally, this.fleet.settings.leaveGrace);
     const said = this.log.say(name, is, this.examiner.lifeOf(name), wall, () =>
       this.examiner.evidence(target, found, v.now),
     );
     // One whose power is proven off is not asked whether it lives: its own reports will tell.
-    return { said, suspect: !off && (found.tally.suspect || is.verdict === 'DOWN') };
+    return { said, suspect: !off && (found.tally.suspect || is.verdict === 'DOWN'), missed };
   }
 
   private lookAtSuspects(): void {
-    const targets = [...this.suspects].map((node) => this.fleet.targets.get(node)).filter((t) => t !== undefined);
+    const nodes = new Set([...this.suspects, ...this.missed]);
+    const targets = [...nodes].map((node) => this.fleet.targets.get(node)).filter((t) => t !== undefined);
     this.probes.watch(targets.map((t) => this.fleet.probeTarget(t)));
   }
+}
+
+/** @returns whether that is new */
+function put(set: Set<string>, node: string, is: boolean): boolean {
+  if (is === set.has(node)) return false;
+  if (is) set.add(node);
+  else set.delete(node);
+  return true;
 }

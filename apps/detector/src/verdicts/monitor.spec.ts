@@ -38,6 +38,8 @@ class Played {
   private spokeAt = -Infinity;
   private settings: ClusterSettings = defaultSettings('spec');
   private readonly monitor: Monitor;
+  /** Whom the monitor has looked at itself. */
+  probed: string[] = [];
 
   constructor() {
     const nodes = new Map(NAMES.map((name): [string, NodeRecord] => [name, aNode(name)]));
@@ -51,7 +53,11 @@ class Played {
         reports: new ReportBook(),
         polls: new PollBook(() => 0),
         verdicts: new VerdictLog(),
-        probes: { watch: () => undefined, state: () => 'silent', evidence: () => undefined },
+        probes: {
+          watch: (targets) => (this.probed = targets.map((t) => t.node)),
+          state: () => 'silent',
+          evidence: () => undefined,
+        },
         witness: () => false,
         leads: () => true,
         wall: () => 0,
@@ -89,6 +95,11 @@ class Played {
       this.monitor.tick(this.now);
     }
     return this.news.slice(from).flatMap((n) => (n.node === DEAD ? [n.is.verdict] : []));
+  }
+
+  /** Somebody asks for the verdict as of now. */
+  asked(node: string): string {
+    return this.monitor.current(node, this.now).verdict;
   }
 
   get calledDown(): string[] {
@@ -190,4 +201,24 @@ it('judges no node whose start two machines report: at once, by neither’s word
   for (; sut.now < 28_000; sut.clone(DEAD)) expect(sut.verdictsUntil(sut.now + 1000)).toEqual([]);
   expect(sut.verdictsUntil(28_000 + 10_000 - TICK)).toEqual([]);
   expect(sut.verdictsUntil(39_000)).toEqual(['DOWN']);
+});
+
+it('looks for itself at a node that is asked about and not heard, also while it is blind, and as long as that is so', () => {
+  const played = new Played();
+  played.verdictsUntil(5_000);
+  played.lose(...NAMES.slice(0, 4));
+  played.verdictsUntil(10_000);
+  expect(played.probed).not.toContain(DEAD);
+  expect(played.asked(DEAD)).toBe('UNKNOWN');
+  expect(played.asked('n-5')).toBe('UNKNOWN');
+  expect(played.probed).toEqual([DEAD]);
+  played.verdictsUntil(15_000);
+  expect(played.probed).toEqual([DEAD]);
+  played.verdictsUntil(25_000);
+  expect(played.probed).toEqual([]);
+  played.asked(DEAD);
+  expect(played.probed).toEqual([DEAD]);
+  // With it the monitor sees again, and suspects the others.
+  played.returns(DEAD);
+  expect(played.probed).not.toContain(DEAD);
 });
