@@ -37,6 +37,16 @@ export function incidentCommands(program: Command): void {
       ),
       `incident ${verb} host1-SN1 --reason "seen it dark in rack 4"`,
     );
+  examples(
+    does(
+      incident
+        .command('cancel <node>')
+        .description('take an incident back, until its first power command was given')
+        .requiredOption('--reason <text>', 'why; kept with the incident'),
+      (run: Run, node: string, o: { reason: string }) => act(run, 'cancel', node, o),
+    ),
+    'incident cancel host1-SN1 --reason "it was the wrong rack"',
+  );
 }
 
 const incidentPath = (node: string): string => `/v1/incidents/${encodeURIComponent(node)}`;

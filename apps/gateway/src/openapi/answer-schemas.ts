@@ -168,6 +168,12 @@ export const answerSchemas: Record<string, Schema> = {
       { type: 'object', properties: { doNotPowerOnBefore: { type: 'number' } } },
     ],
   },
+  'POST /v1/incidents/{node}/cancel': {
+    allOf: [
+      { $ref: '#/components/schemas/IncidentRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
   'GET /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
   'PUT /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
   'GET /v1/workloads': {
@@ -922,6 +928,24 @@ export const namedSchemas: Record<string, Schema> = {
         required: ['by', 'reason', 'at', 'gates', 'force'],
         description:
           'An operator released a suppressed incident past these gates, and no others. `force`: knowing that the node still shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.',
+      },
+      wantedAt: {
+        type: 'string',
+        enum: ['DEGRADED', 'DOWN', 'LEFT', 'SUSPECT', 'UNKNOWN', 'UP'],
+        description:
+          'The verdict when a person wanted it last (ordered it, ordered it too, released it); UNKNOWN where no detector answered. Was the node not heard then, and is UP now, what it was wanted for is over.',
+      },
+      takenBack: {
+        type: 'object',
+        properties: {
+          by: { type: 'string' },
+          reason: { type: 'string' },
+          at: { type: 'number' },
+          over: { const: true },
+        },
+        required: ['by', 'reason', 'at'],
+        description:
+          'A person took it back before the first command: none is opened by itself for as long as the node is not heard again. `over`: it was.',
       },
       steps: { type: 'array', items: { $ref: '#/components/schemas/IncidentStep' } },
     },

@@ -51,6 +51,7 @@ export interface Answers {
   'GET /v1/incidents/{node}': RpcAnswer<'inventory.incidents.get'>;
   'POST /v1/incidents/{node}/release': RpcAnswer<'inventory.incidents.release'>;
   'POST /v1/incidents/{node}/confirm': RpcAnswer<'inventory.incidents.confirm'>;
+  'POST /v1/incidents/{node}/cancel': RpcAnswer<'inventory.incidents.cancel'>;
   'GET /v1/fencing': FencingSettings;
   'PUT /v1/fencing': RpcAnswer<'inventory.fencing.put'>;
   'GET /v1/workloads': RpcAnswer<'inventory.workloads.list'>;

@@ -295,6 +295,11 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     phase: 'investigating',
     released: { by: 'ann', reason: 'I have looked', at, gates: ['BRAKE'], force: false },
   },
+  'POST /v1/incidents/{node}/cancel': {
+    ...incident,
+    phase: 'cancelled',
+    takenBack: { by: 'ann', reason: 'the wrong rack', at },
+  },
   'POST /v1/incidents/{node}/confirm': {
     ...incident,
     phase: 'fenced',
@@ -422,6 +427,7 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/operations': operation,
   'POST /v1/incidents/{node}/release': reason,
   'POST /v1/incidents/{node}/confirm': reason,
+  'POST /v1/incidents/{node}/cancel': reason,
   'PUT /v1/fencing': fencingOrder,
   'PUT /v1/workloads/{name}': newWorkload,
   'POST /v1/claims': claimed,

@@ -54,6 +54,7 @@ const own: Record<string, ErrorCode[]> = {
   'GET /v1/incidents/{node}': ['INCIDENT_UNKNOWN'],
   'POST /v1/incidents/{node}/release': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
   'POST /v1/incidents/{node}/confirm': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
+  'POST /v1/incidents/{node}/cancel': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE'],
   'PUT /v1/fencing': ['FENCING_REFUSED', 'SETTINGS_INVALID'],
   'GET /v1/workloads/{name}': ['WORKLOAD_UNKNOWN'],
   'PUT /v1/workloads/{name}': [

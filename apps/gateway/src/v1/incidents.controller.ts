@@ -36,4 +36,11 @@ export class IncidentsController {
   confirm(@Param('node') node: string, @Body() { reason, force }: ReasonRequest, @Who() who: By) {
     return this.rpc.write('inventory.incidents.confirm', { ...who, node, reason, ...(force === true && { force }) });
   }
+
+  @Post(':node/cancel')
+  @HttpCode(200)
+  @Allow('operator', 'Take an incident back, until its first power command')
+  cancel(@Param('node') node: string, @Body() { reason }: ReasonRequest, @Who() who: By) {
+    return this.rpc.write('inventory.incidents.cancel', { ...who, node, reason });
+  }
 }

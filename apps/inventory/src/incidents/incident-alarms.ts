@@ -1,6 +1,7 @@
 import { isOpenIncident, type AlarmCode, type GateCode, type IncidentRecord, type NodeRecord } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { bootMissed } from './boot-grace.js';
+import { isTakenBack } from './incident-machine.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [
@@ -83,6 +84,13 @@ export function alarmsOf(
         subject: i.node,
         severity: 'warning',
         message: 'Muster powered it on, and it was not heard in a new boot within its grace: look at its console.',
+      });
+    if (isTakenBack(i) && node !== undefined && i.takenBack !== undefined)
+      want({
+        code: 'fencing-suppressed',
+        subject: i.node,
+        severity: 'critical',
+        message: `${i.takenBack.by} took its incident back (${i.takenBack.reason}): it is not heard, and nothing of it is recovered. To order it again: muster node fence ${i.node} --reason "…".`,
       });
     if (!isOpenIncident(i)) continue;
     if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, node?.failureDomain ?? 'default'));

@@ -1,8 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { IncidentPhases, VerdictKinds, closedPhases, type PowerCommand } from '#contracts';
+import {
+  IncidentPhases,
+  VerdictKinds,
+  closedPhases,
+  type IncidentRecord,
+  type PowerCommand,
+  type VerdictKind,
+} from '#contracts';
 import { anIncident } from '../testing/records.js';
-import { go, mayCancel, mayGo, note, retryBackoff, verdictEffect } from './incident-machine.js';
+import {
+  go,
+  isTakenBack,
+  mayCancel,
+  mayGo,
+  note,
+  retryBackoff,
+  takenBack,
+  takenBackOver,
+  verdictEffect,
+} from './incident-machine.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
 const status: PowerCommand = { ...off, verb: 'status' };
@@ -56,6 +73,34 @@ describe('an incident', () => {
     const released = { by: 'eve', reason: 'x', at: 1, gates: ['LIFE_SIGN' as const], force: true };
     const i = anIncident('n-1', { phase: 'fencing', cause: 'manual', released });
     expect(verdictEffect(i, { verdict: 'UP', reason: 'x' }).kind).toBe('stands');
+  });
+
+  it('that a person wanted while the node was not heard ends when it is UP again, ordered, released or both', () => {
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['BLIND' as const], force: true };
+    const effect = (o: Partial<IncidentRecord>, verdict: VerdictKind): string =>
+      verdictEffect(anIncident('n-1', { phase: 'suppressed', cause: 'manual', ...o }), { verdict, reason: 'x' }).kind;
+    for (const wantedAt of ['UNKNOWN', 'DOWN', 'SUSPECT', 'LEFT'] as const)
+      for (const o of [{}, { released }]) {
+        expect(effect({ ...o, wantedAt }, 'UP')).toBe('cancel');
+        expect(effect({ ...o, wantedAt }, 'UNKNOWN')).toBe('stands');
+      }
+    for (const wantedAt of ['UP', 'DEGRADED'] as const) expect(effect({ released, wantedAt }, 'UP')).toBe('stands');
+    expect(effect({ wantedAt: 'UNKNOWN', phase: 'fencing', commands: [off] }, 'UP')).toBe('survived-after-quarantine');
+  });
+
+  it('that was taken back before its command is over when its node is heard, or runs another boot', () => {
+    const by = { by: 'eve', reason: 'x', at: 2 };
+    const i = takenBack(anIncident('n-1', { phase: 'fencing' }), { ...by, now: 'DOWN' });
+    expect(isTakenBack(i)).toBe(true);
+    for (const v of ['DOWN', 'SUSPECT', 'UNKNOWN', 'LEFT', undefined] as const)
+      expect(takenBackOver(i, v, i.bootId)).toBeUndefined();
+    expect(takenBackOver(i, 'DEGRADED', i.bootId)?.takenBack?.over).toBe(true);
+    expect(takenBackOver({ ...i, degraded: true }, 'DEGRADED', i.bootId)).toBeUndefined();
+    expect(takenBackOver(i, 'DOWN', 'another')?.takenBack?.over).toBe(true);
+    expect(isTakenBack(takenBack(anIncident('n-1', { phase: 'suppressed' }), { ...by, now: 'UP' }))).toBe(false);
+    expect(() => takenBack(anIncident('n-1', { phase: 'failed', commands: [off] }), { ...by, now: 'UP' })).toThrow(
+      'power-off was ordered',
+    );
   });
 
   it('waits at its gate through a detector that changes its leader', () => {

@@ -106,9 +106,46 @@ export interface VerdictNow {
   reason: string;
 }
 
+/** It was not heard when a person wanted it, and is now: whoever wanted a living one off has said so while it lived. */
+const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
+  now === 'UP' && i.wantedAt !== undefined && i.wantedAt !== 'UP' && i.wantedAt !== 'DEGRADED';
+
+/**
+ * Taken back by a person before its first command.
+ * @param o `now`: the verdict as of now
+ * @throws MusterError INCIDENT_STATE
+ */
+export function takenBack(
+  i: IncidentRecord,
+  o: { by: string; reason: string; at: number; now: VerdictKind | undefined },
+): IncidentRecord {
+  const { by, reason, at } = o;
+  const next = { ...go(i, 'cancelled', `${by} took it back: ${reason}`, at), takenBack: { by, reason, at } };
+  return takenBackOver(next, o.now, undefined) ?? next;
+}
+
+/** A person took it back, and the node was not heard since: then none is opened by itself. */
+export const isTakenBack = (i: Pick<IncidentRecord, 'phase' | 'takenBack'>): boolean =>
+  i.phase === 'cancelled' && i.takenBack !== undefined && i.takenBack.over !== true;
+
+/**
+ * What was taken back once its node is heard again, or runs another boot: the next death is another one. Undefined: it
+ * stands. For one that policy treats as DOWN while it is DEGRADED, only UP counts.
+ */
+export function takenBackOver(
+  i: IncidentRecord,
+  now: VerdictKind | undefined,
+  bootId: string | undefined,
+): IncidentRecord | undefined {
+  if (!isTakenBack(i) || i.takenBack === undefined) return undefined;
+  const heard = now === 'UP' || (now === 'DEGRADED' && i.degraded !== true);
+  const booted = bootId !== undefined && i.bootId !== undefined && bootId !== i.bootId;
+  return heard || booted ? { ...i, takenBack: { ...i.takenBack, over: true } } : undefined;
+}
+
 /**
  * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included; a forced
- * release says that an operator wants it all the same. After the command only the node's life does, and only after W.
+ * release says that an operator wants it all the same, unless the node was silent then and is UP now. After the command only the node's life does, and only after W.
  */
 export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
   if (!isOpenIncident(i) || i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered')
@@ -119,6 +156,7 @@ export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
     return { kind: 'survived-after-quarantine', reason: `${v.verdict} in ${boot}: ${v.reason}` };
   }
   if (v.verdict === 'DOWN') return { kind: 'stands' };
+  if (isBack(i, v.verdict)) return { kind: 'cancel', reason: `it is UP again: ${v.reason}` };
   // By policy: gate LIFE_SIGN holds it as long as anybody hears the node.
   if (i.degraded === true && v.verdict === 'DEGRADED') return { kind: 'stands' };
   if (i.released?.force === true) return { kind: 'stands' };

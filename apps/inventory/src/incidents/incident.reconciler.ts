@@ -20,7 +20,7 @@ import { evidenceOf } from './carried-evidence.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, type GateFacts } from './gates.js';
-import { go, mayCancel, retryBackoff, note, wasCommanded } from './incident-machine.js';
+import { go, isTakenBack, mayCancel, retryBackoff, note, takenBackOver, wasCommanded } from './incident-machine.js';
 import { IncidentService } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PermitService } from './permit.service.js';
@@ -80,7 +80,17 @@ export class IncidentReconciler implements Reconciler {
     for (const node of degraded) work.push(this.isolated(node.name, () => this.onDegraded(c, node)));
     for (const { value, revision } of open)
       if (this.isDue(value, revision, c.now)) work.push(this.isolated(value.node, () => this.onOpen(c, value)));
+    for (const { value } of this.store.incidents.view.entries())
+      if (isTakenBack(value)) work.push(this.isolated(value.node, () => this.onTakenBack(c, value)));
     await Promise.all(work);
+  }
+
+  /** Heard again, or in another boot: its next death is another one. */
+  private async onTakenBack(c: ConductorView, i: IncidentRecord): Promise<void> {
+    const node = this.store.nodes.view.get(i.node)?.value;
+    const now = node && latestVerdict(node, this.detector.fresh ? this.detector.beacon : undefined);
+    if (takenBackOver(i, now, node?.bootId) !== undefined)
+      await this.change(c, i, (x) => takenBackOver(x, now, node?.bootId));
   }
 
   private forgetEnded(open: ReadonlySet<string>): void {
@@ -116,7 +126,7 @@ export class IncidentReconciler implements Reconciler {
       if (open.phase === 'recovered') await this.closeForNext(c, node, open);
       return;
     }
-    if (open !== undefined && this.isSwitchedOn(open)) return;
+    if (open !== undefined && this.isLeftAlone(open)) return;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
@@ -126,7 +136,7 @@ export class IncidentReconciler implements Reconciler {
   /** Treated as DOWN by policy: the same way, and held by gate LIFE_SIGN while anybody hears it. */
   private async onDegraded(c: ConductorView, node: NodeRecord): Promise<void> {
     const open = this.store.incidents.view.get(node.name)?.value;
-    if (open !== undefined && (isOpenIncident(open) || this.isSwitchedOn(open))) return;
+    if (open !== undefined && (isOpenIncident(open) || this.isLeftAlone(open))) return;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DEGRADED' || isOlder(verdict, node)) return;
@@ -155,7 +165,7 @@ export class IncidentReconciler implements Reconciler {
     });
     const { incident, joined } = await this.incidents.openOrJoin(record, {
       check: () => void c.check(),
-      keeps: (over) => this.isSwitchedOn(over),
+      keeps: (over) => this.isLeftAlone(over),
     });
     if (!joined) await this.decide(c, incident, node, decideIncident(incident, facts, false), facts);
   }
@@ -172,6 +182,11 @@ export class IncidentReconciler implements Reconciler {
     if (isOrderedOn(i)) return true;
     const boot = this.bootOf(i);
     return boot !== undefined && this.switchedOn.ageMs(boot) < this.store.clusterSettings.leaveGrace;
+  }
+
+  /** No incident takes the place of this one, which is over, by itself. */
+  private isLeftAlone(over: IncidentRecord): boolean {
+    return isTakenBack(over) || this.isSwitchedOn(over);
   }
 
   private treatedAsDown(): NodeRecord[] {

@@ -38,6 +38,11 @@ export class IncidentsController {
     return this.audit.of(q.by, 'confirm', q.node, q.reason, () => this.orders.confirm(q));
   }
 
+  @Rpc('inventory.incidents.cancel')
+  cancel(q: RpcRequest<'inventory.incidents.cancel'>): Promise<RpcAnswer<'inventory.incidents.cancel'>> {
+    return this.audit.of(q.by, 'cancel', q.node, q.reason, () => this.orders.cancel(q));
+  }
+
   @Rpc('inventory.incidents.recheck')
   recheck(q: RpcRequest<'inventory.incidents.recheck'>): Promise<RpcAnswer<'inventory.incidents.recheck'>> {
     return this.rechecks.recheck(q);

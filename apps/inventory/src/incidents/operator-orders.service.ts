@@ -15,7 +15,7 @@ import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable } from './gates.js';
-import { go, mayGo, note, withoutOrder } from './incident-machine.js';
+import { go, mayGo, note, takenBack, withoutOrder } from './incident-machine.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PowerEvidence } from './power-evidence.js';
@@ -62,12 +62,14 @@ export class OperatorOrders {
       story: this.power.story(node.name),
       at: this.store.clock.wallMs(),
     });
+    record.wantedAt = verdict?.verdict ?? 'UNKNOWN';
     if (o.cycle === true) record.order = cycled(record, node);
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) => {
       if (!isOpenIncident(now)) return undefined;
-      const told = note(now, `${q.by} ordered it too: ${q.reason}`, this.store.clock.wallMs());
+      const text = `${q.by} ordered it too: ${q.reason}`;
+      const told = { ...note(now, text, this.store.clock.wallMs()), wantedAt: verdict?.verdict ?? 'UNKNOWN' };
       // Off, said after cycle, means that it stays off.
       return o.cycle === true ? told : withoutOrder(told, `${q.by} ordered it off.`);
     });
@@ -79,6 +81,7 @@ export class OperatorOrders {
     const node = await this.node(q.node);
     const otherFencers = this.facts.fencersOutside(node);
     const seen = await this.incidents.get(q.node);
+    const wantedAt = (await this.verdictNow.of(q.node))?.verdict ?? 'UNKNOWN';
     const done = await this.incidents.change(q.node, seen.id, (now) => {
       const gate = now.gate;
       if (now.phase !== 'suppressed' || gate === undefined)
@@ -91,8 +94,20 @@ export class OperatorOrders {
       const gates = [...new Set([...(now.released?.gates ?? []), gate])];
       const force = q.force === true || now.released?.force === true;
       const next = go(now, 'investigating', `${q.by} released it past ${gate}: ${q.reason}`, at);
-      return { ...next, released: { by: q.by, reason: q.reason, at, gates, force } };
+      return { ...next, wantedAt, released: { by: q.by, reason: q.reason, at, gates, force } };
     });
+    return done ?? this.incidents.get(q.node);
+  }
+
+  /**
+   * Taken back until the first command was given: written into the same key, so that a command that was decided on
+   * before fails its compare-and-set.
+   */
+  async cancel(q: RpcRequest<'inventory.incidents.cancel'>): Promise<WithRevision<IncidentRecord>> {
+    const seen = await this.incidents.get(q.node);
+    const now = (await this.verdictNow.of(q.node))?.verdict;
+    const order = { by: q.by, reason: q.reason, at: this.store.clock.wallMs(), now };
+    const done = await this.incidents.change(q.node, seen.id, (i) => takenBack(i, order));
     return done ?? this.incidents.get(q.node);
   }
 

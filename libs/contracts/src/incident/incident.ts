@@ -1,4 +1,4 @@
-import type { Verdict } from '../verdict/verdict.js';
+import type { Verdict, VerdictKind } from '../verdict/verdict.js';
 
 export const IncidentPhases = [
   'open',
@@ -169,5 +169,15 @@ export interface IncidentRecord {
    * shows signs of life, or that the detector cannot see: then a life sign no longer ends it before the first command.
    */
   released?: { by: string; reason: string; at: number; gates: GateCode[]; force: boolean };
+  /**
+   * The verdict when a person wanted it last (ordered it, ordered it too, released it); UNKNOWN where no detector
+   * answered. Was the node not heard then, and is UP now, what it was wanted for is over.
+   */
+  wantedAt?: VerdictKind;
+  /**
+   * A person took it back before the first command: none is opened by itself for as long as the node is not heard again.
+   * `over`: it was.
+   */
+  takenBack?: { by: string; reason: string; at: number; over?: true };
   steps: IncidentStep[];
 }

@@ -234,6 +234,8 @@ export interface RpcMap {
     By & { node: string; reason: string; force?: boolean },
     WithRevision<IncidentRecord> & { doNotPowerOnBefore?: number },
   ];
+  /** Before the first command of its power-off. */
+  'inventory.incidents.cancel': [By & { node: string; reason: string }, WithRevision<IncidentRecord>];
   /**
    * Asked by the fencing leader before its first command and at each retry: does the incident still stand on the
    * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.

@@ -184,4 +184,11 @@ export const fence: readonly Mutant[] = [
     operation: { operand: "i.steps[k - 1]?.phase !== 'failed'" },
     specs: ['apps/inventory/src/incidents/incident-machine.spec.ts'],
   },
+  {
+    name: 'an order for a node that is UP again powers it off',
+    file: 'apps/inventory/src/incidents/incident-machine.ts',
+    symbol: 'verdictEffect',
+    operation: { replace: 'isBack(i, v.verdict)', with: 'false' },
+    specs: ['apps/inventory/src/incidents/incident-machine.spec.ts'],
+  },
 ];

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { AlarmRecord, IncidentPhase, IncidentRecord, MusterEvent } from '#contracts';
+import { buildConfig, ServiceContext } from '#service';
+import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
+import { ServedFleet } from '../../inventory/src/testing/served-fleet.js';
+import { until } from '../../inventory/src/testing/until.js';
+
+/** Over HTTP, on a running inventory; the spec plays agents, detector and fencing leader. */
+describe('what an operator takes back, or puts right', () => {
+  let served: ServedFleet;
+  let gateway: RunningGateway;
+  let url = '';
+  const dir = mkdtempSync(join(tmpdir(), 'muster-orders-'));
+
+  beforeAll(async () => {
+    served = await ServedFleet.start(Array.from({ length: 15 }, (_, n) => `n-${n + 1}`));
+    const config = buildConfig({ instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } }, undefined, '');
+    gateway = await startGateway(new ServiceContext(config, served.fleet.bus, pino({ level: 'silent' }), 'gateway'));
+    const [address] = gateway.addresses;
+    url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await served?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const send = async (method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> => {
+    const answer = await fetch(`${url}/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const incident = async (node: string): Promise<IncidentRecord> =>
+    (await send('GET', `/incidents/${node}`)).body as IncidentRecord;
+  const phase = (node: string, ...phases: IncidentPhase[]): Promise<IncidentRecord> =>
+    until(
+      async () => {
+        const i = await incident(node);
+        return phases.includes(i.phase) && i;
+      },
+      `incident of ${node} ${phases.join(' or ')}`,
+      { timeoutMs: 10_000 },
+    );
+  const alarms = async (code: string): Promise<AlarmRecord[]> =>
+    ((await send('GET', '/alarms')).body as { items: AlarmRecord[] }).items.filter((a) => a.code === code);
+  const audited = async (action: string): Promise<MusterEvent[]> =>
+    ((await send('GET', '/events?kind=audit&limit=500')).body as { items: MusterEvent[] }).items.filter(
+      (e) => (e.data as { action?: string }).action === action,
+    );
+  /** The fencing leader's part. */
+  const orderedOff = async (node: string, o: Partial<IncidentRecord>): Promise<void> => {
+    const at = Date.now();
+    const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at };
+    await served.fleet.bus
+      .bucket<IncidentRecord>('incidents')
+      .mutate(node, (i) => i && { ...i.value, epoch: 1, commands: [off], ...o });
+  };
+  const reason = { reason: 'the wrong rack' };
+
+  it('an order that waits at a gate is cancelled, with who and why, and its node serves again', async () => {
+    await send('POST', '/nodes/n-1/fence', { reason: 'smoke' });
+    expect((await phase('n-1', 'suppressed')).gate).toBe('LIFE_SIGN');
+    const { status, body } = await send('POST', '/incidents/n-1/cancel', reason);
+    expect({ status, body }).toMatchObject({ status: 200, body: { phase: 'cancelled' } });
+    expect((await incident('n-1')).steps.at(-1)?.detail).toContain('the wrong rack');
+    await until(async () => {
+      const { body: node } = await send('GET', '/nodes/n-1');
+      return (node as { inService: boolean }).inService;
+    }, 'n-1 in service');
+    const [event] = await until(async () => {
+      const events = await audited('cancel');
+      return events.length > 0 && events;
+    }, 'the audit event');
+    expect(event?.data).toMatchObject({ subject: 'n-1', detail: 'the wrong rack', outcome: 'accepted' });
+  });
+
+  it('an incident of a dead node is cancelled for as long as the node is silent, and somebody is told', async () => {
+    await send('PATCH', '/nodes/n-2', { powerLevels: null });
+    await served.fleet.die('n-2');
+    const first = await phase('n-2', 'suppressed');
+    expect((await send('POST', '/incidents/n-2/cancel', reason)).status).toBe(200);
+    const told = await until(
+      async () => (await alarms('fencing-suppressed')).find((a) => a.subject === 'n-2'),
+      'alarm',
+    );
+    expect(told.message).toContain('the wrong rack');
+    expect(told.message).toContain('muster node fence n-2');
+    // Rounds of the conductor have passed with the alarm; the verdict is still DOWN.
+    expect((await incident('n-2')).id).toBe(first.id);
+    await served.fleet.revive('n-2');
+    await until(async () => (await incident('n-2')).takenBack?.over, 'n-2 heard again');
+    await until(async () => !(await alarms('fencing-suppressed')).some((a) => a.subject === 'n-2'), 'no alarm');
+    await served.fleet.die('n-2');
+    expect((await phase('n-2', 'suppressed')).id).not.toBe(first.id);
+  });
+
+  it('an order that was given and released while the monitor was blind ends when its node is UP again', async () => {
+    served.fleet.sighted = false;
+    await served.fleet.die('n-3');
+    await served.fleet.say('n-3', { verdict: 'UNKNOWN', reason: 'blind' });
+    await send('POST', '/nodes/n-3/fence', { reason: 'dark' });
+    await until(async () => (await incident('n-3')).gate === 'BLIND', 'held at BLIND');
+    expect((await send('POST', '/incidents/n-3/release', { ...reason, force: true })).status).toBe(202);
+    served.fleet.sighted = true;
+    await served.fleet.revive('n-3');
+    const over = await phase('n-3', 'cancelled');
+    expect(over.steps.at(-1)?.detail).toContain('UP again');
+  });
+
+  it('nothing is cancelled once a power-off was ordered', async () => {
+    await served.fleet.die('n-4');
+    await phase('n-4', 'fencing');
+    await orderedOff('n-4', {});
+    const { status, body } = await send('POST', '/incidents/n-4/cancel', reason);
+    expect({ status, body }).toMatchObject({ status: 409, body: { code: 'INCIDENT_STATE' } });
+  });
+});
