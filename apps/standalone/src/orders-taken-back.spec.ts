@@ -22,6 +22,9 @@ describe('what an operator takes back, or puts right', () => {
     gateway = await startGateway(new ServiceContext(config, served.fleet.bus, pino({ level: 'silent' }), 'gateway'));
     const [address] = gateway.addresses;
     url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+    // One dies after the other: this is not about storms.
+    const storm = { brakeAtLeast: 15, capAtLeast: 15 };
+    await send('PUT', '/fencing', { mode: 'enforce', storm });
   });
   afterAll(async () => {
     await gateway?.close();
@@ -120,5 +123,29 @@ describe('what an operator takes back, or puts right', () => {
     await orderedOff('n-4', {});
     const { status, body } = await send('POST', '/incidents/n-4/cancel', reason);
     expect({ status, body }).toMatchObject({ status: 409, body: { code: 'INCIDENT_STATE' } });
+  });
+
+  const device = (address: string) => ({ powerLevels: [[{ id: 'bmc', driver: 'ipmitool', address }]] });
+
+  it('a power device is corrected while its incident has failed, which is then tried anew at once', async () => {
+    await served.fleet.die('n-5');
+    const { steps } = await phase('n-5', 'fencing');
+    expect((await send('PATCH', '/nodes/n-5', device('10.9.0.5'))).status).toBe(409);
+    const at = Date.now();
+    const failed = [...steps, { phase: 'failed' as const, at, detail: 'no answer' }];
+    await orderedOff('n-5', { phase: 'failed', commands: [], steps: failed, retryAt: at + 300_000 });
+    await phase('n-5', 'failed');
+    expect((await send('PATCH', '/nodes/n-5', device('10.9.0.5'))).status).toBe(200);
+    expect(await phase('n-5', 'fencing')).toMatchObject({ attempt: 1 });
+  });
+
+  it('a power device is not corrected while an off may still take effect', async () => {
+    await served.fleet.die('n-6');
+    const { steps } = await phase('n-6', 'fencing');
+    const failed = [...steps, { phase: 'failed' as const, at: Date.now(), detail: 'stays on' }];
+    await orderedOff('n-6', { phase: 'failed', steps: failed, retryAt: Date.now() + 300_000 });
+    await phase('n-6', 'failed');
+    const { status, body } = await send('PATCH', '/nodes/n-6', device('10.9.0.6'));
+    expect({ status, body }).toMatchObject({ status: 409, body: { code: 'NODE_BUSY' } });
   });
 });

@@ -15,6 +15,7 @@ export * from './incident/incident.js';
 export * from './job/job.js';
 export * from './wire/link.js';
 export * from './node/names.js';
+export * from './node/devices-mark.js';
 export * from './node/node.js';
 export * from './node/power-identity.js';
 export * from './node/identity-standing.js';

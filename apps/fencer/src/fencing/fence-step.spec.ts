@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FencingNumbers, type ErrorCode, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
+import {
+  devicesMark,
+  FencingNumbers,
+  type ErrorCode,
+  type IncidentRecord,
+  type PowerCommand,
+  type PowerDevice,
+} from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
 import { decideFence, type FenceMemory, type FenceStep, type PowerRead } from './fence-step.js';
 
@@ -370,5 +377,37 @@ describe('fencing, decided', () => {
       ),
       { numRuns: runs(3000) },
     );
+  });
+});
+
+describe('power devices that were edited under the order', () => {
+  const levels = [[device('bmc')]];
+  const edited = [[{ ...device('bmc'), address: '10.0.0.9' }]];
+  const off: PowerCommand = { n: 4, epoch: 1, fencer: 'f', attempt: 0, level: 0, device: 'bmc', verb: 'off', at: 1 };
+  const read = (startedMs: number): PowerRead => ({
+    ...{ device: 'bmc', level: 0, power: 'off' as const, startedMs, endedMs: startedMs + 10, at: 1 },
+  });
+  const memory = (o: Partial<FenceMemory> = {}): FenceMemory => ({
+    ...{ sinceMs: 0, reads: [], offEndedMs: {}, busy: [], drivers: ['ipmitool'] },
+    recheck: { atMs: 0, go: true, reason: '' },
+    ...o,
+  });
+  const order = { level: 0, attempt: 0, commands: [off], devices: devicesMark(levels) };
+
+  it('are not given anything, and what the others said proves nothing of them', () => {
+    const m = memory({ reads: [read(0), read(2_500)] });
+    expect(decideFence(order, levels, m, 2_600).do).toBe('fenced');
+    expect(decideFence(order, edited, m, 2_600)).toMatchObject({ do: 'failed', retryInMs: 0 });
+    expect(decideFence(order, edited, { ...m, busy: ['bmc'] }, 2_600).do).toBe('wait');
+    expect(decideFence(order, [[{ ...device('bmc'), secret: 'power=a=bmc=2' }]], m, 2_600).do).toBe('failed');
+  });
+
+  it('are read as long apart as any that were never ordered off, and get an off of their own', () => {
+    const again = { ...order, attempt: 1, devices: devicesMark(edited), devicesAfter: off.n };
+    const soon = memory({ reads: [read(0), read(300)] });
+    expect(decideFence(again, edited, soon, 400)).toMatchObject({ do: 'wait', untilMs: 10 + 2_000 });
+    expect(decideFence({ ...again, devicesAfter: 0 }, edited, soon, 400).do).toBe('fenced');
+    const done = memory({ reads: [read(0), read(2_100)] });
+    expect(decideFence(again, edited, done, 2_200)).toMatchObject({ do: 'fenced', proof: { kind: 'already-off' } });
   });
 });

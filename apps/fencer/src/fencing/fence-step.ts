@@ -1,4 +1,11 @@
-import { ErrorCodes, FencingNumbers, type IncidentRecord, type OffProof, type PowerDevice } from '#contracts';
+import {
+  devicesMark,
+  ErrorCodes,
+  FencingNumbers,
+  type IncidentRecord,
+  type OffProof,
+  type PowerDevice,
+} from '#contracts';
 import { latestOff, levelEnd } from './levels.js';
 
 /** One read of a device's power by this process; times on its own monotonic clock, ms. */
@@ -73,11 +80,16 @@ const MOST_BACKOFF_MS = 300_000;
  * @param now own monotonic clock, ms
  */
 export function decideFence(
-  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'>,
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
   levels: readonly (readonly PowerDevice[])[],
   m: FenceMemory,
   now: number,
 ): FenceStep {
+  // Edited since: what was read of them, and what was ordered, is of other devices.
+  if (i.devices !== undefined && i.devices !== devicesMark(levels))
+    return m.busy.length > 0
+      ? { do: 'wait', untilMs: now + POLL_MS }
+      : { do: 'failed', detail: 'Its power devices were edited.', retryInMs: 0 };
   const devices = levels[i.level] ?? [];
   if (devices.length === 0) return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(i) };
   const plans = devices.map((device) => planDevice(i, device, m, now));
@@ -118,7 +130,7 @@ type DevicePlan =
   | { do: 'hopeless'; detail: string };
 
 function planDevice(
-  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'>,
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
   device: PowerDevice,
   m: FenceMemory,
   now: number,
@@ -166,7 +178,10 @@ function trailingOffs(reads: readonly PowerRead[]): PowerRead[] {
 const isFinal = (code: string | undefined): boolean =>
   code !== undefined && code in ErrorCodes && !ErrorCodes[code as keyof typeof ErrorCodes].retry;
 
-function fenced(i: Pick<IncidentRecord, 'level' | 'commands'>, devices: readonly PowerDevice[]): FenceStep {
+function fenced(
+  i: Pick<IncidentRecord, 'level' | 'commands' | 'devicesAfter'>,
+  devices: readonly PowerDevice[],
+): FenceStep {
   const ordered = devices.some((d) => latestOff(i, d.id) !== undefined);
   const names = devices.map((d) => d.id).join(' and ');
   return {
@@ -183,7 +198,7 @@ function leave(i: Pick<IncidentRecord, 'level' | 'attempt'>, levels: number, why
 }
 
 function summary(
-  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands'>,
+  i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,
   devices: readonly PowerDevice[],
   m: FenceMemory,
 ): string {

@@ -13,9 +13,9 @@ export function levelEnd(level: number, levels: number): number {
 /** When a level would begin if those before it took all their time. */
 export const levelStart = (level: number, levels: number): number => (level <= 0 ? 0 : levelEnd(level - 1, levels));
 
-/** The last `off` that was ordered of a device, and how many there were; of any attempt, or of one level of one. */
+/** The last `off` that was ordered of a device as it is now, and how many; of any attempt, or of one level of one. */
 export function latestOff(
-  i: Pick<IncidentRecord, 'commands'>,
+  i: Pick<IncidentRecord, 'commands' | 'devicesAfter'>,
   device: string,
   of?: { attempt: number; level: number },
 ): { command: PowerCommand; count: number } | undefined {
@@ -23,6 +23,7 @@ export function latestOff(
     (c) =>
       c.verb === 'off' &&
       c.device === device &&
+      c.n > (i.devicesAfter ?? 0) &&
       (of === undefined || ((c.attempt ?? 0) === of.attempt && c.level === of.level)),
   );
   const command = offs.at(-1);

@@ -2,6 +2,7 @@ import type { Bus, Lease } from '#bus';
 import {
   MusterError,
   SETTINGS_KEY,
+  devicesMark,
   type Clock,
   type ClusterSettings,
   type IncidentRecord,
@@ -318,7 +319,10 @@ export class NodeFencer {
     this.parts.bus.log.info(facts, `power ${c.verb} is given`);
     let outcome: TimedOutcome;
     try {
-      outcome = await this.parts.power.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
+      outcome =
+        c.verb === 'off' && (await this.wereEdited(i))
+          ? { ok: false, detail: 'not given: its power devices were edited', tookMs: 0 }
+          : await this.parts.power.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
     } finally {
       attempt.endedMs[c.device.id] = this.clock.monotonicMs();
     }
@@ -330,6 +334,12 @@ export class NodeFencer {
     await incidents.mutate(this.node, (now) =>
       now === undefined ? undefined : withEnd(now.value, id, outcome, this.clock.wallMs()),
     );
+  }
+
+  /** Asked once the intent is written: an edit that comes later finds a command under way. */
+  private async wereEdited({ devices }: IncidentRecord): Promise<boolean> {
+    const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
+    return devices !== undefined && node !== undefined && devices !== devicesMark(node.value.powerLevels);
   }
 
   /** Never later than the lease of this term, which may be renewed while the command runs. */

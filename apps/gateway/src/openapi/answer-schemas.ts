@@ -870,6 +870,16 @@ export const namedSchemas: Record<string, Schema> = {
       attempt: { type: 'number' },
       retryAt: { type: 'number', description: 'Wall clock: not to be tried again before (backoff after `failed`).' },
       commands: { type: 'array', items: { $ref: '#/components/schemas/PowerCommand' } },
+      devices: {
+        type: 'string',
+        description:
+          'The power devices that the order to fence names, see `devicesMark`: with others nothing is given or proven.',
+      },
+      devicesAfter: {
+        type: 'number',
+        description:
+          'Commands up to this number went to devices as they were before an edit: of those of now they say nothing.',
+      },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
       evidence: {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  devicesMark,
   isNewerVerdict,
   isOpenIncident,
   MusterError,
@@ -236,7 +237,7 @@ export class IncidentReconciler implements Reconciler {
         return this.end(c, i, 'Nobody released the order within 10 min.');
       return this.suppress(c, i, d, verdict);
     }
-    if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i))) return;
+    if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i, node))) return;
     const permit = await this.permits.take(i, node, () => void c.check());
     const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);
     if (!permit.granted) return this.suppress(c, i, { gate: permit.gate, gates }, verdict);
@@ -246,6 +247,7 @@ export class IncidentReconciler implements Reconciler {
       next.level = 0;
       if (i.phase === 'failed') next.attempt += 1;
       next.evidence = evidenceOf(facts);
+      orderedWith(next, node);
       if (verdict !== undefined) next.verdict = verdict;
       return next;
     });
@@ -303,8 +305,9 @@ export class IncidentReconciler implements Reconciler {
     );
   }
 
-  /** The backoff is measured on this process's clock. */
-  private retryDue(i: IncidentRecord): boolean {
+  /** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
+  private retryDue(i: IncidentRecord, node: NodeRecord): boolean {
+    if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels)) return true;
     return this.failedSince.see(`${i.id}/${i.attempt}`) >= retryBackoff(i);
   }
 
@@ -325,6 +328,14 @@ export class IncidentReconciler implements Reconciler {
   private hasWorkloads(node: string): boolean {
     return this.store.workloads.view.entries().some((e) => e.value.assignment?.node === node);
   }
+}
+
+/** The order names the devices as they are; what was given to others before does not count for them. */
+function orderedWith(next: IncidentRecord, node: NodeRecord): void {
+  const devices = devicesMark(node.powerLevels);
+  if (next.devices !== undefined && next.devices !== devices)
+    next.devicesAfter = next.commands.reduce((most, c) => Math.max(most, c.n), 0);
+  next.devices = devices;
 }
 
 const isOlder = (v: Verdict, node: NodeRecord): boolean =>

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, type NodeRecord } from '#contracts';
+import { devicesMark, MusterError, type NodeRecord } from '#contracts';
 import { ServiceContext } from '#service';
 
 export type PowerSeen = 'on' | 'off' | 'unknown';
@@ -17,6 +17,8 @@ interface PowerRead {
 }
 
 interface Seen {
+  /** Of these devices, see `devicesMark`: edited ones are asked anew. */
+  devices: string;
   power?: PowerSeen;
   detail: string;
   /** When it was answered (not yet: asked), on this process's own clock. */
@@ -33,12 +35,15 @@ export class PowerEvidence {
 
   /** Starts a read unless one runs or a fresh one is there. Returns at once. */
   gather(node: NodeRecord): void {
-    const had = this.seen.get(node.name);
+    const devices = devicesMark(node.powerLevels);
+    const known = this.seen.get(node.name);
+    const had = known?.devices === devices ? known : undefined;
     if (had !== undefined && this.context.clock.monotonicMs() - had.askedAt < EVIDENCE_MS) return;
+    if (had === undefined) this.seen.delete(node.name);
     if (!node.powerLevels.some((level) => level.length > 0)) return;
     const askedAt = this.context.clock.monotonicMs();
     // What is known stays known until the answer is there.
-    this.seen.set(node.name, { detail: 'asked', at: askedAt, ...had, askedAt });
+    this.seen.set(node.name, { detail: 'asked', at: askedAt, ...had, devices, askedAt });
     this.read(node.name).then(
       (read) => this.answered(node.name, askedAt, read),
       (cause: unknown) => {
@@ -53,7 +58,8 @@ export class PowerEvidence {
   private answered(node: string, askedAt: number, read: PowerRead): void {
     const had = this.seen.get(node);
     if (had?.askedAt !== askedAt || (read.gaveWay && had.power !== undefined)) return;
-    this.seen.set(node, { power: read.power, detail: read.detail, at: this.context.clock.monotonicMs(), askedAt });
+    const { power, detail } = read;
+    this.seen.set(node, { ...had, power, detail, at: this.context.clock.monotonicMs() });
   }
 
   /** The answer while it is fresh; undefined: not asked, not answered yet, or too old. */

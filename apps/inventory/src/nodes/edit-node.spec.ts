@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { defaultHostGroups, MusterError, type NodePatchRequest, type NodeRecord } from '#contracts';
+import {
+  closedPhases,
+  defaultHostGroups,
+  IncidentPhases,
+  MusterError,
+  type NodePatchRequest,
+  type NodeRecord,
+} from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
 import { fleetOf } from './node-rules.js';
@@ -149,5 +156,19 @@ describe('editing a node', () => {
     for (const patch of [{ powerLevels: [] }, { networks: { backend: null } }])
       expect(refusal(patch, {}, { incident })).toMatch(/^NODE_BUSY a-1 has an open incident: i-1 is fencing/);
     expect(refusal({ vars: { a: 1 }, fencing: 'manual' }, {}, { incident })).toBe('ok');
+  });
+
+  it('corrects the power devices of an incident that does not go on, and only while no command may take effect', () => {
+    const patch = { powerLevels: [[{ ...bmc, address: '10.0.9.9', password: 'new' }]] };
+    for (const phase of IncidentPhases.filter((p) => !closedPhases.includes(p))) {
+      const incident = { id: 'i-1', phase };
+      const may = phase === 'suppressed' || phase === 'failed';
+      expect([phase, refusal(patch, {}, { incident, powerAtRest: true })]).toEqual([
+        phase,
+        may ? 'ok' : expect.stringMatching(/^NODE_BUSY/),
+      ]);
+      expect(refusal(patch, {}, { incident, powerAtRest: false })).toMatch(/^NODE_BUSY .* 16 s have passed/);
+      expect(refusal({ networks: { backend: null } }, {}, { incident, powerAtRest: true })).toMatch(/^NODE_BUSY/);
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   MusterError,
+  POWER_QUARANTINE_MS,
   type Hold,
   type HostGroup,
   type IncidentRecord,
@@ -49,6 +50,8 @@ export interface EditFacts extends RuleFacts {
   hold?: Hold | undefined;
   /** The node's incident, where one is open. */
   incident?: Pick<IncidentRecord, 'id' | 'phase'> | undefined;
+  /** No command to its power devices is under way, nor may one still take effect. */
+  powerAtRest?: boolean;
   /** Does this password stand under the key already? */
   isStored: (secret: string, password: string) => boolean;
 }
@@ -75,15 +78,23 @@ export function editNode(node: NodeRecord, p: NodePatchRequest, facts: EditFacts
     checkAddresses(node.name, after.networks, facts.fleet);
   }
   checkHolder(node.name, facts.hold, changes('hostGroup', 'networks', 'powerLevels', 'provisionDriver'));
-  if (facts.incident && changes('networks', 'powerLevels', 'provisionDriver'))
-    throw new MusterError(
-      'NODE_BUSY',
-      `${node.name} has an open incident: ${facts.incident.id} is ${facts.incident.phase}; its networks, power devices and driver stay until it is closed`,
-      { node: node.name, incident: facts.incident.id },
-    );
+  if (facts.incident && changes('networks', 'provisionDriver')) throw busy(node.name, facts.incident);
+  if (facts.incident && changes('powerLevels') && !mayCorrect(facts.incident, facts.powerAtRest === true))
+    throw busy(node.name, facts.incident);
   checkDrivers(after, facts.offered, node);
   return { patch, fields, secrets };
 }
+
+/** Nothing acts on its devices then, and what is wrong with them may be why the incident does not go on. */
+const mayCorrect = (i: Pick<IncidentRecord, 'phase'>, powerAtRest: boolean): boolean =>
+  powerAtRest && (i.phase === 'suppressed' || i.phase === 'failed');
+
+const busy = (node: string, i: Pick<IncidentRecord, 'id' | 'phase'>): MusterError =>
+  new MusterError(
+    'NODE_BUSY',
+    `${node} has an open incident: ${i.id} is ${i.phase}; its networks and driver stay until it is closed, its power devices until it is suppressed or failed and ${POWER_QUARANTINE_MS / 1000} s have passed since its last command`,
+    { node, incident: i.id },
+  );
 
 /** As JSON merge patches do: absent stays, null removes (what every node has takes its default), mappings merge. */
 export function patched(node: NodeRecord, patch: RecordPatch): NodeRecord {

@@ -5,13 +5,13 @@ import {
   NODE_NAME_PATTERN,
   RESERVATIONS_KEY,
   type Hold,
-  type IncidentRecord,
   type NodeCreateRequest,
   type NodePatchRequest,
   type NodeRecord,
   type NodeView,
 } from '#contracts';
 import { FreshReads } from '#bus';
+import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { cordoned } from './cordon.js';
 import { isInDoubt } from './edits.service.js';
@@ -33,6 +33,7 @@ export class NodesService {
     private readonly nodes: NodeService,
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
+    private readonly quarantine: PowerQuarantine,
   ) {
     this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
   }
@@ -124,7 +125,7 @@ export class NodesService {
     return {
       ...this.rules(),
       hold: await this.hold(node.name),
-      incident: await this.openIncident(node.name),
+      ...(await this.openIncident(node.name)),
       isStored: await this.secrets.known(passwords ? secretsOf(node) : []),
     };
   }
@@ -133,9 +134,10 @@ export class NodesService {
     return (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[name];
   }
 
-  private async openIncident(name: string): Promise<IncidentRecord | undefined> {
+  private async openIncident(name: string): Promise<Pick<EditFacts, 'incident' | 'powerAtRest'>> {
     const incident = (await this.store.incidents.bucket.get(name))?.value;
-    return incident && isOpenIncident(incident) ? incident : undefined;
+    if (incident === undefined || !isOpenIncident(incident)) return {};
+    return { incident, powerAtRest: this.quarantine.reasonOf(incident) === undefined };
   }
 
   /** Where the act was refused, its passwords go too; where nobody knows whether it was written, they stay. */

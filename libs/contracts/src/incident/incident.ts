@@ -145,6 +145,10 @@ export interface IncidentRecord {
   /** Wall clock: not to be tried again before (backoff after `failed`). */
   retryAt?: number;
   commands: PowerCommand[];
+  /** The power devices that the order to fence names, see `devicesMark`: with others nothing is given or proven. */
+  devices?: string;
+  /** Commands up to this number went to devices as they were before an edit: of those of now they say nothing. */
+  devicesAfter?: number;
   proof?: OffProof;
   recovery: RecoveryAssignment[];
   /**

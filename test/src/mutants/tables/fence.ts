@@ -191,4 +191,25 @@ export const fence: readonly Mutant[] = [
     operation: { replace: 'isBack(i, v.verdict)', with: 'false' },
     specs: ['apps/inventory/src/incidents/incident-machine.spec.ts'],
   },
+  {
+    name: 'what was read of other devices proves that these are off',
+    file: 'apps/fencer/src/fencing/fence-step.ts',
+    symbol: 'decideFence',
+    operation: { replace: 'i.devices !== devicesMark(levels)', with: 'false' },
+    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+  },
+  {
+    name: 'an off goes to a device that was edited meanwhile',
+    file: 'apps/fencer/src/fencing/node-fencer.ts',
+    symbol: 'NodeFencer.order',
+    operation: { replace: '(await this.wereEdited(i))', with: 'false' },
+    specs: ['apps/fencer/src/fencing/node-fencer.spec.ts'],
+  },
+  {
+    name: 'a power device is edited while an off may still take effect',
+    file: 'apps/inventory/src/nodes/edit-node.ts',
+    symbol: 'mayCorrect',
+    operation: { operand: 'powerAtRest' },
+    specs: ['apps/inventory/src/nodes/edit-node.spec.ts'],
+  },
 ];
