@@ -244,6 +244,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       verdicts,
       members: bench.fleet.members.length,
       reporters: bench.monitor.reporters(now),
+      blindBy: bench.monitor.blindBy,
       conditions: bench.conditions.look(now, this.keys?.outdatedFor(now) ?? 0),
       ledFor: now - this.leadsSince,
       keys: this.keys?.ids ?? [],

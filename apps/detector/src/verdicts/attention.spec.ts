@@ -51,4 +51,16 @@ describe('the attention of the monitor', () => {
     attention.listenAnew(700);
     expect(attention.listeningSince).toBe(700);
   });
+
+  it('is blind by itself until it has listened for a while, then by reports that are missing', () => {
+    const attention = new Attention(0);
+    attention.sees(false, 4_999);
+    attention.sees(true, 5_000);
+    expect(attention.blindBy).toBe('own');
+    attention.sees(false, 5_000);
+    attention.sees(true, 6_000);
+    expect(attention.blindBy).toBe('reports');
+    attention.listenAnew(7_000);
+    expect(attention.blindBy).toBe('own');
+  });
 });

@@ -8,6 +8,9 @@ const QUIET_PERIODS = 2;
 /** ms in which what has waited during a standstill is read. */
 const DRAIN = 200;
 
+/** ms after we began to listen in which reports may be missing for the same cause: agents are still coming back to the bus. */
+const RECONNECT = 5000;
+
 type Numbers = Pick<DetectionSettings, 'reportPeriod'>;
 
 /**
@@ -23,9 +26,13 @@ export class Attention {
   private quietUntil: number | undefined;
   private asleep = { from: -Infinity, until: -Infinity };
   private blind = true;
+  private listensSince: number;
+  /** It saw enough of the fleet for a while, and nothing of its own has come between. */
+  private sawEnough = false;
 
   constructor(now: number) {
     this.since = now;
+    this.listensSince = now;
     this.lookedAt = now;
   }
 
@@ -51,6 +58,8 @@ export class Attention {
   /** Reports are missing before now. */
   listenAnew(now: number): void {
     this.since = now;
+    this.listensSince = now;
+    this.sawEnough = false;
   }
 
   /**
@@ -60,6 +69,12 @@ export class Attention {
   sees(blind: boolean, now: number): void {
     if (this.blind && !blind) this.since = now;
     this.blind = blind;
+    if (!blind && now - this.listensSince >= RECONNECT) this.sawEnough = true;
+  }
+
+  /** Why it is blind, if it is: too few reports came, or it has not listened for long enough since it was away itself. */
+  get blindBy(): 'reports' | 'own' {
+    return this.sawEnough ? 'reports' : 'own';
   }
 
   /** For two report periods from now on, and no shorter than it had to be quiet before. */

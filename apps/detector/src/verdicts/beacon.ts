@@ -11,6 +11,8 @@ export interface BeaconFacts {
   /** M, and how many of them report freshly and healthily. */
   members: number;
   reporters: number;
+  /** What makes it blind while it is. */
+  blindBy: 'reports' | 'own';
   conditions: DetectorCondition[];
   /** For how long this instance has led, ms. */
   ledFor: number;
@@ -19,12 +21,23 @@ export interface BeaconFacts {
 }
 
 /** What the leader says of itself each second. */
-export function beaconOf({ instance, verdicts, members, reporters, conditions, ledFor, keys }: BeaconFacts): Beacon {
+export function beaconOf({
+  instance,
+  verdicts,
+  members,
+  reporters,
+  blindBy,
+  conditions,
+  ledFor,
+  keys,
+}: BeaconFacts): Beacon {
+  const sighted = !isBlind(reporters, members);
   return {
     epoch: verdicts.epoch,
     seq: verdicts.seq,
     instance,
-    sighted: !isBlind(reporters, members),
+    sighted,
+    ...(!sighted && { blindBy }),
     members,
     sightedReporters: reporters,
     notUp: Object.fromEntries(

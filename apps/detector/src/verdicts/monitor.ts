@@ -129,6 +129,11 @@ export class Monitor {
     return verdict;
   }
 
+  /** What makes it blind while it is. */
+  get blindBy(): 'reports' | 'own' {
+    return this.attention.blindBy;
+  }
+
   /** Members that report freshly and healthily. */
   reporters(now: number): number {
     return this.examiner.reporters(now).size;

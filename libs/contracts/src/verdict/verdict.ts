@@ -125,6 +125,11 @@ export interface Beacon {
   seq: number;
   instance: string;
   sighted: boolean;
+  /**
+   * Why it is not sighted. `reports`: it was, and then too few came. `own`: it has not heard enough since it began to
+   * listen, at its start or after the bus was away. Absent: sighted, or said by a detector that does not say it.
+   */
+  blindBy?: 'reports' | 'own';
   members: number;
   sightedReporters: number;
   /** Every node that is not plainly UP, with the seq of its verdict: a reader that missed one asks for it. */
