@@ -12,6 +12,7 @@ export * from './verdict/evidence.js';
 export * from './node/host-addresses.js';
 export * from './node/identity.js';
 export * from './incident/incident.js';
+export * from './incident/storm.js';
 export * from './job/job.js';
 export * from './wire/link.js';
 export * from './node/names.js';

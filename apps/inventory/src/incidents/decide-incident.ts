@@ -1,6 +1,7 @@
 import type { GateCode, GateResult, IncidentRecord, Verdict } from '#contracts';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { mayCancel, verdictEffect, wasCommanded } from './incident-machine.js';
+import { heldAt } from './storm-gate.js';
 
 /** Gates that may change between permit and command, or between two rounds of a retry. The permit answers the others. */
 const changing: readonly GateCode[] = ['BLIND', 'NOT_FENCEABLE', 'LIFE_SIGN', 'QUORUM', 'PAUSED', 'OBSERVE'];
@@ -32,7 +33,9 @@ export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boole
       return { do: 'cancel', reason: `the policy for DEGRADED nodes is ${policy} now`, gates };
   if (effect.kind === 'cancel') return { do: 'cancel', reason: effect.reason, gates };
   if (effect.kind === 'survived-after-quarantine') return { do: 'await-survival', reason: effect.reason, gates };
-  const asked = permitted ? gates.filter((g) => changing.includes(g.gate)) : gates;
+  // A storm that was tripped after the permit holds, too, who has not been ordered off.
+  const held = wasCommanded(i) ? [] : heldAt(f.storm, f.node.name);
+  const asked = permitted ? gates.filter((g) => changing.includes(g.gate) || held.includes(g.gate)) : gates;
   const stopped = stoppingGate(asked, i.released?.gates, f);
   if (stopped === undefined) return { do: 'fence', gates };
   if (wasCommanded(i)) return { do: 'hold', reason: `${stopped.gate}: ${stopped.detail}`, gates };

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import {
+  PERMITS_KEY,
   RESERVATIONS_KEY,
   isOpenIncident,
   isEndedJob,
   type IncidentRecord,
   type NodeRecord,
   type Verdict,
+  type VerdictKind,
 } from '#contracts';
 import { ServiceContext } from '#service';
 import { DetectorView } from '../monitor/detector-view.js';
@@ -18,14 +20,28 @@ import { withCarried } from './carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
 import type { GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
-import { brakeLimit, candidates, type Grant, type StormFacts } from './storm.js';
-import { isHeldAlive, isMember, isSilent, isUnrecovered, latestVerdict } from './trouble.js';
+import { CheckpointedAges } from './checkpointed-ages.js';
+import { wasCommanded } from './incident-machine.js';
+import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
+import { brakeLimit, candidates, type Grant, type Latch, type StormFacts } from './storm.js';
+import {
+  countsForNewStorm,
+  isHeldAlive,
+  isMember,
+  isSilent,
+  isUnrecovered,
+  latestVerdict,
+  memberState,
+} from './trouble.js';
+
+/** Silent when a blindness ends: also who cannot be judged yet. */
+const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
 
 /** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
 @Injectable()
 export class GateFactsService {
   private readonly silentSince: AgeBook;
-  private readonly permitsSeen: AgeBook;
+  private readonly ages: CheckpointedAges;
   private readonly refusedSince: AgeBook;
 
   constructor(
@@ -37,11 +53,10 @@ export class GateFactsService {
     private readonly brokerNames: BrokerNames,
   ) {
     this.silentSince = new AgeBook(context.clock);
-    this.permitsSeen = new AgeBook(context.clock);
+    this.ages = new CheckpointedAges(context.clock);
     this.refusedSince = new AgeBook(context.clock);
-    const seePermits = (): void => this.permitsSeen.keep(store.grantedPermits.map((g) => g.incident));
-    seePermits();
-    store.permits.view.onChange(seePermits);
+    this.keepAges();
+    store.permits.view.onChange(() => this.keepAges());
     // A node that was heard in between, or is gone, has not refused all the while.
     store.nodes.view.onChange((name, node) => {
       if (!isSilent(node?.verdict?.verdict)) this.refusedSince.forget(name);
@@ -91,15 +106,21 @@ export class GateFactsService {
     };
   }
 
-  /** For the permit: age of each permit since this process saw it; one that it has not seen is as young as can be. */
-  permitAgeMs(incident: string): number {
-    return this.permitsSeen.ageMs(incident);
+  /** Of a permit, an open incident or a storm, by its key; one that this process has not seen is as young as can be. */
+  ageMs(key: string): number {
+    return this.ages.ageMs(key);
+  }
+
+  /** All ages, for who comes after. */
+  checkpoint(): Record<string, number> {
+    return this.ages.checkpoint();
   }
 
   /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
   storm(): StormFacts | undefined {
     if (!this.store.nodes.view.live || !this.store.incidents.view.live || !this.store.permits.view.live)
       return undefined;
+    this.keepAges();
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
     const domains: StormFacts['domains'] = {};
     for (const n of nodes)
@@ -107,7 +128,7 @@ export class GateFactsService {
     const grants: Grant[] = this.store.grantedPermits.map((g) => ({
       incident: g.incident,
       node: g.node,
-      ageMs: this.permitsSeen.ageMs(g.incident),
+      ageMs: this.ages.ageMs(permitKey(g.incident)),
     }));
     return {
       limits: this.store.clusterSettings.fencing.storm,
@@ -115,12 +136,68 @@ export class GateFactsService {
       silent: this.silent().map(({ node, forMs }) => ({ node: node.name, domain: node.failureDomain, forMs })),
       unrecovered: this.store.incidents.view
         .entries()
-        .filter(({ key, value }) => isUnrecovered(value) && !this.isHeldAlive(key, value))
+        .filter(
+          ({ key, value }) =>
+            isUnrecovered(value) &&
+            this.store.nodes.view.get(key)?.value.cordon === undefined &&
+            countsForNewStorm(value, this.ages.ageMs(incidentKey(value.id))) &&
+            !this.isHeldAlive(key, value),
+        )
         .map((e) => e.key),
       grants,
       domains,
       domainOf: (name) => this.store.nodes.view.get(name)?.value.failureDomain,
+      latch: this.latch(),
     };
+  }
+
+  private latch(): Latch {
+    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const now = (name: string): VerdictKind | undefined => {
+      const node = this.store.nodes.view.get(name)?.value;
+      return node && latestVerdict(node, beacon);
+    };
+    const open = (name: string): IncidentRecord | undefined => {
+      const i = this.store.incidents.view.get(name)?.value;
+      return i !== undefined && isOpenIncident(i) ? i : undefined;
+    };
+    const commanded = this.store.incidents.view
+      .entries()
+      .filter((e) => isOpenIncident(e.value) && wasCommanded(e.value));
+    return {
+      trips: this.store.permits.view.get(PERMITS_KEY)?.value.trips ?? [],
+      state: (name) => memberState(this.store.nodes.view.get(name)?.value, open(name), now(name)),
+      sees: this.detector.settled,
+      settling: this.detector.sighted && !this.detector.settled,
+      calmMs: (trip) => this.ages.ageMs(calmKey(trip)),
+      commanded: new Set(commanded.map((e) => e.key)),
+      blindness: this.blindness(now),
+      wallNow: this.context.clock.wallMs(),
+    };
+  }
+
+  /** Once everyone is judged again: who is silent then. */
+  private blindness(now: (node: string) => VerdictKind | undefined): Latch['blindness'] {
+    const ended = this.detector.settled ? this.detector.blindnessEnded : undefined;
+    if (ended === undefined) return undefined;
+    const silent = this.store.nodes.view
+      .entries()
+      .filter((e) => isMember(e.value) && unheard.includes(now(e.key)))
+      .map((e) => e.key);
+    return { ...ended, silent };
+  }
+
+  /** Permits, open incidents and storms, by this process's clock and the last checkpoint. */
+  private keepAges(): void {
+    const { store } = this;
+    const permits = store.permits.view.get(PERMITS_KEY)?.value;
+    const open = store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
+    const keys = [
+      ...store.grantedPermits.map((g) => permitKey(g.incident)),
+      ...open.map((e) => incidentKey(e.value.id)),
+      ...(permits?.trips ?? []).flatMap((t) => [tripKey(t), calmKey(t)]),
+    ];
+    this.ages.keep(keys, permits?.ages);
   }
 
   /** As shown by status: how many are in trouble now, and how many may be. */
@@ -139,7 +216,14 @@ export class GateFactsService {
       .map((e) => e.value)
       .filter((n) => isMember(n) && isSilent(latestVerdict(n, beacon)));
     this.silentSince.keep(now.map((n) => n.name));
-    return now.map((node) => ({ node, forMs: this.silentSince.ageMs(node.name) }));
+    return now.map((node) => ({ node, forMs: this.silentFor(node.name) }));
+  }
+
+  /** Its incident may be older than this process's look at it. */
+  private silentFor(name: string): number {
+    const i = this.store.incidents.view.get(name)?.value;
+    const known = i !== undefined && isOpenIncident(i) ? this.ages.ageMs(incidentKey(i.id)) : 0;
+    return Math.max(this.silentSince.ageMs(name), known);
   }
 
   /** While no detector that sees the fleet is heard no verdict counts: then it is in trouble. */

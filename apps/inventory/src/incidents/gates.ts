@@ -12,7 +12,8 @@ import {
   type Verdict,
 } from '#contracts';
 import type { BrokerHosts } from './broker-hosts.js';
-import { storm, type StormFacts } from './storm.js';
+import { askStorm } from './storm-gate.js';
+import type { StormFacts } from './storm.js';
 
 /** An old sign of a host that answers but serves nothing holds for this long, then the policy `hung` decides. */
 export const HUNG_HOLD_MS = 10_000;
@@ -159,7 +160,7 @@ const ofStorm =
   (f) =>
     f.storm === undefined
       ? stop('It is not known how many others are in trouble.')
-      : storm[gate](f.storm, f.node, f.incident?.id);
+      : askStorm(gate, f.storm, f.node, f.incident?.id);
 
 /** Missing input: stops. One server that is not on this node survives; of several, more than half must stay. */
 const quorum: Gate = (f) =>

@@ -17,6 +17,7 @@ import { PowerOrderReconciler } from './power-order.reconciler.js';
 import { PowerOrders } from './power-orders.service.js';
 import { PowerController } from './power.controller.js';
 import { RecheckService } from './recheck.service.js';
+import { StormReconciler } from './storm.reconciler.js';
 import { VerdictNow } from './verdict-now.js';
 
 @Module({
@@ -40,6 +41,7 @@ import { VerdictNow } from './verdict-now.js';
     PowerOrderReconciler,
     PowerOrders,
     RecheckService,
+    StormReconciler,
     VerdictNow,
   ],
   exports: [GateFactsService, IncidentService, OperatorOrders, VerdictNow],

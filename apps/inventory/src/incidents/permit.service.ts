@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { PERMITS_KEY, isOpenIncident, type IncidentRecord, type NodeRecord } from '#contracts';
+import { PERMITS_KEY, isOpenIncident, type IncidentRecord, type NodeRecord, type StormTrip } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
-import { decidePermit, type PermitDecision } from './permits.js';
+import { decidePermit, keepPermits, type PermitDecision, type PermitsLook } from './permits.js';
 
-/** Takes permits: the storm gates are asked again inside the compare-and-set, over the permits as they are then. */
+/** Writes permits and storms: both are decided inside one compare-and-set, over the record as it is then. */
 @Injectable()
 export class PermitService {
   constructor(
@@ -17,34 +17,62 @@ export class PermitService {
     let decision: PermitDecision | undefined;
     await this.store.permits.bucket.mutate(PERMITS_KEY, (current) => {
       check();
-      const storm = this.facts.storm();
-      if (storm === undefined) {
+      const look = this.look();
+      if (look === undefined) {
         const detail = 'A view of the records has a gap: it is not known how many others are in trouble.';
         const gate = { gate: 'BRAKE', pass: false, detail } as const;
-        decision = { granted: false, gate, results: [gate] };
+        decision = { granted: false, permits: undefined, gate, results: [gate] };
         return undefined;
       }
-      const open = this.store.incidents.view
-        .entries()
-        .map((e) => e.value)
-        .filter(isOpenIncident);
-      decision = decidePermit(current?.value, {
-        incident: i.id,
-        node,
-        storm,
-        released: i.released?.gates ?? [],
-        open: new Set(open.map((x) => x.id)),
-        ageMs: (incident) => this.facts.permitAgeMs(incident),
-        at: this.store.clock.wallMs(),
-      });
-      return decision.granted ? decision.permits : undefined;
+      decision = decidePermit(current?.value, { ...look, incident: i.id, node, released: i.released?.gates ?? [] });
+      return decision.permits;
     });
     // mutate has called the function at least once.
     return decision as PermitDecision;
   }
 
+  /**
+   * Storms tripped and ended, old permits dropped; with `checkpoint` the ages are written, too. Nothing is read where there
+   * is nothing to write.
+   */
+  async keep(check: () => void, checkpoint: boolean): Promise<void> {
+    const due = (current: Parameters<typeof keepPermits>[0]): ReturnType<typeof keepPermits> => {
+      const look = this.look();
+      if (look === undefined) return undefined;
+      return keepPermits(current, checkpoint ? { ...look, checkpoint: this.facts.checkpoint() } : look);
+    };
+    if (due(this.store.permits.view.get(PERMITS_KEY)?.value) === undefined) return;
+    await this.store.permits.bucket.mutate(PERMITS_KEY, (current) => {
+      check();
+      return due(current?.value);
+    });
+  }
+
+  /** Changes storms by an operator's word. */
+  async changeTrips(fn: (trips: readonly StormTrip[]) => StormTrip[]): Promise<void> {
+    await this.store.permits.bucket.mutate(PERMITS_KEY, (current) =>
+      current === undefined ? undefined : { ...current.value, trips: fn(current.value.trips ?? []) },
+    );
+  }
+
   /** The incident has one, as last seen. */
   has(incident: string): boolean {
     return this.store.grantedPermits.some((g) => g.incident === incident);
+  }
+
+  private look(): PermitsLook | undefined {
+    const storm = this.facts.storm();
+    if (storm === undefined) return undefined;
+    const open = this.store.incidents.view
+      .entries()
+      .map((e) => e.value)
+      .filter(isOpenIncident);
+    return {
+      storm,
+      open: new Set(open.map((x) => x.id)),
+      ageMs: (key) => this.facts.ageMs(key),
+      newId: () => `s-${this.store.random.uuid().slice(0, 8)}`,
+      at: this.store.clock.wallMs(),
+    };
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultStorm, type Permits } from '#contracts';
 import { aNode } from '../testing/records.js';
-import { decidePermit, type PermitRequest } from './permits.js';
+import { decidePermit, permitKey, type PermitRequest } from './permits.js';
 import { brakeLimit, capLimit } from './storm.js';
 
 const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({
@@ -12,6 +12,7 @@ const request = (n: number, members: number, o: Partial<PermitRequest> = {}): Pe
   released: [],
   open: new Set(),
   ageMs: () => 0,
+  newId: () => 's-1',
   at: 1,
   ...o,
 });
@@ -57,7 +58,7 @@ describe('permits', () => {
         continue;
       }
       permits = d.permits;
-      born.set(`i${n}`, now);
+      born.set(permitKey(`i${n}`), now);
       given.push(n);
     }
     expect(given.slice(0, 4)).toEqual([0, 1, 2, 9]);

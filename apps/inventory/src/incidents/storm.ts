@@ -1,4 +1,4 @@
-import type { NodeRecord, StormLimits } from '#contracts';
+import type { NodeRecord, StormLimits, StormTrip } from '#contracts';
 
 /** Windows of the storm gates, ms. */
 export const StormNumbers = {
@@ -8,6 +8,12 @@ export const StormNumbers = {
   domainWindow: 60_000,
   /** CAP and FLAPPING look back this far. */
   capWindow: 600_000,
+  /** Who has been in trouble for longer trips no new storm: two machines that wait for spare parts must not end all fencing. */
+  candidateWindow: 600_000,
+  /** A storm that stands ends so long after the last member's first return. */
+  opensAfter: 120_000,
+  /** The alarm of one that does not end by itself is repeated. */
+  repeatEvery: 900_000,
 } as const;
 
 /** At most so many nodes in trouble at once: beyond that the cause is rather ours, a switch or a room than the nodes. */
@@ -24,6 +30,28 @@ export interface Grant {
   ageMs: number;
 }
 
+/** What of a member of a storm is known: heard as UP; of no more interest (cordoned, confirmed, deleted, fenced); else the rest. */
+export type MemberState = 'up' | 'out' | 'rest';
+
+/** What decides over storms that stand, beside the counts. */
+export interface Latch {
+  /** As they stand. */
+  trips: readonly StormTrip[];
+  state(node: string): MemberState;
+  /** The detector sees the fleet, and has for long enough that it has judged everyone. */
+  sees: boolean;
+  /** It has just begun to: who else is silent is not yet known. */
+  settling: boolean;
+  /** ms since the last first return of a member, or since it was tripped where none has returned. Never more than it is. */
+  calmMs(trip: StormTrip): number;
+  /** Nodes whose power-off was ordered already. */
+  commanded: ReadonlySet<string>;
+  /** The blindness by missing reports that has just ended, and who was silent at its end. */
+  blindness?: { epoch: number; seq: number; silent: readonly string[] } | undefined;
+  /** Wall clock, ms: to show when it ends. */
+  wallNow: number;
+}
+
 export interface StormFacts {
   /** As the cluster's settings have them. */
   limits: StormLimits;
@@ -38,17 +66,36 @@ export interface StormFacts {
   domains: Record<string, { members: number }>;
   /** Domain of a node that was granted a permit and may no longer be a member. */
   domainOf(node: string): string | undefined;
+  /** Absent: nothing is known to stand. */
+  latch?: Latch;
 }
 
 type Answer = { pass: boolean; detail: string };
 
-/** Nodes in trouble: silent now, an incident in the last 60 s, or one that is not yet recovered; and the one that asks. */
+/**
+ * Nodes in trouble: silent for less than ten minutes, a permit in the last 60 s, or an incident that is not yet recovered;
+ * and the one that asks.
+ */
 export function candidates(s: StormFacts, asking?: string): Set<string> {
   const recent = s.grants.filter((g) => g.ageMs < StormNumbers.brakeWindow).map((g) => g.node);
-  const all = new Set([...s.silent.map((x) => x.node), ...s.unrecovered, ...recent]);
+  const silent = s.silent.filter((x) => x.forMs < StormNumbers.candidateWindow).map((x) => x.node);
+  const all = new Set([...silent, ...s.unrecovered, ...recent]);
   if (asking !== undefined) all.add(asking);
   return all;
 }
+
+/** Who of a domain fell silent, or was granted a permit, within 60 s of one that fell `ms` ago. */
+export function fellTogether(s: StormFacts, domain: string, ms: number): Set<string> {
+  const together = (of: number): boolean => Math.abs(of - ms) < StormNumbers.domainWindow;
+  return new Set([
+    ...s.silent.filter((x) => x.domain === domain && together(x.forMs)).map((x) => x.node),
+    ...s.grants.filter((g) => s.domainOf(g.node) === domain && together(g.ageMs)).map((g) => g.node),
+  ]);
+}
+
+/** So many of one failure domain are more than may fall together. */
+export const isMostOfDomain = (s: Pick<StormFacts, 'domains'>, domain: string, count: number): boolean =>
+  count >= 3 && count > (s.domains[domain]?.members ?? 0) / 2;
 
 export const storm = {
   BRAKE(s: StormFacts, node: NodeRecord): Answer {
@@ -56,7 +103,7 @@ export const storm = {
     const limit = brakeLimit(s.members, s.limits);
     return {
       pass: n <= limit,
-      detail: `${n} node(s) in trouble, at most ${limit} of ${s.members} members may be at once.`,
+      detail: `${n} node(s) in trouble (silent, not yet recovered, or fenced within 60 s), at most ${limit} of ${s.members} members may be at once.`,
     };
   },
 
@@ -64,15 +111,10 @@ export const storm = {
     const domain = node.failureDomain;
     // Together means within 60 s of this node, however long ago that was: a dead switch does not heal by waiting.
     const mine = s.silent.find((x) => x.node === node.name)?.forMs ?? 0;
-    const together = (ms: number): boolean => Math.abs(ms - mine) < StormNumbers.domainWindow;
-    const fell = new Set([
-      node.name,
-      ...s.silent.filter((x) => x.domain === domain && together(x.forMs)).map((x) => x.node),
-      ...s.grants.filter((g) => s.domainOf(g.node) === domain && together(g.ageMs)).map((g) => g.node),
-    ]);
+    const fell = fellTogether(s, domain, mine).add(node.name);
     const members = s.domains[domain]?.members ?? 0;
     return {
-      pass: !(fell.size >= 3 && fell.size > members / 2),
+      pass: !isMostOfDomain(s, domain, fell.size),
       detail: `${fell.size} of ${members} nodes of failure domain ${domain} fell silent within 60 s.`,
     };
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { VerdictKinds, type IncidentPhase, type IncidentRecord } from '#contracts';
-import { anIncident } from '../testing/records.js';
-import { isHeldAlive } from './trouble.js';
+import { aNode, anIncident } from '../testing/records.js';
+import { countsForNewStorm, isHeldAlive, memberState } from './trouble.js';
 
 const life = (pass: boolean): IncidentRecord['gates'] => [{ gate: 'LIFE_SIGN', pass, detail: '' }];
 const held = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
@@ -31,5 +31,30 @@ describe('an incident of a node that stays DEGRADED', () => {
   it('counts as ever where the policy has not opened it', () => {
     const { degraded: _no, ...plain } = held();
     expect(isHeldAlive(plain, 'DEGRADED', false)).toBe(false);
+  });
+});
+
+describe('an incident that is not recovered', () => {
+  const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 };
+
+  it('counts for a new storm for ten minutes, and for as long as its node may be losing its power', () => {
+    const failed = anIncident('n-1', { phase: 'failed', commands: [{ ...off, endedAt: 2 }] });
+    expect([countsForNewStorm(failed, 599_999), countsForNewStorm(failed, 600_000)]).toEqual([true, false]);
+    expect(countsForNewStorm({ ...failed, commands: [off] }, 600_000)).toBe(true);
+    expect(countsForNewStorm({ ...failed, phase: 'fencing' }, 600_000)).toBe(true);
+  });
+});
+
+describe('a member of a storm', () => {
+  it('is of the rest unless it is heard on all networks, or of no more interest', () => {
+    const node = aNode('n-1');
+    expect(memberState(node, undefined, 'UP')).toBe('up');
+    for (const v of [...VerdictKinds.filter((x) => x !== 'UP'), undefined])
+      expect([v, memberState(node, anIncident('n-1', { phase: 'failed' }), v)]).toEqual([v, 'rest']);
+    for (const phase of ['fenced', 'recovering', 'recovered'] as const)
+      expect(memberState(node, anIncident('n-1', { phase }), 'DOWN')).toBe('out');
+    expect(memberState(undefined, undefined, undefined)).toBe('out');
+    expect(memberState({ ...node, cordon: { reason: 'disk', by: 'eve', at: 1 } }, undefined, 'DOWN')).toBe('out');
+    expect(memberState({ ...node, confirmedOff: { at: 1, incident: 'i' } }, undefined, 'DOWN')).toBe('out');
   });
 });

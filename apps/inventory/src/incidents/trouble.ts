@@ -1,5 +1,6 @@
 import { isOpenIncident, type Beacon, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
 import { wasCommanded } from './incident-machine.js';
+import { StormNumbers, type MemberState } from './storm.js';
 
 /** A member: counted in M, the denominator of brake and cap. Never a function of who is reachable. */
 export const isMember = (n: NodeRecord): boolean =>
@@ -27,6 +28,30 @@ export const isSilent = (v: VerdictKind | undefined): boolean => v === 'SUSPECT'
 
 /** Its dead node is not yet dealt with: counts against the brake. */
 export const isUnrecovered = (i: IncidentRecord): boolean => isOpenIncident(i) && i.phase !== 'recovered';
+
+/**
+ * Whether a new storm counts it: one that began within ten minutes, or whose node may be losing its power right now. What
+ * failed long ago and waits for an operator or a spare part must not end all fencing.
+ * @param ageMs never more than it is; unknown: 0
+ */
+export const countsForNewStorm = (i: IncidentRecord, ageMs: number): boolean =>
+  ageMs < StormNumbers.candidateWindow ||
+  i.phase === 'fencing' ||
+  i.commands.some((c) => c.verb === 'off' && c.endedAt === undefined);
+
+/** What is known of a member of a storm; unknown is not up. */
+export function memberState(
+  node: NodeRecord | undefined,
+  incident: IncidentRecord | undefined,
+  now: VerdictKind | undefined,
+): MemberState {
+  if (node === undefined || !isMember(node)) return 'out';
+  if (incident !== undefined && offPhases.includes(incident.phase)) return 'out';
+  return now === 'UP' ? 'up' : 'rest';
+}
+
+/** Its power is proven off, and nothing more is asked of fencing. */
+const offPhases: readonly IncidentRecord['phase'][] = ['fenced', 'recovering', 'recovered'];
 
 /**
  * Opened by the policy for DEGRADED nodes, and stopped by the signs of life of a node that is DEGRADED as of now: it can

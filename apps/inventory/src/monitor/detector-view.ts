@@ -3,6 +3,7 @@ import { BEACON_FRESH_MS, Subjects, type Beacon } from '#contracts';
 import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { SightedTime } from './sighted-time.js';
+import { SightWatch } from './sight-watch.js';
 
 /**
  * What the active detector last said of itself. Without a beacon for 3 s, measured on this process's own monotonic
@@ -12,6 +13,7 @@ import { SightedTime } from './sighted-time.js';
 export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   private last: { beacon: Beacon; heardAt: number } | undefined;
   private readonly sightedTime = new SightedTime();
+  private readonly sight = new SightWatch();
   private subscription: Closable | undefined;
 
   constructor(private readonly context: ServiceContext) {}
@@ -44,6 +46,16 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     return this.fresh && this.beacon?.sighted === true;
   }
 
+  /** Sighted, and for long enough that it has judged everyone. */
+  get settled(): boolean {
+    return this.sighted && this.sight.hasSettled(this.context.clock.monotonicMs());
+  }
+
+  /** The last end of a blindness that missing reports made, where it was a moment ago. */
+  get blindnessEnded(): { epoch: number; seq: number } | undefined {
+    return this.sight.ended(this.context.clock.monotonicMs());
+  }
+
   /** ms that pass only while a detector is heard that sees the fleet: to measure how long a verdict has stood. */
   get sightedMs(): number {
     return this.sightedTime.ms;
@@ -62,5 +74,6 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     const heardAt = this.context.clock.monotonicMs();
     this.last = { beacon, heardAt };
     this.sightedTime.hear(beacon.sighted === true, heardAt);
+    this.sight.hear(beacon, heardAt);
   }
 }

@@ -204,6 +204,7 @@ class World {
       released: [],
       open: new Set(),
       ageMs: () => 0,
+      newId: () => 's-1',
       at: 0,
     });
     if (!permit.granted) return;

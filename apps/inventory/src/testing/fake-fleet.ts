@@ -40,6 +40,8 @@ export class FakeFleet {
   private seq = 0;
   epoch = 1;
   sighted = true;
+  /** While it is not sighted: why. */
+  blindBy: 'reports' | 'own' = 'own';
   /** What the detector sees beside its verdicts. */
   conditions: DetectorCondition[] = [];
   /** The detector is gone: no beacon. */
@@ -109,6 +111,13 @@ export class FakeFleet {
     for (const node of nodes) await this.say(node, { verdict: 'DOWN' });
   }
 
+  /** All fall silent at one moment: each is suspect before the first of them is called dead. */
+  async dieTogether(...nodes: string[]): Promise<void> {
+    await this.fallSilent(nodes);
+    for (const node of nodes) await this.say(node, { verdict: 'SUSPECT' });
+    for (const node of nodes) await this.say(node, { verdict: 'DOWN' });
+  }
+
   /** Its agent stops without a word; the host lives on, and its ssh answers. */
   async loseAgent(node: string): Promise<void> {
     await this.fallSilent([node]);
@@ -163,6 +172,7 @@ export class FakeFleet {
       seq: this.seq,
       instance: 'detector-1',
       sighted: this.sighted,
+      ...(!this.sighted && { blindBy: this.blindBy }),
       members: this.names.length,
       sightedReporters: this.names.length - this.silent.size,
       notUp,

@@ -1,3 +1,4 @@
+import type { StormTrip } from '../incident/storm.js';
 import type { JobKind, JobRecord } from './job.js';
 
 /** What holds a node, and what it will do to it: rules over several nodes see it before the node's record follows. */
@@ -48,5 +49,16 @@ export const RESERVATIONS_KEY = 'reservations';
 /** Bucket `admission`, key `permits`: fencing permits, so that two deciders cannot both pass brake and cap. */
 export interface Permits {
   granted: { incident: string; node: string; at: number }[];
+  /** Storms that stand. */
+  trips?: StormTrip[];
+  /**
+   * Checkpoint: what is how old, ms, on the writer's monotonic clock, at most {@link AGES_EVERY_MS} ago. With a reader's own
+   * time since it saw this an age is never more than it is, whoever restarts.
+   */
+  ages?: Record<string, number>;
+  /** The last end of a blindness that was looked at: the detector's epoch and sequence then. */
+  blindness?: { epoch: number; seq: number };
 }
+/** Between two checkpoints of ages, ms. */
+export const AGES_EVERY_MS = 10_000;
 export const PERMITS_KEY = 'permits';

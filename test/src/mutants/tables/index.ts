@@ -11,6 +11,7 @@ import { keys } from './keys.js';
 import { lease } from './lease.js';
 import { recover } from './recover.js';
 import { returns } from './return.js';
+import { storm } from './storm.js';
 
 /** Area → its safety lines. A line that guards one of the "never"s has its mutant: a test that cannot fail is a defect. */
 const tables: Record<string, readonly Mutant[]> = {
@@ -21,6 +22,7 @@ const tables: Record<string, readonly Mutant[]> = {
   lease,
   recover,
   return: returns,
+  storm,
 };
 
 /** How many an area has at least. It is raised with each mutant that comes, and never lowered. */
@@ -32,6 +34,7 @@ export const FLOORS: Record<string, number> = {
   lease: 19,
   recover: 18,
   return: 33,
+  storm: 15,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PERMITS_KEY, type IncidentPhase, type IncidentRecord, type Permits } from '#contracts';
+import type { FakeFleet } from '../testing/fake-fleet.js';
+import { ServedFleet } from '../testing/served-fleet.js';
+import { until } from '../testing/until.js';
+
+/** A running inventory on a real server; the spec plays agents, detector and workers. Of five nodes two may be in trouble. */
+describe('what counts as a storm', () => {
+  let served: ServedFleet;
+  let fleet: FakeFleet;
+
+  beforeEach(async () => {
+    served = await ServedFleet.start(['n-1', 'n-2', 'n-3', 'n-4', 'n-5']);
+    fleet = served.fleet;
+  });
+  afterEach(() => served.stop());
+
+  const incident = async (node: string): Promise<IncidentRecord | undefined> =>
+    (await fleet.bus.bucket<IncidentRecord>('incidents').get(node))?.value;
+  const phase = (node: string, ...phases: IncidentPhase[]): Promise<IncidentRecord> =>
+    until(
+      async () => {
+        const i = await incident(node);
+        return i !== undefined && phases.includes(i.phase) && i;
+      },
+      `incident of ${node} ${phases.join(' or ')}`,
+    );
+  const permits = async (): Promise<Permits | undefined> =>
+    (await fleet.bus.bucket<Permits>('admission').get(PERMITS_KEY))?.value;
+  const remembered = (o: Permits): Promise<unknown> =>
+    fleet.bus.bucket<Permits>('admission').mutate(PERMITS_KEY, () => o);
+
+  it('is over for nobody when the others come back: who is still silent is not powered off', async () => {
+    await fleet.dieTogether('n-1', 'n-2', 'n-3');
+    for (const n of ['n-1', 'n-2', 'n-3']) expect((await phase(n, 'suppressed', 'fencing')).gate).toBe('BRAKE');
+    await fleet.revive('n-3');
+    await phase('n-3', 'cancelled');
+    await until(async () => (await permits())?.trips?.[0]?.members['n-3']?.returned, 'the return is noted');
+    // Only whom an operator lets go is powered off; then the others have been looked at as well.
+    await fleet.bus.call('inventory.incidents.release', { by: 'eve', node: 'n-1', reason: 'it is dead' });
+    await phase('n-1', 'fencing');
+    expect((await incident('n-2'))?.steps.map((s) => s.phase)).not.toContain('fencing');
+  });
+
+  it('holds who has its permit already, and no command yet', async () => {
+    await fleet.dieTogether('n-1', 'n-2');
+    for (const n of ['n-1', 'n-2']) await phase(n, 'fencing');
+    await fleet.die('n-3');
+    for (const n of ['n-1', 'n-2', 'n-3']) expect((await phase(n, 'suppressed')).gate).toBe('BRAKE');
+  });
+
+  it('holds who is silent when a blindness by missing reports ends', async () => {
+    fleet.blindBy = 'reports';
+    fleet.sighted = false;
+    await fleet.say('n-1', { verdict: 'UNKNOWN' });
+    await until(async () => !(await fleet.bus.call('inventory.status', {})).detector.sighted, 'it is blind');
+    fleet.sighted = true;
+    await fleet.die('n-1');
+    expect((await phase('n-1', 'suppressed', 'fencing')).gate).toBe('BRAKE');
+    expect((await permits())?.trips).toMatchObject([{ cause: 'blindness', members: { 'n-1': {} } }]);
+  });
+
+  it('holds nobody because the detector itself was away', async () => {
+    fleet.blindBy = 'own';
+    fleet.sighted = false;
+    await until(async () => !(await fleet.bus.call('inventory.status', {})).detector.sighted, 'it is blind');
+    fleet.sighted = true;
+    await fleet.die('n-1');
+    await phase('n-1', 'fencing');
+  });
+
+  it('counts a permit by its true age, whoever has restarted', async () => {
+    const granted = ['n-4', 'n-5'].map((node) => ({ incident: `x-${node}`, node, at: 1 }));
+    await remembered({ granted, ages: { 'permit/x-n-4': 120_000, 'permit/x-n-5': 120_000 } });
+    const leave = await served.join();
+    await leave();
+    await fleet.die('n-1');
+    const { gates } = await phase('n-1', 'fencing', 'suppressed');
+    expect(gates.find((g) => g.gate === 'BRAKE')).toMatchObject({ pass: true });
+    expect(gates.find((g) => g.gate === 'CAP')?.detail).toContain('2 permit(s)');
+  });
+
+  it('does not count two machines that have waited for spare parts for long', async () => {
+    await fleet.dieTogether('n-4', 'n-5');
+    const ages: Record<string, number> = {};
+    for (const n of ['n-4', 'n-5']) {
+      const { id } = await phase(n, 'fencing');
+      ages[`incident/${id}`] = 700_000;
+      const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1, endedAt: 2 };
+      await fleet.bus
+        .bucket<IncidentRecord>('incidents')
+        .mutate(n, (i) => i && { ...i.value, phase: 'failed', commands: [off], retryAt: 9e15 });
+    }
+    await remembered({ granted: [], ages });
+    await fleet.die('n-1');
+    await phase('n-1', 'fencing');
+  });
+});

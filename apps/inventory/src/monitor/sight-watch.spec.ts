@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SETTLES_MS, SightWatch } from './sight-watch.js';
+
+describe('the sight of the detector, as it is heard', () => {
+  let sut: SightWatch;
+  let now: number;
+  const hear = (said: 'sighted' | 'reports' | 'own' | 'blind', o: { after?: number; epoch?: number } = {}): void => {
+    now += o.after ?? 1_000;
+    const blindBy = said === 'reports' || said === 'own' ? { blindBy: said } : {};
+    sut.hear({ epoch: o.epoch ?? 1, seq: now, sighted: said === 'sighted', ...blindBy }, now);
+  };
+
+  beforeEach(() => {
+    sut = new SightWatch();
+    now = 0;
+  });
+
+  it('has settled once it lasts, and begins anew after each blindness, each silence and each change of detector', () => {
+    hear('sighted');
+    expect([sut.hasSettled(now), sut.hasSettled(now + SETTLES_MS)]).toEqual([false, true]);
+    hear('sighted');
+    expect(sut.hasSettled(now)).toBe(true);
+    for (const end of [
+      () => hear('own'),
+      () => hear('sighted', { after: 3_000 }),
+      () => hear('sighted', { epoch: now }),
+    ]) {
+      end();
+      expect(sut.hasSettled(now + SETTLES_MS - 1)).toBe(false);
+      hear('sighted');
+      hear('sighted');
+    }
+  });
+
+  it('tells of the end of a blindness that missing reports made, while that is news', () => {
+    hear('sighted');
+    hear('reports');
+    expect(sut.ended(now)).toBeUndefined();
+    hear('sighted');
+    expect(sut.ended(now)).toEqual({ epoch: 1, seq: now });
+    expect(sut.ended(now + 15_000)).toBeUndefined();
+  });
+
+  it('tells of none that the detector brought about itself: by its start, a takeover, or a lost bus', () => {
+    hear('own');
+    hear('sighted');
+    hear('reports');
+    hear('sighted', { epoch: 2 });
+    hear('reports', { epoch: 2 });
+    hear('sighted', { epoch: 2, after: 4_000 });
+    expect(sut.ended(now)).toBeUndefined();
+  });
+
+  it('takes the blindness of a detector that does not say why for missing reports where it saw before', () => {
+    hear('blind');
+    hear('sighted');
+    expect(sut.ended(now)).toBeUndefined();
+    hear('blind');
+    hear('blind');
+    hear('sighted');
+    expect(sut.ended(now)).toBeDefined();
+  });
+});

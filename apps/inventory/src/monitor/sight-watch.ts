@@ -1,0 +1,47 @@
+import { BEACON_FRESH_MS, type Beacon } from '#contracts';
+
+/** ms from a detector's first word that it sees the fleet until it has judged everyone, and all of that has come. */
+export const SETTLES_MS = 500;
+/** An end of blindness is news for this long, ms: a new conductor needs as long to take over. */
+const NEWS_MS = 15_000;
+
+/**
+ * Whether the detector sees the fleet, and has for long enough; and what made it blind before. Where reports were missing
+ * those that are silent at its end may be so for the same cause; where it was away itself (a start, a takeover, a lost
+ * bus) that says nothing of them.
+ */
+export class SightWatch {
+  private last: { beacon: Pick<Beacon, 'epoch' | 'sighted'>; at: number } | undefined;
+  private since: number | undefined;
+  private missing = false;
+  private end: { epoch: number; seq: number; at: number } | undefined;
+
+  /** @param now monotonic ms */
+  hear(beacon: Pick<Beacon, 'epoch' | 'seq' | 'sighted' | 'blindBy'>, now: number): void {
+    const was = this.last;
+    this.last = { beacon, at: now };
+    const goesOn = was !== undefined && was.beacon.epoch === beacon.epoch && now - was.at < BEACON_FRESH_MS;
+    if (!beacon.sighted) {
+      // An older detector does not say why.
+      this.missing =
+        beacon.blindBy === undefined ? goesOn && (was.beacon.sighted || this.missing) : beacon.blindBy === 'reports';
+      this.since = undefined;
+      return;
+    }
+    if (goesOn && was.beacon.sighted) return;
+    if (this.missing && goesOn) this.end = { epoch: beacon.epoch, seq: beacon.seq, at: now };
+    this.missing = false;
+    this.since = now;
+  }
+
+  /** It has seen the fleet for long enough that everyone is judged. */
+  hasSettled(now: number): boolean {
+    return this.since !== undefined && now - this.since >= SETTLES_MS;
+  }
+
+  /** The last end of a blindness that missing reports made, while it is news. */
+  ended(now: number): { epoch: number; seq: number } | undefined {
+    const { end } = this;
+    return end !== undefined && now - end.at < NEWS_MS ? { epoch: end.epoch, seq: end.seq } : undefined;
+  }
+}
