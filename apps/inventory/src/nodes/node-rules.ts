@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import {
-  checkVariableNames,
+  checkVariables,
   MANAGEMENT,
   MusterError,
   NAME_PATTERN,
@@ -84,7 +84,7 @@ export function checkAddresses(name: string, networks: Networks, fleet: Fleet): 
 const DEEPEST = 32;
 
 export function checkVars(vars: Record<string, unknown>, node: string): void {
-  checkVariableNames(vars, `node ${node}`);
+  checkVariables(vars, `node ${node}`);
   checkValue(vars, 0);
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
-  checkVariableNames,
+  checkVariables,
   MusterError,
   RESERVATIONS_KEY,
   type By,
@@ -88,7 +88,7 @@ export class OperationsService {
    * @throws MusterError with the first rule that stands against it; then nothing has changed
    */
   async submit(r: Submission, system?: SystemCause): Promise<JobRecord> {
-    checkVariableNames(r.extraVars ?? {}, 'extra-vars');
+    checkVariables(r.extraVars ?? {}, 'extra-vars');
     checkSize(r.extraVars ?? {});
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;

@@ -56,6 +56,11 @@ describe('a workload that shall not run any more', () => {
     await end(j, { started: false, stopped: true, reason: '' });
   };
 
+  it('is refused with a template in the name of a member, which Ansible would carry out', async () => {
+    const recovery = { driver: 'ansible' as const, spec: { environment: { "{{ lookup('pipe', 'id') }}": 'x' } } };
+    await expect(put({ recovery })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
   it('is stopped on its node under a generation of its own, and then reads back as stopped', async () => {
     const owed = await put({ desired: 'stopped' });
     expect(owed).toMatchObject({

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   MusterError,
   RESERVATIONS_KEY,
+  checkMemberNames,
   isOpenIncident,
   type EventMap,
   type NodeRecord,
@@ -60,7 +61,10 @@ export class WorkloadService {
 
   async put(q: RpcRequest<'inventory.workloads.put'>): Promise<WithRevision<WorkloadRecord>> {
     const r = q.workload;
-    if (r.recovery !== undefined) refuseDriver(r.recovery.driver);
+    if (r.recovery !== undefined) {
+      refuseDriver(r.recovery.driver);
+      checkMemberNames(r.recovery.spec, `workload ${q.name}: spec`);
+    }
     if (r.node !== undefined) await this.refuseNode(r.node);
     let was: WorkloadRecord | undefined;
     const done = await this.store.workloads.bucket.mutate(q.name, async (current) => {

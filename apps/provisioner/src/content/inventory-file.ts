@@ -1,5 +1,5 @@
 import {
-  checkVariableNames,
+  checkVariables,
   MANAGEMENT,
   MusterError,
   NAME_PATTERN,
@@ -17,6 +17,8 @@ export interface InventoryInput {
   targets: string[];
   /** Default ssh user; a node's `ansible_user` goes first. */
   user: string;
+  /** How every host is reached in this run, on top of what it says itself. @default nothing */
+  connection?: Record<string, unknown>;
   /** Names under which ssh knows the keys of hosts that have no name of their own yet. @default the node's name */
   aliases?: ReadonlyMap<string, string>;
   /** Hosts, by their names here, that must show a key that is known; the first key of any other is taken. */
@@ -92,8 +94,9 @@ function hostVars(node: NodeRecord, group: string | undefined, role: string, o: 
   const address = managementAddress(node);
   if (address === undefined) throw refused(node, 'it has no address');
   if (!ADDRESS.test(address)) throw refused(node, `its address ${JSON.stringify(address)} is none`);
-  checkVariableNames(node.vars, `node ${node.name}`);
-  const { ansible_user: user = o.user, ansible_port: port, muster_root: root = '', ...rest } = node.vars;
+  checkVariables(node.vars, `node ${node.name}`);
+  const vars = { ...node.vars, ...o.connection };
+  const { ansible_user: user = o.user, ansible_port: port, muster_root: root = '', ...rest } = vars;
   if (typeof user !== 'string' || !USER.test(user)) throw refused(node, 'ansible_user is not a user name');
   if (port !== undefined && !isPort(port)) throw refused(node, 'ansible_port is not a port');
   if (typeof root !== 'string' || !/^(\/[A-Za-z0-9._/-]+)?$/.test(root) || root.split('/').includes('..'))

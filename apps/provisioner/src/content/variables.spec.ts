@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { masker, secretsOf } from './masking.js';
-import { extraVarsFile } from './variables.js';
+import { variablesOfRun, type ExtraVars } from './variables.js';
 
+const extraVarsFile = (vars: ExtraVars): string => variablesOfRun(vars).file;
 const none = { configuration: {}, settings: {}, globals: {}, request: {}, run: {} };
 
 describe('extra vars', () => {
@@ -22,6 +23,19 @@ describe('extra vars', () => {
     expect(extraVarsFile({ ...none, settings: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
     expect(extraVarsFile({ ...none, globals: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
     expect(extraVarsFile({ ...none, request: { a: '{{ b }}' } })).toContain('"a": !unsafe "{{ b }}"');
+  });
+
+  it('that say how a host is reached go to the hosts, and to nobody else whom the content may ask', () => {
+    const configuration = { ansible_become: true, ansible_connection: 'local' };
+    const sut = variablesOfRun({
+      ...none,
+      configuration,
+      settings: { ansible_port: 22, ansible_user: 'a' },
+      globals: { ansible_become: false, ansible_user: 'b' },
+      request: { ansible_user: 'c', x: 1 },
+    });
+    expect(parse(sut.file)).toEqual({ ansible_connection: 'local', x: 1 });
+    expect(sut.connection).toEqual({ ansible_port: 22, ansible_become: false, ansible_user: 'c' });
   });
 
   it('of a request cannot change what Muster says of the run, nor the machine it is for', () => {

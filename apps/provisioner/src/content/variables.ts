@@ -1,4 +1,4 @@
-import { checkRunVariables, checkVariableNames } from '#contracts';
+import { checkRunVariables, checkVariables, splitConnection } from '#contracts';
 import { ansibleYaml } from './ansible-yaml.js';
 
 export interface ExtraVars {
@@ -13,18 +13,25 @@ export interface ExtraVars {
   run: Record<string, unknown>;
 }
 
+export interface RunVariables {
+  /** The file for `-e @file`. */
+  file: string;
+  /** How hosts are reached, on top of what each says of itself. */
+  connection: Record<string, unknown>;
+}
+
 /**
- * The file for `-e @file`. Top-level keys replace, nested maps are not merged: configuration < settings < globals <
+ * The variables of a run. Top-level keys replace, nested maps are not merged: configuration < settings < globals <
  * request.
  * @throws BAD_REQUEST
  */
-export function extraVarsFile(vars: ExtraVars): string {
+export function variablesOfRun(vars: ExtraVars): RunVariables {
   // What the file of the configuration says may be said again.
   const own = vars.configuration;
   const changed = Object.entries(vars.settings).filter(([name, v]) => JSON.stringify(own[name]) !== JSON.stringify(v));
   checkRunVariables(Object.fromEntries(changed), 'ansible.extraVars');
-  checkVariableNames(vars.globals, 'globals');
-  checkVariableNames(vars.request, 'extra-vars');
+  checkVariables(vars.globals, 'globals');
+  checkVariables(vars.request, 'extra-vars');
   const lines = new Map<string, string>();
   const put = (from: Record<string, unknown>, whose: string, trusted: boolean): void => {
     for (const [name, value] of Object.entries(from)) {
@@ -33,11 +40,20 @@ export function extraVarsFile(vars: ExtraVars): string {
       lines.set(name, `${key}: ${ansibleYaml(value, { trusted }, `${whose}.${name}`)}`);
     }
   };
+  const connection: Record<string, unknown> = {};
+  const putForeign = (from: Record<string, unknown>, whose: string): void => {
+    const parts = splitConnection(from);
+    Object.assign(connection, parts.connection);
+    put(parts.others, whose, false);
+    // What the configuration says of it holds for the whole run, and would go first.
+    for (const name of Object.keys(parts.connection)) lines.delete(name);
+  };
   put(own, 'ansible.extraVars', true);
-  put(Object.fromEntries(changed), 'ansible.extraVars', false);
+  const given = changed.filter(([, value]) => value !== null);
   for (const [name, value] of changed) if (value === null) lines.delete(name);
-  put(vars.globals, 'globals', false);
-  put(vars.request, 'extra-vars', false);
+  putForeign(Object.fromEntries(given), 'ansible.extraVars');
+  putForeign(vars.globals, 'globals');
+  putForeign(vars.request, 'extra-vars');
   put(vars.run, 'run', false);
-  return `---\n{${[...lines.values()].join(',\n')}}\n`;
+  return { file: `---\n{${[...lines.values()].join(',\n')}}\n`, connection };
 }

@@ -3,7 +3,7 @@ import { effectiveAnsible, type AnsibleConfig } from '#service';
 import { isStrict, type HostKeys } from '../ansible/host-keys.js';
 import { inventoryFile } from '../content/inventory-file.js';
 import { masker, secretsOf } from '../content/masking.js';
-import { extraVarsFile } from '../content/variables.js';
+import { variablesOfRun } from '../content/variables.js';
 import type { Step } from '../ansible/ansible-events.js';
 import { nodeAt, type PreparedInstall } from '../discover/prepare-install.js';
 
@@ -54,15 +54,7 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     : withGroup(nodes, job).filter((n) => step.step !== 'recover' || step.nodes.includes(n.name));
   const aliases = discover ? keyAliases(plan, step.nodes) : undefined;
   const hostKeys = hostKeysOf(plan, inInventory, hosts, aliases);
-  const inventory = inventoryFile({
-    nodes: inInventory,
-    hostGroups: plan.settings.hostGroups,
-    targets: [...hosts.values()],
-    user: ansible.user,
-    ...(aliases && { aliases }),
-    strict: new Set([...hostKeys].filter(([, keys]) => isStrict(keys)).map(([name]) => name)),
-  });
-  const extraVars = extraVarsFile({
+  const variables = variablesOfRun({
     configuration: plan.ansible.extraVars,
     settings: plan.settings.ansible.extraVars ?? {},
     globals: plan.settings.globals,
@@ -74,13 +66,22 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
       ...(step.install === undefined ? {} : installVars(step.install, hosts)),
     },
   });
+  const inventory = inventoryFile({
+    nodes: inInventory,
+    hostGroups: plan.settings.hostGroups,
+    targets: [...hosts.values()],
+    user: ansible.user,
+    connection: variables.connection,
+    ...(aliases && { aliases }),
+    strict: new Set([...hostKeys].filter(([, keys]) => isStrict(keys)).map(([name]) => name)),
+  });
   const agents = [...(step.install?.tasks.values() ?? [])].map((t) => ({
     secret: [t.credentials?.seed, t.credentials?.jwt, t.datagramKeys],
   }));
   const secrets = [...agents, ansible.extraVars, plan.settings.globals, job.extraVars, ...nodes.map((n) => n.vars)];
   return {
     inventory: inventory.text,
-    extraVars,
+    extraVars: variables.file,
     hosts,
     hostKeys,
     left: inventory.left,

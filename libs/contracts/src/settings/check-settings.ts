@@ -14,7 +14,7 @@ import {
   type ClusterSettings,
   type DetectionSettings,
 } from './settings.js';
-import { checkVariableNames } from './variable-names.js';
+import { checkVariables } from './variable-names.js';
 
 /** What the settings must fit to. */
 export interface SettingsFacts {
@@ -79,7 +79,7 @@ export function checkRunVariables(variables: Record<string, unknown>, whose: str
   const given = Object.entries(variables).filter(
     ([name, value]) => value !== null && !(name === 'ansible_connection' && (value === 'ssh' || value === 'local')),
   );
-  checkVariableNames(Object.fromEntries(given), whose);
+  checkVariables(Object.fromEntries(given), whose);
 }
 
 /** Agents listen on the port of their own configuration: another one here, and each would find all others silent. */
@@ -170,7 +170,7 @@ const isGroupName = (name: HostGroup['name']): boolean =>
   name !== 'all' && name !== 'ungrouped' && !name.startsWith('muster_role_');
 
 function checkGlobals(globals: unknown, say: Say): void {
-  if (mapping(globals, 'globals', say)) attempt(() => checkVariableNames(globals, 'globals'), say);
+  if (mapping(globals, 'globals', say)) attempt(() => checkVariables(globals, 'globals'), say);
 }
 
 function checkWitness(witness: unknown, say: Say): void {

@@ -12,13 +12,14 @@ import { lease } from './lease.js';
 import { recover } from './recover.js';
 import { returns } from './return.js';
 import { storm } from './storm.js';
+import { strangers } from './strangers.js';
 
 /** Area → its safety lines. A line that guards one of the "never"s has its mutant: a test that cannot fail is a defect. */
 const tables: Record<string, readonly Mutant[]> = {
   admit,
   detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts],
   fence,
-  keys,
+  keys: [...keys, ...strangers],
   lease,
   recover,
   return: returns,
@@ -30,7 +31,7 @@ export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
   fence: 26,
-  keys: 11,
+  keys: 16,
   lease: 19,
   recover: 18,
   return: 33,
