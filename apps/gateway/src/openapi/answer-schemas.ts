@@ -683,6 +683,19 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['profile', 'interval', 'misses', 'suspectMisses', 'reportPeriod', 'freshness', 'loopGap'],
   },
+  DeviceFacts: {
+    description:
+      "What tells one machine's power device from another's. Of each kind at most one; fillers, zeros and FF are none.",
+    type: 'object',
+    properties: {
+      guid: {
+        type: 'string',
+        description: 'Of the BMC, 32 hexadecimal digits in the order in which the device sends the bytes.',
+      },
+      boardSerial: { type: 'string' },
+      chassisSerial: { type: 'string' },
+    },
+  },
   EvidenceCell: {
     description: 'What one observer says of a node on one network.',
     type: 'object',
@@ -781,6 +794,24 @@ export const namedSchemas: Record<string, Schema> = {
       detail: { type: 'string', description: 'One sentence with the figures that decided.' },
     },
     required: ['gate', 'pass', 'detail'],
+  },
+  HardwareFacts: {
+    description: 'What a machine says of itself from within, by discovery and by the check job.',
+    type: 'object',
+    properties: {
+      systemUuid: {
+        type: 'string',
+        description: 'UUID of the system by DMI, 32 hexadecimal digits in the order in which it is written.',
+      },
+      bmcGuid: {
+        type: 'string',
+        description: 'GUID of its BMC, read in band, as {@link DeviceFacts.guid}: by /dev/ipmi, where there is one.',
+      },
+      boardSerial: { type: 'string' },
+      chassisSerial: { type: 'string' },
+      at: { type: 'number', description: 'Wall clock, ms.' },
+    },
+    required: ['at'],
   },
   HostGroup: {
     type: 'object',
@@ -1302,6 +1333,16 @@ export const namedSchemas: Record<string, Schema> = {
         items: { type: 'array', items: { $ref: '#/components/schemas/PowerDevice' } },
         description: 'Fencing levels in order; every device of a level must be off.',
       },
+      powerIdentity: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/PowerIdentity' },
+        description:
+          'Whether its devices are its own, by their id; read by `knownIdentity` only. Absent: nothing is known.',
+      },
+      hardware: {
+        $ref: '#/components/schemas/HardwareFacts',
+        description: 'What the machine last said of itself from within.',
+      },
       provisionDriver: { type: 'string' },
       vars: { type: 'object', additionalProperties: {} },
       fencing: { type: 'string', enum: ['auto', 'manual'] },
@@ -1563,6 +1604,26 @@ export const namedSchemas: Record<string, Schema> = {
       options: { type: 'object', additionalProperties: { type: 'string' } },
     },
     required: ['id', 'driver', 'address'],
+  },
+  PowerIdentity: {
+    description:
+      "Whether a power device is its node's own, by the last comparison. It holds for one place and one set of credentials: see `identityBasis`.",
+    type: 'object',
+    properties: {
+      result: { type: 'string', enum: ['mismatch', 'proven', 'unproven'] },
+      by: { type: 'string', enum: ['drill', 'guid', 'serial'], description: 'With `proven`.' },
+      at: { type: 'number', description: 'Wall clock, ms: when it was compared or drilled.' },
+      why: { type: 'string', description: '`unproven`, `mismatch`: in one sentence.' },
+      seen: { $ref: '#/components/schemas/DeviceFacts', description: 'What the device said then.' },
+      acknowledged: {
+        type: 'object',
+        properties: { by: { type: 'string' }, why: { type: 'string' }, at: { type: 'number' } },
+        required: ['by', 'why', 'at'],
+        description: 'Of a mismatch: an administrator says that it is its own all the same. It stays unproven.',
+      },
+      basis: { type: 'string', description: '`identityBasis` of the device that it was found for.' },
+    },
+    required: ['result', 'at', 'basis'],
   },
   PowerOrder: {
     description:

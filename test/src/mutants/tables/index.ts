@@ -30,7 +30,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
-  fence: 26,
+  fence: 30,
   keys: 16,
   lease: 19,
   recover: 18,

@@ -29,7 +29,7 @@ export const strangers: readonly Mutant[] = [
     symbol: 'variablesOfRun',
     operation: [
       { replace: 'put(parts.others, whose, false)', with: 'put(from, whose, false)' },
-      { replace: 'lines.delete(name)', with: 'lines.get(name)' },
+      { replace: 'Object.keys(parts.connection)', with: '[]' },
     ],
     specs: ['apps/provisioner/src/content/variables.spec.ts'],
   },
