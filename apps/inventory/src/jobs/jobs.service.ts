@@ -37,13 +37,14 @@ export class JobsService {
   }
 
   /**
-   * By id, or `active`: the newest that has not ended, or `last`: the newest that has.
+   * By id, or `active`: the newest of somebody's that has not ended, or `last`: the newest that has. What Muster itself
+   * began, as the check of a node that has come back, is found by its id: nobody else waits for it.
    * @throws MusterError JOB_UNKNOWN in the words of the operations contract
    */
   async get(id: string): Promise<WithRevision<JobRecord>> {
     if (id === 'active' || id === 'last') {
       const known = newestFirst([...this.store.jobs.view.entries(), ...(id === 'active' ? await this.unseen() : [])]);
-      const found = known.find((e) => isEndedJob(e.value) === (id === 'last'));
+      const found = known.find(({ value: job }) => job.by !== 'muster' && isEndedJob(job) === (id === 'last'));
       if (!found) throw new MusterError('JOB_UNKNOWN', `info for "${id}" job doesn't exist`, { job: id });
       return shown(found);
     }

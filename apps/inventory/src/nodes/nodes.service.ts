@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
@@ -10,7 +11,8 @@ import {
   type NodeRecord,
   type NodeView,
 } from '#contracts';
-import { FreshReads } from '#bus';
+import { FreshReads, type Entry } from '#bus';
+import { managementAddress } from '../operations/admission.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { cordoned } from './cordon.js';
@@ -38,11 +40,16 @@ export class NodesService {
     this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
   }
 
-  /** @throws MusterError NODE_UNKNOWN */
+  /** By name, else by management address, as operations take it. @throws MusterError NODE_UNKNOWN */
   async get(name: string): Promise<NodeView> {
-    const entry = NODE_NAME_PATTERN.test(name) ? await this.reads.get(name) : undefined;
+    const entry = (NODE_NAME_PATTERN.test(name) ? await this.reads.get(name) : undefined) ?? this.behind(name);
     if (!entry) throw unknownNode(name);
     return this.service.view(entry);
+  }
+
+  private behind(address: string): Entry<NodeRecord> | undefined {
+    if (isIP(address) === 0) return undefined;
+    return this.store.nodes.view.entries().find((e) => managementAddress(e.value) === address);
   }
 
   async create(r: NodeCreateRequest): Promise<NodeView> {

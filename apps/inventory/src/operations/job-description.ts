@@ -11,7 +11,7 @@ export function describeJob(r: AdmissionRequest, nodes: readonly string[], extra
     case 'decommission':
       return `decommissionEvent: nodes:${list} extra-vars: ${vars}`;
     case 'maintenance':
-      return `maintenanceEvent: nodes:${list} extra-vars:${vars} host-group:${r.hostGroup ?? ''}`;
+      return `updateEvent: nodes:${list} extra-vars:${vars} host-group:${r.hostGroup ?? ''}`;
     case 'discover':
       return `discoverEvent: addr:[${r.addresses.join(' ')}] extra-vars:${vars}`;
     case 'check':

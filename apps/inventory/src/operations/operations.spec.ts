@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest } from '#contracts';
-import { aNode } from '../testing/fixtures.js';
+import { aJob, aNode } from '../testing/fixtures.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;
-const names = ['a-1', 'b-1', 'c-1', 'd-1'];
+const names = ['a-1', 'b-1', 'c-1', 'd-1', 'e-1'];
 
 beforeAll(async () => {
   sut = await RunningInventory.start({ replicas: 2 });
@@ -39,6 +39,22 @@ describe('an operation', () => {
       expect(node).toMatchObject({ status: 'Provisioning', hostGroup: 'service-master' });
     });
     await Promise.all(looks);
+  });
+
+  it('of the system is not what a person asks for as the last one, and a node is found by its address', async () => {
+    const ours = await submit('e-1');
+    await sut.as('gateway').call('inventory.jobs.cancel', { by: 'spec', id: ours.job });
+    await seen(sut.jobs, ours.job, (j) => j.settled);
+    const own = aJob({ id: 'job-own', kind: 'resetup', nodes: ['e-1'], by: 'muster', settled: true });
+    await sut.as('inventory').bucket('jobs').create(own.id, own);
+    await seen(sut.jobs, own.id, () => true);
+    const last = await sut.as('gateway').call('inventory.jobs.get', { id: 'last' });
+    expect(last.id).toBe(ours.job);
+    const address = sut.nodes.get('a-1')?.value.networks['management']?.address ?? '';
+    expect(await sut.as('gateway').call('inventory.nodes.get', { name: address })).toMatchObject({ name: 'a-1' });
+    await expect(sut.as('gateway').call('inventory.nodes.get', { name: '10.99.99.99' })).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+    });
   });
 
   it('is one for one key of one caller, whichever replica is asked, and the key stands for nothing else', async () => {
