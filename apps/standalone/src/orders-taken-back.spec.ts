@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { AlarmRecord, IncidentPhase, IncidentRecord, MusterEvent } from '#contracts';
+import type { AlarmRecord, IncidentPhase, IncidentRecord, JobRecord, MusterEvent, WorkloadRecord } from '#contracts';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { ServedFleet } from '../../inventory/src/testing/served-fleet.js';
@@ -147,5 +147,55 @@ describe('what an operator takes back, or puts right', () => {
     await phase('n-6', 'failed');
     const { status, body } = await send('PATCH', '/nodes/n-6', device('10.9.0.6'));
     expect({ status, body }).toMatchObject({ status: 409, body: { code: 'NODE_BUSY' } });
+  });
+
+  /** The fencing leader's part. */
+  const provenOff = async (node: string): Promise<void> => {
+    const { steps } = await phase(node, 'fencing');
+    const at = Date.now();
+    const proof = { kind: 'read-back' as const, at, level: 0 };
+    await orderedOff(node, { phase: 'fenced', proof, steps: [...steps, { phase: 'fenced', at, detail: 'read back' }] });
+  };
+  /** The provisioner's part: carries out the start that waits. */
+  const startElsewhere = async (workload: string): Promise<string> => {
+    const jobs = served.fleet.bus.bucket<JobRecord>('jobs');
+    const job = await until(async () => {
+      const all = (await jobs.list()).map((e) => e.value);
+      return all.find((j) => j.kind === 'recover' && j.recover?.some((r) => r.workload === workload));
+    }, `a job that starts ${workload}`);
+    const to = job.nodes[0] ?? '';
+    served.fleet.run(to, workload, job.recover?.[0]?.generation ?? 0);
+    const results = { [to]: { ok: true, step: 'recover', workloads: { [workload]: { started: true, reason: '' } } } };
+    await jobs.mutate(job.id, (j) => j && { ...j.value, status: 'Complete', endedAt: Date.now(), results });
+    return to;
+  };
+
+  it('a node that speaks after its proof of off makes that void: told with what runs elsewhere, judged anew, and confirmed', async () => {
+    served.fleet.run('n-7', 'db', 1);
+    await send('PUT', '/workloads/db', { node: 'n-7' });
+    await until(async () => {
+      const { boot } = (await send('GET', '/workloads/db')).body as WorkloadRecord;
+      return boot;
+    }, 'db seen on n-7');
+    await served.fleet.die('n-7');
+    await provenOff('n-7');
+    const to = await startElsewhere('db');
+    await phase('n-7', 'recovering', 'recovered');
+
+    await served.fleet.revive('n-7');
+    const i = await phase('n-7', 'failed');
+    expect(i.proof).toBeUndefined();
+    expect(i.steps.at(-1)?.detail).toContain(`db on ${to}`);
+    const told = await until(async () => (await alarms('conflict-power')).find((a) => a.subject === 'n-7'), 'alarm');
+    expect(told.message).toContain(`db on ${to}`);
+    expect(told.message).not.toContain('Nothing of it is recovered');
+
+    await served.fleet.die('n-7');
+    const confirm = await until(async () => {
+      const answer = await send('POST', '/incidents/n-7/confirm', { reason: 'its cables are out' });
+      return answer.status === 200 && answer;
+    }, 'the confirmation is taken');
+    expect(confirm.body).toMatchObject({ phase: 'fenced', proof: { kind: 'manual' } });
+    await phase('n-7', 'recovered');
   });
 });

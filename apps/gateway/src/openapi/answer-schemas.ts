@@ -913,6 +913,26 @@ export const namedSchemas: Record<string, Schema> = {
       },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
+      contradiction: {
+        type: 'object',
+        properties: {
+          at: { type: 'number' },
+          proof: { $ref: '#/components/schemas/OffProof' },
+          devices: {
+            type: 'string',
+            description:
+              'The power devices then, see `devicesMark`: while they are the same and not proven since, nothing is tried anew.',
+          },
+          recovery: {
+            type: 'array',
+            items: { $ref: '#/components/schemas/RecoveryAssignment' },
+            description: 'What had been taken from the node, as it stood then.',
+          },
+        },
+        required: ['at', 'devices', 'recovery'],
+        description:
+          'The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one.',
+      },
       evidence: {
         type: 'object',
         properties: { power: { type: 'string', enum: ['off', 'on', 'unknown'] }, refusedForMs: { type: 'number' } },

@@ -23,6 +23,7 @@ const alarms = async (): Promise<AlarmRecord[]> =>
 const isUp = async (id: string): Promise<boolean> => (await alarms()).some((a) => `${a.code}=${a.subject}` === id);
 /** Fenced, its work recovered, and dealt with as `o` says. */
 const recovered = async (name: string, o: Partial<IncidentRecord>): Promise<void> => {
+  await fleet.die(name);
   const off = { at: 1, incident: `i-${name}` };
   await fleet.bus
     .bucket<NodeRecord>('nodes')

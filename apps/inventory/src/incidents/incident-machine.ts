@@ -17,9 +17,10 @@ const next: Record<IncidentPhase, readonly IncidentPhase[]> = {
   suppressed: ['investigating', 'fencing', 'cancelled', 'fenced'],
   fencing: ['fenced', 'failed', 'survived', 'suppressed', 'cancelled'],
   failed: ['fencing', 'fenced', 'survived', 'suppressed', 'cancelled'],
-  fenced: ['recovering'],
-  recovering: ['recovered'],
-  recovered: ['closed'],
+  // Back to failed: the node contradicts its proof of off, which is void then.
+  fenced: ['recovering', 'failed'],
+  recovering: ['recovered', 'failed'],
+  recovered: ['closed', 'failed'],
   closed: [],
   survived: [],
   cancelled: [],

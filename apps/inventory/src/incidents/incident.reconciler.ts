@@ -14,6 +14,7 @@ import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { powerOnForbidden } from '../recovery/power-on.js';
+import { contradictedBy } from '../recovery/void-proof.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { bootAwaited, isOrderedOn } from './boot-grace.js';
@@ -237,6 +238,7 @@ export class IncidentReconciler implements Reconciler {
         return this.end(c, i, 'Nobody released the order within 10 min.');
       return this.suppress(c, i, d, verdict);
     }
+    if (contradictedBy(i, node) !== undefined) return;
     if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i, node))) return;
     const permit = await this.permits.take(i, node, () => void c.check());
     const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);

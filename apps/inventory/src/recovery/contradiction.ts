@@ -1,4 +1,4 @@
-import type { IncidentRecord, Report, WorkloadRecord } from '#contracts';
+import { isOpenIncident, type IncidentRecord, type Report, type WorkloadRecord } from '#contracts';
 
 /** Reports that were on their way when the power went off are no sign of life, ms. */
 const ON_THE_WAY_MS = 1_000;
@@ -20,6 +20,10 @@ export function isContradicted(
   if (!isAfterOff(i) || heard === undefined || i.bootId === undefined) return false;
   return heard.bootId === i.bootId && heard.agoMs < provenForMs - ON_THE_WAY_MS;
 }
+
+/** Its proof of off was contradicted, and what came of that is not settled: nothing more of it is started. */
+export const isVoid = (i: Pick<IncidentRecord, 'phase' | 'contradiction'>): boolean =>
+  i.contradiction !== undefined && isOpenIncident(i) && !isAfterOff(i);
 
 /** A workload that a node runs although it belongs to another one. */
 export interface Double {

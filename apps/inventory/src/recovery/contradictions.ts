@@ -2,13 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { isAfterOff, isContradicted } from './contradiction.js';
+import { isAfterOff, isContradicted, isVoid } from './contradiction.js';
 import { ReportsView } from './reports-view.js';
 
 /** Incidents whose proof of off the node itself contradicts, as this process hears it. */
 @Injectable()
 export class Contradictions {
   private readonly provenSince: AgeBook;
+  /** Incident → the report that contradicted it first: one that comes after it was not on its way all the while. */
+  private readonly firstWord = new Map<string, number>();
 
   constructor(
     private readonly store: InventoryStore,
@@ -32,8 +34,25 @@ export class Contradictions {
     });
   }
 
+  /** Those of {@link now} whose node has gone on speaking: their proof is void. */
+  certain(now: readonly IncidentRecord[]): IncidentRecord[] {
+    const ids = new Set(now.map((i) => i.id));
+    for (const id of this.firstWord.keys()) if (!ids.has(id)) this.firstWord.delete(id);
+    return now.filter((i) => {
+      const seq = this.reports.of(i.node)?.report.seq ?? 0;
+      const first = this.firstWord.get(i.id);
+      if (first === undefined) this.firstWord.set(i.id, seq);
+      return first !== undefined && seq > first;
+    });
+  }
+
   /** Workload → the node that it was taken from, and that may still run it. */
   barred(): Map<string, string> {
-    return new Map(this.now().flatMap((i) => i.recovery.map((r): [string, string] => [r.workload, i.node])));
+    const all = this.store.incidents.view.entries().map((e) => e.value);
+    const taken = [...this.now().map((i) => ({ node: i.node, recovery: i.recovery })), ...all.flatMap(voidedTake)];
+    return new Map(taken.flatMap(({ node, recovery }) => recovery.map((r): [string, string] => [r.workload, node])));
   }
 }
+
+const voidedTake = (i: IncidentRecord): Pick<IncidentRecord, 'node' | 'recovery'>[] =>
+  isVoid(i) && i.contradiction !== undefined ? [{ node: i.node, recovery: i.contradiction.recovery }] : [];

@@ -451,11 +451,12 @@ describe('inventory, from a death to the node back', () => {
     await fleet.revive('n-2');
     expect((await alarm('conflict-power')).message).toContain('eve');
     expect((await alarm('conflict-workload')).message).toContain('n-2');
-    // The registry does not follow it there: the conductor would undo that, and each would have its own last word.
+    // The proof is void, and nobody takes anything from n-2 any more: whoever looks follows what runs there.
+    await phase('n-2', 'cancelled');
     const { generation } = await workload('db');
     const may = await fleet.bus.call('inventory.workloads.mayStart', { workload: 'db', node: 'n-4', generation });
     expect(may.allowed).toBe(false);
-    expect((await workload('db')).assignment).toEqual({ node: 'n-4', generation });
+    expect((await workload('db')).assignment).toEqual({ node: 'n-2', generation: generation + 1 });
 
     const { incident } = await fleet.bus.call('inventory.nodes.fence', { by: 'eve', name: 'n-3', reason: 'noisy' });
     expect(incident?.cause).toBe('manual');

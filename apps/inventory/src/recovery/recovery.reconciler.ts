@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, isEndedJob, type IncidentRecord, type RecoveryAssignment } from '#contracts';
+import { MusterError, isEndedJob, type IncidentRecord, type NodeRecord, type RecoveryAssignment } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -9,10 +9,11 @@ import { go } from '../incidents/incident-machine.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { isAfterOff } from './contradiction.js';
+import { isAfterOff, isVoid } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
 import { switchedOff } from './switched-off.js';
+import { movedText, notOff, voided } from './void-proof.js';
 import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
@@ -45,12 +46,15 @@ export class RecoveryReconciler implements Reconciler {
       .map((e) => e.value)
       .filter(isAfterOff);
     const contradicted = this.contradictions.now();
-    await keepAlarms(this.alarms, ['conflict-power'], contradicted.map(stillSpeaks), () => void c.check());
+    const certain = this.contradictions.certain(contradicted);
+    const isVoided = this.store.incidents.view.entries().flatMap((e) => (isVoid(e.value) ? [e.value] : []));
+    const alarms = [...contradicted, ...isVoided].map(stillSpeaks);
+    await keepAlarms(this.alarms, ['conflict-power'], alarms, () => void c.check());
     await Promise.all(
       after.map(async (i) => {
-        if (contradicted.some((x) => x.id === i.id) && i.phase !== 'recovered') return;
         try {
-          await this.step(c, i);
+          if (certain.some((x) => x.id === i.id)) await this.voidProof(c, i);
+          else if (!contradicted.some((x) => x.id === i.id) || i.phase === 'recovered') await this.step(c, i);
         } catch (cause) {
           const e = MusterError.from(cause);
           if (e.code !== 'LEASE_LOST')
@@ -67,6 +71,27 @@ export class RecoveryReconciler implements Reconciler {
     if (i.phase === 'fenced') await this.begin(c, i);
     else if (i.phase === 'recovering') await this.follow(c, i);
     else await this.finish(c, i);
+  }
+
+  /** First the node, which is not off and whose devices are in doubt; then nothing is recovered on that proof any more. */
+  private async voidProof(c: ConductorView, i: IncidentRecord): Promise<void> {
+    const at = this.context.clock.wallMs();
+    let node: NodeRecord | undefined;
+    try {
+      await this.nodes.change(i.node, (n) => {
+        c.check();
+        node = n;
+        return notOff(n, i, at);
+      });
+    } catch (e) {
+      if (MusterError.from(e).code !== 'NODE_UNKNOWN') throw e;
+    }
+    const done = await this.incidents.change(i.node, i.id, (now) => {
+      const conductor = c.check();
+      const next = now.conductor > conductor ? undefined : voided(now, node, at);
+      return next && { ...next, conductor };
+    });
+    if (done !== undefined) this.context.log.error({ node: i.node, incident: i.id }, 'its proof of off is void');
   }
 
   /** Maintenance and the proof go into the node's record first: from then on nothing is placed there. */
@@ -205,12 +230,12 @@ function outcome(recovery: readonly RecoveryAssignment[]): string {
   return recovery.length > 20 ? `${shown} and ${recovery.length - 20} more.` : `${shown}.`;
 }
 
-const stillSpeaks = (i: IncidentRecord): WantedAlarm => ({
-  code: 'conflict-power',
-  subject: i.node,
-  severity: 'critical',
-  message:
-    i.proof?.kind === 'manual'
-      ? `${i.node} reports in the boot that ${i.proof.by ?? 'an operator'} confirmed down: it lives, and what was taken from it may run twice. Nothing more of it is started; power it off, or reboot it.`
-      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? Nothing of it is recovered.`,
-});
+function stillSpeaks(i: IncidentRecord): WantedAlarm {
+  const proof = i.proof ?? i.contradiction?.proof;
+  const moved = movedText(isVoid(i) ? (i.contradiction?.recovery ?? []) : i.recovery);
+  const message =
+    proof?.kind === 'manual'
+      ? `${i.node} reports in the boot that ${proof.by ?? 'an operator'} confirmed down: it lives. ${moved} Nothing more of it is started; end it on one side, then power ${i.node} off, or reboot it.`
+      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node edit ${i.node}; where it is down now: muster incident confirm ${i.node} --reason "…".`;
+  return { code: 'conflict-power', subject: i.node, severity: 'critical', message };
+}

@@ -151,6 +151,15 @@ export interface IncidentRecord {
   devicesAfter?: number;
   proof?: OffProof;
   recovery: RecoveryAssignment[];
+  /** The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one. */
+  contradiction?: {
+    at: number;
+    proof?: OffProof;
+    /** The power devices then, see `devicesMark`: while they are the same and not proven since, nothing is tried anew. */
+    devices: string;
+    /** What had been taken from the node, as it stood then. */
+    recovery: RecoveryAssignment[];
+  };
   /**
    * What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how
    * long (ms, on the conductor's own clock) the host had shown nothing but a refused port.

@@ -212,4 +212,21 @@ export const fence: readonly Mutant[] = [
     operation: { operand: 'powerAtRest' },
     specs: ['apps/inventory/src/nodes/edit-node.spec.ts'],
   },
+  {
+    name: 'devices that called a living node off prove it off again',
+    file: 'apps/inventory/src/recovery/void-proof.ts',
+    symbol: 'contradictedBy',
+    operation: { replace: 'blamed.length === 0', with: 'true' },
+    specs: ['apps/inventory/src/recovery/void-proof.spec.ts'],
+  },
+  {
+    name: 'a contradicted proof stands',
+    file: 'apps/inventory/src/recovery/void-proof.ts',
+    symbol: 'voided',
+    operation: {
+      replace: 'const { proof, powerOn: _void, ...rest } = i;',
+      with: 'const { powerOn: _void, ...rest } = i; const { proof } = i;',
+    },
+    specs: ['apps/inventory/src/recovery/void-proof.spec.ts'],
+  },
 ];

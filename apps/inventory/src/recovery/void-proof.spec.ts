@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  devicesMark,
+  drilledIdentity,
+  IncidentPhases,
+  knownIdentity,
+  withIdentity,
+  type IncidentRecord,
+  type NodeRecord,
+  type OffProof,
+  type RecoveryAssignment,
+} from '#contracts';
+import { aDevice, aNode, anIncident } from '../testing/records.js';
+import { isAfterOff, isVoid } from './contradiction.js';
+import { contradictedBy, movedText, notOff, voided } from './void-proof.js';
+
+const byDevice: OffProof = { kind: 'already-off', at: 1, level: 0 };
+const byHand: OffProof = { kind: 'manual', at: 1, by: 'eve', reason: 'dark' };
+const taken = (workload: string, o: Partial<RecoveryAssignment> = {}): RecoveryAssignment => ({
+  ...{ workload, from: 'n-1', state: 'waiting' },
+  ...o,
+});
+const node = aNode('n-1', { confirmedOff: { at: 1, incident: 'i-n-1' }, state: 'Disappeared' });
+const proven = (o: Partial<IncidentRecord> = {}): IncidentRecord =>
+  anIncident('n-1', { phase: 'recovering', proof: byDevice, ...o });
+const void_ = (o: Partial<IncidentRecord> = {}, n: NodeRecord = node): IncidentRecord =>
+  voided(proven(o), n, 5) as IncidentRecord;
+
+describe('a proof of off that its node contradicts', () => {
+  it('is gone, and the incident has failed, from every phase that rests on it and from no other', () => {
+    for (const phase of IncidentPhases) {
+      const i = voided(anIncident('n-1', { phase, proof: byDevice }), node, 5);
+      expect([phase, i?.phase]).toEqual([phase, isAfterOff({ phase }) ? 'failed' : undefined]);
+      if (i === undefined) continue;
+      expect(i.proof).toBeUndefined();
+      expect(i.contradiction).toMatchObject({ at: 5, proof: byDevice, devices: devicesMark(node.powerLevels) });
+      expect(isVoid(i)).toBe(true);
+    }
+  });
+
+  it('wants no power-on any more, and leaves no order to follow it', () => {
+    const order = { action: 'on' as const, by: 'eve', reason: 'cycle', at: 1, after: 0 };
+    const i = void_({ phase: 'recovered', powerOn: { wanted: true, requestedAt: 1 }, order });
+    expect(i.powerOn).toBeUndefined();
+    expect(i.order).toMatchObject({ done: true, ok: false });
+  });
+
+  it('says what was started elsewhere, and what was not', () => {
+    expect(movedText([])).toBe('Nothing of it was started elsewhere.');
+    expect(movedText([taken('db')])).toBe('Nothing of it was started elsewhere.');
+    const recovery = [
+      taken('db', { state: 'running', to: 'n-4' }),
+      taken('web', { state: 'starting', to: 'n-5' }),
+      taken('log'),
+    ];
+    expect(movedText(recovery)).toBe(
+      'Started elsewhere, and perhaps running twice: db on n-4, web on n-5. Not started: log.',
+    );
+    expect(void_({ recovery }).steps.at(-1)?.detail).toContain('db on n-4');
+  });
+
+  it('makes its node one that is not off and waits for its check, and its devices another machine’s', () => {
+    const heard = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 9, at: 1 };
+    const after = notOff({ ...node, verdict: heard }, proven(), 5) as NodeRecord;
+    expect(after.confirmedOff).toBeUndefined();
+    expect(after).toMatchObject({ state: 'Discovered', pendingReturn: { reason: 'disappeared' } });
+    expect(knownIdentity(after, aDevice())).toMatchObject({ result: 'mismatch', at: 5 });
+    expect(notOff(after, proven(), 6)).toBeUndefined();
+    const erred = notOff(node, proven({ proof: byHand }), 5) as NodeRecord;
+    expect(erred.powerIdentity).toBeUndefined();
+    expect(erred.state).toBe('Disappeared');
+  });
+
+  it('is not had again from the same devices, until they are edited, proven since or answered for', () => {
+    const blamed = notOff(node, proven(), 5) as NodeRecord;
+    const i = void_();
+    expect(contradictedBy(i, blamed)).toContain('bmc');
+    // A look that finds nothing to compare is no answer.
+    const unproven = { result: 'unproven' as const, at: 9, basis: knownIdentity(blamed, aDevice())?.basis ?? '' };
+    expect(contradictedBy(i, withIdentity(blamed, 'bmc', unproven))).toContain('bmc');
+    expect(contradictedBy(i, withIdentity(blamed, 'bmc', drilledIdentity(blamed, aDevice(), 4)))).toContain('bmc');
+    expect(contradictedBy(i, withIdentity(blamed, 'bmc', drilledIdentity(blamed, aDevice(), 9)))).toBeUndefined();
+    expect(contradictedBy(i, { ...blamed, powerLevels: [[{ ...aDevice(), port: 9_002 }]] })).toBeUndefined();
+    const known = knownIdentity(blamed, aDevice());
+    const answered = { ...known!, acknowledged: { by: 'eve', why: 'rewired', at: 9 } };
+    expect(contradictedBy(i, withIdentity(blamed, 'bmc', answered))).toBeUndefined();
+    expect(contradictedBy(void_({ proof: byHand }), node)).toBeUndefined();
+  });
+});

@@ -1,0 +1,88 @@
+import {
+  devicesMark,
+  identityBasis,
+  provenIdentity,
+  identityStanding,
+  knownIdentity,
+  withIdentity,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type RecoveryAssignment,
+} from '#contracts';
+import { go, withoutOrder } from '../incidents/incident-machine.js';
+import { isAfterOff } from './contradiction.js';
+
+/**
+ * The incident once its proof of off is void, since the node speaks in the boot that was to have ended: it has failed,
+ * and is judged anew. Undefined: there is no proof to be voided any more.
+ * @param node as it is; undefined: it was deleted
+ */
+export function voided(i: IncidentRecord, node: NodeRecord | undefined, at: number): IncidentRecord | undefined {
+  if (!isAfterOff(i)) return undefined;
+  const { proof, powerOn: _void, ...rest } = i;
+  const text = `It speaks in the boot that ${called(i)}: that proves nothing. ${movedText(i.recovery)}`;
+  const failed = go(rest, 'failed', text, at);
+  delete failed.retryAt;
+  const devices = devicesMark(node?.powerLevels ?? []);
+  const contradiction = { at, ...(proof !== undefined && { proof }), devices, recovery: i.recovery };
+  return { ...withoutOrder(failed, 'The node was not off.'), contradiction };
+}
+
+/**
+ * The node once a proof of its off is void: not off, to be checked, and the devices that called it off are taken for
+ * another machine's until an administrator says otherwise, they are edited, or identity is proven.
+ * @param at wall clock, for people
+ */
+export function notOff(n: NodeRecord, i: IncidentRecord, at: number): NodeRecord | undefined {
+  const wasOff = n.confirmedOff?.incident === i.id;
+  const blamed = i.proof === undefined || i.proof.kind === 'manual' ? [] : (n.powerLevels[i.proof.level ?? 0] ?? []);
+  const fresh = blamed.filter((d) => knownIdentity(n, d)?.result !== 'mismatch');
+  if (!wasOff && fresh.length === 0) return undefined;
+  let next = n;
+  for (const d of fresh)
+    next = withIdentity(next, d.id, {
+      result: 'mismatch',
+      at,
+      why: 'it called the node off, which spoke on in the same boot',
+      basis: identityBasis(d),
+    });
+  if (!wasOff) return next;
+  const { confirmedOff: _off, ...rest } = next;
+  const heard = n.verdict?.verdict === 'UP' || n.verdict?.verdict === 'DEGRADED';
+  return {
+    ...rest,
+    ...(heard && { state: 'Discovered' as const, prevState: n.state }),
+    pendingReturn: n.pendingReturn ?? { reason: 'disappeared', at },
+  };
+}
+
+/**
+ * Why a fencing whose proof was contradicted is not tried again by itself: the same devices would prove the same. It is
+ * over when they are edited, proven since, or an administrator answers for them. A person's error says nothing of them.
+ */
+export function contradictedBy(i: IncidentRecord, node: NodeRecord): string | undefined {
+  const c = i.contradiction;
+  if (c === undefined || c.proof?.kind === 'manual' || c.devices !== devicesMark(node.powerLevels)) return undefined;
+  const answered = (d: PowerDevice): boolean =>
+    (provenIdentity(node, d)?.at ?? 0) > c.at ||
+    (identityStanding(node, d) === 'acknowledged' && (knownIdentity(node, d)?.acknowledged?.at ?? 0) > c.at);
+  const blamed = (node.powerLevels[c.proof?.level ?? 0] ?? []).filter((d) => !answered(d));
+  return blamed.length === 0 ? undefined : `${blamed.map((d) => d.id).join(' and ')} called it off while it spoke.`;
+}
+
+/** What became of what had been taken from the node, in one sentence for people. */
+export function movedText(recovery: readonly RecoveryAssignment[]): string {
+  const begun = recovery.filter((r) => r.to !== undefined && (r.state === 'running' || r.state === 'starting'));
+  const rest = recovery.filter((r) => !begun.includes(r)).map((r) => r.workload);
+  const started =
+    begun.length === 0
+      ? 'Nothing of it was started elsewhere.'
+      : `Started elsewhere, and perhaps running twice: ${begun.map((r) => `${r.workload} on ${r.to}`).join(', ')}.`;
+  return rest.length === 0 || begun.length === 0 ? started : `${started} Not started: ${rest.join(', ')}.`;
+}
+
+const called = (i: IncidentRecord): string =>
+  i.proof?.kind === 'manual'
+    ? `${i.proof.by ?? 'an operator'} confirmed down`
+    : "its power device calls off, so the device may be another machine's";
