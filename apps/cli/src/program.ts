@@ -7,6 +7,7 @@ import { eventCommands } from './commands/events.js';
 import { fencingCommands } from './commands/fencing.js';
 import { globalCommands } from './commands/globals.js';
 import { incidentCommands } from './commands/incidents.js';
+import { stormCommands } from './commands/storms.js';
 import { initCommand } from './commands/init.js';
 import { installClusterctlCommand } from './commands/install-clusterctl.js';
 import { jobCommands } from './commands/jobs.js';
@@ -39,6 +40,7 @@ export function createProgram(io: Io): CliCommand {
   nodesCommands(program);
   jobCommands(program);
   incidentCommands(program);
+  stormCommands(program);
   workloadCommands(program);
   claimCommands(program);
   alarmCommands(program);

@@ -56,6 +56,32 @@ describe('commands', () => {
     });
   });
 
+  describe('storm', () => {
+    const storm = {
+      ...{ id: 's-1', cause: 'brake', at: 0, members: ['a-1', 'b-2'], returned: ['a-1'], rest: ['b-2'] },
+      ...{ released: [], limit: 2, standsForMs: 1_000, resumesAt: 60_000, detail: 'Storm s-1 of 2 node(s).' },
+    };
+
+    it('is shown with who is back, and when fencing resumes', async () => {
+      sut.on('GET /v1/storms', { items: [storm] });
+      sut.on('GET /v1/storms/s-1', storm);
+      expect((await sut.call(['storm', 'get', '-o', 'name'])).stdout).toBe('s-1\n');
+      const { stdout } = await sut.call(['storm', 'get', 's-1']);
+      expect(stdout).toContain('s-1: rest: b-2\n');
+      expect(stdout).toContain('s-1: resumes: 1970-01-01T00:01:00.000Z\n');
+    });
+
+    it('is released for some, and says who was refused', async () => {
+      sut.on('POST /v1/storms/s-1/release', { nodes: [{ node: 'a-1', ok: true }] });
+      const released = await sut.call(['storm', 'release', 's-1', '--nodes', 'a-1', '--reason', 'dark']);
+      expect(released).toEqual({ code: 0, stdout: 'a-1: released\n', stderr: '' });
+      expect(sut.last('POST')?.body).toEqual({ reason: 'dark', nodes: ['a-1'] });
+      sut.on('POST /v1/storms/s-1/confirm', { nodes: [{ node: 'b-2', ok: false, detail: 'STILL_ALIVE: it echoes' }] });
+      const refused = await sut.call(['storm', 'confirm', 's-1', '--reason', 'dark']);
+      expect([refused.code, refused.stdout]).toEqual([1, 'b-2: refused: STILL_ALIVE: it echoes\n']);
+    });
+  });
+
   describe('agent token', () => {
     const token = { id: 'ab12', by: 'ada', createdAt: 0, expiresAt: 60_000, uses: 2, usedBy: ['host1-SN1'] };
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { IncidentRecord } from '#contracts';
+import type { IncidentRecord, StormView } from '#contracts';
 import { does, examples, type Run } from '../command.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
@@ -70,13 +70,14 @@ async function get(run: Run, node: string): Promise<void> {
 }
 
 /** The whole incident as lines that each begin with the node: readable, and greppable in a pipe. */
-export function story(i: IncidentRecord): string[] {
+export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
   const since = (at: number): string => `+${((at - i.openedAt) / 1000).toFixed(2)} s`;
   const lines = [
     `incident: ${i.id}`,
     `phase: ${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}`,
     `cause: ${i.cause}${i.by === undefined ? '' : ` by ${i.by}`}: ${i.reason}`,
     `opened: ${new Date(i.openedAt).toISOString()}`,
+    ...(i.storms ?? []).map((s) => `storm: ${s.detail}`),
     ...i.gates.map((g) => `gate: ${g.gate} ${g.pass ? 'pass' : 'stop'}: ${g.detail}`),
     ...i.commands.map((c) => {
       const outcome = c.result === undefined ? 'no result yet' : `${c.result.power ?? (c.result.ok ? 'ok' : 'failed')}`;

@@ -27,6 +27,7 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,
     `brake      ${s.brake.candidates} candidates, at most ${s.brake.limit}`,
+    ...some((s.storms ?? []).map((x) => `  ${t.paint('red', 'storm')}    ${x.detail}`)),
     `nodes      ${s.nodes.inService} of ${s.nodes.total} in service`,
     ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}`)),
     ...some(

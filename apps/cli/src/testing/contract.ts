@@ -17,6 +17,7 @@ import {
   ReasonRequest,
   RevokeRequest,
   SettingsPatchRequest,
+  StormRequest,
   TokenRequest,
   WorkloadRequest,
 } from '#contracts';
@@ -31,6 +32,7 @@ const bodies: [route: RegExp, body: ClassConstructor<object>][] = [
   [/^POST \/v1\/nodes\/[^/]+\/fence$/, ReasonRequest],
   [/^PUT \/v1\/nodes\/[^/]+\/cordon$/, CordonRequest],
   [/^POST \/v1\/incidents\/[^/]+\/(release|confirm)$/, ReasonRequest],
+  [/^POST \/v1\/storms\/[^/]+\/(release|confirm)$/, StormRequest],
   [/^POST \/v1\/claims$/, ClaimRequest],
   [/^POST \/v1\/tokens$/, TokenRequest],
   [/^POST \/v1\/agents\/tokens$/, AgentTokenRequest],

@@ -22,6 +22,7 @@ import { AlarmsController } from '../v1/alarms.controller.js';
 import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
+import { StormsController } from '../v1/storms.controller.js';
 import { JobsController } from '../v1/jobs.controller.js';
 import { EvidenceService } from '../v1/node-evidence.js';
 import { NodeFilesController } from '../v1/node-files.controller.js';
@@ -50,6 +51,7 @@ export class HttpModule {
         JobsController,
         ClaimsController,
         IncidentsController,
+        StormsController,
         FencingController,
         WorkloadsController,
         AlarmsController,

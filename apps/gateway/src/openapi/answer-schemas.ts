@@ -153,6 +153,7 @@ export const answerSchemas: Record<string, Schema> = {
     allOf: [
       { $ref: '#/components/schemas/IncidentRecord' },
       { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+      { type: 'object', properties: { storms: { type: 'array', items: { $ref: '#/components/schemas/StormView' } } } },
     ],
   },
   'POST /v1/incidents/{node}/release': {
@@ -173,6 +174,22 @@ export const answerSchemas: Record<string, Schema> = {
       { $ref: '#/components/schemas/IncidentRecord' },
       { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
     ],
+  },
+  'GET /v1/storms': {
+    type: 'object',
+    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/StormView' } } },
+    required: ['items'],
+  },
+  'GET /v1/storms/{id}': { $ref: '#/components/schemas/StormView' },
+  'POST /v1/storms/{id}/release': {
+    type: 'object',
+    properties: { nodes: { type: 'array', items: { $ref: '#/components/schemas/StormOutcome' } } },
+    required: ['nodes'],
+  },
+  'POST /v1/storms/{id}/confirm': {
+    type: 'object',
+    properties: { nodes: { type: 'array', items: { $ref: '#/components/schemas/StormOutcome' } } },
+    required: ['nodes'],
   },
   'GET /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
   'PUT /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
@@ -1813,6 +1830,11 @@ export const namedSchemas: Record<string, Schema> = {
         properties: { candidates: { type: 'number' }, limit: { type: 'number' } },
         required: ['candidates', 'limit'],
       },
+      storms: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/StormView' },
+        description: 'Storms that stand; absent: none.',
+      },
       nodes: {
         type: 'object',
         properties: {
@@ -1912,6 +1934,47 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['brakeAtLeast', 'brakeShare', 'capAtLeast', 'capShare', 'flaps'],
+  },
+  StormOutcome: {
+    description: 'What became of one member that an operator named.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      ok: { type: 'boolean' },
+      detail: { type: 'string', description: 'Why not; or a note.' },
+    },
+    required: ['node', 'ok'],
+  },
+  StormView: {
+    description: 'A storm as it is shown.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      cause: { type: 'string', enum: ['blindness', 'brake', 'domain'] },
+      domain: { type: 'string' },
+      at: { type: 'number' },
+      members: { type: 'array', items: { type: 'string' }, description: 'All, by name.' },
+      returned: { type: 'array', items: { type: 'string' }, description: 'Heard again since, at least once.' },
+      rest: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Neither heard as UP now, nor cordoned, confirmed down, deleted, fenced or released.',
+      },
+      released: { type: 'array', items: { type: 'string' } },
+      limit: { type: 'number', description: 'Of the rest, at most so many may be for it to end by itself.' },
+      standsForMs: {
+        type: 'number',
+        description:
+          "ms for which it has stood, on the answering process's monotonic clock; at most 10 s less than it is.",
+      },
+      resumesAt: {
+        type: 'number',
+        description:
+          'Wall clock, ms: it ends by itself then, if nobody else returns first. Absent: an operator ends it.',
+      },
+      detail: { type: 'string', description: 'One sentence.' },
+    },
+    required: ['id', 'cause', 'at', 'members', 'returned', 'rest', 'released', 'limit', 'standsForMs', 'detail'],
   },
   TokenRecord: {
     description: 'An API token, as everybody may see it.',

@@ -52,6 +52,10 @@ export interface Answers {
   'POST /v1/incidents/{node}/release': RpcAnswer<'inventory.incidents.release'>;
   'POST /v1/incidents/{node}/confirm': RpcAnswer<'inventory.incidents.confirm'>;
   'POST /v1/incidents/{node}/cancel': RpcAnswer<'inventory.incidents.cancel'>;
+  'GET /v1/storms': RpcAnswer<'inventory.storms.list'>;
+  'GET /v1/storms/{id}': RpcAnswer<'inventory.storms.get'>;
+  'POST /v1/storms/{id}/release': RpcAnswer<'inventory.storms.release'>;
+  'POST /v1/storms/{id}/confirm': RpcAnswer<'inventory.storms.confirm'>;
   'GET /v1/fencing': FencingSettings;
   'PUT /v1/fencing': RpcAnswer<'inventory.fencing.put'>;
   'GET /v1/workloads': RpcAnswer<'inventory.workloads.list'>;

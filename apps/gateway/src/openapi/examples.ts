@@ -22,6 +22,7 @@ import type {
   PowerActionRequest,
   ReasonRequest,
   RevokeRequest,
+  StormView,
   TokenRequest,
   Verdict,
   WithRevision,
@@ -217,6 +218,21 @@ const events: Answers['GET /v1/events'] = {
 const token = { name: 'ci', role: 'operator' as const, by: 'ann', createdAt: at, expiresAt: at + 86_400_000 };
 const tokenId = '9f86d081884c7d65';
 
+const storm: StormView = {
+  id: 's-5d1c09aa',
+  cause: 'brake',
+  at,
+  members: ['rack2-b5', 'rack2-b6', 'rack2-b7'],
+  returned: ['rack2-b5'],
+  rest: ['rack2-b6', 'rack2-b7'],
+  released: [],
+  limit: 2,
+  standsForMs: 41_000,
+  resumesAt: at + 120_000,
+  detail:
+    "Storm s-5d1c09aa of 3 node(s): more fell silent than may at once; 2 are not back, at most 2 may be. Fencing of its members resumes at 10:02:00 UTC, two minutes after the last one's first return.",
+};
+
 /** An example of every answer that is JSON. */
 export const answerExamples: { [R in keyof Answers as Answers[R] extends string | void ? never : R]: Answers[R] } = {
   'GET /v1/status': {
@@ -290,6 +306,10 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'POST /v1/jobs/{id}/cancel': { ...job, status: 'Running', cancel: { by: 'ann', at: at + 5_000 } },
   'GET /v1/incidents': { items: [incident] },
   'GET /v1/incidents/{node}': incident,
+  'GET /v1/storms': { items: [storm] },
+  'GET /v1/storms/{id}': storm,
+  'POST /v1/storms/{id}/release': { nodes: [{ node: 'rack2-b7', ok: true }] },
+  'POST /v1/storms/{id}/confirm': { nodes: [{ node: 'rack2-b7', ok: true }] },
   'POST /v1/incidents/{node}/release': {
     ...incident,
     phase: 'investigating',
@@ -428,6 +448,8 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/incidents/{node}/release': reason,
   'POST /v1/incidents/{node}/confirm': reason,
   'POST /v1/incidents/{node}/cancel': reason,
+  'POST /v1/storms/{id}/release': { reason: 'seen them dark in rack 2' },
+  'POST /v1/storms/{id}/confirm': { reason: 'seen them dark in rack 2', nodes: ['rack2-b7'] },
   'PUT /v1/fencing': fencingOrder,
   'PUT /v1/workloads/{name}': newWorkload,
   'POST /v1/claims': claimed,

@@ -53,6 +53,7 @@ export const tags = [
   { name: 'jobs', description: 'Operations that were accepted' },
   { name: 'claims', description: 'Nodes that schedulers hold' },
   { name: 'incidents', description: 'Fencings, with everything that led to them' },
+  { name: 'storms', description: 'Nodes that fell silent together: held back from fencing until they have healed' },
   { name: 'fencing', description: 'Mode, pause and limits of automatic fencing' },
   { name: 'workloads', description: 'What runs on nodes, and where' },
   { name: 'alarms', description: 'What a person should look at' },

@@ -29,6 +29,7 @@ POST /v1/nodes/import, GET /v1/nodes/export
 POST /v1/operations
 GET /v1/jobs, GET /v1/jobs/{id}, GET /v1/jobs/{id}/log, POST /v1/jobs/{id}/cancel
 GET /v1/incidents, GET /v1/incidents/{node}, POST /v1/incidents/{node}/release, POST /v1/incidents/{node}/confirm, POST /v1/incidents/{node}/cancel
+GET /v1/storms, GET /v1/storms/{id}, POST /v1/storms/{id}/release, POST /v1/storms/{id}/confirm
 GET /v1/fencing, PUT /v1/fencing
 GET /v1/workloads, GET /v1/workloads/{name}, PUT /v1/workloads/{name}, DELETE /v1/workloads/{name}
 GET /v1/claims, POST /v1/claims, GET /v1/claims/{id}, DELETE /v1/claims/{id}

@@ -55,6 +55,8 @@ const own: Record<string, ErrorCode[]> = {
   'POST /v1/incidents/{node}/release': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
   'POST /v1/incidents/{node}/confirm': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
   'POST /v1/incidents/{node}/cancel': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE'],
+  'POST /v1/storms/{id}/release': ['NOT_FOUND', 'BAD_REQUEST'],
+  'POST /v1/storms/{id}/confirm': ['NOT_FOUND', 'BAD_REQUEST'],
   'PUT /v1/fencing': ['FENCING_REFUSED', 'SETTINGS_INVALID'],
   'GET /v1/workloads/{name}': ['WORKLOAD_UNKNOWN'],
   'PUT /v1/workloads/{name}': [

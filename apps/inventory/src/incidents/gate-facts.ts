@@ -6,6 +6,7 @@ import {
   isEndedJob,
   type IncidentRecord,
   type NodeRecord,
+  type StormView,
   type Verdict,
   type VerdictKind,
 } from '#contracts';
@@ -24,6 +25,7 @@ import { CheckpointedAges } from './checkpointed-ages.js';
 import { wasCommanded } from './incident-machine.js';
 import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
 import { brakeLimit, candidates, type Grant, type Latch, type StormFacts } from './storm.js';
+import { viewOf } from './trip.js';
 import {
   countsForNewStorm,
   isHeldAlive,
@@ -198,6 +200,14 @@ export class GateFactsService {
       ...(permits?.trips ?? []).flatMap((t) => [tripKey(t), calmKey(t)]),
     ];
     this.ages.keep(keys, permits?.ages);
+  }
+
+  /** Those that stand, with their figures as of now. */
+  storms(): StormView[] {
+    const s = this.storm();
+    const latch = s?.latch;
+    if (s === undefined || latch === undefined) return [];
+    return latch.trips.map((t) => viewOf(t, s, latch, this.ages.ageMs(tripKey(t))));
   }
 
   /** As shown by status: how many are in trouble now, and how many may be. */

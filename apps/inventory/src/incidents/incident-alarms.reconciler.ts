@@ -8,6 +8,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { AgeBook } from './age-book.js';
 import { bootMissed } from './boot-grace.js';
+import { GateFactsService } from './gate-facts.js';
 import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarms.js';
 
 /** Keeps the alarms that stand for incidents equal to what the incidents call for. */
@@ -21,6 +22,7 @@ export class IncidentAlarmsReconciler implements Reconciler {
   constructor(
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
+    private readonly facts: GateFactsService,
     detector: DetectorView,
     conductor: ConductorService,
   ) {
@@ -41,6 +43,7 @@ export class IncidentAlarmsReconciler implements Reconciler {
       nodeOf,
       (i) => this.orderedSince.ageMs(order(i)) > FENCING_STUCK_MS,
       (boot, node) => told.has(node) || this.switchedOn.ageMs(boot) >= this.store.clusterSettings.leaveGrace,
+      this.facts.storms(),
     );
     await keepAlarms(this.alarms, incidentAlarmCodes, wanted, () => void c.check());
   }

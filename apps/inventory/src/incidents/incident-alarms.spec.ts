@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IncidentRecord, NodeRecord, ObserverEvidence, PowerCommand, PowerVerb, SshSign } from '#contracts';
+import type {
+  IncidentRecord,
+  NodeRecord,
+  ObserverEvidence,
+  PowerCommand,
+  PowerVerb,
+  SshSign,
+  StormView,
+} from '#contracts';
 import { aNode, anIncident, aVerdict } from '../testing/records.js';
 import { alarmsOf } from './incident-alarms.js';
 
@@ -19,6 +27,40 @@ describe('the alarms of incidents', () => {
     ]);
     expect(of(true)[0]?.message).toContain('no fencer');
   });
+  describe('of a storm', () => {
+    const storm: StormView = {
+      ...{ id: 's-1', cause: 'brake', at: 1, members: ['n-1', 'n-2', 'n-3'], returned: [], released: [] },
+      ...{ rest: ['n-1', 'n-2', 'n-3'], limit: 2, standsForMs: 0, detail: '' },
+    };
+    const minutes = (n: number): number => n * 60_000;
+    const said = (...storms: StormView[]): string[] =>
+      alarmsOf(
+        [],
+        () => undefined,
+        () => false,
+        () => false,
+        storms,
+      ).map((a) => `${a.code}=${a.subject}: ${a.message}`);
+
+    it('is told anew every quarter of an hour where it does not end by itself, and not in between', () => {
+      const told = [0, 14, 15, 29, 30].map((n) => said({ ...storm, standsForMs: minutes(n) })[0]);
+      expect(told[0]).toContain('brake=fleet: Fencing is braked: 3 of 3 node(s) of storm s-1 are not back');
+      expect([told[0] === told[1], told[1] === told[2], told[2] === told[3], told[3] === told[4]]).toEqual([
+        ...[true, false, true, false],
+      ]);
+    });
+
+    it('is told once where it ends by itself', () => {
+      const ending = { ...storm, rest: ['n-1'], resumesAt: 9 };
+      expect(said({ ...ending, standsForMs: minutes(30) })).toEqual(said(ending));
+    });
+
+    it('is about its failure domain where that fell; of several of the fleet the one that an operator must end', () => {
+      expect(said({ ...storm, cause: 'domain', domain: 'rack-1' })[0]).toContain('domain-down=rack-1: ');
+      expect(said({ ...storm, id: 's-2', rest: [], resumesAt: 9 }, storm)).toEqual(said(storm));
+    });
+  });
+
   describe('of a node that is held by a sign of life', () => {
     const held = (
       ssh: SshSign,

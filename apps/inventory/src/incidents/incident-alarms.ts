@@ -1,7 +1,15 @@
-import { isOpenIncident, type AlarmCode, type GateCode, type IncidentRecord, type NodeRecord } from '#contracts';
+import {
+  isOpenIncident,
+  type AlarmCode,
+  type GateCode,
+  type IncidentRecord,
+  type NodeRecord,
+  type StormView,
+} from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { bootMissed } from './boot-grace.js';
 import { isTakenBack } from './incident-machine.js';
+import { StormNumbers } from './storm.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [
@@ -48,6 +56,24 @@ const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm 
 };
 
 /**
+ * Of a storm that stands. Figures that change by the second are left out: each change of words is told anew. Of one that
+ * does not end by itself that is wanted, every quarter of an hour.
+ */
+function ofStorm(s: StormView): WantedAlarm {
+  const quarters = Math.floor(s.standsForMs / StormNumbers.repeatEvery);
+  const stood = s.resumesAt === undefined && quarters > 0 ? ` It has stood for ${quarters * 15} min.` : '';
+  const rest = `${s.rest.length} of ${s.members.length} node(s) of storm ${s.id} are not back (at most ${s.limit} may be)`;
+  const end =
+    s.resumesAt === undefined
+      ? `it does not end by itself: muster storm get ${s.id}.`
+      : 'fencing of its members resumes two minutes after the last return.';
+  const message = `Fencing is braked: ${rest}; ${end}${stood}`;
+  return s.cause === 'domain'
+    ? { code: 'domain-down', subject: s.domain ?? FLEET, severity: 'critical', message }
+    : { code: 'brake', subject: FLEET, severity: 'critical', message };
+}
+
+/**
  * All alarms that the incidents as they are call for, each subject once.
  * @param nodeOf its record; undefined: it was deleted
  * @param isStuck in phase `fencing` for longer than {@link FENCING_STUCK_MS}
@@ -58,12 +84,16 @@ export function alarmsOf(
   nodeOf: (node: string) => NodeRecord | undefined,
   isStuck: (i: IncidentRecord) => boolean,
   isOverdue: (boot: string, node: string) => boolean,
+  storms: readonly StormView[] = [],
 ): WantedAlarm[] {
   const wanted = new Map<string, WantedAlarm>();
   const want = (a: WantedAlarm): void => {
     const key = `${a.code}=${a.subject}`;
     if (!wanted.has(key)) wanted.set(key, a);
   };
+  // One that an operator must end comes first, of several with one subject.
+  const lasting = [...storms].sort((a, b) => Number(a.resumesAt !== undefined) - Number(b.resumesAt !== undefined));
+  for (const s of lasting) want(ofStorm(s));
   // Oldest first, so that the words of a fleet-wide alarm do not change with each round.
   for (const i of [...incidents].sort((a, b) => a.openedAt - b.openedAt || a.node.localeCompare(b.node))) {
     const node = nodeOf(i.node);

@@ -1,12 +1,13 @@
 import { Controller } from '@nestjs/common';
 import { Rpc } from '#service';
-import type { RpcAnswer, RpcRequest } from '#contracts';
+import { isOpenIncident, type RpcAnswer, type RpcRequest } from '#contracts';
 import { AuditService } from '../store/audit.service.js';
 import { page } from '../store/page.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { IncidentService } from './incident.service.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { RecheckService } from './recheck.service.js';
+import { StormsService } from './storms.service.js';
 
 @Controller()
 export class IncidentsController {
@@ -15,6 +16,7 @@ export class IncidentsController {
     private readonly orders: OperatorOrders,
     private readonly rechecks: RecheckService,
     private readonly fencing: FencingSettingsService,
+    private readonly storms: StormsService,
     private readonly audit: AuditService,
   ) {}
 
@@ -24,8 +26,10 @@ export class IncidentsController {
   }
 
   @Rpc('inventory.incidents.get')
-  get(q: RpcRequest<'inventory.incidents.get'>): Promise<RpcAnswer<'inventory.incidents.get'>> {
-    return this.incidents.get(q.node);
+  async get(q: RpcRequest<'inventory.incidents.get'>): Promise<RpcAnswer<'inventory.incidents.get'>> {
+    const incident = await this.incidents.get(q.node);
+    const storms = isOpenIncident(incident) ? this.storms.holding(q.node) : [];
+    return { ...incident, ...(storms.length > 0 && { storms }) };
   }
 
   @Rpc('inventory.incidents.release')

@@ -18,11 +18,13 @@ import { PowerOrders } from './power-orders.service.js';
 import { PowerController } from './power.controller.js';
 import { RecheckService } from './recheck.service.js';
 import { StormReconciler } from './storm.reconciler.js';
+import { StormsController } from './storms.controller.js';
+import { StormsService } from './storms.service.js';
 import { VerdictNow } from './verdict-now.js';
 
 @Module({
   imports: [ReportsModule, OperationsModule],
-  controllers: [IncidentsController, PowerController],
+  controllers: [IncidentsController, PowerController, StormsController],
   providers: [
     {
       provide: BrokerNames,
@@ -42,6 +44,7 @@ import { VerdictNow } from './verdict-now.js';
     PowerOrders,
     RecheckService,
     StormReconciler,
+    StormsService,
     VerdictNow,
   ],
   exports: [GateFactsService, IncidentService, OperatorOrders, VerdictNow],

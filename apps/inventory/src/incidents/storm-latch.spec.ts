@@ -42,6 +42,48 @@ describe('what counts as a storm', () => {
     expect((await incident('n-2'))?.steps.map((s) => s.phase)).not.toContain('fencing');
   });
 
+  it('is shown with its figures, and ended by an operator, for all that are not back or for some', async () => {
+    await fleet.dieTogether('n-1', 'n-2', 'n-3');
+    for (const n of ['n-1', 'n-2', 'n-3']) await phase(n, 'suppressed');
+    const [storm] = (await fleet.bus.call('inventory.storms.list', {})).items;
+    const id = storm?.id ?? '';
+    expect(storm).toMatchObject({ cause: 'brake', rest: ['n-1', 'n-2', 'n-3'], limit: 2 });
+    expect(storm).not.toHaveProperty('resumesAt');
+    expect((await fleet.bus.call('inventory.status', {})).storms).toMatchObject([{ id }]);
+    expect((await fleet.bus.call('inventory.incidents.get', { node: 'n-1' })).storms).toMatchObject([{ id }]);
+    await until(
+      async () =>
+        (await fleet.bus.call('inventory.alarms.list', {})).items.find(
+          (a) => a.code === 'brake' && a.message.includes(id),
+        ),
+      'an alarm that names the storm',
+    );
+    const by = { by: 'eve', id, reason: 'seen dark' };
+    await expect(fleet.bus.call('inventory.storms.release', { ...by, nodes: ['n-5'] })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    });
+    await expect(fleet.bus.call('inventory.storms.get', { id: 's-0' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+
+    const confirmed = await fleet.bus.call('inventory.storms.confirm', { ...by, nodes: ['n-1'] });
+    expect(confirmed.nodes).toEqual([{ node: 'n-1', ok: true }]);
+    expect((await phase('n-1', 'fenced', 'recovering', 'recovered')).proof).toMatchObject({
+      kind: 'manual',
+      by: 'eve',
+    });
+    const fewer = await until(async () => {
+      const now = await fleet.bus.call('inventory.storms.get', { id });
+      return now.rest.length === 2 && now;
+    }, 'two are left');
+    expect(fewer.resumesAt).toBeGreaterThan(Date.now());
+
+    await fleet.bus.call('inventory.storms.release', { ...by, nodes: ['n-2'] });
+    await phase('n-2', 'fencing');
+    expect((await incident('n-3'))?.phase).toBe('suppressed');
+    await fleet.bus.call('inventory.storms.release', by);
+    await phase('n-3', 'fencing');
+    expect((await fleet.bus.call('inventory.storms.get', { id })).rest).toEqual([]);
+  });
+
   it('holds who has its permit already, and no command yet', async () => {
     await fleet.dieTogether('n-1', 'n-2');
     for (const n of ['n-1', 'n-2']) await phase(n, 'fencing');

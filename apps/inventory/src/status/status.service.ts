@@ -33,6 +33,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
   status(): StatusView {
     const settings = this.store.clusterSettings;
     const nodes = this.service.list();
+    const storms = this.gates.storms();
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
     return {
       cluster: settings.cluster,
@@ -40,6 +41,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       leases: this.leases?.list() ?? [],
       detector: this.detectorPart(),
       brake: this.gates.brake(),
+      ...(storms.length > 0 && { storms }),
       nodes: {
         total: nodes.length,
         inService: nodes.filter((n) => n.inService).length,

@@ -368,6 +368,26 @@ export class ReasonRequest {
   dryRun?: boolean;
 }
 
+/** Release or confirmation of a storm. */
+export class StormRequest {
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
+
+  /** Members. @default all that are not back */
+  @IsOptional()
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayMaxSize(10_000)
+  @IsString({ each: true })
+  nodes?: string[];
+
+  /** Confirmation of a node that still shows signs of life. */
+  @IsOptional()
+  @IsBoolean()
+  force?: boolean;
+}
+
 export class RecoveryRequest {
   @IsIn(['ansible', 'ssh', 'event'])
   driver!: 'ansible' | 'ssh' | 'event';

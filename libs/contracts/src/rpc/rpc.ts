@@ -2,6 +2,7 @@ import type { AgentToken } from '../keys/agent-token.js';
 import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-key-set.js';
 import type { AlarmRecord } from '../alarm.js';
 import type { GateResult, IncidentRecord } from '../incident/incident.js';
+import type { StormOutcome, StormView } from '../incident/storm.js';
 import type { JobRecord, JobStatus } from '../job/job.js';
 import type { Networks, NodeView, PowerDevice } from '../node/node.js';
 import type { ClaimRecord } from '../job/admission.js';
@@ -60,6 +61,8 @@ export interface StatusView {
     beaconAgeMs?: number;
   };
   brake: { candidates: number; limit: number };
+  /** Storms that stand; absent: none. */
+  storms?: StormView[];
   nodes: {
     total: number;
     inService: number;
@@ -228,7 +231,8 @@ export interface RpcMap {
   'inventory.jobs.get': [{ id: string }, WithRevision<JobRecord>];
   'inventory.jobs.cancel': [By & { id: string }, WithRevision<JobRecord>];
   'inventory.incidents.list': [PageRequest & { open?: boolean }, Page<WithRevision<IncidentRecord>>];
-  'inventory.incidents.get': [{ node: string }, WithRevision<IncidentRecord>];
+  /** `storms`: those that hold the node. */
+  'inventory.incidents.get': [{ node: string }, WithRevision<IncidentRecord> & { storms?: StormView[] }];
   'inventory.incidents.release': [By & { node: string; reason: string; force?: boolean }, WithRevision<IncidentRecord>];
   'inventory.incidents.confirm': [
     By & { node: string; reason: string; force?: boolean },
@@ -236,6 +240,15 @@ export interface RpcMap {
   ];
   /** Before the first command of its power-off. */
   'inventory.incidents.cancel': [By & { node: string; reason: string }, WithRevision<IncidentRecord>];
+  'inventory.storms.list': [Record<string, never>, { items: StormView[] }];
+  'inventory.storms.get': [{ id: string }, StormView];
+  /** Of the nodes, by default its rest: they are judged as if there were no storm. */
+  'inventory.storms.release': [By & { id: string; nodes?: string[]; reason: string }, { nodes: StormOutcome[] }];
+  /** Of the nodes, by default its rest: each is confirmed as down, as by its incident. */
+  'inventory.storms.confirm': [
+    By & { id: string; nodes?: string[]; reason: string; force?: boolean },
+    { nodes: StormOutcome[] },
+  ];
   /**
    * Asked by the fencing leader before its first command and at each retry: does the incident still stand on the
    * verdict as of now? `go: false` names why; the incident has then been ended or stopped by inventory.
