@@ -4,6 +4,7 @@ import { does, examples, type Run } from '../command.js';
 import { wholeNumber } from '../input/numbers.js';
 import { ended, jobPath } from '../jobs/await-job.js';
 import { nodeLines, resultText } from '../jobs/node-progress.js';
+import { oneLine } from '../output/one-line.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
@@ -87,9 +88,9 @@ async function get(run: Run, id: string, o: { follow?: boolean }): Promise<void>
 function page(job: JobRecord, log: string, interactive: boolean): string[] {
   return [
     '',
-    `Description: ${job.desc}`,
+    `Description: ${oneLine(job.desc)}`,
     `Status: ${job.status}`,
-    `Error: ${job.error}`,
+    `Error: ${oneLine(job.error)}`,
     'Logs:',
     `    ${log.trimEnd().replaceAll('\n', '\n    ')}`,
     '',

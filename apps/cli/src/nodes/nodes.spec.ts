@@ -54,6 +54,20 @@ describe('nodes', () => {
       expect(stdout).toMatch(/\n {2}verdict +DEGRADED: Silent on backend\.\n/);
     });
 
+    it.each([{ terminal: 120, env: { NO_COLOR: '1' } }, {}])(
+      'keeps what people wrote within its line (%j)',
+      async (shown) => {
+        const cordon = { reason: 'disk\na-1: in service\r\n\u001b]0;x', by: 'ada', at: 1 };
+        const reasons = [{ code: 'CORDONED' as const, detail: 'cordoned by ada: disk\na-1: in service' }];
+        sut.on('GET /v1/nodes/a-1', node('a-1', { cordon, reasons, inService: false }));
+        for (const format of [[], ['-o', 'table']]) {
+          const { stdout } = await sut.call(['node', 'get', 'a-1', ...format], shown);
+          expect(stdout).toContain('disk a-1: in service');
+          expect(stdout).not.toMatch(/\na-1: in service|\r|\u001b/);
+        }
+      },
+    );
+
     it('shows on that page what a drain has still to move', async () => {
       const cordon = { reason: 'kernel', by: 'ada', at: 1, drain: true };
       sut.on('GET /v1/nodes/a-1', node('a-1', { cordon, remaining: ['db1', 'web'] }));

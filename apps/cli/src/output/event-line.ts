@@ -1,6 +1,7 @@
 import type { AlarmRecord, EventMap, Verdict } from '#contracts';
 import type { StreamedEvent } from '../server/event-stream.js';
 import { resultText } from '../jobs/node-progress.js';
+import { oneLine } from './one-line.js';
 import type { Colour, Terminal } from './terminal.js';
 import { clock } from './times.js';
 
@@ -49,7 +50,7 @@ const sentences: Sentences & { verdict: (v: Verdict) => string } = {
 /** One line; on a terminal with the time of day, in a pipe with the whole date. */
 export function eventLine(event: StreamedEvent, terminal: Terminal): string {
   const say = sentences[event.kind as keyof typeof sentences] as ((data: unknown) => string) | undefined;
-  const words = (say === undefined ? '' : say(event.data)).replaceAll('\n', ' ');
+  const words = oneLine(say === undefined ? '' : say(event.data));
   if (!terminal.interactive) {
     const what = `${new Date(event.at).toISOString()} ${event.kind} ${event.key}`;
     return words === '' ? what : `${what}: ${words}`;

@@ -1,5 +1,6 @@
 import { UsageFailure } from '../failure.js';
 import type { Format } from './format.js';
+import { oneLine } from './one-line.js';
 import { rowLines, table } from './table.js';
 import type { Terminal } from './terminal.js';
 
@@ -33,7 +34,7 @@ export class Printer {
   async list<T>(items: T[], view: View<T>): Promise<void> {
     if (await this.machine({ items }, items.map(view.name))) return;
     if (this.format === undefined && !this.terminal.interactive && view.lines !== undefined)
-      for (const line of items.flatMap(view.lines)) this.terminal.line(line);
+      for (const line of items.flatMap(view.lines)) this.terminal.line(oneLine(line));
     else this.rows(view.head, items.map(view.row), view.none);
   }
 
@@ -41,7 +42,7 @@ export class Printer {
     if (await this.machine(item, [view.name(item)])) return;
     const lines = this.format === 'table' ? undefined : this.terminal.interactive ? view.screen : view.lines;
     if (lines === undefined) this.rows(view.head, [view.row(item)], view.none);
-    else for (const line of lines(item)) this.terminal.line(line);
+    else for (const line of lines(item)) this.terminal.line(oneLine(line));
   }
 
   /** What a command that changes something says: nothing in a pipe, a word on a terminal, its answer by `-o`. */

@@ -176,6 +176,14 @@ describe('/v1', () => {
     expect(answer.status).toBe(400);
   });
 
+  it('refuses a reason that would be two lines wherever it is shown', async () => {
+    const answer = await sut.send('PUT', '/v1/nodes/host1-SN1/cordon', { reason: 'disk\nhost1-SN1: in service' });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+      400,
+      'reason must be one line',
+    ]);
+  });
+
   it('refuses a body over 1 MB, another media type, and an odd query', async () => {
     const big = JSON.stringify({ kind: 'check', extraVars: { a: 'x'.repeat(1_100_000) } });
     expect((await sut.send('POST', '/v1/operations', big)).status).toBe(413);

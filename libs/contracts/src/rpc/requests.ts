@@ -24,6 +24,9 @@ import { JobKinds, type JobKind } from '../job/job.js';
 /** The last moment that a date can name. */
 export const LAST_DATE_MS = 8_640_000_000_000_000;
 
+/** Shown in lines, and in lines of lists: a line end in it would make a line that nobody has said. */
+const OneLine = (): PropertyDecorator => Matches(/^[^\r\n]*$/, { message: '$property must be one line' });
+
 /** Bodies that people and tools send: refused whole at the edge where anything is off. */
 
 export class OperationRequest {
@@ -247,6 +250,7 @@ export class PowerActionRequest {
 
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 }
 
@@ -287,6 +291,7 @@ export class AgentKeyRotateRequest {
   @IsOptional()
   @IsString()
   @MaxLength(512)
+  @OneLine()
   reason?: string;
 
   /** Goes on with an exchange that waits for nodes that nobody hears: they get the keys when they are back. */
@@ -329,6 +334,7 @@ export class AgentEnrolRequest {
 export class RevokeRequest {
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 
   /** Also while a job or a claim holds the node, its incident is open, or workloads are assigned to it. */
@@ -340,6 +346,7 @@ export class RevokeRequest {
 export class CordonRequest {
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 
   /** Wall clock, ms. */
@@ -357,6 +364,7 @@ export class CordonRequest {
 export class ReasonRequest {
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 
   @IsOptional()
@@ -469,5 +477,6 @@ export class FencingRequest {
 export class AckRequest {
   @IsOptional()
   @MaxLength(500)
+  @OneLine()
   note?: string;
 }
