@@ -21,6 +21,7 @@ export * from './node/node.js';
 export * from './node/power-identity.js';
 export * from './node/identity-standing.js';
 export * from './wire/peers.js';
+export * from './rpc/plain-text.js';
 export * from './wire/poll.js';
 export * from './wire/report.js';
 export * from './ports/clock.js';

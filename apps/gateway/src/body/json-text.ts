@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { MusterError } from '#contracts';
+import { MusterError, refuseHostile } from '#contracts';
 
 /** Bytes of a request body, at most. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -7,11 +7,6 @@ export const BODY_LIMIT = 1024 * 1024;
 export const DEPTH_LIMIT = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-/** Half of a surrogate pair. */
-const NO_CHARACTER = /\p{Cs}/u;
-/** Control characters but tab and line ends: they steer terminals, and nothing that we take needs them. */
-const CONTROL = /(?![\t\n\r])\p{Cc}/u;
-
 /** `application/json`, `application/merge-patch+json`, … with or without parameters. */
 export const isJsonType = (contentType: string | undefined): boolean =>
   /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i.test(contentType?.trim() ?? '');
@@ -63,23 +58,4 @@ export function refuseDepth(text: string): void {
     else if ((c === '{' || c === '[') && ++depth > DEPTH_LIMIT)
       throw new MusterError('BAD_REQUEST', `the body is nested more than ${DEPTH_LIMIT} levels deep`);
   }
-}
-
-/** Of a value that is not nested too deep. */
-export function refuseHostile(value: unknown): void {
-  if (typeof value === 'string') return refuseText(value);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
-    refuseText(key);
-    if (key === '__proto__' || key === 'constructor')
-      throw new MusterError('BAD_REQUEST', `the key "${key}" is not allowed in a body`);
-    refuseHostile(inner);
-  }
-}
-
-function refuseText(text: string): void {
-  if (NO_CHARACTER.test(text))
-    throw new MusterError('BAD_REQUEST', 'a text of the body holds half of a surrogate pair, which is no character');
-  if (CONTROL.test(text))
-    throw new MusterError('BAD_REQUEST', 'a text of the body holds a control character; tab and line ends are allowed');
 }

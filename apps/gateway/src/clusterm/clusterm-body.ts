@@ -1,5 +1,5 @@
-import { MusterError, type MonitorNode } from '#contracts';
-import { refuseDepth, refuseHostile } from '../body/json-text.js';
+import { MusterError, type MonitorNode, refuseHostile } from '#contracts';
+import { refuseDepth } from '../body/json-text.js';
 import { goKind, goSyntaxError } from './go-json.js';
 
 /** A request of the clusterm surface, as far as it was given. */

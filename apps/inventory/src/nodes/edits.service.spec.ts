@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openSecret, sealSecret, type SealedSecret } from '#bus';
 import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
+import { longestTurnMs } from '../testing/longest-turn.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 import type { ServiceContext } from '#service';
 import type { ConductorService } from '../conductor/conductor.service.js';
@@ -122,7 +123,7 @@ describe('an import', () => {
       },
     });
     await expect(load('nodes: [', { format: 'yaml' })).rejects.toMatchObject({ code: 'IMPORT_INVALID' });
-    await expect(load(`serial\n${'1\n'.repeat(2001)}`)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    await expect(load(`serial\n${'1\n'.repeat(2001)}`)).rejects.toMatchObject({ code: 'IMPORT_INVALID' });
     expect(await everything()).toEqual(before);
   });
 
@@ -374,5 +375,46 @@ describe('deletions', () => {
     const left = (await sut.as('inventory').bucket<NodeRecord>('nodes').list()).map((e) => e.key);
     expect(left.filter((name) => names.includes(name))).toEqual(['host-310']);
     expect(await reservations()).toMatchObject({ held: {}, edits: {} });
+  });
+});
+
+describe('a file that was made to hurt', () => {
+  const keys = (n: number): string =>
+    `nodes:\n  - label: a\n    serial: "1"\n    vars:\n${Array.from({ length: n }, (_, i) => `      k${i}: 1\n`).join('')}`;
+  const columns = (n: number): string => `${Array.from({ length: n }, (_, i) => `var:c${i}`).join(',')}\n`;
+  const bomb = `nodes:\n${Array.from({ length: 400 }, (_, i) => `  - &a${i} {label: a, vars: {x: [${`*a${i - 1},`.repeat(i === 0 ? 0 : 90)}]}}\n`).join('')}`;
+
+  it.each<['yaml' | 'csv', string, () => string]>([
+    ['yaml', 'a node with 60,000 variables', () => keys(60_000)],
+    ['yaml', 'nothing but brackets', () => `nodes: ${'['.repeat(900_000)}`],
+    ['yaml', 'lists in lists', () => `nodes:\n${'- '.repeat(400_000)}`],
+    ['yaml', 'aliases of aliases', () => bomb],
+    ['yaml', 'aliases without end', () => `nodes:\n  - &a {x: [${'*a,'.repeat(200_000)}]}\n`],
+    ['yaml', 'one fault a line', () => `nodes:\n${'  - }\n'.repeat(150_000)}`],
+    ['csv', '90,000 columns', () => columns(90_000)],
+    ['csv', '400,000 lines', () => `label\n${'a\n'.repeat(400_000)}`],
+    ['csv', 'nothing but quotes', () => '"'.repeat(900_001)],
+  ])('a %s file with %s is refused while everything else goes on', async (format, _what, content) => {
+    const outcome = load(content(), { format });
+    const turn = longestTurnMs(outcome);
+    await expect(outcome).rejects.toMatchObject({
+      code: expect.stringMatching(/^(IMPORT_INVALID|BAD_REQUEST)$/) as unknown,
+    });
+    expect(await turn).toBeLessThan(250);
+  });
+
+  it.each<['yaml' | 'csv', string]>([
+    [
+      'yaml',
+      'nodes:\n  - {label: a, serial: "77", networks: {management: {address: 10.9.0.1}}, vars: {x: "\\e]0;gone"}}\n',
+    ],
+    ['yaml', 'nodes:\n  - {label: a, serial: "77", networks: {management: {address: 10.9.0.1}}, vars: {"x\\0": 1}}\n'],
+    ['csv', 'label,serial,management,var:x\na,77,10.9.0.1,\u001b]0;gone\n'],
+    ['csv', 'label,serial,management,var:x\na,77,10.9.0.1,"{""a"":""\\u0000""}"\n'],
+  ])('a %s file whose texts steer a terminal is refused as JSON is', async (format, content) => {
+    await expect(load(content, { format, dryRun: true })).rejects.toMatchObject({
+      code: 'IMPORT_INVALID',
+      message: expect.stringContaining('control character') as unknown,
+    });
   });
 });

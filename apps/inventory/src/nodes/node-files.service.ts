@@ -14,11 +14,12 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { page } from '../store/page.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { columnsOf } from './files/csv-columns.js';
-import { csvHead, csvLines, readCsv } from './files/csv-file.js';
+import { csvHead, csvLines } from './files/csv-file.js';
 import { exportedRow } from './files/exported-row.js';
-import { MOST_ROWS, type FileContent, type FileError } from './files/file-row.js';
+import { FileParser } from './files/file-parser.js';
+import type { FileContent, FileError } from './files/file-row.js';
 import { planImport, storedSecretsOf, type ImportPlan } from './files/plan-import.js';
-import { readYaml, yamlHead, yamlItems } from './files/yaml-file.js';
+import { yamlHead, yamlItems } from './files/yaml-file.js';
 import { PowerSecrets } from './power-secrets.js';
 import { ServiceView } from './service-view.js';
 
@@ -36,21 +37,20 @@ interface ExportCursor {
 /** Nodes as files. */
 @Injectable()
 export class NodeFilesService {
+  private readonly parser: FileParser;
+
   constructor(
     private readonly store: InventoryStore,
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
     private readonly edits: EditsService,
-  ) {}
+  ) {
+    this.parser = new FileParser(store.clock);
+  }
 
   /** @throws MusterError IMPORT_INVALID with `facts.errors`, the first hundred: then nothing has changed */
   async import({ format, content, dryRun = false }: NodeImportRequest): Promise<ImportOutcome> {
-    const file = format === 'yaml' ? readYaml(content) : readCsv(content);
-    if (file.rows.length > MOST_ROWS)
-      throw new MusterError(
-        'BAD_REQUEST',
-        `a file takes ${MOST_ROWS} nodes, this one has ${file.rows.length}: split it`,
-      );
+    const file = await this.parser.read(format, content);
     const edit = newEditId(this.store);
     const at = this.store.clock.wallMs();
     let plan: ImportPlan | undefined;

@@ -31,7 +31,7 @@ export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
   fence: 30,
-  keys: 16,
+  keys: 22,
   lease: 19,
   recover: 18,
   return: 33,

@@ -1,4 +1,4 @@
-import { MANAGEMENT } from '#contracts';
+import { MANAGEMENT } from '#contracts/node/node.js';
 import { cellOf, valueOf } from './var-cell.js';
 
 /**

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { cellsOf, columnReader, type Row } from './csv-columns.js';
+import { MOST_KEYS } from './file-limits.js';
 import type { FileContent, FileError, FileRow } from './file-row.js';
 
 interface Parsed {
@@ -25,6 +26,8 @@ export function readCsv(text: string): FileContent {
   }
   const [head, ...rest] = parsed;
   if (!head) return { rows: [], errors: [{ line: 1, message: 'the first line names the columns' }] };
+  if (head.record.length > MOST_KEYS)
+    return { rows: [], errors: [{ line: 1, message: `a file has at most ${MOST_KEYS} columns` }] };
   const columns = head.record.map((c) => c.trim());
   const readers = columns.map(columnReader);
   const errors: FileError[] = columns.flatMap((column, i) => {
@@ -47,7 +50,7 @@ export function readCsv(text: string): FileContent {
 
 function rowOf(record: readonly string[], readers: ReturnType<typeof columnReader>[]): Row {
   const row: Row = {};
-  for (const [i, cell] of record.entries()) if (cell !== '') readers[i]?.(row, cell);
+  for (const [i, cell] of record.entries()) if (cell !== '') readers[i]?.(row, withoutGuard(cell));
   // A level or a device that was left out is a hole here: it is to be found, and refused.
   const levels = row['powerLevels'] as unknown[][] | undefined;
   if (levels) row['powerLevels'] = Array.from(levels, (level) => level && Array.from(level));
@@ -60,6 +63,15 @@ function lineOfRow(before: number, end: number, record: readonly string[]): numb
   return Math.max(before + 1, end - breaks);
 }
 
+/**
+ * A spreadsheet carries out a cell that begins like this. It takes one with an apostrophe before it for a text, and so
+ * does an import; numbers stay numbers.
+ */
+const FORMULA = /^'*\s*[=+\-@]|^'*[\t\r]/;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/;
+const guarded = (cell: string): string => (FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell);
+const withoutGuard = (cell: string): string => (cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell);
+
 /** Line breaks and outer spaces are kept by quotes. */
 const QUOTED = { quoted_match: /[\r\n]|^\s|\s$/ };
 
@@ -69,7 +81,7 @@ export const csvLines = (rows: readonly object[], columns: readonly string[]): s
   stringify(
     rows.map((row) => {
       const cells = cellsOf(row as Row);
-      return columns.map((c) => cells[c] ?? '');
+      return columns.map((c) => guarded(cells[c] ?? ''));
     }),
     QUOTED,
   );

@@ -15,6 +15,3 @@ export interface FileContent {
   rows: FileRow[];
   errors: FileError[];
 }
-
-/** Nodes of one file, at most. */
-export const MOST_ROWS = 2000;

@@ -6,6 +6,7 @@ import { columnsOf } from './csv-columns.js';
 import { csvHead, csvLines, readCsv } from './csv-file.js';
 import { exportedRow } from './exported-row.js';
 import type { FileContent } from './file-row.js';
+import { parseFile } from './parse-file.js';
 import { cellOf, valueOf } from './var-cell.js';
 import { readYaml, yamlHead, yamlItems } from './yaml-file.js';
 
@@ -134,3 +135,83 @@ function bomb(): string {
   const levels = Array.from({ length: 9 }, (_, i) => `  - &a${i + 1} {x: [${`*a${i},`.repeat(9)}]}`);
   return `nodes:\n  - &a0 {x: 1}\n${levels.join('\n')}\n`;
 }
+
+describe('cells of a file that a spreadsheet would carry out', () => {
+  it('are written as texts, and read as what they were', () => {
+    const vars = {
+      a: '=cmd|x',
+      b: '+1-2',
+      c: '@SUM(A1)',
+      d: "'=quoted",
+      e: '\t=tab',
+      f: "'plain",
+      g: '-5',
+      h: -5,
+      i: '-x',
+      j: "''-x",
+      k: ' =x',
+    };
+    const node = aNode('a-1', { vars, failureDomain: '=HYPERLINK("http://x")' });
+    const cells = asCsv([node])
+      .split('\n')
+      .slice(1)
+      .flatMap((l) => l.split(','));
+    expect(cells.filter((cell) => /^"?\s*[=+\-@\t\r]/.test(cell))).toEqual(['-5']);
+    expect(rowsOf(readCsv(asCsv([node])))).toEqual([exportedRow(node)]);
+  });
+
+  it('and whatever else a text is, it comes back', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^['=+\-@\t\r\n ]{0,4}[a-z0-9]{0,3}$/), (text) => {
+        const node = aNode('a-1', { vars: { x: text } });
+        expect(rowsOf(readCsv(asCsv([node])))).toEqual([exportedRow(node)]);
+      }),
+    );
+  });
+});
+
+describe('a file with texts that steer a terminal', () => {
+  it.each([
+    ['yaml', 'nodes:\n  - label: "\\e]0;x"\n'],
+    ['yaml', 'nodes:\n  - vars: {"a\\0": 1}\n'],
+    ['csv', 'label\n\u001b]0;x\n'],
+  ] as const)('is refused (%s, %j)', (format, text) => {
+    expect(parseFile(format, text)).toMatchObject({
+      rows: [],
+      errors: [{ message: expect.stringContaining('control') as unknown }],
+    });
+  });
+});
+
+describe('a file that is too large in one of its parts', () => {
+  const many = (n: number, part: (i: number) => string): string =>
+    Array.from({ length: n }, (_, i) => part(i)).join('');
+  it.each([
+    [
+      'yaml',
+      'members',
+      `nodes:\n  - label: a\n    vars:\n${many(1001, (i) => `      k${i}: 1\n`)}`,
+      4,
+      'at most 1000 members',
+    ],
+    ['yaml', 'items', `nodes:\n  - label: a\n    vars: {x: [${many(2001, () => '1,')}]}\n`, 3, 'at most 2000 items'],
+    ['yaml', 'levels', `nodes:\n  - x: ${'['.repeat(60)}${']'.repeat(60)}\n`, 1, 'levels deep'],
+    ['yaml', 'levels of a line', `nodes:\n${'- '.repeat(60)}\n`, 1, 'levels deep'],
+    ['yaml', 'levels of lines', `nodes:\n  - ${many(60, (i) => `x:\n${' '.repeat(i + 5)}`)}y: 1\n`, 41, 'levels deep'],
+    ['yaml', 'aliases', `nodes:\n  - &a {label: a}\n${many(2001, () => '  - *a\n')}`, 1, 'more than 2000 aliases'],
+    ['yaml', 'nodes', `nodes:\n${many(2001, () => '  - {label: a}\n')}`, 1, 'this one has 2001'],
+    [
+      'yaml',
+      'values that its aliases stand for',
+      `nodes:\n  - &a {x: [${many(900, () => '1,')}]}\n${many(300, () => `  - {x: *a}\n`)}`,
+      1,
+      'more than 200000 values',
+    ],
+    ['csv', 'columns', `${many(1001, (i) => `var:c${i},`)}label\n`, 1, 'at most 1000 columns'],
+    ['csv', 'nodes', `label\n${many(2001, () => 'a\n')}`, 1, 'this one has 2001'],
+  ] as const)('%s, in its %s: it says so', (format, _part, text, line, message) => {
+    const { rows, errors } = parseFile(format, text);
+    expect(rows).toEqual([]);
+    expect(errors[0]).toMatchObject({ line, message: expect.stringContaining(message) as unknown });
+  });
+});

@@ -1,17 +1,21 @@
 import { isMap, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
 import type { FileContent, FileError, FileRow } from './file-row.js';
+import { tokenFault, treeFaults } from './yaml-limits.js';
 
 /** A file with one list, `nodes:`, each in the shape of a registration. */
 export function readYaml(text: string): FileContent {
   const lines = new LineCounter();
   const errorAt = (line: number, message: string): FileContent => ({ rows: [], errors: [{ line, message }] });
   try {
-    const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-    if (doc.errors.length > 0)
-      return {
-        rows: [],
-        errors: doc.errors.map((e) => ({ line: lines.linePos(e.pos[0]).line, message: e.message })),
-      };
+    const fault = tokenFault(text);
+    if (fault !== undefined) return errorAt(1, `the file cannot be read: ${fault}`);
+    // That keys are unique is looked at below: the parser would compare each with all before it.
+    const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+    const found = [
+      ...doc.errors.map((e) => ({ line: lines.linePos(e.pos[0]).line, message: e.message })),
+      ...treeFaults(doc.contents, lines),
+    ];
+    if (found.length > 0) return { rows: [], errors: found };
     const list = isMap(doc.contents) ? doc.get('nodes', true) : undefined;
     if (!isMap(doc.contents) || !isSeq(list) || doc.contents.items.length !== 1)
       return errorAt(1, 'the file has one member, "nodes": a list of nodes');

@@ -1,0 +1,30 @@
+import { MusterError } from '../errors.js';
+
+/** Half of a surrogate pair. */
+const NO_CHARACTER = /\p{Cs}/u;
+/** Control characters but tab and line ends: they steer terminals, and nothing that we take needs them. */
+const CONTROL = /(?![\t\n\r])\p{Cc}/u;
+
+/**
+ * One rule for all that comes in, whatever it comes in: texts are characters that steer no terminal, and no key reaches
+ * an object's prototype. Of a value that is not nested too deep.
+ * @param where what it stands in, for the sentence: `the body`
+ * @throws MusterError BAD_REQUEST
+ */
+export function refuseHostile(value: unknown, where = 'the body'): void {
+  if (typeof value === 'string') return refuseText(value, where);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    refuseText(key, where);
+    if (key === '__proto__' || key === 'constructor')
+      throw new MusterError('BAD_REQUEST', `the key "${key}" is not allowed in ${where}`);
+    refuseHostile(inner, where);
+  }
+}
+
+function refuseText(text: string, where: string): void {
+  if (NO_CHARACTER.test(text))
+    throw new MusterError('BAD_REQUEST', `a text of ${where} holds half of a surrogate pair, which is no character`);
+  if (CONTROL.test(text))
+    throw new MusterError('BAD_REQUEST', `a text of ${where} holds a control character; tab and line ends are allowed`);
+}
