@@ -12,6 +12,7 @@ import { initCommand } from './commands/init.js';
 import { installClusterctlCommand } from './commands/install-clusterctl.js';
 import { jobCommands } from './commands/jobs.js';
 import { manualCommand } from './commands/manual.js';
+import { recordCommands } from './commands/records.js';
 import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
 import { tokenCommands } from './commands/tokens.js';
@@ -51,6 +52,7 @@ export function createProgram(io: Io): CliCommand {
   settingsCommands(program);
   workerCommands(program);
   tokenCommands(program);
+  recordCommands(program);
   agentCommands(program);
   initCommand(program);
   installClusterctlCommand(program);

@@ -8,6 +8,7 @@ import { JobsModule } from './jobs/jobs.module.js';
 import { MonitorModule } from './monitor/monitor.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { OperationsModule } from './operations/operations.module.js';
+import { RecordsModule } from './records/records.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
@@ -29,6 +30,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     ClaimsModule,
     ReturnsModule,
     AlarmsModule,
+    RecordsModule,
     StatusModule,
     IncidentsModule,
     RecoveryModule,

@@ -18,6 +18,7 @@ import { Follow, type FollowHandler, type FollowOptions } from './streams/follow
 import { lastUntil, type LastUntil } from './streams/last-until.js';
 import { JobLogs, type LogChunk, type ReadLogOptions } from './streams/job-log.js';
 import { KvBucket } from './kv/kv-bucket.js';
+import type { UnreadableBook } from './kv/unreadable-book.js';
 import { connectPorts } from './nats/connect.js';
 import { Link, type BusPorts } from './ports/link.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
@@ -80,6 +81,11 @@ export class Bus {
 
   onStatus(fn: (s: WireStatus) => void): () => void {
     return this.link.onStatus(fn);
+  }
+
+  /** Records that this process has met and cannot read: they are left out wherever buckets are followed. */
+  get unreadable(): UnreadableBook {
+    return this.link.unreadable;
   }
 
   /** A handle; the bucket itself may still have to be created (by inventory): its operations wait for that. */

@@ -17,6 +17,7 @@ export {
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
 export { userKinds, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
+export type { UnreadableBook } from './kv/unreadable-book.js';
 export { KvView } from './kv/kv-view.js';
 export type { WatchOptions } from './kv/kv-watch.js';
 export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard/guard.js';

@@ -1,3 +1,5 @@
+import type { BucketName, Decoded } from '#contracts';
+
 /** What the bus writes to: a pino logger fits. */
 export interface BusLog {
   debug(facts: object, message: string): void;
@@ -27,6 +29,8 @@ export interface BusOptions {
   log?: BusLog;
   /** How long the first connection may take. @default 10000 */
   connectTimeoutMs?: number;
+  /** Reads the value of a key: for who keeps values of its own in a bucket (tests). @default as the product's records */
+  decode?: (bucket: BucketName, key: string, stored: string) => Decoded;
 }
 
 export interface Closable {

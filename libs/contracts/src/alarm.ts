@@ -39,6 +39,8 @@ export const AlarmCodes = [
   'duplicate',
   /** An agent warns, or abstains for long. */
   'agent-health',
+  /** A stored record that no program can read: it is left out until somebody deletes it. */
+  'record-unreadable',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 

@@ -19,6 +19,8 @@ export const ErrorCodes = {
   IDEMPOTENCY_MISMATCH: { status: 409, retry: false },
   IDEMPOTENCY_IN_PROGRESS: { status: 409, retry: true },
   ALREADY_EXISTS: { status: 409, retry: false },
+  RECORD_UNKNOWN: { status: 404, retry: false },
+  RECORD_UNREADABLE: { status: 409, retry: false },
   REVISION_CONFLICT: { status: 409, retry: true },
   NODE_RESERVED: { status: 409, retry: true },
   NODE_BUSY: { status: 409, retry: true },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Bus, Lease, silentLog, WorkerRegistry } from '#bus';
+import { anyJson } from '#bus/testing/any-json.js';
 import { Dice } from '#contracts/testing/dice.js';
 import { RealHandles } from '../time/real-handles.js';
 import { SeededRandom } from '../time/seeded-random.js';
@@ -25,7 +26,7 @@ async function world(o: { seed?: number; rates?: FaultRates } = {}) {
     const clock = new VirtualClock(time, { name });
     const random = new SeededRandom(dice);
     const client = clientOf(server, name, clock, random);
-    return { clock, client, bus: new Bus({ ...client, name, clock, random, log: silentLog }) };
+    return { clock, client, bus: new Bus({ ...client, name, clock, random, log: silentLog, decode: anyJson }) };
   };
   const inventory = start('inventory');
   await time.settle(inventory.bus.createBuckets());

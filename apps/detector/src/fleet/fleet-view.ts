@@ -25,6 +25,8 @@ export interface Records<T> {
   readonly live: boolean;
   get(key: string): { value: T } | undefined;
   entries(): { key: string; value: T; revision: number }[];
+  /** Keys of records that cannot be read. @default none */
+  readonly unreadable?: ReadonlyMap<string, unknown>;
   onChange(fn: (key: string, value: T | undefined) => void): () => void;
 }
 
@@ -61,7 +63,7 @@ export class FleetView {
 
   /** The registry has been read whole, and is being followed. */
   get live(): boolean {
-    return this.nodes.live && this.stored.live;
+    return this.nodes.live && this.stored.live && this.stored.unreadable?.has(SETTINGS_KEY) !== true;
   }
 
   get settings(): ClusterSettings {
@@ -121,7 +123,9 @@ export class FleetView {
       .filter((n) => n.enrolled);
     const targets = new Map(enrolled.map((record) => [record.name, watched(record)]));
     const all = [...targets.values()].map((t) => ({ name: t.record.name, member: t.member }));
-    const members = all.filter((w) => w.member).map((w) => w.name);
+    // Nobody knows whether it is a member: it counts as one that does not report, so that fewer are not a majority.
+    const unknown = [...(this.nodes.unreadable?.keys() ?? [])];
+    const members = [...all.filter((w) => w.member).map((w) => w.name), ...unknown];
     this.built = { targets, members, plan: this.planOf(all) };
     return this.built;
   }

@@ -19,6 +19,7 @@ import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AgentsController } from '../v1/agents.controller.js';
 import { AlarmsController } from '../v1/alarms.controller.js';
+import { RecordsController } from '../v1/records.controller.js';
 import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
@@ -55,6 +56,7 @@ export class HttpModule {
         FencingController,
         WorkloadsController,
         AlarmsController,
+        RecordsController,
         SettingsController,
         TokensController,
         AgentsController,

@@ -269,6 +269,11 @@ export const answerSchemas: Record<string, Schema> = {
       { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
     ],
   },
+  'GET /v1/records/unreadable': {
+    type: 'object',
+    properties: { items: { type: 'array', items: { $ref: '#/components/schemas/UnreadableRecord' } } },
+    required: ['items'],
+  },
   'GET /v1/tokens': {
     type: 'object',
     properties: {
@@ -444,6 +449,7 @@ export const namedSchemas: Record<string, Schema> = {
           'partly-heard',
           'peer-list',
           'power-on-withheld',
+          'record-unreadable',
           'resetup-failed',
           'webhook-failing',
           'workload-held',
@@ -1026,6 +1032,11 @@ export const namedSchemas: Record<string, Schema> = {
           'A person took it back before the first command: none is opened by itself for as long as the node is not heard again. `over`: it was.',
       },
       steps: { type: 'array', items: { $ref: '#/components/schemas/IncidentStep' } },
+      unreadable: {
+        type: 'string',
+        description:
+          'Why the stored record cannot be read: this one stands in for it, and all that it says is that one is open.',
+      },
     },
     required: [
       'id',
@@ -2001,6 +2012,37 @@ export const namedSchemas: Record<string, Schema> = {
       networks: { type: 'array', items: { type: 'string' }, description: 'DEGRADED: the silent networks.' },
     },
     required: ['node', 'verdict', 'networks'],
+  },
+  UnreadableRecord: {
+    description: 'A value of a bucket that no program follows.',
+    type: 'object',
+    properties: {
+      bucket: {
+        type: 'string',
+        enum: [
+          'admission',
+          'alarms',
+          'idempotency',
+          'incidents',
+          'jobs',
+          'leases',
+          'nodes',
+          'secrets',
+          'settings',
+          'tokens',
+          'workers',
+          'workloads',
+        ],
+      },
+      key: {
+        type: 'string',
+        description: 'As it stands in the bucket; of no record that this program would write where `foreign` is set.',
+      },
+      revision: { type: 'number' },
+      why: { type: 'string', description: 'One phrase.' },
+      foreign: { const: true, description: 'No program writes such a key.' },
+    },
+    required: ['bucket', 'key', 'revision', 'why'],
   },
   Verdict: {
     description: 'Published on `muster.verdict.<node>`; ordered by (epoch, seq), lower ones are refused.',

@@ -71,6 +71,8 @@ export interface Answers {
   'GET /v1/events': { items: PublicEvent[] };
   'GET /v1/settings': ClusterSettings & { revision: number };
   'PATCH /v1/settings': ClusterSettings & { revision: number };
+  'GET /v1/records/unreadable': RpcAnswer<'inventory.records.list'>;
+  'POST /v1/records/delete': void;
   'GET /v1/tokens': RpcAnswer<'inventory.tokens.list'>;
   /** `token` is shown here, once. */
   'POST /v1/tokens': TokenRecord & { id: string; token: string };

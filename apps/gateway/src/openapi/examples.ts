@@ -339,6 +339,9 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'GET /v1/events': events,
   'GET /v1/settings': settings,
   'PATCH /v1/settings': { ...settings, holdDown: 10_000, revision: 10 },
+  'GET /v1/records/unreadable': {
+    items: [{ bucket: 'nodes', key: 'zzz-1', revision: 812, why: 'it is not JSON' }],
+  },
   'GET /v1/tokens': { items: [{ ...token, id: tokenId }] },
   'POST /v1/tokens': { ...token, id: tokenId, token: 'shown-once' },
   'GET /v1/agents/tokens': { items: [{ ...agentToken, usedBy: ['rack3-c1'] }] },
@@ -455,6 +458,7 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/claims': claimed,
   'POST /v1/alarms/{id}/ack': note,
   'PATCH /v1/settings': { holdDown: 10_000 },
+  'POST /v1/records/delete': { bucket: 'nodes', key: 'zzz-1', reason: 'written by a broken tool' },
   'POST /v1/tokens': newToken,
   'POST /v1/agents/tokens': newAgentToken,
   'POST /v1/agents/key/rotate': newAgentKey,

@@ -60,6 +60,7 @@ export const tags = [
   { name: 'events', description: 'Every step, as a list or a stream' },
   { name: 'settings', description: 'Settings of the cluster' },
   { name: 'agents', description: 'Hosts that enrol themselves' },
+  { name: 'records', description: 'Stored records that cannot be read' },
   { name: 'tokens', description: 'Who may use this API' },
   { name: 'health', description: 'For supervisors and monitoring' },
   { name: 'clusterm', description: 'Paths, bodies and texts of the contiv cluster manager' },

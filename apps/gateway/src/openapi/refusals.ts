@@ -72,6 +72,7 @@ const own: Record<string, ErrorCode[]> = {
   'GET /v1/claims/{id}': ['CLAIM_UNKNOWN'],
   'DELETE /v1/claims/{id}': ['CLAIM_UNKNOWN'],
   'PATCH /v1/settings': ['SETTINGS_INVALID'],
+  'POST /v1/records/delete': ['RECORD_UNKNOWN', 'ILLEGAL_TRANSITION', 'REVISION_CONFLICT'],
   'POST /v1/tokens': ['ALREADY_EXISTS'],
   'DELETE /v1/agents/tokens/{id}': ['TOKEN_UNKNOWN'],
   'POST /v1/agents/enrol': ['TOO_MANY_TRIES', 'ALREADY_EXISTS', 'NO_WORKERS', 'CONFIG_INVALID'],

@@ -51,8 +51,16 @@ export class AgentUsers {
 
   /** As last seen, by node. */
   get revoked(): Map<string, AgentRevocation> {
-    const entries = this.revocations.view.entries().filter((e) => e.key.startsWith(AGENT_REVOCATION_PREFIX));
-    return new Map(entries.map((e) => [e.value.node, e.value]));
+    const { view } = this.revocations;
+    const entries = view.entries().filter((e) => e.key.startsWith(AGENT_REVOCATION_PREFIX));
+    const revoked = new Map(entries.map((e) => [e.value.node, e.value]));
+    // Whom it shut out stays so: the key says who that is.
+    for (const [key, { why: reason }] of view.unreadable)
+      if (key.startsWith(AGENT_REVOCATION_PREFIX)) {
+        const node = key.slice(AGENT_REVOCATION_PREFIX.length);
+        revoked.set(node, { node, by: 'muster', at: Number.MAX_SAFE_INTEGER, reason });
+      }
+    return revoked;
   }
 
   /** As last seen. */

@@ -3,6 +3,9 @@ import { alarmKey, MusterError, type AlarmCode, type AlarmRecord } from '#contra
 import { worstOf } from './webhook/hook-policy.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
+/** Nothing is decided by an alarm, and one that cannot be raised would be worse than one that was lost. */
+const OVER_UNREADABLE = { overUnreadable: true };
+
 /** Conditions that somebody should know about: raised once, cleared once, however often they are seen. */
 @Injectable()
 export class AlarmService {
@@ -18,15 +21,19 @@ export class AlarmService {
     const key = alarmKey(code, subject);
     const seen = this.store.alarms.view.get(key)?.value;
     if (seen && isActive(seen) && seen.severity === severity && seen.message === message) return seen;
-    const done = await this.store.alarms.bucket.mutate(key, (current) => {
-      const was = current?.value;
-      if (was && isActive(was)) {
-        if (was.severity === severity && was.message === message) return undefined;
-        const { worst: _before, ...rest } = was;
-        return { ...rest, severity, message, ...worstOf(was, severity) };
-      }
-      return { code, subject, severity, message, since: this.store.clock.wallMs(), count: (was?.count ?? 0) + 1 };
-    });
+    const done = await this.store.alarms.bucket.mutate(
+      key,
+      (current) => {
+        const was = current?.value;
+        if (was && isActive(was)) {
+          if (was.severity === severity && was.message === message) return undefined;
+          const { worst: _before, ...rest } = was;
+          return { ...rest, severity, message, ...worstOf(was, severity) };
+        }
+        return { code, subject, severity, message, since: this.store.clock.wallMs(), count: (was?.count ?? 0) + 1 };
+      },
+      OVER_UNREADABLE,
+    );
     if (done.value === undefined) throw new MusterError('INTERNAL', `alarm ${key} vanished while it was raised`);
     if (done.changed) await this.tell(done.value, done.revision);
     return done.value;

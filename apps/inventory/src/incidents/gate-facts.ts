@@ -120,8 +120,9 @@ export class GateFactsService {
 
   /** For brake, domain, cap and flapping. Undefined while any view has a gap: unknown stops. */
   storm(): StormFacts | undefined {
-    if (!this.store.nodes.view.live || !this.store.incidents.view.live || !this.store.permits.view.live)
-      return undefined;
+    const { nodes: every, incidents, permits } = this.store;
+    if (!every.view.live || !incidents.view.live || !permits.view.live) return undefined;
+    if (permits.view.unreadable.has(PERMITS_KEY)) return undefined;
     this.keepAges();
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
     const domains: StormFacts['domains'] = {};

@@ -32,7 +32,10 @@ export class IncidentAlarmsReconciler implements Reconciler {
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    const incidents = this.store.incidents.view.entries().map((e) => e.value);
+    const incidents = this.store.incidents.view
+      .entries()
+      .map((e) => e.value)
+      .filter((i) => !i.unreadable);
     this.orderedSince.keep(incidents.filter((i) => i.phase === 'fencing').map(order));
     const nodeOf = (node: string): NodeRecord | undefined => this.store.nodes.view.get(node)?.value;
     this.switchedOn.keep(incidents.flatMap((i) => bootMissed(i, nodeOf(i.node)) ?? []));

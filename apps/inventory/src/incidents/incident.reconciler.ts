@@ -75,7 +75,7 @@ export class IncidentReconciler implements Reconciler {
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     const work: Promise<void>[] = [];
     this.switchedOn.keep(this.store.incidents.view.entries().flatMap((e) => this.bootOf(e.value) ?? []));
-    const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
+    const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value) && !e.value.unreadable);
     this.forgetEnded(new Set(open.map((e) => e.value.id)));
     for (const node of silent)
       if (latestVerdict(node, beacon) === 'DOWN') work.push(this.isolated(node.name, () => this.onDown(c, node)));

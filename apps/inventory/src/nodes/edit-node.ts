@@ -68,7 +68,7 @@ export function editNode(node: NodeRecord, p: NodePatchRequest, facts: EditFacts
     throw bad('sshHostKeys takes null only: the next contact pins what the node shows');
   if (patch.vars) checkVars(patch.vars, node.name);
   const after = patched(node, patch);
-  const fields = EditableFields.filter((f) => !isDeepStrictEqual(node[f], after[f]));
+  const fields = EditableFields.filter((f) => !isSame(node[f], after[f]));
   if (fields.length === 0) return undefined;
   const changes = (...of: EditableField[]): boolean => of.some((f) => fields.includes(f));
 
@@ -179,3 +179,6 @@ function checkHolder(node: string, hold: Hold | undefined, essential: boolean): 
       ...hold,
     });
 }
+
+/** A map that was read from the store has no prototype, one of a request has: that is no difference. */
+const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(structuredClone(a), structuredClone(b));

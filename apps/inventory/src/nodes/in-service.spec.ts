@@ -3,7 +3,7 @@ import type { NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { outReasons, type ServiceFacts } from './in-service.js';
 
-const good: ServiceFacts = { missingPowerDrivers: [], provisionable: true, viewsLive: true, detectorSighted: true };
+const good: ServiceFacts = { missingPowerDrivers: [], provisionable: true, detectorSighted: true };
 const up = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
 const serving = (o: Partial<NodeRecord> = {}): NodeRecord => aNode('a-1', { status: 'Allocated', verdict: up, ...o });
 const codes = (n: NodeRecord, f: Partial<ServiceFacts> = {}): string[] =>
@@ -25,7 +25,7 @@ describe('a node', () => {
     ['RESERVED', {}, { hold: { job: 'j', generation: 1, at: 1 } }],
     ['NO_PROVISION_WORKER', {}, { provisionable: false }],
     ['NO_POWER_WORKER', {}, { missingPowerDrivers: ['exec'] }],
-    ['VIEW_STALE', {}, { viewsLive: false }],
+    ['VIEW_STALE', {}, { gap: 'the view of the records has a gap' }],
     ['VIEW_STALE', {}, { detectorSighted: false }],
     ['VIEW_STALE', { verdict: { ...up, verdict: 'SUSPECT' as const } }, {}],
   ])('is out of service by %s', (code, node, f) => {

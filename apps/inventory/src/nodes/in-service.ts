@@ -11,8 +11,8 @@ export interface ServiceFacts {
   missingPowerDrivers: readonly string[];
   /** Does a live provisioner offer the node's driver? */
   provisionable: boolean;
-  /** The watches behind this answer are live. */
-  viewsLive: boolean;
+  /** Why the watches behind this answer may not show all; undefined: they do. */
+  gap?: string | undefined;
   /** A beacon of a sighted detector is fresh. */
   detectorSighted: boolean;
 }
@@ -47,7 +47,7 @@ function pendingText(p: NonNullable<NodeRecord['pendingReturn']>): string {
 
 /** A node that nobody watches by an agent is known by what external monitors say: no detector is asked for it. */
 function staleness(n: NodeRecord, f: ServiceFacts): string | undefined {
-  if (!f.viewsLive) return 'the view of the records has a gap';
+  if (f.gap !== undefined) return f.gap;
   if (!n.enrolled) return undefined;
   if (!f.detectorSighted) return 'no detector that sees the fleet has been heard for 3 s';
   const v = n.verdict?.verdict;

@@ -37,7 +37,7 @@ export class ServiceView {
   look(): Look {
     const { store } = this;
     const { held } = store;
-    const viewsLive = store.live;
+    const { gap } = store;
     const detectorSighted = this.detector.sighted;
     const offers = this.offers();
     const { policy } = store.clusterSettings.degraded;
@@ -50,7 +50,7 @@ export class ServiceView {
         avoided: avoidedBecause(n, policy, down),
         missingPowerDrivers: powerDrivers(n).filter((d) => !offers.power(d)),
         provisionable: offers.provision(n.provisionDriver),
-        viewsLive,
+        gap,
         detectorSighted,
       });
     };

@@ -55,6 +55,9 @@ export class StartFactsService {
 
   private isBeingFenced(n: NodeRecord): boolean {
     const incident = this.store.incidents.view.get(n.name)?.value;
-    return n.confirmedOff !== undefined || (incident !== undefined && isOpenIncident(incident));
+    return (
+      n.confirmedOff !== undefined ||
+      (incident !== undefined && isOpenIncident(incident) && incident.unreadable === undefined)
+    );
   }
 }

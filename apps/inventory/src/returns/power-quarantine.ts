@@ -36,6 +36,7 @@ export class PowerQuarantine implements OnApplicationShutdown {
 
   /** The same, by a record that was read: for a decision that the view may be behind of. */
   reasonOf(incident: IncidentRecord): string | undefined {
+    if (incident.unreadable !== undefined) return 'the record of its incident cannot be read';
     // What is set up meanwhile would be cut short; of an incident that is under way the order is not due yet.
     if (isOrderPending(incident) && quiet.includes(incident.phase))
       return `power ${incident.order?.action ?? ''} was ordered by ${incident.order?.by ?? ''}, and is not done yet`;

@@ -32,7 +32,13 @@ export class SettingsService {
   async writeInitial(): Promise<void> {
     const { cluster, initial } = this.context.config;
     const first = checkSettings({ ...defaultSettings(cluster), ...initial, cluster });
-    await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => (current ? undefined : first));
+    try {
+      await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => (current ? undefined : first));
+    } catch (e) {
+      // There are some, and whoever deletes them gets the initial ones: until then nothing is fenced.
+      if (MusterError.from(e).code !== 'RECORD_UNREADABLE') throw e;
+      this.store.bus.log.error({ reason: MusterError.from(e).message }, 'the settings of the cluster cannot be read');
+    }
   }
 
   /** Secrets masked. */

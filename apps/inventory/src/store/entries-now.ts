@@ -1,4 +1,5 @@
 import type { Entry } from '#bus';
+import { unreadable } from '#contracts';
 import type { Table } from './inventory-store.js';
 
 /** A view that is further behind than this, ms, is not waited for: its bucket is then read. */
@@ -7,6 +8,7 @@ export const BEHIND_MS = 500;
 /**
  * All of a bucket, for decisions that rest on something not being there: whatever was written before now is in it. Any
  * replica may have written that, and the view shows it only a moment later.
+ * @throws RECORD_UNREADABLE where a record of the bucket cannot be read: it might be the one that is there
  */
 export const entriesNow = async <T>(all: Table<T>): Promise<readonly Entry<T>[]> =>
   (await entriesBehind(all)) ?? all.view.entries();
@@ -14,5 +16,8 @@ export const entriesNow = async <T>(all: Table<T>): Promise<readonly Entry<T>[]>
 /** Waits until the view shows all that was written before now. @returns the bucket, where the view stays behind */
 export async function entriesBehind<T>({ bucket, view }: Table<T>): Promise<readonly Entry<T>[] | undefined> {
   const end = await bucket.lastRevision(view.revision);
-  return (await view.shows(end, BEHIND_MS)) ? undefined : bucket.list();
+  const all = (await view.shows(end, BEHIND_MS)) ? undefined : await bucket.list();
+  const [left] = view.unreadable.values();
+  if (left !== undefined) throw unreadable(left);
+  return all;
 }

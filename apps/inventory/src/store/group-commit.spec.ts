@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus, type KvBucket } from '#bus';
+import { anyJson } from '#bus/testing/any-json.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { MusterError } from '#contracts';
 import { GroupCommit, type GroupChange } from './group-commit.js';
@@ -15,7 +16,7 @@ let writes = 0;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  bus = await connectBus({ name: 'spec', servers: [nats.url] });
+  bus = await connectBus({ decode: anyJson, name: 'spec', servers: [nats.url] });
   await bus.createBuckets();
   bucket = bus.bucket<Tally>('admission');
 });

@@ -41,7 +41,13 @@ export class InventoryStore {
     readonly reservations: Table<Reservations>,
     readonly permits: Table<Permits>,
     readonly workers: WorkerView,
-  ) {}
+  ) {
+    const keep = (): void => void (this.lastSettings = settings.view.get(SETTINGS_KEY)?.value ?? this.lastSettings);
+    keep();
+    settings.view.onChange(keep);
+  }
+
+  private lastSettings: ClusterSettings | undefined;
 
   /** Creates what is missing, then waits until every view has seen its whole bucket. */
   static async open(bus: Bus, o: { cluster: string; replicas: number }): Promise<InventoryStore> {
@@ -86,10 +92,16 @@ export class InventoryStore {
     return this.bus.random;
   }
 
-  /** Settings as last seen; the defaults until the first ones are written. */
+  /**
+   * Settings as last seen; the defaults until the first ones are written. Where they cannot be read: the last that
+   * could, and nothing is powered off by them.
+   */
   get clusterSettings(): ClusterSettings {
     const stored = this.settings.view.get(SETTINGS_KEY)?.value;
-    return stored === undefined ? defaultSettings(this.cluster) : completeSettings(stored);
+    if (stored !== undefined) return completeSettings(stored);
+    if (!this.settings.view.unreadable.has(SETTINGS_KEY)) return defaultSettings(this.cluster);
+    const last = this.lastSettings ? completeSettings(this.lastSettings) : defaultSettings(this.cluster);
+    return { ...last, fencing: { ...last.fencing, mode: 'observe' } };
   }
 
   /** Reservations as last seen: to show, never to decide. */
@@ -104,7 +116,14 @@ export class InventoryStore {
 
   /** Every watch is connected: what the views say is true as of now. */
   get live(): boolean {
-    return this.tables.every((t) => t.view.live) && !this.workers.stale;
+    return this.gap === undefined;
+  }
+
+  /** Why what the views say may not be all; undefined: it is. */
+  get gap(): string | undefined {
+    if (!this.tables.every((t) => t.view.live) || this.workers.stale) return 'the view of the records has a gap';
+    if (this.reservations.view.unreadable.has(RESERVATIONS_KEY)) return 'the reservations cannot be read';
+    return undefined;
   }
 
   /** Called on every change of a node, incident, job, workload, reservation or worker. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FreshReads } from './fresh-reads.js';
 import { connectBus, systemClock, type Bus } from '../index.js';
+import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 interface Thing {
@@ -22,6 +23,7 @@ describe('reads out of a view', () => {
       {
         get: (key) => ({ key, value: { n: 1 }, revision: 1 }),
         revision: 1,
+        unreadable: new Map(),
         shows: (revision) => {
           asked.push(revision);
           return Promise.resolve(revision <= shown);
@@ -70,8 +72,8 @@ describe('with a server', () => {
 
   beforeAll(async () => {
     nats = await startTestNats();
-    writer = await connectBus({ name: 'writer', servers: [nats.url] });
-    reader = await connectBus({ name: 'reader', servers: [nats.url] });
+    writer = await connectBus({ decode: anyJson, name: 'writer', servers: [nats.url] });
+    reader = await connectBus({ decode: anyJson, name: 'reader', servers: [nats.url] });
     await writer.createBuckets();
   });
 

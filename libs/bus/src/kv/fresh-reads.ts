@@ -1,3 +1,4 @@
+import { unreadable } from '#contracts';
 import type { KvBucket } from './kv-bucket.js';
 import type { KvView } from './kv-view.js';
 import type { Entry } from '../types.js';
@@ -20,13 +21,16 @@ export class FreshReads<T> {
 
   constructor(
     private readonly bucket: Pick<KvBucket<T>, 'get' | 'lastRevision' | 'clock'>,
-    private readonly view: Pick<KvView<T>, 'get' | 'shows' | 'revision'>,
+    private readonly view: Pick<KvView<T>, 'get' | 'shows' | 'revision' | 'unreadable'>,
   ) {}
 
   /** @throws MusterError as a read of the bucket */
   async get(key: string): Promise<Entry<T> | undefined> {
     const end = await this.end();
-    return (await this.view.shows(end, BEHIND_MS)) ? this.view.get(key) : this.bucket.get(key);
+    if (!(await this.view.shows(end, BEHIND_MS))) return this.bucket.get(key);
+    const left = this.view.unreadable.get(key);
+    if (left !== undefined) throw unreadable(left);
+    return this.view.get(key);
   }
 
   /** A question that is under way may have been answered before this read began: the next one is shared. */

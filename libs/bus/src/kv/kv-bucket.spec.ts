@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '../index.js';
+import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { startProxy, type TestProxy } from '../testing/proxy.js';
 
@@ -13,8 +14,8 @@ let other: Bus;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  bus = await connectBus({ name: 'spec', servers: [nats.url] });
-  other = await connectBus({ name: 'other', servers: [nats.url] });
+  bus = await connectBus({ decode: anyJson, name: 'spec', servers: [nats.url] });
+  other = await connectBus({ decode: anyJson, name: 'other', servers: [nats.url] });
   await Promise.all([bus.createBuckets(), other.createBuckets()]);
 });
 
@@ -64,7 +65,7 @@ describe('a bucket', () => {
 
 describe('a bucket whose connection was closed', () => {
   it('is not waited for: nothing comes back that was closed', async () => {
-    const closed = await connectBus({ name: 'closed', servers: [nats.url] });
+    const closed = await connectBus({ decode: anyJson, name: 'closed', servers: [nats.url] });
     const things = closed.bucket<Thing>('nodes');
     await things.get('a');
     await closed.close();
@@ -80,7 +81,7 @@ describe('a write whose acknowledgement is lost', () => {
   let far: Bus;
   beforeAll(async () => {
     proxy = await startProxy(nats.url);
-    far = await connectBus({ name: 'far', servers: [proxy.url] });
+    far = await connectBus({ decode: anyJson, name: 'far', servers: [proxy.url] });
     await far.bucket('jobs').list();
   });
   afterAll(async () => {
@@ -143,8 +144,8 @@ describe('a bucket that does not exist yet', () => {
   it('is waited for', async () => {
     const fresh = await startTestNats();
     const [early, maker] = await Promise.all([
-      connectBus({ name: 'early', servers: [fresh.url] }),
-      connectBus({ name: 'maker', servers: [fresh.url] }),
+      connectBus({ decode: anyJson, name: 'early', servers: [fresh.url] }),
+      connectBus({ decode: anyJson, name: 'maker', servers: [fresh.url] }),
     ]);
     const created = early.bucket<Thing>('nodes').create('a', { n: 1 });
     const listed = early.bucket<Thing>('settings').list();

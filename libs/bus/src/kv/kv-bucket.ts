@@ -1,10 +1,10 @@
-import { MusterError, type BucketName, type Clock, type Timer } from '#contracts';
+import { MusterError, unreadable, type BucketName, type Clock, type Timer, type UnreadableRecord } from '#contracts';
 import type { Link } from '../ports/link.js';
 import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import type { StoredMessage } from '../ports/message-log.js';
 import { storageIsWhole } from '../streams/storage-is-whole.js';
 import { store } from '../streams/store.js';
-import { bucketStream, isMarker, subjectOf } from './kv-keys.js';
+import { bucketStream, isMarker, subjectFound, subjectOf } from './kv-keys.js';
 import { KvView } from './kv-view.js';
 import { KvWatch, type WatchOptions } from './kv-watch.js';
 import type { Entry, Watch } from '../types.js';
@@ -35,10 +35,39 @@ export class KvBucket<T> {
     return this.link.clock;
   }
 
-  /** The current value; a deleted one is undefined. */
+  /**
+   * The current value; a deleted one is undefined.
+   * @throws RECORD_UNREADABLE, with `revision`: there is one, and nothing may be decided as if there were none
+   */
   async get(key: string): Promise<Entry<T> | undefined> {
+    const found = await this.read(key);
+    if (found !== undefined && 'why' in found) throw unreadable(found);
+    return found;
+  }
+
+  /** The same for who deals with a record that cannot be read. */
+  async read(key: string): Promise<Entry<T> | UnreadableRecord | undefined> {
     const m = await this.last(key);
-    return m && !isMarker(m.headers['KV-Operation']) ? this.entry(key, m) : undefined;
+    if (m === undefined || isMarker(m.headers['KV-Operation'])) {
+      this.link.unreadable.forget(this.name, key);
+      return undefined;
+    }
+    const decoded = this.link.decode(this.name, key, m.text);
+    if ('value' in decoded) {
+      this.link.unreadable.forget(this.name, key);
+      return { key, value: decoded.value as T, revision: m.seq };
+    }
+    const record: UnreadableRecord = { bucket: this.name, key, revision: m.seq, why: decoded.why };
+    this.link.unreadable.note(record);
+    return record;
+  }
+
+  /** Takes away what cannot be read, as it was found. REVISION_CONFLICT where it has changed since. */
+  async discard(record: UnreadableRecord): Promise<void> {
+    const subject = subjectFound(this.name, record);
+    const gone = await this.writeTo(subject, '', record.revision, {}, [['KV-Operation', 'DEL']]);
+    if (gone === undefined) throw this.conflict(record.key, `revision ${record.revision} is no longer current`);
+    this.link.unreadable.forget(this.name, record.key, record.foreign === true);
   }
 
   /**
@@ -53,11 +82,11 @@ export class KvBucket<T> {
 
   /** Revision of the new value. REVISION_CONFLICT where the key has a value. */
   async create(key: string, value: T, o: WriteOptions = {}): Promise<number> {
-    const first = await this.write(key, JSON.stringify(value), 0, o);
+    const first = await this.write(key, this.encode(key, value), 0, o);
     if (first !== undefined) return first;
     const there = await this.last(key);
     if (there && isMarker(there.headers['KV-Operation'])) {
-      const again = await this.write(key, JSON.stringify(value), there.seq, o);
+      const again = await this.write(key, this.encode(key, value), there.seq, o);
       if (again !== undefined) return again;
     }
     throw this.conflict(key, 'it exists');
@@ -65,7 +94,7 @@ export class KvBucket<T> {
 
   /** Revision of the new value. REVISION_CONFLICT where `revision` is no longer the current one. */
   async update(key: string, value: T, revision: number, o: WriteOptions = {}): Promise<number> {
-    const written = await this.write(key, JSON.stringify(value), revision, o);
+    const written = await this.write(key, this.encode(key, value), revision, o);
     if (written === undefined) throw this.conflict(key, `revision ${revision} is no longer current`);
     return written;
   }
@@ -74,20 +103,28 @@ export class KvBucket<T> {
    * Read, decide, compare-and-set; again with jitter when another was faster. `fn` may run several times and must
    * depend on nothing but its argument; it returns undefined, or an equal value, to leave the key alone, and may throw
    * to refuse.
+   * @param o.overUnreadable a value that cannot be read counts as none, and is overwritten: only for records that
+   *   nothing is decided by
+   * @throws RECORD_UNREADABLE
    */
   async mutate(
     key: string,
     fn: (current: Entry<T> | undefined) => T | undefined | Promise<T | undefined>,
+    o: { overUnreadable?: boolean } = {},
   ): Promise<{ value: T | undefined; revision: number; changed: boolean }> {
     const deadline = this.clock.monotonicMs() + 10_000;
     for (let tries = 1; ; tries++) {
-      const current = await this.get(key);
+      const found = await this.read(key);
+      const broken = found !== undefined && 'why' in found ? found : undefined;
+      if (broken !== undefined && o.overUnreadable !== true) throw unreadable(broken);
+      const current = found !== undefined && 'value' in found ? found : undefined;
       const before = current && JSON.stringify(current.value);
       const next = await fn(current);
       if (next === undefined || JSON.stringify(next) === before)
         return { value: current?.value, revision: current?.revision ?? 0, changed: false };
       try {
-        const revision = current ? await this.update(key, next, current.revision) : await this.create(key, next);
+        const over = current ?? broken;
+        const revision = over ? await this.update(key, next, over.revision) : await this.create(key, next);
         return { value: next, revision, changed: true };
       } catch (e) {
         if (!(e instanceof MusterError) || e.code !== 'REVISION_CONFLICT' || this.clock.monotonicMs() >= deadline)
@@ -142,16 +179,35 @@ export class KvBucket<T> {
     return KvView.open<T>((o) => this.watch(o), this.clock);
   }
 
-  /** undefined = refused: `expect` is no longer the last revision. */
-  private async write(
+  /** What stands in for a record that cannot be read is shown, and never written over it. */
+  private encode(key: string, value: T): string {
+    if (this.name === 'incidents' && typeof value === 'object' && value !== null && 'unreadable' in value)
+      throw new MusterError('RECORD_UNREADABLE', `${this.name}/${key} cannot be read, and is not overwritten`, {
+        bucket: this.name,
+        key,
+      });
+    return JSON.stringify(value);
+  }
+
+  private write(
     key: string,
     text: string,
     expect: number | undefined,
     o: WriteOptions,
     headers?: [string, string][],
   ): Promise<number | undefined> {
+    return this.writeTo(subjectOf(this.name, key), text, expect, o, headers);
+  }
+
+  /** undefined = refused: `expect` is no longer the last revision. */
+  private async writeTo(
+    subject: string,
+    text: string,
+    expect: number | undefined,
+    o: WriteOptions,
+    headers?: [string, string][],
+  ): Promise<number | undefined> {
     const id = this.link.random.uuid();
-    const subject = subjectOf(this.name, key);
     if (!this.exists) await this.whenExists();
     const stored = await store(this.link, subject, text, {
       id,
@@ -162,7 +218,7 @@ export class KvBucket<T> {
     if ('seq' in stored) return stored.seq;
     if (stored.tries === 1) return undefined;
     // An earlier try may have been the winner whose acknowledgement was lost.
-    const now = await this.last(key);
+    const now = await this.lastOf(subject);
     return now?.headers['Nats-Msg-Id'] === id ? now.seq : undefined;
   }
 
@@ -205,10 +261,6 @@ export class KvBucket<T> {
         await this.clock.sleep(missing ? 200 : 50);
       }
     }
-  }
-
-  private entry(key: string, m: StoredMessage): Entry<T> {
-    return { key, value: JSON.parse(m.text) as T, revision: m.seq };
   }
 
   private conflict(key: string, why: string): MusterError {

@@ -11,8 +11,23 @@ function encodeKey(key: string): string {
   if (key.includes('/') || !KEY.test(encoded)) throw new MusterError('BAD_REQUEST', `"${key}" cannot be a key`);
   return encoded;
 }
-export const decodeKey = (bucket: string, subject: string): string =>
-  fromToken(subject.slice(`$KV.${bucket}.`.length)).replaceAll('/', '~');
+
+/** What stands under a subject: a key of ours, or one that no program of ours could have written (`foreign`). */
+export interface SubjectKey {
+  key: string;
+  foreign: boolean;
+}
+
+export function keyOf(bucket: string, subject: string): SubjectKey {
+  const raw = subject.slice(`$KV.${bucket}.`.length);
+  const key = fromToken(raw).replaceAll('/', '~');
+  const foreign = !KEY.test(raw) || token(key).replaceAll('~', '/') !== raw;
+  return { key: foreign ? raw : key, foreign };
+}
+
+/** Of a record that was found: a foreign key is its own subject. */
+export const subjectFound = (bucket: string, { key, foreign }: { key: string; foreign?: boolean }): string =>
+  foreign === true ? `$KV.${bucket}.${key}` : subjectOf(bucket, key);
 
 /** Headers by which NATS KV says that a value was taken away. */
 export const isMarker = (operation: string | undefined): boolean => operation === 'DEL' || operation === 'PURGE';

@@ -1,10 +1,11 @@
-import type { Clock } from '#contracts';
+import type { Clock, UnreadableRecord } from '#contracts';
 import type { WatchOptions } from './kv-watch.js';
 import type { Closable, Entry, Watch } from '../types.js';
 
 /** A bucket's values at hand, kept current by a watch. Good for looking, never for deciding a write. */
 export class KvView<T> implements Closable {
   private readonly values = new Map<string, Entry<T>>();
+  private readonly left = new Map<string, UnreadableRecord>();
   private readonly listeners = new Set<(key: string, value: T | undefined) => void>();
   private readonly waiting = new Set<() => void>();
   private source: Watch | undefined;
@@ -17,6 +18,7 @@ export class KvView<T> implements Closable {
     await new Promise<void>((resolve) => {
       view.source = watch({
         onChange: (key, value, revision) => view.take(key, value, revision),
+        onUnreadable: (record) => view.leaveOut(record),
         onSeen: (revision) => view.seen(revision),
         onLive: () => {
           resolve();
@@ -57,6 +59,14 @@ export class KvView<T> implements Closable {
     return this.values.get(key);
   }
 
+  /**
+   * Records that cannot be read and are left out, or stood in for, by key: who decides from something not being there
+   * asks for them as well.
+   */
+  get unreadable(): ReadonlyMap<string, UnreadableRecord> {
+    return this.left;
+  }
+
   entries(): Entry<T>[] {
     return [...this.values.values()];
   }
@@ -73,9 +83,28 @@ export class KvView<T> implements Closable {
   }
 
   private take(key: string, value: T | undefined, revision: number): void {
+    this.left.delete(key);
     if (value === undefined) this.values.delete(key);
     else this.values.set(key, { key, value, revision });
-    for (const fn of [...this.listeners]) fn(key, value);
+    this.tell(key, value);
+  }
+
+  private leaveOut(record: UnreadableRecord): void {
+    if (record.foreign === true) return;
+    this.left.set(record.key, record);
+    this.tell(record.key, this.values.get(record.key)?.value);
+  }
+
+  /** One that fails does not keep it from the others. */
+  private tell(key: string, value: T | undefined): void {
+    let failure: { cause: unknown } | undefined;
+    for (const fn of [...this.listeners])
+      try {
+        fn(key, value);
+      } catch (cause) {
+        failure ??= { cause };
+      }
+    if (failure) throw failure.cause;
   }
 
   private seen(revision: number): void {

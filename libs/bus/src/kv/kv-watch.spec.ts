@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { quickest } from '#contracts/testing/quickest.js';
 import { connectBus, type Bus } from '../index.js';
 import { connectionOf } from '../testing/connection-of.js';
+import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { startProxy, type TestProxy } from '../testing/proxy.js';
 
@@ -16,10 +17,10 @@ let far: Bus;
 
 beforeEach(async () => {
   nats = await startTestNats();
-  near = await connectBus({ name: 'near', servers: [nats.url] });
+  near = await connectBus({ decode: anyJson, name: 'near', servers: [nats.url] });
   await near.createBuckets();
   proxy = await startProxy(nats.url);
-  far = await connectBus({ name: 'far', servers: [proxy.url] });
+  far = await connectBus({ decode: anyJson, name: 'far', servers: [proxy.url] });
 });
 
 afterEach(async () => {

@@ -1,5 +1,5 @@
-import type { BucketName } from '#contracts';
-import { bucketStream, decodeKey, isMarker } from './kv-keys.js';
+import { standIn, type BucketName, type UnreadableRecord } from '#contracts';
+import { bucketStream, isMarker, keyOf } from './kv-keys.js';
 import type { Link } from '../ports/link.js';
 import type { ReadMessage } from '../ports/message-log.js';
 import { StreamReader } from '../streams/stream-reader.js';
@@ -8,6 +8,10 @@ import type { Watch } from '../types.js';
 export interface WatchOptions<T> {
   /** `value` undefined: deleted. In the order of revisions per key. */
   onChange(key: string, value: T | undefined, revision: number): void;
+  /**
+   * A record that cannot be read. `onChange` is told first: what stands in for it, or that there is none any more.
+   */
+  onUnreadable?(record: UnreadableRecord): void;
   /** After each message of the bucket, also of those that changed nothing here. */
   onSeen?(revision: number): void;
   /** The snapshot is complete; again after each gap. */
@@ -56,9 +60,11 @@ export class KvWatch<T> implements Watch {
   }
 
   private take(m: ReadMessage): void {
-    const key = decodeKey(this.bucket, m.subject);
+    const { key, foreign } = keyOf(this.bucket, m.subject);
+    if (foreign) return this.takeForeign(key, m);
     const before = this.known.get(key);
     if (isMarker(m.headers['KV-Operation'])) {
+      this.link.unreadable.forget(this.bucket, key);
       this.snapshot?.delete(key);
       if (before === undefined) return;
       this.known.delete(key);
@@ -68,15 +74,33 @@ export class KvWatch<T> implements Watch {
     this.snapshot?.add(key);
     // After a gap most of the snapshot is known already. A lower revision is news too: the bucket was restored.
     if (before === m.seq) return;
-    let value: T;
-    try {
-      value = JSON.parse(text.decode(m.data)) as T;
-    } catch (e) {
-      this.link.log.error({ err: e, bucket: this.bucket, key }, 'a value that is not JSON is left out');
+    this.known.set(key, m.seq);
+    const decoded = this.link.decode(this.bucket, key, text.decode(m.data));
+    if ('value' in decoded) {
+      this.link.unreadable.forget(this.bucket, key);
+      this.tell(key, decoded.value as T, m.seq);
       return;
     }
-    this.known.set(key, m.seq);
-    this.tell(key, value, m.seq);
+    const record: UnreadableRecord = { bucket: this.bucket, key, revision: m.seq, why: decoded.why };
+    const instead = standIn(record) as T | undefined;
+    if (instead !== undefined || before !== undefined) this.tell(key, instead, m.seq);
+    this.tellUnreadable(record);
+  }
+
+  /** Nobody asks for such a key, so nobody misses its value: somebody has to take it away all the same. */
+  private takeForeign(key: string, m: ReadMessage): void {
+    if (isMarker(m.headers['KV-Operation'])) this.link.unreadable.forget(this.bucket, key, true);
+    else this.tellUnreadable({ bucket: this.bucket, key, revision: m.seq, why: 'no key of ours', foreign: true });
+  }
+
+  private tellUnreadable(record: UnreadableRecord): void {
+    if (this.link.unreadable.note(record))
+      this.link.log.error({ ...record }, 'a record that cannot be read is left out');
+    try {
+      this.o.onUnreadable?.(record);
+    } catch (e) {
+      this.link.log.error({ err: e, bucket: this.bucket, key: record.key }, 'a watcher failed');
+    }
   }
 
   private complete(): void {
@@ -85,6 +109,7 @@ export class KvWatch<T> implements Watch {
     for (const [key, revision] of [...this.known]) {
       if (snapshot.has(key)) continue;
       this.known.delete(key);
+      this.link.unreadable.forget(this.bucket, key);
       this.tell(key, undefined, revision);
     }
     this.o.onLive?.();

@@ -32,7 +32,7 @@ export interface LeaseState {
   process: string;
   ttlMs: number;
   /** The key as last seen, and since when this revision is known here. Absent: never read. */
-  seen?: { revision: number; record?: LeaseRecord; sinceNs: bigint };
+  seen?: { revision: number; record?: LeaseRecord; sinceNs: bigint; unreadable?: true };
   /** Not to be read again before. */
   nextReadNs: bigint;
   term?: LeaseTerm;
@@ -83,8 +83,15 @@ export const isHeld = (s: LeaseState, now: bigint): boolean => now < validUntil(
 
 const isOwn = (s: LeaseState, r: LeaseRecord): boolean => r.nonce.startsWith(`${s.process}.`);
 
+/**
+ * For how long a holder whose record was overwritten with what nobody can read may still believe in its term, ms: the
+ * longest time to live that leases are given by default.
+ */
+const UNREADABLE_TTL_MS = 14_000;
+
 /** May the key be written by a contender, as of now? Nobody else's term can then still be valid. */
 function takeoverAt(s: LeaseState, seen: NonNullable<LeaseState['seen']>): bigint {
+  if (seen.unreadable) return seen.sinceNs + ns(Math.max(UNREADABLE_TTL_MS, s.ttlMs) * TAKEOVER);
   const r = seen.record;
   if (r === undefined || r.holder === '' || isOwn(s, r)) return 0n;
   return seen.sinceNs + ns(Math.max(r.ttlMs, s.ttlMs) * TAKEOVER);
@@ -169,16 +176,18 @@ export const unanswered = (s: LeaseState): LeaseState => ({
   nextReadNs: 0n,
 });
 
+/** A key that exists. Without a value: what stands there cannot be read, so nobody knows who holds it. */
+export interface SeenLease {
+  revision: number;
+  value?: LeaseRecord;
+}
+
 /** The key was read (`undefined`: it does not exist). */
-export function read(
-  s: LeaseState,
-  entry: { revision: number; value: LeaseRecord } | undefined,
-  now: bigint,
-): LeaseState {
+export function read(s: LeaseState, entry: SeenLease | undefined, now: bigint): LeaseState {
   const nextReadNs = now + ns(readPeriod(s.ttlMs));
   const revision = entry?.revision ?? 0;
-  const highest = Math.max(s.highest, entry?.value.token ?? 0);
-  const found = s.attempts.find((a) => a.record.nonce === entry?.value.nonce);
+  const highest = Math.max(s.highest, entry?.value?.token ?? 0);
+  const found = s.attempts.find((a) => a.record.nonce === entry?.value?.nonce);
   if (found !== undefined) return { ...written(s, found, revision), nextReadNs };
 
   // Writes on an older revision can no longer be applied; those on this one may yet be, and may be repeated.
@@ -190,8 +199,8 @@ export function read(
   return rest;
 }
 
-const recordOf = (entry: { value: LeaseRecord } | undefined): { record?: LeaseRecord } =>
-  entry === undefined ? {} : { record: entry.value };
+const recordOf = (entry: SeenLease | undefined): { record?: LeaseRecord; unreadable?: true } =>
+  entry === undefined ? {} : entry.value === undefined ? { unreadable: true } : { record: entry.value };
 
 /** The read failed or was not answered. */
 export const unread = (s: LeaseState, now: bigint): LeaseState => ({

@@ -1,6 +1,7 @@
-import { MusterError, type LeaseView, type Timer } from '#contracts';
+import { MusterError, unreadable, type LeaseView, type Timer, type UnreadableRecord } from '#contracts';
 import type { Bus } from '../bus.js';
 import type { KvBucket } from '../kv/kv-bucket.js';
+import type { Entry } from '../types.js';
 import { leaseServerRefusal } from './lease-server.js';
 import {
   decideLease,
@@ -17,6 +18,7 @@ import {
   type LeaseAttempt,
   type LeaseRecord,
   type LeaseState,
+  type SeenLease,
 } from './lease-decide.js';
 
 export interface LeaseOptions {
@@ -138,15 +140,24 @@ export class Lease {
   }
 
   private async run(): Promise<void> {
-    while (!this.stopping) {
-      const action = decideLease(this.state, this.nowNs);
-      if (action.do === 'lapse') this.lapse();
-      else if (action.do === 'wait') await this.wait(action.untilNs);
-      else if (action.do === 'read') await this.read();
-      else this.write(action.attempt);
-    }
+    while (!this.stopping)
+      try {
+        await this.step();
+      } catch (cause) {
+        // Nothing is known to come here; a lease that nobody contends for any more would be worse than one line more.
+        this.complain(MusterError.from(cause));
+        await this.wait(this.nowNs + 500_000_000n);
+      }
     // A write under way must be known before the key is given up.
     while (this.state.writing) await this.wait(this.nowNs + 20_000_000n);
+  }
+
+  private async step(): Promise<void> {
+    const action = decideLease(this.state, this.nowNs);
+    if (action.do === 'lapse') this.lapse();
+    else if (action.do === 'wait') await this.wait(action.untilNs);
+    else if (action.do === 'read') await this.read();
+    else this.write(action.attempt);
   }
 
   private lapse(): void {
@@ -163,14 +174,24 @@ export class Lease {
     const { term: _over, ...rest } = this.state;
     this.state = rest;
     this.bus.log.warn({ lease: this.options.name, token }, 'lease ended');
-    for (const listener of this.listeners) listener('lost', token);
+    this.announce('lost', token);
+  }
+
+  /** One who fails keeps neither the others nor the lease from going on. */
+  private announce(event: 'acquired' | 'lost', token: number): void {
+    for (const listener of [...this.listeners])
+      try {
+        listener(event, token);
+      } catch (err) {
+        this.bus.log.error({ err, lease: this.options.name, event }, 'a listener of the lease failed');
+      }
   }
 
   private async read(): Promise<void> {
-    const answer = await this.inTime(this.store.get(this.options.name));
+    const answer = await this.inTime(this.store.read(this.options.name));
     if (answer === 'late' || answer instanceof Error) this.state = unread(this.state, this.nowNs);
-    else this.moveTo(read(this.state, answer.value, this.nowNs));
-    this.complain(answer instanceof Error ? answer : undefined);
+    else this.moveTo(read(this.state, seenOf(answer.value), this.nowNs));
+    this.complain(troubleOf(answer));
   }
 
   private write(a: LeaseAttempt): void {
@@ -210,7 +231,7 @@ export class Lease {
     if (token !== undefined && this.announced === undefined && isHeld(next, this.nowNs) && !this.stopping) {
       this.announced = token;
       this.bus.log.info({ lease: this.options.name, token }, 'lease held');
-      for (const listener of this.listeners) listener('acquired', token);
+      this.announce('acquired', token);
     }
     this.wake?.();
   }
@@ -283,6 +304,15 @@ export class Lease {
       },
     };
   }
+}
+
+const seenOf = (found: Entry<LeaseRecord> | UnreadableRecord | undefined): SeenLease | undefined =>
+  found === undefined || 'value' in found ? found : { revision: found.revision };
+
+function troubleOf(answer: { value: unknown } | Error | 'late'): Error | undefined {
+  if (answer instanceof Error) return answer;
+  const found = answer === 'late' ? undefined : (answer.value as UnreadableRecord | undefined);
+  return found !== undefined && 'why' in found ? unreadable(found) : undefined;
 }
 
 export interface LeaseViewer {

@@ -44,6 +44,7 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
     clock: systemClock,
     random: systemRandom,
     log: o.log ?? silentLog,
+    ...(o.decode && { decode: o.decode }),
   };
 }
 

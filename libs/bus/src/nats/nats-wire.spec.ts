@@ -2,13 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectBus, type Bus } from '../index.js';
 import { freePort } from '../testing/free-port.js';
 import { connectionOf } from '../testing/connection-of.js';
+import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 
 describe('connecting', () => {
   it('fails with one clear sentence when no server answers in time', async () => {
     const server = `nats://127.0.0.1:${await freePort()}`;
     const begun = performance.now();
-    const connecting = connectBus({ name: 'x', servers: [server], connectTimeoutMs: 600 });
+    const connecting = connectBus({ decode: anyJson, name: 'x', servers: [server], connectTimeoutMs: 600 });
     await expect(connecting).rejects.toMatchObject({
       code: 'BUS_UNAVAILABLE',
       message: expect.stringMatching(new RegExp(`^no NATS server answered at ${server} within 0.6 s \\(.*\\)$`)),
@@ -22,7 +23,7 @@ describe('a connection', () => {
   let bus: Bus;
   beforeEach(async () => {
     nats = await startTestNats();
-    bus = await connectBus({ name: 'x', servers: [nats.url] });
+    bus = await connectBus({ decode: anyJson, name: 'x', servers: [nats.url] });
     await bus.createBuckets();
   });
   afterEach(async () => {

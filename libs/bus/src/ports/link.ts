@@ -1,4 +1,5 @@
-import type { Clock, Random } from '#contracts';
+import { decode, type BucketName, type Clock, type Decoded, type Random } from '#contracts';
+import { UnreadableBook } from '../kv/unreadable-book.js';
 import type { BusLog } from '../types.js';
 import type { MessageLog } from './message-log.js';
 import type { Wire, WireStatus } from './wire.js';
@@ -12,6 +13,8 @@ export interface BusPorts {
   clock: Clock;
   random: Random;
   log: BusLog;
+  /** Reads the value of a key. @default the product's own, which knows each record */
+  decode?: (bucket: BucketName, key: string, stored: string) => Decoded;
 }
 
 /** The ports of one process, and whether it is connected. */
@@ -22,6 +25,9 @@ export class Link implements BusPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: BusLog;
+  readonly decode: NonNullable<BusPorts['decode']>;
+  /** What this process has found in buckets and cannot read. */
+  readonly unreadable = new UnreadableBook();
 
   constructor(ports: BusPorts) {
     this.name = ports.name;
@@ -30,6 +36,7 @@ export class Link implements BusPorts {
     this.clock = ports.clock;
     this.random = ports.random;
     this.log = ports.log;
+    this.decode = ports.decode ?? decode;
   }
 
   get connected(): boolean {

@@ -193,4 +193,6 @@ export interface IncidentRecord {
    */
   takenBack?: { by: string; reason: string; at: number; over?: true };
   steps: IncidentStep[];
+  /** Why the stored record cannot be read: this one stands in for it, and all that it says is that one is open. */
+  unreadable?: string;
 }

@@ -20,6 +20,7 @@ import {
 import type { StormLimits } from '../settings/settings.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '../node/names.js';
 import { JobKinds, type JobKind } from '../job/job.js';
+import { Buckets, type BucketName } from './subjects.js';
 
 /** The last moment that a date can name. */
 export const LAST_DATE_MS = 8_640_000_000_000_000;
@@ -359,6 +360,19 @@ export class CordonRequest {
   @IsOptional()
   @IsBoolean()
   drain?: boolean;
+}
+
+export class RecordDeleteRequest {
+  @IsIn([...Buckets])
+  bucket!: BucketName;
+
+  @IsString()
+  @Length(1, 500)
+  key!: string;
+
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
 }
 
 export class ReasonRequest {

@@ -21,6 +21,7 @@ import type {
   PowerActionRequest,
   WorkloadRequest,
 } from './requests.js';
+import type { UnreadableRecord } from '../records/decode.js';
 import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
 import type { TroubledNode, Verdict } from '../verdict/verdict.js';
 import type { WorkerRecord } from '../job/worker.js';
@@ -277,6 +278,9 @@ export interface RpcMap {
   /** `sha256` of a token that the gateway has made and shows once. */
   'inventory.tokens.create': [By & { sha256: string; token: Omit<TokenRecord, 'by' | 'createdAt'> }, TokenRecord];
   'inventory.tokens.delete': [By & { id: string }, Record<string, never>];
+  /** Stored records that cannot be read. */
+  'inventory.records.list': [Record<string, never>, { items: UnreadableRecord[] }];
+  'inventory.records.delete': [By & { bucket: string; key: string; reason: string }, Record<string, never>];
   /** By a provisioner that has found a bare machine: registers it where it is new, and issues its agent's user. */
   'inventory.agents.enrol': [By & AgentEnrolRequest, AgentEnrolment];
   /** By a host itself, which shows a token; `sha256` is of that. */

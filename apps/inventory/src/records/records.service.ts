@@ -1,0 +1,87 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { isBucket, MusterError, type BucketName, type UnreadableRecord } from '#contracts';
+import type { Watch } from '#bus';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms } from '../alarms/keep-alarms.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { recordAlarms, refusedDeletion } from './record-rules.js';
+
+/** Buckets that nothing else in inventory follows. */
+const FOLLOWED: readonly BucketName[] = ['secrets', 'tokens', 'idempotency', 'leases'];
+
+/** Records that no program can read: an alarm for each, and the way to be rid of them. */
+@Injectable()
+export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
+  readonly name = 'records';
+  private readonly watches: Watch[] = [];
+  private readonly known: AgeBook;
+  private stop: (() => void) | undefined;
+
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly alarms: AlarmService,
+    conductor: ConductorService,
+  ) {
+    this.known = new AgeBook(store.clock);
+    this.stop = store.bus.unreadable.onChange(() => conductor.wake());
+    conductor.add(this);
+  }
+
+  onApplicationBootstrap(): void {
+    for (const bucket of FOLLOWED)
+      this.watches.push(this.store.bus.bucket(bucket).watch({ onChange: () => undefined }));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stop?.();
+    await Promise.all(this.watches.map((w) => w.close()));
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const records = this.list();
+    await keepAlarms(this.alarms, ['record-unreadable'], recordAlarms(records), () => void c.check());
+  }
+
+  /** As last seen by this process. */
+  list(): UnreadableRecord[] {
+    const records = this.store.bus.unreadable.list();
+    this.known.keep(records.map(ageKey));
+    return records;
+  }
+
+  /** @throws RECORD_UNKNOWN where no such record is known as unreadable; ILLEGAL_TRANSITION */
+  async delete(bucket: string, key: string): Promise<void> {
+    const found = isBucket(bucket) ? await this.find(bucket, key) : undefined;
+    if (found === undefined)
+      throw new MusterError(
+        'RECORD_UNKNOWN',
+        `no record ${bucket}/${key} is known that cannot be read; what can be read is deleted by its own command`,
+        { bucket, key },
+      );
+    const refused = refusedDeletion(found, {
+      jobs: this.store.jobs.view.entries().map((e) => e.value),
+      fencing: this.store.clusterSettings.fencing,
+      now: this.store.clock.wallMs(),
+      knownMs: this.known.see(ageKey(found)),
+    });
+    if (refused) throw refused;
+    await this.store.bus.bucket(found.bucket).discard(found);
+  }
+
+  private async find(bucket: BucketName, key: string): Promise<UnreadableRecord | undefined> {
+    const known = this.list().find((r) => r.bucket === bucket && r.key === key);
+    if (known?.foreign === true) return known;
+    try {
+      const found = await this.store.bus.bucket(bucket).read(key);
+      return found !== undefined && 'why' in found ? found : undefined;
+    } catch (e) {
+      if (MusterError.from(e).code === 'BAD_REQUEST') return undefined;
+      throw e;
+    }
+  }
+}
+
+const ageKey = (r: UnreadableRecord): string => `${r.bucket}/${r.key}/${r.revision}`;

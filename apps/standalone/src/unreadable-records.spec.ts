@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Buckets, type AlarmRecord, type NodeView, type StatusView, type UnreadableRecord } from '#contracts';
+import { buildConfig, ServiceContext } from '#service';
+import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
+import { until } from '../../inventory/src/testing/until.js';
+import { RunningInventory } from '../../inventory/src/testing/running-inventory.js';
+
+const NODE = 'rack1-a1';
+
+/** Values that somebody with a broken tool, or without good will, puts under a key. */
+const hostile: readonly string[] = [
+  '',
+  'null',
+  '[]',
+  '7',
+  '{"name":',
+  '{}',
+  '{"schema":9}',
+  '{"__proto__":{"held":1},"constructor":{},"toString":null}',
+  '{"token":1e400,"holder":"x","nonce":7,"ttlMs":5000}',
+  JSON.stringify({ name: 'zzz-5', vars: 'x'.repeat(900_000) }),
+  `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+];
+
+describe('a store with records that nobody can read', () => {
+  let inventory: RunningInventory;
+  let gateway: RunningGateway;
+  let url = '';
+  const dir = mkdtempSync(join(tmpdir(), 'muster-unreadable-'));
+
+  const ask = async <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as T };
+  };
+  /** As whoever may write the subject does it, by no program of ours. */
+  const put = (bucket: string, key: string, text: string): void =>
+    inventory.as('inventory').wire.publish(`$KV.${bucket}.${key}`, text);
+  const unreadable = async (): Promise<string[]> =>
+    (await ask<{ items: UnreadableRecord[] }>('GET', '/v1/records/unreadable')).body.items.map(
+      (r) => `${r.bucket}/${r.key}`,
+    );
+  const alarms = async (): Promise<AlarmRecord[]> =>
+    (await ask<{ items: AlarmRecord[] }>('GET', '/v1/alarms')).body.items.filter((a) => a.code === 'record-unreadable');
+  const remove = (bucket: string, key: string) =>
+    ask<{ code: string }>('POST', '/v1/records/delete', { bucket, key, reason: 'spec' });
+  const readable = async (): Promise<void> => {
+    for (const path of ['/v1/nodes', '/v1/status', `/v1/nodes/${NODE}`, '/v1/incidents', '/v1/workloads', '/v1/jobs'])
+      expect([path, (await ask('GET', path)).status]).toEqual([path, 200]);
+  };
+  const reasons = async (): Promise<string[]> =>
+    (await ask<NodeView>('GET', `/v1/nodes/${NODE}`)).body.reasons.map((r) => r.code);
+
+  beforeAll(async () => {
+    inventory = await RunningInventory.start();
+    await inventory.work('provisioner', ['ansible']);
+    const config = buildConfig(
+      { instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } },
+      undefined,
+      's',
+    );
+    const context = new ServiceContext(config, inventory.as('gateway'), pino({ level: 'silent' }), 'gateway');
+    gateway = await startGateway(context);
+    const [address] = gateway.addresses;
+    url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+    const node = { label: 'rack1', serial: 'a1', networks: { management: { address: '10.0.0.11' } } };
+    await until(async () => (await ask('POST', '/v1/nodes', node)).status === 201, 'a node is registered');
+  });
+  afterAll(async () => {
+    await gateway?.close();
+    await inventory?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('answers what it can read, says which it cannot, and is rid of those by the API', async () => {
+    const written: string[] = [];
+    for (const bucket of Buckets)
+      hostile.forEach((text, i) => {
+        put(bucket, `zzz-${i}`, text);
+        written.push(`${bucket}/zzz-${i}`);
+      });
+    put('nodes', 'a.b$c', '{}');
+    written.push('nodes/a.b$c');
+    // Any object is a setting where no program follows its key.
+    const must = written.filter((w) => !w.startsWith('settings/'));
+    await until(async () => {
+      const known = new Set(await unreadable());
+      return must.every((w) => known.has(w));
+    }, 'all of them are known');
+    const known = await unreadable();
+    await readable();
+    await until(async () => (await alarms()).length === 21, 'alarms');
+    expect((await alarms()).every((a) => a.severity === 'critical' && a.message.includes('cannot be read'))).toBe(true);
+    const removed = await Promise.all(
+      known
+        .filter((w) => !w.startsWith('leases/'))
+        .map((w) => remove(w.slice(0, w.indexOf('/')), w.slice(w.indexOf('/') + 1))),
+    );
+    expect([...new Set(removed.map((r) => r.status))]).toEqual([204]);
+    await until(async () => (await unreadable()).every((w) => w.startsWith('leases/')), 'only leases are left');
+    expect((await remove('leases', 'zzz-1')).body.code).toBe('ILLEGAL_TRANSITION');
+    expect((await remove('nodes', NODE)).body.code).toBe('RECORD_UNKNOWN');
+  });
+
+  it('keeps a node out of service whose incident it cannot read, and has no other one opened', async () => {
+    put('incidents', NODE, '{"phase":"closed"}');
+    await until(async () => (await reasons()).includes('INCIDENT'), 'the node has an incident');
+    await readable();
+    const status = await ask<StatusView>('GET', '/v1/status');
+    expect(status.body.incidents).toMatchObject([{ node: NODE, unreadable: 'id is missing' }]);
+    expect((await ask('DELETE', `/v1/nodes/${NODE}`)).body).toMatchObject({ code: 'RECORD_UNREADABLE' });
+    expect((await remove('incidents', NODE)).status).toBe(204);
+    await until(async () => !(await reasons()).includes('INCIDENT'), 'the node has no incident');
+  });
+
+  it('takes every node for held while the reservations cannot be read', async () => {
+    put('admission', 'reservations', '{"held":{}}');
+    await until(async () => (await reasons()).includes('VIEW_STALE'), 'out of service');
+    const commission = { kind: 'commission', nodes: [NODE], hostGroup: 'service-worker' };
+    expect((await ask('POST', '/v1/operations', commission)).body).toMatchObject({
+      code: 'RECORD_UNREADABLE',
+    });
+    await readable();
+    expect((await remove('admission', 'reservations')).status).toBe(204);
+    await until(async () => !(await unreadable()).includes('admission/reservations'), 'readable');
+  });
+
+  it('cleans up no node while a workload cannot be read that might run there', async () => {
+    put('workloads', 'web', '{"name":"web"}');
+    await until(async () => (await unreadable()).includes('workloads/web'), 'known');
+    expect((await ask('POST', '/v1/operations', { kind: 'decommission', nodes: [NODE] })).body).toMatchObject({
+      code: 'RECORD_UNREADABLE',
+    });
+    await readable();
+    expect((await remove('workloads', 'web')).status).toBe(204);
+  });
+
+  it('fences nothing by settings that it cannot read', async () => {
+    put('settings', 'cluster', '{"cluster":"spec","fencing":{"mode":"enforce"}}');
+    await until(async () => (await unreadable()).includes('settings/cluster'), 'known');
+    const status = await ask<StatusView>('GET', '/v1/status');
+    expect(status.body.fencing.mode).toBe('observe');
+    await readable();
+    expect((await remove('settings', 'cluster')).status).toBe(204);
+  });
+});

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Buckets, type BucketName } from '../rpc/subjects.js';
+import { runs } from '../testing/chance.js';
+import { decode } from './decode.js';
+import { standIn } from './stand-in.js';
+
+interface Line {
+  bucket: BucketName;
+  key: string;
+  value: unknown;
+}
+
+const stored = readFileSync(join(process.cwd(), 'test/fixtures/store/eb7662b/store.ndjson'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line) as Line)
+  .filter((line) => line.value !== null);
+
+const keysOf = (bucket: BucketName): string[] => [
+  'toString',
+  ...stored.filter((l) => l.bucket === bucket).map((l) => l.key),
+];
+
+/** Never throws; and what was read can be written again. */
+function holds(bucket: BucketName, key: string, text: string): boolean {
+  const decoded = decode(bucket, key, text);
+  if ('why' in decoded) return decoded.why !== '';
+  return JSON.parse(JSON.stringify(decoded.value)) !== undefined;
+}
+
+const changed = (value: unknown, path: readonly number[], to: unknown): unknown => {
+  if (path.length === 0 || typeof value !== 'object' || value === null) return to;
+  const names = Object.keys(value);
+  const name = names[(path[0] ?? 0) % Math.max(1, names.length)];
+  if (name === undefined) return to;
+  const inner = changed((value as Record<string, unknown>)[name], path.slice(1), to);
+  return Array.isArray(value)
+    ? value.map((x: unknown, i) => (String(i) === name ? inner : x))
+    : { ...value, [name]: inner };
+};
+
+describe('a record of a bucket', () => {
+  it('is read as an earlier version has written it', () => {
+    const unread = stored.flatMap(({ bucket, key, value }) => {
+      const decoded = decode(bucket, key, JSON.stringify(value));
+      if ('why' in decoded) return [`${bucket}/${key}: ${decoded.why}`];
+      expect(decoded.value).toEqual(value);
+      return [];
+    });
+    expect(unread).toEqual([]);
+    expect(stored.length).toBeGreaterThan(200);
+  });
+
+  it('of a later schema is not read, and one without a schema is of the first', () => {
+    const one = stored.find((l) => l.bucket === 'workloads') as Line;
+    const of = (more: object) => decode('workloads', one.key, JSON.stringify({ ...(one.value as object), ...more }));
+    expect(of({ schema: 1 })).toHaveProperty('value');
+    expect(of({ schema: 2 })).toEqual({ why: 'its schema is 2, and this version reads 1' });
+  });
+
+  it('speaks for its own key only', () => {
+    const { value } = stored.find((l) => l.bucket === 'nodes') as Line;
+    expect(decode('nodes', 'another', JSON.stringify(value))).toEqual({ why: 'name is not its key' });
+  });
+
+  it.each(Buckets)('of %s never throws, whatever JSON or text it is', (bucket) => {
+    const keys = keysOf(bucket);
+    fc.assert(
+      fc.property(fc.constantFrom(...keys), fc.oneof(fc.json(), fc.string()), (key, text) => holds(bucket, key, text)),
+      { numRuns: runs(150) },
+    );
+  });
+
+  it('never throws where it was cut off, or one member of it is something else', () => {
+    const odd = fc.constantFrom(null, 1e308, -1, 0.5, '', 'x', [], {}, true, [null], { toString: 1 }, [[[]]]);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...stored),
+        fc.array(fc.nat(20), { maxLength: 6 }),
+        odd,
+        fc.nat(),
+        (l, path, to, n) => {
+          const text = JSON.stringify(l.value);
+          return (
+            holds(l.bucket, l.key, text.slice(0, n % text.length)) &&
+            holds(l.bucket, l.key, JSON.stringify(changed(l.value, path, to)))
+          );
+        },
+      ),
+      { numRuns: runs(400) },
+    );
+  });
+
+  it.each([
+    ['numbers that are infinite', (t: string) => t.replace(/\d+/, '1e400')],
+    ['a thousand levels', (t: string) => t.replace(/\{/, `{"deep":${'['.repeat(1000)}${']'.repeat(1000)},`)],
+    ['200,000 levels', (t: string) => t.replace(/\{/, `{"deep":${'['.repeat(200_000)}${']'.repeat(200_000)},`)],
+  ])('with %s is not read', (_what, spoil) => {
+    const node = stored.find((l) => l.bucket === 'jobs') as Line;
+    expect(decode('jobs', node.key, spoil(JSON.stringify(node.value)))).toHaveProperty('why');
+  });
+
+  it('of a megabyte is read like a small one', () => {
+    const node = stored.find((l) => l.bucket === 'nodes') as Line;
+    const value = { ...(node.value as object), vars: { big: 'x'.repeat(1_000_000) } };
+    expect(decode('nodes', node.key, JSON.stringify(value))).toHaveProperty('value');
+  });
+
+  it('has names like toString in its maps where they were put there, and nowhere else', () => {
+    const node = stored.find((l) => l.bucket === 'nodes') as Line;
+    const text = JSON.stringify({ ...(node.value as object), vars: { plain: 1 } });
+    const read = (t: string): Record<string, unknown> => {
+      const decoded = decode('nodes', node.key, t);
+      if ('why' in decoded) throw new Error(decoded.why);
+      return (decoded.value as { vars: Record<string, unknown> }).vars;
+    };
+    for (const name of ['toString', 'constructor', '__proto__', 'valueOf', 'hasOwnProperty']) {
+      expect(read(text)[name]).toBeUndefined();
+      const vars = read(text.replace('"plain"', JSON.stringify(name)));
+      expect(vars[name]).toBe(1);
+      expect(JSON.stringify({ ...vars })).toBe(`{${JSON.stringify(name)}:1}`);
+    }
+  });
+});
+
+describe('what stands in for an incident that cannot be read', () => {
+  it('is open, and is no record that could be stored and read', () => {
+    const instead = standIn({ bucket: 'incidents', key: 'n', revision: 7, why: 'it is not JSON' });
+    expect(instead).toMatchObject({ node: 'n', phase: 'suppressed', unreadable: 'it is not JSON' });
+    expect(decode('incidents', 'n', JSON.stringify(instead))).toEqual({
+      why: 'unreadable is no member of a stored incident',
+    });
+    expect(standIn({ bucket: 'nodes', key: 'n', revision: 7, why: 'it is not JSON' })).toBeUndefined();
+  });
+});
