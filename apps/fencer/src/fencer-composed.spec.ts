@@ -1,19 +1,46 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectBus, rpcSubject, silentLog, WorkerRegistry, type Bus } from '#bus';
+import { connectBus, rpcSubject, silentLog, systemClock, WorkerRegistry, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import type { IncidentRecord, NodeRecord, PowerDevice } from '#contracts';
+import {
+  defaultSettings,
+  SETTINGS_KEY,
+  type Clock,
+  type ClusterSettings,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+} from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { Fencer } from './fencer.js';
 import type { OwnHost } from './fencing/own-host.js';
-import { BmcQueue } from './power/bmc-queue.js';
+import { BmcQueue, Urgency } from './power/bmc-queue.js';
 import type { PowerControl, TimedOutcome } from './power/power-control.js';
 
 const NODE = 'n1-s1';
 const device: PowerDevice = { id: 'bmc', driver: 'played', address: '192.0.2.1' };
 
+/** Runs, and can be put forward. */
+class AdvancedClock implements Clock {
+  private aheadMs = 0;
+  readonly wallMs = systemClock.wallMs.bind(systemClock);
+  readonly sleep = systemClock.sleep.bind(systemClock);
+  readonly after = systemClock.after.bind(systemClock);
+  readonly every = systemClock.every.bind(systemClock);
+  readonly soon = systemClock.soon.bind(systemClock);
+
+  monotonicMs = (): number => systemClock.monotonicMs() + this.aheadMs;
+  monotonicNs = (): bigint => systemClock.monotonicNs() + BigInt(this.aheadMs) * 1_000_000n;
+
+  advance(ms: number): void {
+    this.aheadMs += ms;
+  }
+}
+
 /** A chassis in memory. What the incident held when each command was given stands beside it. */
 class PlayedChassis {
   readonly given: { verb: string; by: string; open: number }[] = [];
+  /** Called before a read is answered. */
+  beforeRead: () => Promise<void> = () => Promise.resolve();
   private on = true;
 
   constructor(private readonly bus: Bus) {}
@@ -24,7 +51,8 @@ class PlayedChassis {
     const incident = await this.bus.bucket<IncidentRecord>('incidents').get(NODE);
     const open = incident?.value.commands.filter((c) => c.verb === verb && c.result === undefined).length ?? 0;
     this.given.push({ verb, by, open });
-    if (verb !== 'status') this.on = verb === 'on';
+    if (verb === 'status') await this.beforeRead();
+    else this.on = verb === 'on';
     return { ok: true, tookMs: 1, ...(verb === 'status' && { power: this.on ? 'on' : 'off' }) };
   }
 }
@@ -34,17 +62,24 @@ describe('a fencer that is composed without Nest', () => {
   let bus: Bus;
   let chassis: PlayedChassis;
   const closing: (() => Promise<void>)[] = [];
+  /** Stands in for inventory: what it answers to the nth question whether an incident still stands. */
+  let mayGoOn: (asked: number) => boolean | Promise<boolean>;
+  let asked: number;
 
   beforeEach(async () => {
     nats = await startTestNats();
     bus = await connectBus({ name: 'spec', servers: [nats.url] });
     await bus.createBuckets();
     chassis = new PlayedChassis(bus);
+    mayGoOn = () => true;
+    asked = 0;
     const networks = { management: { address: '198.51.100.1' } };
     const node = aNode(NODE, { label: 'n1', networks, powerLevels: [[device]], state: 'Disappeared' });
     await bus.bucket<NodeRecord>('nodes').create(NODE, node);
-    const recheck = { go: true, reason: 'the verdict is DOWN', revision: 1 };
-    const inventory = bus.answer(rpcSubject('inventory.incidents.recheck'), () => ({ response: recheck }));
+    const inventory = bus.answer(rpcSubject('inventory.incidents.recheck'), async () => {
+      const revision = (await bus.bucket<IncidentRecord>('incidents').get(NODE))?.revision ?? 0;
+      return { response: { go: await mayGoOn(++asked), reason: 'spec', revision } };
+    });
     closing.push(() => inventory.close());
   });
   afterEach(async () => {
@@ -53,14 +88,14 @@ describe('a fencer that is composed without Nest', () => {
     await nats.stop();
   });
 
-  async function start(instance: string, host: OwnHost): Promise<void> {
+  async function start(instance: string, host: OwnHost, o: { clock?: Clock; queue?: BmcQueue } = {}): Promise<void> {
     const own = await connectBus({ name: instance, servers: [nats.url] });
     const fencer = new Fencer({
-      bus: own,
+      bus: o.clock === undefined ? own : (Object.create(own, { clock: { value: o.clock } }) as Bus),
       instance,
       log: silentLog,
       power: chassis.reachedBy(instance),
-      queue: new BmcQueue(),
+      queue: o.queue ?? new BmcQueue(),
       drivers: { names: () => ['played'], test: () => Promise.resolve(['played']) },
       ownHost: () => host,
       displaced: () => undefined,
@@ -72,7 +107,9 @@ describe('a fencer that is composed without Nest', () => {
     });
   }
 
-  async function fenced(): Promise<IncidentRecord> {
+  const fenced = (): Promise<IncidentRecord> => incidentWhere((i) => i.phase !== 'fencing');
+
+  async function incidentWhere(what: (i: IncidentRecord) => boolean): Promise<IncidentRecord> {
     const at = Date.now();
     const incidents = bus.bucket<IncidentRecord>('incidents');
     await incidents.create(NODE, {
@@ -94,7 +131,7 @@ describe('a fencer that is composed without Nest', () => {
     const view = await incidents.view();
     try {
       return await new Promise((resolve) => {
-        view.onChange((_node, i) => i !== undefined && i.phase !== 'fencing' && resolve(i));
+        view.onChange((_node, i) => i !== undefined && what(i) && resolve(i));
       });
     } finally {
       await view.close();
@@ -106,6 +143,42 @@ describe('a fencer that is composed without Nest', () => {
     expect(await fenced()).toMatchObject({ phase: 'fenced', proof: { kind: 'read-back' } });
     expect(chassis.given.map((g) => g.verb)).toEqual(['status', 'off', 'status', 'status']);
     expect(chassis.given.find((g) => g.verb === 'off')?.open).toBe(1);
+  });
+
+  /** Resolves when inventory was asked so often, or the node was powered off. */
+  const askedAgain = (times: number, no: number): Promise<string> =>
+    new Promise((resolve) => {
+      mayGoOn = (n) => {
+        if (n === times) resolve('asked');
+        return n < no;
+      };
+      void fenced().then((i) => resolve(i.phase));
+    });
+
+  it('asks again, and obeys, where the settings were changed after the leave was given', async () => {
+    chassis.beforeRead = async () => {
+      chassis.beforeRead = () => Promise.resolve();
+      await bus.bucket<ClusterSettings>('settings').mutate(SETTINGS_KEY, () => defaultSettings('spec'));
+    };
+    const again = askedAgain(3, 2);
+    await start('fencer-1', { name: 'control-1', addresses: [] });
+    expect(await again).toBe('asked');
+    expect(chassis.given.map((g) => g.verb)).not.toContain('off');
+  });
+
+  it('asks again, and obeys, where the leave has aged while the off waited for its turn at the BMC', async () => {
+    const clock = new AdvancedClock();
+    class SlowQueue extends BmcQueue {
+      override async turn(...[bmc, urgency, signal]: Parameters<BmcQueue['turn']>) {
+        const turn = await super.turn(bmc, urgency, signal);
+        if (urgency === Urgency.off) clock.advance(600);
+        return turn;
+      }
+    }
+    const again = askedAgain(3, 2);
+    await start('fencer-1', { name: 'control-1', addresses: [] }, { clock, queue: new SlowQueue() });
+    expect(await again).toBe('asked');
+    expect(chassis.given.map((g) => g.verb)).not.toContain('off');
   });
 
   it('knows its own host by the port, and leaves it to another fencer', async () => {

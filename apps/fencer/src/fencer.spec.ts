@@ -33,14 +33,14 @@ const real = { ...FencingNumbers };
 const hurried = (): void => void Object.assign(FencingNumbers, { firstLevel: 4_000, allLevels: 8_000 });
 
 /** Stands in for inventory: answers whether the incident still stands. */
-const answers = { recheck: { go: true, reason: 'the verdict is DOWN', revision: 1 }, asked: 0 };
+const answers = { recheck: { go: true, reason: 'the verdict is DOWN' }, asked: 0, revision: () => Promise.resolve(0) };
 
 @Controller()
 class RecheckController {
   @Rpc('inventory.incidents.recheck')
-  recheck(): RpcAnswer<'inventory.incidents.recheck'> {
+  async recheck(): Promise<RpcAnswer<'inventory.incidents.recheck'>> {
     answers.asked++;
-    return answers.recheck;
+    return { ...answers.recheck, revision: await answers.revision() };
   }
 }
 
@@ -58,8 +58,9 @@ describe('fencer', () => {
 
   beforeEach(async () => {
     Object.assign(FencingNumbers, real);
-    answers.recheck = { go: true, reason: 'the verdict is DOWN', revision: 1 };
+    answers.recheck = { go: true, reason: 'the verdict is DOWN' };
     answers.asked = 0;
+    answers.revision = async () => (await incidents().get(NODE))?.revision ?? 0;
     services = [];
     children = [];
     nats = await startTestNats();
@@ -166,7 +167,7 @@ describe('fencer', () => {
   });
 
   it('orders nothing while inventory says no, and nothing after a cancel', async () => {
-    answers.recheck = { go: false, reason: 'it is UP', revision: 1 };
+    answers.recheck = { go: false, reason: 'it is UP' };
     await startFencer();
     await openIncident();
     await until(() => answers.asked >= 2);

@@ -39,8 +39,8 @@ export interface HandsBounds {
   settledMs: number;
 }
 
-/** Freshness of the last look, 2 s; the write of the intent with its retries, 5 s; and their ways. */
-export const presentBounds: HandsBounds = { staleLeaveMs: 7_500, settledMs: 120_000 };
+/** A leave counts for 500 ms, by the fencer's clock; what the guard needs to start comes after it was given. */
+export const presentBounds: HandsBounds = { staleLeaveMs: 510, settledMs: 120_000 };
 
 /** Of its ttl, a lease is valid from the moment at which its last write was sent. */
 const VALID = 0.85;

@@ -89,8 +89,6 @@ export const namedHistories: Record<string, NamedHistory> = {
   'stale-leave': {
     shows:
       'a machine lives again right after inventory agreed to its power-off; the BMC is slow to be read, the conductor away',
-    bounds: { staleLeaveMs: 1_000 },
-    knownRed: ['living-off'],
     history: quietHistory('stale-leave', NAMED_SEED + 4, {
       events: [
         { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'well', takesMs: 1_700 },
@@ -102,9 +100,27 @@ export const namedHistories: Record<string, NamedHistory> = {
       quietFrom: 30_000,
     }),
   },
+  'intent-told-late': {
+    shows: 'a machine lives again while its leader waits to be told that its intent was written',
+    history: quietHistory('intent-told-late', NAMED_SEED + 11, {
+      events: [
+        { kind: 'death', at: 8_000, node: 'n-1' },
+        { kind: 'no-conductor', at: 11_950, forMs: 8_000 },
+        { kind: 'after', at: 0, what: 'leave', node: 'n-1', inMs: 30, does: { kind: 'reboot', at: 0, node: 'n-1' } },
+        {
+          kind: 'after',
+          at: 0,
+          what: 'intent',
+          node: 'n-1',
+          inMs: 0,
+          does: { kind: 'cut', at: 0, process: 'the leader', forMs: 2_000, silentMs: 0 },
+        },
+      ],
+      quietFrom: 30_000,
+    }),
+  },
   'off-after-pause': {
     shows: 'fencing is paused while a refused off waits to be repeated',
-    knownRed: ['off-after-pause'],
     history: quietHistory('off-after-pause', NAMED_SEED + 5, {
       events: [
         { kind: 'bmc', at: 7_000, node: 'n-1', mood: 'refusing' },

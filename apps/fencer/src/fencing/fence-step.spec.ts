@@ -10,9 +10,19 @@ import {
 } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
 import { decideFence, type FenceMemory, type FenceStep, type PowerRead } from './fence-step.js';
+import type { Leave } from './leave.js';
 
 type Power = 'on' | 'off' | 'unknown';
 const device = (id: string): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1' });
+const aLeave = (o: Partial<Leave>): Leave => ({
+  atMs: 0,
+  go: true,
+  reason: 'spec',
+  revision: 1,
+  settings: 1,
+  slow: 0,
+  ...o,
+});
 
 /** What a device does with what it is asked; `true*` is its real power. */
 interface Behaviour {
@@ -50,7 +60,14 @@ function play(
     attempt: 0,
     commands: [...(o.commands ?? [])],
   };
-  const m: FenceMemory = { sinceMs: 0, reads: [], offEndedMs: {}, busy: [], drivers: o.drivers ?? ['ipmitool'] };
+  const m: FenceMemory = {
+    sinceMs: 0,
+    reads: [],
+    offEndedMs: {},
+    busy: [],
+    drivers: o.drivers ?? ['ipmitool'],
+    revision: 1,
+  };
   const real: Record<string, 'on' | 'off'> = {};
   const asked: Record<string, { reads: number; offs: number }> = {};
   for (const d of levels.flat()) {
@@ -82,7 +99,7 @@ function play(
     if (step.do === 'next-level') incident.level = step.level;
     else if (step.do === 'recheck') {
       advance(now + 10);
-      m.recheck = { atMs: now, go: o.recheck?.(rechecks++) ?? true, reason: 'spec' };
+      m.recheck = aLeave({ atMs: now, go: o.recheck?.(rechecks++) ?? true });
     } else if (step.do === 'wait') {
       const next = Math.min(step.untilMs, ...pending.map((p) => p.at));
       advance(Math.max(next, now + 0.001));
@@ -261,17 +278,26 @@ describe('fencing, decided', () => {
 
   it('an old leave to fence is not enough for an off: the verdict is asked for again right before', () => {
     const on: PowerRead = { device: 'bmc', level: 0, power: 'on', startedMs: 2_800, endedMs: 2_900, at: 0 };
-    const with_ = (atMs: number): FenceMemory => ({
+    const with_ = (atMs: number, more: Partial<Leave> = {}): FenceMemory => ({
       sinceMs: 0,
       reads: [on],
       offEndedMs: {},
       busy: [],
       drivers: ['ipmitool'],
-      recheck: { atMs, go: true, reason: 'spec' },
+      revision: 7,
+      recheck: aLeave({ atMs, revision: 7, ...more }),
     });
     const incident = { level: 0, attempt: 0, commands: [] };
-    expect(decideFence(incident, [[device('bmc')]], with_(500), 3_000)).toEqual({ do: 'recheck' });
-    expect(decideFence(incident, [[device('bmc')]], with_(2_950), 3_000)).toMatchObject({
+    const decide = (m: FenceMemory) => decideFence(incident, [[device('bmc')]], m, 3_000);
+    expect(decide(with_(2_450))).toEqual({ do: 'recheck' });
+    // It was given for the record as it stood before: whoever wrote since may have taken it back.
+    expect(decide(with_(2_850, { revision: 6 }))).toEqual({ do: 'recheck' });
+    expect(decide(with_(2_950, { revision: 6 }))).toEqual({ do: 'wait', untilMs: 3_050 });
+    // Of an inventory that is slow each time the answers count all the same; one slow answer is asked for again.
+    expect(decide(with_(2_200, { slow: 1 }))).toEqual({ do: 'recheck' });
+    expect(decide(with_(2_200, { slow: 2 }))).toMatchObject({ do: 'command' });
+    expect(decide(with_(900, { slow: 2 }))).toEqual({ do: 'recheck' });
+    expect(decide(with_(2_550))).toMatchObject({
       do: 'command',
       commands: [{ verb: 'off' }],
     });
@@ -388,8 +414,8 @@ describe('power devices that were edited under the order', () => {
     ...{ device: 'bmc', level: 0, power: 'off' as const, startedMs, endedMs: startedMs + 10, at: 1 },
   });
   const memory = (o: Partial<FenceMemory> = {}): FenceMemory => ({
-    ...{ sinceMs: 0, reads: [], offEndedMs: {}, busy: [], drivers: ['ipmitool'] },
-    recheck: { atMs: 0, go: true, reason: '' },
+    ...{ sinceMs: 0, revision: 1, reads: [], offEndedMs: {}, busy: [], drivers: ['ipmitool'] },
+    recheck: { atMs: 0, go: true, reason: '', revision: 1, settings: 1, slow: 0 },
     ...o,
   });
   const order = { level: 0, attempt: 0, commands: [off], devices: devicesMark(levels) };

@@ -6,6 +6,7 @@ import {
   type OffProof,
   type PowerDevice,
 } from '#contracts';
+import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
 
 /** One read of a device's power by this process; times on its own monotonic clock, ms. */
@@ -33,8 +34,10 @@ export interface FenceMemory {
   busy: readonly string[];
   /** Drivers on offer here. */
   drivers: readonly string[];
+  /** Revision of the record that is decided on. */
+  revision: number;
   /** Last answer of inventory: does the incident still stand? */
-  recheck?: { atMs: number; go: boolean; reason: string };
+  recheck?: Leave;
 }
 
 export interface FenceCommand {
@@ -55,10 +58,9 @@ export type FenceStep =
 
 /** Between two reads while the power is on or unknown, ms. */
 const POLL_MS = 300;
-/** An answer of inventory counts for an `off` for so long, ms. */
-const RECHECK_FRESH_MS = 2_000;
-/** After a no, inventory is asked again, ms. */
+/** After a no, inventory is asked again, ms; and after an answer for another revision, which may not be the last one. */
 const RECHECK_AGAIN_MS = 1_000;
+const RECHECK_OTHER_MS = 100;
 /** An `off` that was not taken is repeated at most so often in one level of one attempt, and not sooner than this. */
 const MOST_OFFS = 3;
 const OFF_AGAIN_MS = 1_000;
@@ -115,7 +117,11 @@ export function decideFence(
   if (commands.length > 0) {
     const limitMs = Math.min(FencingNumbers.commandLimit, end - now);
     const powersOff = commands.some((c) => c.verb === 'off');
-    if (powersOff && now - m.recheck.atMs > RECHECK_FRESH_MS) return { do: 'recheck' };
+    if (powersOff && !counts(m.recheck, now)) return { do: 'recheck' };
+    if (powersOff && !isFor(m.recheck, m.revision)) {
+      const again = m.recheck.atMs + RECHECK_OTHER_MS;
+      return now >= again ? { do: 'recheck' } : { do: 'wait', untilMs: again };
+    }
     return { do: 'command', commands: commands.map(({ device, verb }) => ({ device, verb, limitMs })) };
   }
   const times = plans.flatMap((p) => (p.do === 'wait' ? [p.untilMs] : []));

@@ -14,6 +14,7 @@ import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl, TimedOutcome } from '../power/power-control.js';
 import { decideFence, type PowerRead } from './fence-step.js';
+import { counts, isFor, slowAnswers, type Leave } from './leave.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 import { levelStart } from './levels.js';
 import { decidePowerOn, powerOnHold, wantsPowerOn } from './power-on-step.js';
@@ -50,7 +51,7 @@ interface Attempt {
   /** Reads that are in the record. */
   told: number;
   endedMs: Record<string, number>;
-  recheck?: { atMs: number; go: boolean; reason: string };
+  recheck?: Leave;
 }
 
 /** What the incident wants of the fencer: off, on again after its recovery, or what an operator ordered. */
@@ -72,6 +73,8 @@ export class NodeFencer {
   private readonly running = new Set<Promise<void>>();
   private wakeUp: (() => void) | undefined;
   private woken = false;
+  /** A later leader has written in the record. */
+  private replaced = false;
   private toldHold: string | undefined;
 
   constructor(
@@ -91,7 +94,7 @@ export class NodeFencer {
 
   /** Ends when the incident no longer concerns the fencer, or the right to act is over. */
   async run(): Promise<void> {
-    while (!this.parts.signal.aborted) {
+    while (!this.parts.signal.aborted && !this.replaced) {
       this.woken = false;
       try {
         if (!(await this.step())) break;
@@ -130,7 +133,7 @@ export class NodeFencer {
     const quiet = { quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) };
     const step =
       wish === 'off'
-        ? decideFence(i, levels, { ...this.memory(), drivers: this.parts.drivers() }, now)
+        ? decideFence(i, levels, { ...this.memory(), revision: entry.revision, drivers: this.parts.drivers() }, now)
         : wish === 'on'
           ? decidePowerOn(i, levels, { ...this.memory(), ...quiet }, now)
           : decideOrder(i, levels, { ...this.memory(), ...quiet, bootId: node?.bootId }, now);
@@ -141,7 +144,7 @@ export class NodeFencer {
         await this.rest(step.untilMs);
         break;
       case 'recheck':
-        await this.recheck(i);
+        await this.recheck(i, this.attempt);
         break;
       case 'command':
         for (const c of step.commands) this.give(c, wish, i, entry.revision);
@@ -226,21 +229,47 @@ export class NodeFencer {
   }
 
   /** Does the incident still stand, on the verdict as of now? No answer is a no. */
-  private async recheck(i: IncidentRecord): Promise<void> {
-    const attempt = this.attempt;
-    const startMs = this.clock.monotonicMs();
-    let answer: { go: boolean; reason: string };
+  private async recheck(i: IncidentRecord, attempt: Attempt): Promise<Leave> {
+    const settings = await this.settingsRevision();
+    const atMs = this.clock.monotonicMs();
+    let answer: Pick<Leave, 'go' | 'reason' | 'revision'>;
     try {
       const request = { node: this.node, incident: i.id, epoch: this.check() };
       answer = await this.parts.bus.call('inventory.incidents.recheck', request);
     } catch (error) {
       const failure = MusterError.from(error);
       if (failure.code === 'LEASE_LOST') throw failure;
-      answer = { go: false, reason: `inventory cannot be asked: ${failure.message}` };
+      answer = { go: false, reason: `inventory cannot be asked: ${failure.message}`, revision: 0 };
     }
-    // Counted from the asking: the verdict may be as old as that.
-    attempt.recheck = { atMs: startMs, go: answer.go, reason: answer.reason };
-    if (!answer.go) this.parts.bus.log.info({ node: this.node, reason: answer.reason }, 'fencing is not to go on now');
+    const { go, reason, revision } = answer;
+    const slow = slowAnswers(attempt.recheck, this.clock.monotonicMs() - atMs);
+    const leave: Leave = { atMs, go, reason, revision, settings, slow };
+    attempt.recheck = leave;
+    if (!go) this.parts.bus.log.info({ node: this.node, reason }, 'fencing is not to go on now');
+    return leave;
+  }
+
+  private async settingsRevision(): Promise<number> {
+    return (await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY))?.revision ?? 0;
+  }
+
+  /**
+   * Right before the intent of an `off`, which may have waited long for its turn: a leave that has aged, or that was
+   * given before the settings were changed, is asked for anew.
+   */
+  private async mayPowerOff(i: IncidentRecord, revision: number, attempt: Attempt): Promise<boolean> {
+    const settings = await this.settingsRevision();
+    let leave = attempt.recheck;
+    if (leave?.settings !== settings || !counts(leave, this.clock.monotonicMs()))
+      leave = await this.recheck(i, attempt);
+    return isFor(leave, revision) && counts(leave, this.clock.monotonicMs());
+  }
+
+  /** The same after the intent: the store may have tried for seconds to write it. */
+  private async stillMayPowerOff(i: IncidentRecord, attempt: Attempt): Promise<boolean> {
+    if (counts(attempt.recheck, this.clock.monotonicMs())) return true;
+    const leave = await this.recheck(i, attempt);
+    return counts(leave, this.clock.monotonicMs());
   }
 
   /** Starts a command beside the loop, which goes on when it has ended. */
@@ -249,7 +278,8 @@ export class NodeFencer {
     const task: Promise<void> = this.carryOut(c, wish, i, revision)
       .catch((error: unknown) => {
         const failure = MusterError.from(error);
-        if (failure.code !== 'REVISION_CONFLICT' && failure.code !== 'LEASE_LOST' && failure.code !== 'STALE_TOKEN')
+        this.replaced ||= failure.code === 'STALE_TOKEN';
+        if (failure.code !== 'REVISION_CONFLICT' && failure.code !== 'LEASE_LOST')
           this.parts.bus.log.warn(
             { node: this.node, device: c.device.id, reason: failure.message },
             'command not given',
@@ -268,17 +298,20 @@ export class NodeFencer {
     const turn = await this.parts.queue.turn(bmcOf(c.device), urgency, this.parts.signal);
     if (turn === undefined) return;
     try {
-      // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
-      const limitNs = this.clock.monotonicNs() + BigInt(Math.round(c.limitMs * 1e6));
-      if (c.verb === 'status') await this.read(c, i.level, limitNs);
-      else await this.order({ ...c, verb: c.verb }, wish, i, revision, limitNs);
+      if (c.verb === 'status') await this.read(c, i.level);
+      else await this.order({ ...c, verb: c.verb }, wish, i, revision);
     } finally {
       turn.end();
     }
   }
 
-  private async read(c: Given, level: number, limitNs: bigint): Promise<void> {
+  private limitNs(c: Given): bigint {
+    return this.clock.monotonicNs() + BigInt(Math.round(c.limitMs * 1e6));
+  }
+
+  private async read(c: Given, level: number): Promise<void> {
     const attempt = this.attempt;
+    const limitNs = this.limitNs(c);
     this.check();
     const at = this.clock.wallMs();
     const startedMs = this.clock.monotonicMs();
@@ -300,29 +333,40 @@ export class NodeFencer {
     wish: Wish,
     i: IncidentRecord,
     revision: number,
-    limitNs: bigint,
   ): Promise<void> {
     const attempt = this.attempt;
     const incidents = this.parts.bus.bucket<IncidentRecord>('incidents');
-    const by: Author = { token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() };
     // It may have waited long for its turn.
-    if (c.verb !== 'off') {
+    if (c.verb === 'off') {
+      if (!(await this.mayPowerOff(i, revision, attempt))) return;
+    } else {
       const node = await this.parts.bus.bucket<NodeRecord>('nodes').get(this.node);
       if ((await this.hold(node?.value, wish)) !== undefined) return;
     }
+    const by: Author = { token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() };
+    // The limit counts from before the intent: nobody needs to wait longer than that after having seen it.
+    const limitNs = this.limitNs(c);
     const reads = attempt.reads.length;
     const intent = withIntent(i, { device: c.device.id, verb: c.verb, level: i.level }, this.untold(), by);
     await incidents.update(this.node, intent.record, revision);
     attempt.told = reads;
-    this.check();
     const facts = { node: this.node, incident: i.id, token: by.token, device: c.device.id, n: intent.n };
-    this.parts.bus.log.info(facts, `power ${c.verb} is given`);
     let outcome: TimedOutcome;
     try {
-      outcome =
-        c.verb === 'off' && (await this.wereEdited(i))
-          ? { ok: false, detail: 'not given: its power devices were edited', tookMs: 0 }
-          : await this.parts.power.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
+      const edited = c.verb === 'off' && (await this.wereEdited(i));
+      const stands = c.verb !== 'off' || (!edited && (await this.stillMayPowerOff(i, attempt)));
+      this.check();
+      if (stands) {
+        this.parts.bus.log.info(facts, `power ${c.verb} is given`);
+        outcome = await this.parts.power.run(c.device, c.verb, this.deadline(limitNs), this.parts.signal);
+      } else if (edited) outcome = { ok: false, detail: 'not given: its power devices were edited', tookMs: 0 };
+      else
+        outcome = {
+          ok: false,
+          code: 'INCIDENT_STATE',
+          detail: `not given: ${attempt.recheck?.reason ?? ''}`,
+          tookMs: 0,
+        };
     } finally {
       attempt.endedMs[c.device.id] = this.clock.monotonicMs();
     }

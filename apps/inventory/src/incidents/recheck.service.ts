@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { isNewerVerdict, type IncidentRecord, type RpcAnswer, type RpcRequest, type Verdict } from '#contracts';
+import {
+  completeSettings,
+  isNewerVerdict,
+  SETTINGS_KEY,
+  type IncidentRecord,
+  type RpcAnswer,
+  type RpcRequest,
+  type Verdict,
+} from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
@@ -33,7 +41,10 @@ export class RecheckService {
     if (node === undefined) return no('The node was deleted.');
     const verdict = await this.verdictNow.of(q.node);
     if (verdict === undefined) return no('No detector answers.');
-    const facts = await this.facts.gather(node, verdict, { cause: incident.cause, incident });
+    const gathered = await this.facts.gather(node, verdict, { cause: incident.cause, incident });
+    // Read anew: a pause that another replica has acknowledged may not have come to this one's view yet.
+    const stored = await this.store.settings.bucket.get(SETTINGS_KEY);
+    const facts = { ...gathered, settings: stored && completeSettings(stored.value) };
     const d = decideIncident(incident, facts, true);
     if (d.do === 'fence') {
       // A detector that was replaced may still answer: its verdict is older than what the incident rests on.

@@ -1,0 +1,30 @@
+/** Inventory's word on a power-off, and what it rests on. Times on the asker's own monotonic clock, ms. */
+export interface Leave {
+  /** When it was asked for: the verdict may be as old as that. */
+  atMs: number;
+  go: boolean;
+  reason: string;
+  /** Of the incident, as inventory looked at it. */
+  revision: number;
+  /** Of the settings, read before asking: a pause that was set since is in a later one. */
+  settings: number;
+  /** How many answers in a row, this one included, took longer than a leave counts. */
+  slow: number;
+}
+
+/** A leave counts for so long from its asking, ms. */
+export const LEAVE_MS = 500;
+/** The same where inventory is slow: its answers would never count otherwise. As long as one was waited for. */
+const SLOW_LEAVE_MS = 2_000;
+const SLOW_ANSWERS = 2;
+
+/** Nothing is known to stand against the power-off, and nobody looked too long ago. */
+export const counts = (l: Leave | undefined, now: number): l is Leave =>
+  l !== undefined && l.go && now - l.atMs <= (l.slow < SLOW_ANSWERS ? LEAVE_MS : SLOW_LEAVE_MS);
+
+/** It was given for the incident as it stands in this revision: whoever took it back has written another. */
+export const isFor = (l: Leave, revision: number): boolean => l.revision === revision;
+
+/** @param before the one that was asked for before it */
+export const slowAnswers = (before: Leave | undefined, tookMs: number): number =>
+  tookMs <= LEAVE_MS ? 0 : (before?.slow ?? 0) + 1;
