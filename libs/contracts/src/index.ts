@@ -13,6 +13,7 @@ export * from './node/host-addresses.js';
 export * from './node/identity.js';
 export * from './incident/incident.js';
 export * from './incident/storm.js';
+export * from './incident/pending-on.js';
 export * from './job/job.js';
 export * from './wire/link.js';
 export * from './node/names.js';

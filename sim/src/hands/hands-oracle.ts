@@ -289,7 +289,8 @@ export class HandsOracle {
 
   private offSent(node: string, { fencer, begunMs }: SentCommand): void {
     const since = this.livesSince.get(node);
-    if (since === undefined) return;
+    // Who orders a machine off that lives knows that it does.
+    if (since === undefined || this.incidents.get(node)?.cause === 'manual') return;
     this.probe('off sent to a machine that lives again');
     // From then on nobody can take it back: opening a session may take a BMC long.
     const forMs = begunMs - since;

@@ -140,7 +140,6 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'off-before-the-on-lands': {
     shows: 'a machine is ordered on, and off again before its BMC has done the first',
-    knownRed: ['proof-undone'],
     history: quietHistory('off-before-the-on-lands', NAMED_SEED + 6, {
       events: [
         { kind: 'bmc', at: 6_000, node: 'n-1', mood: 'lagging' },

@@ -1,6 +1,7 @@
-import { Bus, rpcSubject } from '#bus';
+import { Bus, rpcSubject, type Entry } from '#bus';
 import {
   defaultSettings,
+  inPlaceOf,
   isEndedJob,
   isOpenIncident,
   MusterError,
@@ -143,7 +144,8 @@ export class PlayedInventory {
       this.p.bus.bucket<IncidentRecord>('incidents').mutate(node, (now) => {
         if (now !== undefined && isOpenIncident(now.value)) return undefined;
         const at = this.p.bus.clock.wallMs();
-        return { ...go(this.fresh(node, at), 'fencing', 'Ordered off.', at), cause: 'manual', by: 'sim' };
+        const fresh = inPlaceOf(this.fresh(node, at), now?.value);
+        return { ...go(fresh, 'fencing', 'Ordered off.', at), cause: 'manual', by: 'sim' };
       }),
     );
   }
@@ -233,7 +235,7 @@ export class PlayedInventory {
     const at = this.p.bus.clock.wallMs();
     if (i === undefined || i.phase === 'closed' || i.phase === 'survived' || i.phase === 'cancelled') {
       const ordered = i?.order !== undefined && i.order.done !== true;
-      if (verdict === 'DOWN' && !this.isPaused && !ordered) await this.begin(node, entry?.revision);
+      if (verdict === 'DOWN' && !this.isPaused && !ordered) await this.begin(node, entry);
       return;
     }
     if (i.phase === 'suppressed' && verdict === 'DOWN' && !this.isPaused)
@@ -274,12 +276,12 @@ export class PlayedInventory {
     return { ...go(recovering, 'recovered', 'Recovered.', at), powerOn: { wanted: true, requestedAt: at } };
   }
 
-  private async begin(node: string, revision: number | undefined): Promise<void> {
+  private async begin(node: string, before: Entry<IncidentRecord> | undefined): Promise<void> {
     const at = this.p.bus.clock.wallMs();
     const incidents = this.p.bus.bucket<IncidentRecord>('incidents');
-    const fresh = go(this.fresh(node, at), 'fencing', 'All gates pass.', at);
-    if (revision === undefined) await incidents.create(node, fresh);
-    else await incidents.update(node, fresh, revision);
+    const fresh = go(inPlaceOf(this.fresh(node, at), before?.value), 'fencing', 'All gates pass.', at);
+    if (before === undefined) await incidents.create(node, fresh);
+    else await incidents.update(node, fresh, before.revision);
   }
 
   private fresh(node: string, at: number): IncidentRecord {

@@ -51,7 +51,13 @@ interface Outcome {
 function play(
   levels: PowerDevice[][],
   world: Record<string, Behaviour>,
-  o: { commands?: PowerCommand[]; recheck?: (n: number) => boolean; drivers?: string[] } = {},
+  o: {
+    commands?: PowerCommand[];
+    recheck?: (n: number) => boolean;
+    drivers?: string[];
+    /** An `on` of before: until when it may be carried out, and when it is. */
+    on?: { untilMs: number; landsMs?: number };
+  } = {},
 ): Outcome {
   let now = 0;
   let rechecks = 0;
@@ -67,6 +73,7 @@ function play(
     busy: [],
     drivers: o.drivers ?? ['ipmitool'],
     revision: 1,
+    ...(o.on && { onUntilMs: o.on.untilMs }),
   };
   const real: Record<string, 'on' | 'off'> = {};
   const asked: Record<string, { reads: number; offs: number }> = {};
@@ -75,6 +82,8 @@ function play(
     asked[d.id] = { reads: 0, offs: 0 };
   }
   let pending: { at: number; run: () => void }[] = [];
+  if (o.on?.landsMs !== undefined)
+    pending.push({ at: o.on.landsMs, run: () => levels.flat().forEach((d) => (real[d.id] = 'on')) });
   const outcome = (end: Outcome['end'], step?: FenceStep): Outcome => ({
     end,
     ...(step === undefined ? {} : { step }),
@@ -186,6 +195,31 @@ describe('fencing, decided', () => {
     const o = play([[device('bmc')]], { bmc: { ...obedient, real: 'off' } });
     expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 0 }, step: { proof: { kind: 'already-off' } } });
     expect(o.atMs).toBeGreaterThanOrEqual(2000);
+  });
+
+  it('off while an `on` may still be carried out: a real off at once, and the proof when that time is over', () => {
+    const o = play([[device('bmc')]], { bmc: { ...obedient, real: 'off' } }, { on: { untilMs: 16_000 } });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 1 }, step: { proof: { kind: 'read-back' } } });
+    expect(o.commands[0]?.at).toBeLessThan(200);
+    expect(o.atMs).toBeGreaterThanOrEqual(16_000);
+    expect(o.atMs).toBeLessThan(16_700);
+  });
+
+  it('an `on` that is carried out after the off: it is ordered off again', () => {
+    const on = { untilMs: 16_000, landsMs: 9_000 };
+    const o = play([[device('bmc')]], { bmc: { ...obedient, real: 'off' } }, { on });
+    expect(o).toMatchObject({ end: 'fenced', offs: { bmc: 2 }, reallyOff: true });
+  });
+
+  it('has all the time of its levels after an `on` of before', () => {
+    const o = play(
+      [[device('bmc')], [device('pdu')]],
+      { bmc: refusing('BMC_TIMEOUT', 60_000), pdu: obedient },
+      {
+        on: { untilMs: 16_000 },
+      },
+    );
+    expect(o).toMatchObject({ end: 'fenced', levels: 2 });
   });
 
   it('reads off, then on: what seemed off already is ordered off', () => {

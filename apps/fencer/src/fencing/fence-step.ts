@@ -32,6 +32,11 @@ export interface FenceMemory {
   offEndedMs: Record<string, number>;
   /** Devices with a command of this process under way. */
   busy: readonly string[];
+  /**
+   * Until then an `on` that was given before may be carried out, by W on this process's own clock: what is read as off
+   * until then proves nothing. Absent: none is known.
+   */
+  onUntilMs?: number;
   /** Drivers on offer here. */
   drivers: readonly string[];
   /** Revision of the record that is decided on. */
@@ -97,7 +102,7 @@ export function decideFence(
   const plans = devices.map((device) => planDevice(i, device, m, now));
   if (plans.every((p) => p.do === 'proven')) return fenced(i, devices);
 
-  const end = m.sinceMs + levelEnd(i.level, levels.length);
+  const end = Math.max(m.sinceMs, m.onUntilMs ?? -Infinity) + levelEnd(i.level, levels.length);
   const hopeless = plans.find((p) => p.do === 'hopeless');
   const over = now >= end;
   if (hopeless !== undefined || over) {
@@ -152,16 +157,21 @@ function planDevice(
     now >= notBefore ? command('status') : { do: 'wait', untilMs: notBefore };
   if (last === undefined) return command('status');
 
+  const onUntilMs = m.onUntilMs ?? -Infinity;
   if (last.power === 'off') {
+    // It reads as off, and an `on` may be on its way: most devices carry out a later `off` later.
+    if (off === undefined && now < onUntilMs) return command('off');
+    if (last.startedMs < onUntilMs) return read(onUntilMs);
     const gap = latestOff(i, device.id) === undefined ? FencingNumbers.readGapAlreadyOff : FencingNumbers.readGap;
-    const first = trailingOffs(reads)[0] ?? last;
+    const first = trailingOffs(reads).find((r) => r.startedMs >= onUntilMs) ?? last;
     if (first === last || last.startedMs - first.endedMs < gap) return read(first.endedMs + gap);
     return now - last.endedMs <= PROOF_FRESH_MS ? { do: 'proven' } : command('status');
   }
 
   if (off === undefined) return command('off');
-  const mayRepeat = off.command.result?.ok !== true && off.count < MOST_OFFS;
   const offEnded = m.offEndedMs[device.id] ?? -Infinity;
+  const isUndone = offEnded < onUntilMs && last.startedMs >= onUntilMs;
+  const mayRepeat = (off.command.result?.ok !== true || isUndone) && off.count < MOST_OFFS;
   if (off.command.result?.ok === false && isFinal(off.command.result.code) && isFinal(last.code))
     return { do: 'hopeless', detail: `${off.command.result.code}: ${off.command.result.detail ?? 'no detail'}` };
   if (mayRepeat && now >= offEnded + OFF_AGAIN_MS) return command('off');

@@ -1,8 +1,16 @@
 import { Lease, WorkerRegistry, type Bus, type BusLog, type KvView, type WorkerView } from '#bus';
-import { MusterError, type IncidentRecord, type NodeRecord, type Timer } from '#contracts';
+import {
+  MusterError,
+  pendingOn,
+  POWER_QUARANTINE_MS,
+  type IncidentRecord,
+  type NodeRecord,
+  type Timer,
+} from '#contracts';
 import type { OfferedDrivers } from '../drivers/power-driver.js';
 import type { BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl } from '../power/power-control.js';
+import { FirstSeen } from './first-seen.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
 import { isOwnHost, standsBack, type OwnHost } from './own-host.js';
 import { offMark } from './power-on-step.js';
@@ -36,7 +44,9 @@ interface Term {
  */
 export class FencingLeader {
   private readonly active = new Map<string, NodeFencer>();
-  private readonly quiet = new Map<string, { mark: string; sinceMs: number }>();
+  /** The last `off` of each node, and the last `on` that may still be carried out, as they stand. */
+  private readonly offs = new FirstSeen();
+  private readonly ons = new FirstSeen();
   private readonly underWay = new Set<Promise<void>>();
   private lease: Lease | undefined;
   /** Taking up the lease, or giving it up. */
@@ -58,9 +68,9 @@ export class FencingLeader {
       bus.bucket<NodeRecord>('nodes').view(),
       WorkerRegistry.watch(bus),
     ]);
-    for (const { value } of this.incidents.entries()) this.noteQuiet(value);
+    for (const { value } of this.incidents.entries()) this.note(value);
     this.incidents.onChange((node, incident) => {
-      if (incident !== undefined) this.noteQuiet(incident);
+      if (incident !== undefined) this.note(incident);
       this.active.get(node)?.wake();
       this.sweep();
     });
@@ -103,7 +113,7 @@ export class FencingLeader {
   private sweep(): void {
     if (this.incidents === undefined || this.stopping) return;
     this.turn(this.incidents);
-    if (this.incidents.live) this.forgetQuiet(this.incidents);
+    if (this.incidents.live) for (const book of [this.offs, this.ons]) book.keep(this.incidents);
     const term = this.term;
     if (term === undefined) return;
     const host = this.parts.ownHost();
@@ -146,7 +156,8 @@ export class FencingLeader {
       queue,
       drivers: () => drivers.names(),
       fencer: instance,
-      quietSince: (i) => this.noteQuiet(i),
+      quietSince: (i) => this.quietSince(i),
+      onUntil: (i) => this.onUntil(i),
       signal: term.over.signal,
     });
     this.active.set(node, fencer);
@@ -162,17 +173,19 @@ export class FencingLeader {
     this.underWay.add(done);
   }
 
-  /** Since when the incident's last `off` stands as it does, as seen by this process. */
-  private noteQuiet(i: IncidentRecord): number {
-    const mark = offMark(i);
-    const known = this.quiet.get(i.node);
-    if (known?.mark === mark) return known.sinceMs;
-    const sinceMs = this.parts.bus.clock.monotonicMs();
-    this.quiet.set(i.node, { mark, sinceMs });
-    return sinceMs;
+  private note(i: IncidentRecord): void {
+    this.quietSince(i);
+    this.onUntil(i);
   }
 
-  private forgetQuiet(incidents: KvView<IncidentRecord>): void {
-    for (const node of this.quiet.keys()) if (incidents.get(node) === undefined) this.quiet.delete(node);
+  /** Since when the incident's last `off` stands as it does, as seen by this process. */
+  private quietSince(i: IncidentRecord): number {
+    return this.offs.since(i.node, offMark(i), this.parts.bus.clock.monotonicMs());
+  }
+
+  private onUntil(i: IncidentRecord): number | undefined {
+    const on = pendingOn(i);
+    if (on === undefined) return undefined;
+    return this.ons.since(i.node, `${on.incident}/${on.n}`, this.parts.bus.clock.monotonicMs()) + POWER_QUARANTINE_MS;
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl, TimedOutcome } from '../power/power-control.js';
-import { decideFence, type PowerRead } from './fence-step.js';
+import { decideFence, type FenceMemory, type PowerRead } from './fence-step.js';
 import { counts, isFor, slowAnswers, type Leave } from './leave.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 import { levelStart } from './levels.js';
@@ -31,6 +31,8 @@ export interface NodeFencerParts {
   fencer: string;
   /** When this process first saw the incident's last `off` as it stands, own monotonic clock, ms. */
   quietSince: (i: IncidentRecord) => number;
+  /** Until when an `on` of before may be carried out; the same clock. */
+  onUntil: (i: IncidentRecord) => number | undefined;
   /** Aborted when the lease is lost or the service stops. */
   signal: AbortSignal;
 }
@@ -133,7 +135,7 @@ export class NodeFencer {
     const quiet = { quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) };
     const step =
       wish === 'off'
-        ? decideFence(i, levels, { ...this.memory(), revision: entry.revision, drivers: this.parts.drivers() }, now)
+        ? decideFence(i, levels, this.fenceMemory(i, entry.revision), now)
         : wish === 'on'
           ? decidePowerOn(i, levels, { ...this.memory(), ...quiet }, now)
           : decideOrder(i, levels, { ...this.memory(), ...quiet, bootId: node?.bootId }, now);
@@ -214,6 +216,16 @@ export class NodeFencer {
       endedMs,
       busy: [...this.busy],
       ...(recheck === undefined ? {} : { recheck }),
+    };
+  }
+
+  private fenceMemory(i: IncidentRecord, revision: number): FenceMemory {
+    const onUntilMs = this.parts.onUntil(i);
+    return {
+      ...this.memory(),
+      revision,
+      drivers: this.parts.drivers(),
+      ...(onUntilMs !== undefined && { onUntilMs }),
     };
   }
 

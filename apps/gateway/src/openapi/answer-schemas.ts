@@ -934,6 +934,13 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'Commands up to this number went to devices as they were before an edit: of those of now they say nothing.',
       },
+      onBefore: {
+        type: 'object',
+        properties: { incident: { type: 'string' }, n: { type: 'number' } },
+        required: ['incident', 'n'],
+        description:
+          'An `on` of the record that this one took the place of, which nobody has read back: it may still be carried out, so for W no read as off proves anything.',
+      },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
       contradiction: {

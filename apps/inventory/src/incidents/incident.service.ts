@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, isOpenIncident, type IncidentRecord, type PowerOrder, type WithRevision } from '#contracts';
+import { MusterError, inPlaceOf, isOpenIncident, type IncidentRecord, type PowerOrder, type WithRevision } from '#contracts';
 import { AfterAnswer } from '../store/after-answer.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -38,7 +38,8 @@ export class IncidentService {
         return undefined;
       o.check?.();
       order = current && isOrderPending(current.value) ? current.value.order : undefined;
-      return order === undefined ? record : note(record, supersededBy(order, record), record.openedAt);
+      const next = inPlaceOf(record, current?.value);
+      return order === undefined ? next : note(next, supersededBy(order, record), record.openedAt);
     });
     if (done.value === undefined) throw new MusterError('INTERNAL', `the incident of ${record.node} vanished`);
     const joined = done.value.id !== record.id;

@@ -149,6 +149,11 @@ export interface IncidentRecord {
   devices?: string;
   /** Commands up to this number went to devices as they were before an edit: of those of now they say nothing. */
   devicesAfter?: number;
+  /**
+   * An `on` of the record that this one took the place of, which nobody has read back: it may still be carried out, so
+   * for W no read as off proves anything.
+   */
+  onBefore?: { incident: string; n: number };
   proof?: OffProof;
   recovery: RecoveryAssignment[];
   /** The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one. */

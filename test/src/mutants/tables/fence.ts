@@ -62,6 +62,37 @@ export const fence: readonly Mutant[] = [
     specs: ['sim/src/hands/hands.spec.ts'],
   },
   {
+    name: 'a read as off proves it while an on may still be carried out',
+    file: 'apps/fencer/src/fencing/fencing-leader.ts',
+    symbol: 'FencingLeader.onUntil',
+    operation: { replace: 'on === undefined', with: 'on !== null' },
+    specs: ['sim/src/hands/hands.spec.ts'],
+  },
+  {
+    name: 'an on of the record before is forgotten with it',
+    file: 'libs/contracts/src/incident/pending-on.ts',
+    symbol: 'inPlaceOf',
+    operation: { replace: 'on === undefined', with: 'on !== null' },
+    specs: ['libs/contracts/src/incident/pending-on.spec.ts'],
+  },
+  {
+    name: 'reads from before an on could be carried out count for the proof',
+    file: 'apps/fencer/src/fencing/fence-step.ts',
+    symbol: 'planDevice',
+    operation: [
+      { drop: 'if (last.startedMs < onUntilMs) return read(onUntilMs)' },
+      { replace: '(r) => r.startedMs >= onUntilMs', with: '(r) => r.startedMs >= 0' },
+    ],
+    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+  },
+  {
+    name: 'a machine that an on of before has switched on again is not ordered off again',
+    file: 'apps/fencer/src/fencing/fence-step.ts',
+    symbol: 'planDevice',
+    operation: { operand: 'isUndone' },
+    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+  },
+  {
     name: 'a lease is valid past its end',
     file: 'libs/bus/src/lease/lease-decide.ts',
     symbol: 'VALID',

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import type { IncidentRecord, PowerCommand } from './incident.js';
+import { inPlaceOf, pendingOn } from './pending-on.js';
+
+const command = (n: number, verb: PowerCommand['verb'], power?: 'on' | 'off', device = 'bmc'): PowerCommand => ({
+  n,
+  epoch: 1,
+  fencer: 'f',
+  level: 0,
+  device,
+  verb,
+  at: n,
+  ...(power !== undefined && { result: { ok: true, power } }),
+});
+const incident = (commands: PowerCommand[], o: Partial<IncidentRecord> = {}): IncidentRecord => ({
+  id: 'i1',
+  node: 'n1',
+  phase: 'closed',
+  cause: 'auto',
+  reason: 'spec',
+  openedAt: 0,
+  updatedAt: 0,
+  gates: [],
+  conductor: 1,
+  level: 0,
+  attempt: 0,
+  commands,
+  recovery: [],
+  steps: [],
+  ...o,
+});
+const given = { incident: 'i1', n: 2 };
+
+describe('an order to switch on that may still be carried out', () => {
+  it('is one that nobody has read back', () => {
+    const ordered = [command(1, 'off'), command(2, 'on')];
+    expect(pendingOn(incident([command(1, 'off')]))).toBeUndefined();
+    expect(pendingOn(incident(ordered))).toEqual(given);
+    expect(pendingOn(incident([...ordered, command(3, 'status', 'off')]))).toEqual(given);
+    expect(pendingOn(incident([...ordered, command(3, 'status', 'on')]))).toBeUndefined();
+  });
+
+  it('is one that was given twice, and one of several devices', () => {
+    const twice = [command(1, 'on'), command(2, 'on'), command(3, 'status', 'on')];
+    expect(pendingOn(incident(twice))).toEqual(given);
+    const both = [command(1, 'on'), command(2, 'on', undefined, 'psu2'), command(3, 'status', 'on')];
+    expect(pendingOn(incident(both))).toEqual(given);
+    expect(pendingOn(incident([...both, command(4, 'status', 'on', 'psu2')]))).toBeUndefined();
+  });
+
+  it('is known to the record that takes its place, until that one has proven it off', () => {
+    const next = inPlaceOf(incident([], { id: 'i2' }), incident([command(2, 'on')]));
+    expect(next.onBefore).toEqual(given);
+    expect(inPlaceOf(incident([], { id: 'i3' }), next).onBefore).toEqual(given);
+    const proven: IncidentRecord = { ...next, proof: { kind: 'already-off', level: 0, at: 1 } };
+    expect(inPlaceOf(incident([], { id: 'i3' }), proven)).not.toHaveProperty('onBefore');
+    expect(inPlaceOf(incident([], { id: 'i3' }), undefined)).not.toHaveProperty('onBefore');
+  });
+});
