@@ -50,6 +50,7 @@ async function fence(editedAt: PowerVerb | undefined): Promise<{ sent: string[];
     drivers: () => ['ipmitool'],
     fencer: 'f',
     quietSince: () => 0,
+    onUntil: () => undefined,
     signal: new AbortController().signal,
   });
   await fencer.run();
