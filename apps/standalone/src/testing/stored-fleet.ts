@@ -146,7 +146,7 @@ export class StoredFleet {
       ends.push(() => inventory.close());
       const gateway = await startGateway(await context('gateway'));
       ends.push(() => gateway.close());
-      const played = await playLife(bus, beacon);
+      const played = playLife(bus, beacon, workersIn(lines));
       ends.push(() => played.close());
       const [address] = gateway.addresses;
       const fleet = new StoredFleet(bus, `http://127.0.0.1:${address?.kind === 'tcp' ? address.port : 0}`, ends);
@@ -200,7 +200,7 @@ export class StoredFleet {
 
   /** Until what is played is seen: all workers of the store and the detector. */
   private async awaitLife(lines: readonly StoredLine[]): Promise<void> {
-    const workers = Object.keys(lastValues(lines)).filter((key) => key.startsWith('workers ')).length;
+    const workers = workersIn(lines).length;
     await until(async () => {
       const status = await this.bus.call('inventory.status', {});
       return status.workers.length === workers && status.detector.sighted;
@@ -208,10 +208,13 @@ export class StoredFleet {
   }
 }
 
-/** The detector's beacon and the heartbeat of each worker that the store has. */
-async function playLife(bus: Bus, beacon: Beacon): Promise<Closable> {
+const WORKERS = 'workers ';
+const workersIn = (lines: readonly StoredLine[]): string[] =>
+  Object.keys(lastValues(lines)).flatMap((key) => (key.startsWith(WORKERS) ? [key.slice(WORKERS.length)] : []));
+
+/** The detector's beacon and the heartbeat of each of these workers. */
+function playLife(bus: Bus, beacon: Beacon, workers: readonly string[]): Closable {
   const bucket = bus.bucket<WorkerRecord>('workers');
-  const workers = (await bucket.list()).map((e) => e.key);
   const failures: unknown[] = [];
   let beating: Promise<void> | undefined;
   const beat = async (): Promise<void> => {
