@@ -5,7 +5,7 @@ export default {
   // To free its hundreds of megabytes takes a worker that has nothing left to do longer than Jest's 500 ms on a busy machine.
   workerGracefulExitTimeout: 20_000,
   // Of one test or hook. Real processes on a machine that may be busy with others: it ends what hangs, and measures nothing.
-  testTimeout: 60_000 * Number(process.env.MUSTER_RUNS_FACTOR || 1),
+  testTimeout: 180_000 * Number(process.env.MUSTER_RUNS_FACTOR || 1),
   testEnvironment: '<rootDir>/scripts/tests/leaves-nothing.mjs',
   testSequencer: '<rootDir>/scripts/tests/longest-first.mjs',
   globalSetup: '<rootDir>/libs/bus/src/testing/choose-nats.mjs',

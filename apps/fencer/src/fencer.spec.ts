@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { connectBus, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { patient } from '#bus/testing/patient.js';
 import {
   defaultSettings,
   FencingNumbers,
@@ -64,7 +65,7 @@ describe('fencer', () => {
     services = [];
     children = [];
     nats = await startTestNats();
-    bus = await connectBus({ name: 'spec', servers: [nats.url] });
+    bus = patient(await connectBus({ name: 'spec', servers: [nats.url] }));
     await bus.createBuckets();
     bmc = await startBmc();
     const key = randomBytes(32);

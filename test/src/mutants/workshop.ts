@@ -127,7 +127,7 @@ export class Workshop {
     rmSync(file, { force: true });
     const jest = join(this.folder, 'node_modules', 'jest', 'bin', 'jest.js');
     // What a broken line leaves open must not hold the runner. No --bail: with it Jest may go before it has written its report.
-    const ends = ['--forceExit', '--json', `--outputFile=${file}`];
+    const ends = ['--forceExit', '--testTimeout=60000', '--json', `--outputFile=${file}`];
     this.node(['--experimental-vm-modules', '--no-warnings', jest, ...ends, '--runTestsByPath', spec]);
     if (!existsSync(file)) return { reason: 'the runner ended without a report' };
     const report = JSON.parse(readFileSync(file, 'utf8')) as JestReport;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectBus, readCredentials, WorkerRegistry, type Bus, type Closable, type KvView } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { patient } from '#bus/testing/patient.js';
 import { startProxy, type TestProxy } from '#bus/testing/proxy.js';
 import {
   MusterError,
@@ -89,7 +90,9 @@ export class RunningInventory {
     const users = ['inventory', 'detector', 'provisioner', 'fencer', 'gateway', 'tools'];
     for (const user of [...users, ...agents.map((a) => `agent=${a}`)]) {
       const credentials = readCredentials(join(nats.dir, 'creds', `${user}.json`));
-      buses.set(user, await connectBus({ name: user, servers: [nats.url], credentials }));
+      const bus = await connectBus({ name: user, servers: [nats.url], credentials });
+      // Who asks one that dies meanwhile is to ask again.
+      buses.set(user, o.mortal === true ? bus : patient(bus));
     }
     const own = buses.get('inventory') as Bus;
     const running = new RunningInventory(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { connectBus, Lease, type Bus, type Closable, type KvBucket } from '#bus';
 import { startTestNats } from '#bus/testing/nats.js';
+import { patient } from '#bus/testing/patient.js';
 import { Buckets, Subjects, type Beacon, type BucketName, type WorkerRecord } from '#contracts';
 import { buildConfig, ServiceContext, startInContext } from '#service';
 import { startGateway } from '../../../gateway/src/gateway.js';
@@ -120,7 +121,7 @@ export class StoredFleet {
         ends.push(() => bus.close());
         return bus;
       };
-      const bus = await connect('spec');
+      const bus = patient(await connect('spec'));
       await loadStore(bus, lines);
       const lease = new Lease(bus, { name: 'conductor', holder: HOLDER });
       ends.push(() => lease.stop());
