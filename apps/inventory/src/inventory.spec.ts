@@ -215,7 +215,13 @@ describe('inventory on a real server', () => {
       cause: 'return',
       extraVars: { nap: 4 },
     });
-    await finish(job, { 'a-1': { ok: true, step: 'check', check: { findings: [], checksum: 'sum-1' } } });
+    await finish(job, {
+      'a-1': {
+        ok: true,
+        step: 'check',
+        check: { findings: [{ service: 'agent', result: 'ok', why: '' }], checksum: 'sum-1' },
+      },
+    });
     const back = await seen(sut.nodes, 'a-1', (n) => n.pendingReturn === undefined);
     expect(back.status).toBe('Allocated');
     await seen(sut.jobs, job, (j) => j.settled);

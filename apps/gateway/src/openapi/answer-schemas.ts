@@ -1338,6 +1338,11 @@ export const namedSchemas: Record<string, Schema> = {
       changed: { type: 'number', description: 'Tasks that changed something on the node.' },
       check: { $ref: '#/components/schemas/CheckResult' },
       checksum: { type: 'string', description: 'Effective configuration after a successful site run.' },
+      services: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Services that a site run told of, by name; absent: of none.',
+      },
       cleanupFailed: {
         type: 'boolean',
         description: 'decommission: the cleanup did not work, the node is Decommissioned all the same.',
@@ -1715,6 +1720,12 @@ export const namedSchemas: Record<string, Schema> = {
       },
       at: { type: 'number' },
       job: { type: 'string' },
+      services: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Services that it told of: a check must tell of each of them. Absent: it was recorded by a Muster that did not.',
+      },
     },
     required: ['checksum', 'at', 'job'],
   },

@@ -3,11 +3,13 @@ import type { NodeRecord, NodeResult } from '#contracts';
 export interface CheckVerdict {
   /** `unknown`: the check itself could not be carried out, so it says nothing of the configuration. */
   outcome: 'pass' | 'drift' | 'unknown';
+  /** All findings are ok: what runs there serves, by another configuration than it would be given now. */
+  serves?: true;
   why: string;
 }
 
 /**
- * Reads a check: everything must be ok, and the effective configuration must be the one that was put there last. A
+ * Reads a check: everything that was set up must be told of and ok, and the effective configuration must be the one that was put there last. A
  * node whose last provisioning is not on record has nothing to compare with, so the findings alone decide.
  */
 export function checkVerdict(node: Pick<NodeRecord, 'provisioned'>, result: NodeResult): CheckVerdict {
@@ -16,8 +18,16 @@ export function checkVerdict(node: Pick<NodeRecord, 'provisioned'>, result: Node
   const bad = check.findings.filter((f) => f.result !== 'ok');
   if (bad.length > 0)
     return { outcome: 'drift', why: bad.map((f) => `${f.service} ${f.result}${f.why && ` (${f.why})`}`).join(', ') };
+  const untold = (node.provisioned?.services ?? []).filter((s) => !check.findings.some((f) => f.service === s));
+  if (check.findings.length === 0) return { outcome: 'unknown', why: 'it told of no service at all' };
+  if (untold.length > 0)
+    return { outcome: 'unknown', why: `it did not tell of ${untold.join(', ')}, which was set up there` };
   if (node.provisioned && node.provisioned.checksum !== check.checksum)
-    return { outcome: 'drift', why: 'the effective configuration is not the one that was provisioned last' };
+    return {
+      outcome: 'drift',
+      serves: true,
+      why: 'the effective configuration is not the one that was provisioned last',
+    };
   if (!result.ok) return { outcome: 'unknown', why: result.message ?? `${result.step} failed without a finding` };
   return { outcome: 'pass', why: '' };
 }

@@ -33,6 +33,10 @@ describe('a commission that ended', () => {
     expect(s.node.provisioned).toEqual({ checksum: 'new', at: 7, job: 'job-1' });
     expect(kinds(s)).toEqual(['in-service']);
   });
+  it('keeps on record which services it told of: a check must tell of each again', () => {
+    const s = settle(node, job('commission', { ...site, services: ['agent', 'mirror'] }), facts);
+    expect(s.node.provisioned).toEqual({ checksum: 'new', at: 7, job: 'job-1', services: ['agent', 'mirror'] });
+  });
   it('makes every node Unallocated where it failed, also those that went well', () => {
     const s = settle(node, job('commission', site, failed), facts);
     expect(s.node.status).toBe('Unallocated');
@@ -93,6 +97,32 @@ describe('a check of a returned node', () => {
     expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, next: 'resetup' });
     expect(s.node.maintenance).toBeDefined();
     expect(kinds(s)).toEqual(['check']);
+  });
+  it('that finds all well in an unchanged boot, and only another configuration, asks an operator: it serves', () => {
+    for (const reason of ['disappeared', 'degraded', 'first-seen'] as const) {
+      const node = back({ pendingReturn: { reason, at: 1, job: 'job-1' } });
+      const s = settle(node, job('check', check('ok', 'other')), facts);
+      expect(s.node.pendingReturn?.held).toMatch(/drift, needs operator .*configuration/);
+      expect(s.node.pendingReturn).not.toHaveProperty('next');
+      expect(settle(node, job('check', check('drift', 'other')), facts).node.pendingReturn?.next).toBe('resetup');
+    }
+  });
+  it('that tells nothing, or not of every service that was set up, has not been carried out', () => {
+    const services = ['agent', 'mirror'];
+    const node = back({ provisioned: { checksum: 'sum', at: 1, job: 'job-0', services } });
+    const silent: NodeResult = { ok: true, step: 'check', check: { findings: [], checksum: 'sum' } };
+    for (const [n, result] of [
+      [back(), silent],
+      [node, silent],
+      [node, check('ok')],
+    ] as const) {
+      const s = settle(n, job('check', result), facts);
+      expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: 1 });
+      expect(s.node.maintenance).toBeDefined();
+    }
+    const all = check('ok');
+    all.check?.findings.push({ service: 'agent', result: 'ok', why: '' });
+    expect(settle(node, job('check', all), facts).node.pendingReturn).toBeUndefined();
   });
   it.each(['ask', 'check-only'] as const)(
     'that finds drift waits for an operator where the group says %s',

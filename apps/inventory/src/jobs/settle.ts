@@ -48,9 +48,16 @@ const withHostKeys = (node: NodeRecord, { hostKeys = [] }: NodeResult): NodeReco
   hostKeys.length === 0 || (node.sshHostKeys?.length ?? 0) > 0 ? node : { ...node, sshHostKeys: hostKeys };
 
 /** In service again: nothing is pending, and what was installed is known where the job told it. */
-function cleared(node: NodeRecord, job: JobRecord, checksum: string | undefined, at: number): NodeRecord {
+function cleared(
+  node: NodeRecord,
+  job: JobRecord,
+  told: Pick<NodeResult, 'checksum' | 'services'>,
+  at: number,
+): NodeRecord {
   const { maintenance: _m, pendingReturn: _p, hostGroupWas: _g, ...rest } = node;
-  return checksum === undefined ? rest : { ...rest, provisioned: { checksum, at, job: job.id } };
+  const { checksum, services } = told;
+  if (checksum === undefined) return rest;
+  return { ...rest, provisioned: { checksum, at, job: job.id, ...(services !== undefined && { services }) } };
 }
 
 /** In the host group that it had before the job. */
@@ -65,11 +72,11 @@ function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: S
   // Cancelled before it began: the node is as it was, also in what waits for it.
   if (neverBegan(job)) return { node: withStatus(inItsGroup(node), status), events: [] };
   if (status === 'Allocated') {
-    const ready = withStatus(cleared(node, job, result.checksum, f.at), status);
+    const ready = withStatus(cleared(node, job, result, f.at), status);
     return { node: ready, events: [inService(node)] };
   }
   // Cleaned up: what was installed is no longer there.
-  const { provisioned: _gone, ...rest } = cleared(node, job, undefined, f.at);
+  const { provisioned: _gone, ...rest } = cleared(node, job, {}, f.at);
   return { node: withStatus(rest, status), events: [] };
 }
 
@@ -99,7 +106,7 @@ function settleCheck(
 
   if (verdict.outcome === 'pass') {
     if (before.lastJob === job.id || node.pendingReturn || node.maintenance) events.push(inService(node));
-    return { node: cleared(node, job, undefined, f.at), events };
+    return { node: cleared(node, job, {}, f.at), events };
   }
   // An operator's check of a node in service: the finding is told, the node stays.
   const hold = (why: string): Settlement => ({
@@ -117,6 +124,9 @@ function settleCheck(
   if (!answersReturn) return hold(`drift: ${verdict.why}`);
   if (f.onReturn === 'ask') return hold(`drift, needs operator (onReturn: ask): ${verdict.why}`);
   if (f.onReturn === 'check-only') return hold(`drift, needs operator (onReturn: check-only): ${verdict.why}`);
+  // What serves in an unchanged boot is not taken down for an edit: that is for an operator to time.
+  if (verdict.serves === true && node.pendingReturn?.reason !== 'rebooted')
+    return hold(`drift, needs operator (its services are well, in an unchanged boot): ${verdict.why}`);
   if (f.workloads.length > 0) return hold(`drift, needs operator (it runs ${f.workloads.join(', ')}): ${verdict.why}`);
   const { job: _ended, failedTries: _tries, ...waiting } = node.pendingReturn ?? { reason: 'rebooted', at: f.at };
   return { node: { ...node, pendingReturn: { ...waiting, next: 'resetup' } }, events };
@@ -129,9 +139,9 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   if (ok && newer) {
     // Installed, but the node has come back once more since: its check decides.
     const { next: _next, ...unchecked } = newer;
-    return { node: { ...cleared(node, job, result.checksum, f.at), ...keep(node), pendingReturn: unchecked }, events };
+    return { node: { ...cleared(node, job, result, f.at), ...keep(node), pendingReturn: unchecked }, events };
   }
-  if (ok) return { node: cleared(node, job, result.checksum, f.at), events: [...events, inService(node)] };
+  if (ok) return { node: cleared(node, job, result, f.at), events: [...events, inService(node)] };
   const why = `re-setup failed: ${failure(result, job)}`;
   const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };

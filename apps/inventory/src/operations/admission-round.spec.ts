@@ -68,7 +68,7 @@ describe('workloads, for a request that ends what runs on its nodes', () => {
     ['decommission', true],
     ['maintenance', true],
     ['resetup', true],
-    ['commission', false],
+    ['commission', true],
     ['check', false],
   ])('count as of now before a %s is decided: %s', async (kind, asked) => {
     let caughtUp = false;

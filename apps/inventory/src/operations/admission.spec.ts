@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { defaultHostGroups, MusterError, type NodeRecord } from '#contracts';
+import { defaultHostGroups, MusterError, type JobKind, type NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { admit, MOST_QUEUED, type AdmissionFacts, type AdmissionRequest } from './admission.js';
 
@@ -160,6 +160,9 @@ describe('admission, in the words of the operations contract', () => {
         code: 'WORKLOADS_PRESENT',
         message: expect.stringContaining('host1-SN1: db web'),
       });
+    // Its rollback cleans up.
+    const commission = { kind: 'commission' as const, nodes: ['host2-SN2'], hostGroup: 'service-master' };
+    expect(refusal(commission, facts([free], { workloadsOn: () => ['db'] })).code).toBe('WORKLOADS_PRESENT');
     expect(admit(request({ kind: 'check', nodes: ['host1-SN1'] }), f).nodes).toEqual(['host1-SN1']);
   });
 
@@ -242,6 +245,41 @@ describe('admission, in the words of the operations contract', () => {
     const leave: Partial<AdmissionRequest> = { kind: 'decommission', nodes: ['host1-SN1'] };
     expect(admit(request(leave), facts([master, free])).nodes).toEqual(['host1-SN1']);
     expect(refusal(leave, facts([master, free], { held: coming })).code).toBe('ROLE_RULE');
+  });
+
+  describe('a re-setup', () => {
+    const of = (n: number, o: Partial<NodeRecord> = {}): NodeRecord =>
+      at(`m-${n}`, `127.0.1.${n}`, { status: 'Allocated', hostGroup: 'service-master', failureDomain: `d${n}`, ...o });
+    const held = (node: string, kind: JobKind = 'resetup'): AdmissionFacts['held'] => ({
+      [node]: { job: 'job-1', kind, generation: 1, at: 1 },
+    });
+    const resetup = (...nodes: string[]): Partial<AdmissionRequest> => ({ kind: 'resetup', nodes });
+    const domain = { hostGroup: 'service-worker', failureDomain: 'rack-1' };
+
+    it('of a master waits while another one is cleaned up, wherever that stands', () => {
+      const masters = [of(1), of(2), of(3), worker];
+      expect(refusal(resetup('m-2'), facts(masters, { held: held('m-1') })).code).toBe('ROLE_RULE');
+      expect(refusal(resetup('m-1', 'm-2'), facts(masters)).code).toBe('ROLE_RULE');
+      expect(admit(request(resetup('m-2')), facts(masters)).nodes).toEqual(['m-2']);
+      expect(admit(request(resetup('m-2')), facts(masters, { held: held('m-1', 'check') })).nodes).toEqual(['m-2']);
+    });
+
+    it('of a master waits while no other one is there to serve, and goes on where there is no other at all', () => {
+      const away = of(2, { state: 'Disappeared' });
+      expect(refusal(resetup('m-1'), facts([of(1), away, worker])).code).toBe('ROLE_RULE');
+      expect(refusal(resetup('m-1'), facts([of(1), of(2), worker], { held: held('m-2', 'decommission') })).code).toBe(
+        'ROLE_RULE',
+      );
+      expect(admit(request(resetup('m-1')), facts([of(1), away])).nodes).toEqual(['m-1']);
+      expect(admit(request(resetup('m-1')), facts([of(1), worker])).nodes).toEqual(['m-1']);
+    });
+
+    it('of another node waits for one of the same role in its failure domain only', () => {
+      const workers = [of(1, domain), of(2, domain), of(3, { ...domain, failureDomain: 'rack-2' }), master];
+      expect(refusal(resetup('m-2'), facts(workers, { held: held('m-1') })).code).toBe('ROLE_RULE');
+      expect(admit(request(resetup('m-3')), facts(workers, { held: held('m-1') })).nodes).toEqual(['m-3']);
+      expect(admit(request(resetup('m-2')), facts(workers, { held: held('host1-SN1') })).nodes).toEqual(['m-2']);
+    });
   });
 
   it('lets workers go while their master is away', () => {

@@ -9,6 +9,7 @@ import {
   type Reservations,
 } from '#contracts';
 import { refusedStart, statusDuring } from '../nodes/node-machine.js';
+import { brokenResetupRule } from './resetup-rule.js';
 import { brokenRoleRule, type RoledNode } from './role-rules.js';
 
 /** More than this many waiting jobs, and a request is refused. */
@@ -83,6 +84,8 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
     const refused = refusedStart(node, kind);
     if (refused) throw refused;
   }
+  const resetup = kind === 'resetup' ? brokenResetupRule(nodes, { ...facts, nodes: facts.nodes.values() }) : undefined;
+  if (resetup) throw resetup;
   checkDrivers(nodes, facts.provisionDrivers);
   return moving.length > 0 ? { nodes: names, moving } : { nodes: names };
 }
@@ -192,8 +195,9 @@ function checkNeeded({ kind, needs }: AdmissionRequest, nodes: readonly NodeReco
   if (past) throw new MusterError('REVISION_CONFLICT', `${past.name} needs no ${kind} any more`, { node: past.name });
 }
 
-/** Whether the cleanup playbook runs on the nodes. */
-export const cleansUp = (kind: JobKind): boolean => ['decommission', 'maintenance', 'resetup'].includes(kind);
+/** Whether the cleanup playbook runs on the nodes, or may: that of a commission does where its site fails. */
+export const cleansUp = (kind: JobKind): boolean =>
+  ['commission', 'decommission', 'maintenance', 'resetup'].includes(kind);
 
 /** A cleanup never runs under a workload. @returns with `force`, those that are to be moved away first */
 function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {

@@ -396,7 +396,13 @@ describe('inventory, from a death to the node back', () => {
           ...c.value,
           status: 'Complete',
           endedAt: Date.now(),
-          results: { 'n-2': { ok: true, step: 'check', check: { findings: [], checksum: 'c' } } },
+          results: {
+            'n-2': {
+              ok: true,
+              step: 'check',
+              check: { findings: [{ service: 'agent', result: 'ok', why: '' }], checksum: 'c' },
+            },
+          },
         },
     );
     const job = await recoverJob('n-2');

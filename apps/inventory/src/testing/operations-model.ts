@@ -21,7 +21,8 @@ export function expectedRefusal(
   if (leavesWorkersAlone(r, own, nodes)) return 'ROLE_RULE';
   if (own.some((n) => held[n.name] !== undefined)) return 'NODE_RESERVED';
   const from = startsFrom[r.kind];
-  return own.every((n) => from.includes(n.status)) ? undefined : 'ILLEGAL_TRANSITION';
+  if (!own.every((n) => from.includes(n.status))) return 'ILLEGAL_TRANSITION';
+  return r.kind === 'resetup' && takesTooManyDown(own, nodes, held) ? 'ROLE_RULE' : undefined;
 }
 
 /** Statuses from which an operation may begin. */
@@ -44,6 +45,32 @@ function leavesWorkersAlone(r: OperationRequest, own: NodeRecord[], nodes: Reado
   if (r.kind === 'commission' || r.kind === 'maintenance') return isWorker(r.hostGroup);
   const takesMaster = own.some((n) => isMaster(n.hostGroup) && n.status === 'Allocated');
   return r.kind === 'decommission' && takesMaster && others.some((n) => isWorker(n.hostGroup));
+}
+
+/** A re-setup cleans up first: one master at a time and never the last that serves, one of a role in a failure domain. */
+function takesTooManyDown(
+  own: NodeRecord[],
+  nodes: ReadonlyMap<string, NodeRecord>,
+  held: Reservations['held'],
+): boolean {
+  const role = (n: NodeRecord): string =>
+    isMaster(n.hostGroup) ? 'master' : isWorker(n.hostGroup) ? 'worker' : 'none';
+  const others = [...nodes.values()].filter((n) => !own.includes(n));
+  const down = others.filter((n) => held[n.name]?.kind === 'resetup');
+  const near = (n: NodeRecord, o: NodeRecord): boolean =>
+    role(n) === role(o) && (role(n) === 'master' || n.failureDomain === o.failureDomain);
+  if (own.some((n) => down.some((o) => near(n, o)))) return true;
+  const masters = own.filter((n) => role(n) === 'master').length;
+  const used = others.filter((n) => n.status !== 'Unallocated' && n.status !== 'Decommissioned');
+  const peers = used.filter((n) => role(n) === 'master');
+  const left = peers.filter(
+    (n) =>
+      n.status === 'Allocated' &&
+      n.state === 'Discovered' &&
+      (held[n.name]?.kind === undefined || held[n.name]?.kind === 'check'),
+  );
+  if (masters > 1) return true;
+  return masters === 1 && peers.length > 0 && left.length === 0 && used.some((n) => role(n) === 'worker');
 }
 
 function expectedOfDiscover(

@@ -82,7 +82,11 @@ const ended = (
 function resultsOf(job: JobRecord, ok: boolean): JobRecord['results'] {
   const result: NodeResult =
     job.kind === 'check'
-      ? { ok, step: 'check', ...(ok && { check: { findings: [], checksum: 'sum' } }) }
+      ? {
+          ok,
+          step: 'check',
+          ...(ok && { check: { findings: [{ service: 'agent', result: 'ok', why: '' }], checksum: 'sum' } }),
+        }
       : { ok, step: 'site', ...(ok && { checksum: 'sum' }) };
   return Object.fromEntries([...job.nodes, ...(job.addresses ?? [])].map((n) => [n, result]));
 }

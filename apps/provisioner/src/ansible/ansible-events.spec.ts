@@ -42,6 +42,15 @@ describe('the results of a run', () => {
     });
   });
 
+  it('name the services that a site run has told of', () => {
+    const finding = (service: string) => ({
+      ...{ event: 'data', host: 'a' },
+      data: { finding: { service, result: 'ok', why: '' } },
+    });
+    const r = nodeResults('site', ['a'], lines(finding('mirror'), finding('agent'), recap('a')), clean);
+    expect(r['a']).toEqual({ ok: true, step: 'site', changed: 0, services: ['agent', 'mirror'] });
+  });
+
   it('do not hold a failure against a node that the playbook ignored or rescued', () => {
     const r = nodeResults(
       'site',

@@ -89,7 +89,13 @@ function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
       return { ok: false, ...base, message: 'the check told no checksum of the effective configuration' };
     return { ok: true, ...base, check: { findings: [...node.findings.values()], checksum: node.checksum } };
   }
-  return { ok: true, ...base, ...(node.checksum === undefined ? {} : { checksum: node.checksum }) };
+  const services = step === 'site' ? [...node.findings.keys()].sort() : [];
+  return {
+    ok: true,
+    ...base,
+    ...(node.checksum === undefined ? {} : { checksum: node.checksum }),
+    ...(services.length > 0 && { services }),
+  };
 }
 
 function whyNot(node: Seen, end: RunEnd): { failedTask?: string; message: string } {

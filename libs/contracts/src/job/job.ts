@@ -38,6 +38,8 @@ export interface NodeResult {
   check?: CheckResult;
   /** Effective configuration after a successful site run. */
   checksum?: string;
+  /** Services that a site run told of, by name; absent: of none. */
+  services?: string[];
   /** decommission: the cleanup did not work, the node is Decommissioned all the same. */
   cleanupFailed?: boolean;
   /** Public keys that its sshd showed, where it had none pinned. */

@@ -81,6 +81,8 @@ export interface Provisioned {
   checksum: string;
   at: number;
   job: string;
+  /** Services that it told of: a check must tell of each of them. Absent: it was recorded by a Muster that did not. */
+  services?: string[];
 }
 
 export interface NodeRecord {

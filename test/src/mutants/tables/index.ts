@@ -34,7 +34,7 @@ export const FLOORS: Record<string, number> = {
   keys: 22,
   lease: 19,
   recover: 18,
-  return: 33,
+  return: 40,
   storm: 15,
 };
 

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const SETTLED = ['apps/inventory/src/jobs/settle.spec.ts'];
+const ADMITTED = ['apps/inventory/src/operations/admission.spec.ts'];
 const STEP = ['apps/inventory/src/returns/return-step.spec.ts'];
 const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
 const APPLIED = ['apps/inventory/src/nodes/verdict-application.spec.ts'];
@@ -250,5 +251,54 @@ export const returns: readonly Mutant[] = [
     symbol: 'outReasons',
     operation: { drop: "if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn))" },
     specs: SERVING,
+  },
+  {
+    name: 'a check that tells of no service at all is passed',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: { replace: 'check.findings.length === 0', with: 'check.findings.length < 0' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a service that a check passes over in silence is well',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: { replace: 'untold.length > 0', with: 'untold.length < 0' },
+    specs: SETTLED,
+  },
+  {
+    name: 'what serves in an unchanged boot is cleaned up for an edit',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { replace: 'verdict.serves === true', with: 'verdict.serves !== true && verdict.serves' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a re-setup is under no rule of roles',
+    file: 'apps/inventory/src/operations/admission.ts',
+    symbol: 'admit',
+    operation: { drop: 'if (resetup) throw resetup' },
+    specs: ADMITTED,
+  },
+  {
+    name: 'masters are cleaned up side by side',
+    file: 'apps/inventory/src/operations/resetup-rule.ts',
+    symbol: 'brokenResetupRule',
+    operation: { operand: "role(n) === 'master'" },
+    specs: ADMITTED,
+  },
+  {
+    name: 'the last master that serves is cleaned up',
+    file: 'apps/inventory/src/operations/resetup-rule.ts',
+    symbol: 'brokenResetupRule',
+    operation: { replace: 'otherMasters.some(serves)', with: 'otherMasters.length > 0' },
+    specs: ADMITTED,
+  },
+  {
+    name: "a commission's rollback cleans up under workloads",
+    file: 'apps/inventory/src/operations/admission.ts',
+    symbol: 'cleansUp',
+    operation: { row: "'commission'" },
+    specs: ADMITTED,
   },
 ];
