@@ -6,6 +6,7 @@ import { O2, O3, O4 } from './jobs.js';
 import { oneDeath } from './one-death.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R1 } from './return.js';
+import { storm } from './storms.js';
 import { D23 } from './tools.js';
 import { O6, O7, O8, O9 } from './workers.js';
 
@@ -36,4 +37,4 @@ export const operations: readonly Scenario[] = [
 ];
 
 /** Too long for every day: `npm run test:long`. */
-export const long: readonly Scenario[] = detectionLong;
+export const long: readonly Scenario[] = [...detectionLong, ...storm];
