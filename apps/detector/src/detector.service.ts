@@ -12,7 +12,7 @@ import {
   type Timer,
   type Verdict,
 } from '#contracts';
-import { Lease, type Closable, type KvView } from '#bus';
+import { Lease, tokenFloor, type Closable, type KvView } from '#bus';
 import type { ServiceContext } from '#service';
 import { AgentBook } from './conditions/agent-book.js';
 import { ConditionBook } from './conditions/condition-book.js';
@@ -73,7 +73,8 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.clock = context.clock;
     this.polls = new PollBook(() => context.random.number());
     this.witness = new Witness(net);
-    this.lease = new Lease(bus, { name: 'detector', holder: config.instance });
+    const floor = (): Promise<number> => tokenFloor(bus, () => this.bench?.fleet.highestEpoch);
+    this.lease = new Lease(bus, { name: 'detector', holder: config.instance, floor });
     this.inbox = new ReportInbox(this.agents, log);
     this.publisher = new VerdictPublisher(
       this.verdicts,
@@ -237,7 +238,10 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   private sendBeacon(now: number): void {
     const { bench, context, lease, verdicts } = this;
-    if (!bench || !lease.held || bench.monitor.isQuiet(now)) return;
+    if (!bench || !lease.held) return;
+    // Verdicts that stand in the registry with a higher epoch would have all of ours refused.
+    const found = bench.fleet.highestEpoch ?? 0;
+    if ((found > lease.token && lease.raise(found)) || bench.monitor.isQuiet(now)) return;
     this.agents.hearForged(this.probes?.forged ?? 0, now);
     const beacon = beaconOf({
       instance: context.config.instance,

@@ -41,6 +41,10 @@ export const AlarmCodes = [
   'agent-health',
   /** A stored record that no program can read: it is left out until somebody deletes it. */
   'record-unreadable',
+  /** A lease is held with a token below one in the records that it guards: its holder's writes are refused. */
+  'token-behind',
+  /** A bucket of Muster was not there, or is another one than before. */
+  'bucket-anew',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 

@@ -45,5 +45,6 @@ export * from './keys/token.js';
 export * from './wire/unsent.js';
 export * from './settings/variable-names.js';
 export * from './verdict/verdict.js';
+export * from './job/token-floor.js';
 export * from './job/worker.js';
 export * from './workload/workload.js';

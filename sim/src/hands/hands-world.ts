@@ -69,7 +69,7 @@ export class HandsWorld {
   private readonly inventory: PlayedInventory;
   private readonly jobs: string[] = [];
   /** What waits for the first leave, or intent, of a node. */
-  private readonly awaited = new Map<string, () => void>();
+  private readonly awaited = new Map<string, (() => void)[]>();
 
   constructor(
     private readonly history: HandsHistory,
@@ -287,9 +287,12 @@ export class HandsWorld {
       case 'order-off':
         void this.inventory.orderOff(e.node);
         return;
-      case 'after':
-        this.awaited.set(`${e.what} ${e.node}`, () => later(e.inMs, `after the ${e.what}`, () => this.happen(e.does)));
+      case 'after': {
+        const what = `${e.what} ${e.node}`;
+        const then = (): void => later(e.inMs, `after the ${e.what}`, () => this.happen(e.does));
+        this.awaited.set(what, [...(this.awaited.get(what) ?? []), then]);
         return;
+      }
       case 'no-conductor':
         this.inventory.conducts(false);
         later(e.forMs, 'a conductor is there', () => this.inventory.conducts(true));
@@ -312,7 +315,7 @@ export class HandsWorld {
   private reached(what: 'leave' | 'intent', node: string): void {
     const then = this.awaited.get(`${what} ${node}`);
     this.awaited.delete(`${what} ${node}`);
-    then?.();
+    for (const fn of then ?? []) fn();
   }
 
   private byHand(node: string, on: boolean): void {

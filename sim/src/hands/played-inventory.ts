@@ -1,4 +1,4 @@
-import { Bus, rpcSubject, type Entry } from '#bus';
+import { Bus, followTokens, rpcSubject, type Entry } from '#bus';
 import {
   defaultSettings,
   inPlaceOf,
@@ -60,6 +60,7 @@ export class PlayedInventory {
     for (const node of this.p.nodes) await this.putNode(node);
     this.answer('inventory.incidents.recheck', (q) => this.recheck(q));
     this.answer('inventory.workloads.mayStart', () => Promise.resolve({ allowed: true, reason: '' }));
+    followTokens(bus);
     this.round();
   }
 

@@ -1,5 +1,6 @@
 import {
   defaultSettings,
+  detectorFloor,
   MANAGEMENT,
   SETTINGS_KEY,
   SMALL_FLEET,
@@ -64,6 +65,11 @@ export class FleetView {
   /** The registry has been read whole, and is being followed. */
   get live(): boolean {
     return this.nodes.live && this.stored.live && this.stored.unreadable?.has(SETTINGS_KEY) !== true;
+  }
+
+  /** Of the verdicts that stand in the registry; undefined: it is not known whole. */
+  get highestEpoch(): number | undefined {
+    return this.nodes.live ? detectorFloor(this.nodes.entries().map((e) => e.value)) : undefined;
   }
 
   get settings(): ClusterSettings {

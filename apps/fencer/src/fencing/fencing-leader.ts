@@ -1,5 +1,6 @@
-import { Lease, WorkerRegistry, type Bus, type BusLog, type KvView, type WorkerView } from '#bus';
+import { Lease, tokenFloor, WorkerRegistry, type Bus, type BusLog, type KvView, type WorkerView } from '#bus';
 import {
+  fencerFloor,
   MusterError,
   pendingOn,
   POWER_QUARANTINE_MS,
@@ -88,7 +89,9 @@ export class FencingLeader {
   }
 
   private contend(): void {
-    const lease = new Lease(this.parts.bus, { name: 'fencer', holder: this.parts.instance });
+    const { bus, instance } = this.parts;
+    const floor = (): Promise<number> => tokenFloor(bus, () => this.highestToken());
+    const lease = new Lease(bus, { name: 'fencer', holder: instance, floor });
     this.lease = lease;
     lease.on((event, token) => {
       this.term?.over.abort();
@@ -97,6 +100,10 @@ export class FencingLeader {
       this.sweep();
     });
     lease.start();
+  }
+
+  private highestToken(): number | undefined {
+    return this.incidents?.live === true ? fencerFloor(this.incidents.entries().map((e) => e.value)) : undefined;
   }
 
   private async giveUp(): Promise<void> {

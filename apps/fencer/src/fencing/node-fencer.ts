@@ -122,6 +122,8 @@ export class NodeFencer {
     const wish = entry && wishOf(entry.value);
     if (entry === undefined || wish === undefined) return false;
     const i = entry.value;
+    // Nobody else leads while this lease is held: the incident knows a token that its store has forgotten since.
+    if ((i.epoch ?? 0) > this.check() && this.parts.lease.raise(i.epoch ?? 0)) return false;
     const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
     const levels = node?.powerLevels ?? [];
     const hold = wish === 'off' ? undefined : await this.hold(node, wish);

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { MusterError, type Timer } from '#contracts';
-import { Lease } from '#bus';
+import { conductorFloor, MusterError, type Timer } from '#contracts';
+import { Lease, tokenFloor } from '#bus';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
 import type { ConductorView, Reconciler } from './reconciler.js';
@@ -24,7 +24,8 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
   ) {
-    this.lease = new Lease(context.bus, { name: 'conductor', holder: context.config.instance });
+    const floor = (): Promise<number> => tokenFloor(context.bus, () => this.highestToken());
+    this.lease = new Lease(context.bus, { name: 'conductor', holder: context.config.instance, floor });
   }
 
   /** Called by each reconciler in its own constructor. */
@@ -58,8 +59,19 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     await this.lease.stop();
   }
 
+  private highestToken(): number | undefined {
+    const { incidents, jobs } = this.store;
+    if (!incidents.view.live || !jobs.view.live) return undefined;
+    return conductorFloor(
+      incidents.view.entries().map((e) => e.value),
+      jobs.view.entries().map((e) => e.value),
+    );
+  }
+
   private async round(reconciler: Reconciler): Promise<void> {
     if (!this.lease.held) return;
+    const found = this.highestToken() ?? 0;
+    if (found > this.lease.token && this.lease.raise(found)) return;
     const view: ConductorView = {
       token: this.lease.token,
       now: this.context.clock.monotonicMs(),

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { connectBus, Lease, type Bus, type Closable, type KvBucket } from '#bus';
 import { startTestNats } from '#bus/testing/nats.js';
 import { patient } from '#bus/testing/patient.js';
-import { Buckets, Subjects, type Beacon, type BucketName, type WorkerRecord } from '#contracts';
+import { Buckets, Subjects, TOKEN_FLOOR_KEY, type Beacon, type BucketName, type WorkerRecord } from '#contracts';
 import { buildConfig, ServiceContext, startInContext } from '#service';
 import { startGateway } from '../../../gateway/src/gateway.js';
 import { InventoryModule } from '../../../inventory/src/inventory.module.js';
@@ -173,13 +173,14 @@ export class StoredFleet {
     return answer.json();
   }
 
-  /** Last value of each key, but of those who live: leases and workers. */
+  /** Last value of each key, but of those who live: leases, the highest token of these, and workers. */
   async stored(): Promise<Record<string, unknown>> {
     const kept = Buckets.filter((bucket) => bucket !== 'leases' && bucket !== 'workers');
     const all = await Promise.all(
       kept.map(async (bucket) => (await this.bus.bucket(bucket).list()).map((e) => [`${bucket} ${e.key}`, e.value])),
     );
-    return Object.fromEntries(all.flat() as [string, unknown][]);
+    const lasting = (all.flat() as [string, unknown][]).filter(([key]) => key !== `settings ${TOKEN_FLOOR_KEY}`);
+    return Object.fromEntries(lasting);
   }
 
   async stop(): Promise<void> {

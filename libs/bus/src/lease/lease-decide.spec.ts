@@ -3,12 +3,14 @@ import fc from 'fast-check';
 import { runs, seeded } from '#contracts/testing/chance.js';
 import {
   decideLease,
+  floorKnown,
   initialLease,
   isHeld,
   lapse,
   read,
   refused,
   sending,
+  surpassed,
   unanswered,
   unread,
   validUntil,
@@ -235,3 +237,65 @@ function simulate(seed: number, contenders: number, lengthMs: number): { violati
   }
   return { violations, terms };
 }
+
+describe('a lease that guards records, decided', () => {
+  const other: LeaseRecord = { holder: 'b', token: 7, nonce: 'pb.1', ttlMs: TTL };
+
+  it('asks them for their highest token before it is acquired, and gets one above it', () => {
+    const s = read(initialLease('a', 'pa', TTL, true), { revision: 3, value: { ...other, holder: '' } }, ms(0));
+    expect(decideLease(s, ms(0))).toEqual({ do: 'ask-floor' });
+    const action = decideLease(floorKnown(s, 40), ms(0));
+    expect(action).toMatchObject({ do: 'write', attempt: { basis: 3, record: { token: 41 } } });
+  });
+
+  it('asks again for each revision that it contends on', () => {
+    let s = read(initialLease('a', 'pa', TTL, true), { revision: 3, value: { ...other, holder: '' } }, ms(0));
+    s = read(floorKnown(s, 40), { revision: 4, value: { ...other, holder: '' } }, ms(1));
+    expect(decideLease(s, ms(1))).toEqual({ do: 'ask-floor' });
+  });
+
+  it('waits where its key is not there although records tell of holders: one may still be at work', () => {
+    const s = floorKnown(read(initialLease('a', 'pa', TTL, true), undefined, ms(0)), 7);
+    expect(decideLease(s, ms(10)).do).toBe('wait');
+    const later = read(s, undefined, ms(1250));
+    expect(decideLease(later, ms(1250))).toMatchObject({ do: 'write', attempt: { basis: 0, record: { token: 8 } } });
+    const fresh = floorKnown(read(initialLease('a', 'pa', TTL, true), undefined, ms(0)), 0);
+    expect(decideLease(fresh, ms(0)).do).toBe('write');
+  });
+
+  it('waits for the holder whose key has vanished, and the holder itself does not', () => {
+    let s = read(initialLease('a', 'pa', TTL), { revision: 9, value: other }, ms(0));
+    s = read(s, undefined, ms(100));
+    s = read(s, undefined, ms(1300));
+    expect(decideLease(s, ms(1349)).do).toBe('wait');
+    expect(decideLease(s, ms(1350))).toMatchObject({ do: 'write', attempt: { basis: 0, record: { token: 10 } } });
+    const own = read(acquired(), undefined, ms(100));
+    expect(decideLease(own, ms(100))).toMatchObject({
+      do: 'write',
+      attempt: { kind: 'acquire', record: { token: 2 } },
+    });
+  });
+
+  it('does not take its own earlier term for the last one when the key has vanished', () => {
+    // It stood still beyond its term: another may have had the lease meanwhile.
+    const s = read(read(lapse(acquired()), undefined, ms(5000)), undefined, ms(6200));
+    expect(decideLease(s, ms(6249)).do).toBe('wait');
+    expect(decideLease(read(s, undefined, ms(6250)), ms(6250)).do).toBe('write');
+  });
+
+  it('goes on under a higher token when records are met that hold one above its own', () => {
+    const s = surpassed(acquired(), 90);
+    expect(isHeld(s, ms(1))).toBe(false);
+    const seen = read(s, { revision: 1, value: { holder: 'a', token: 1, nonce: 'pa.1', ttlMs: TTL } }, ms(1));
+    expect(decideLease(seen, ms(1))).toMatchObject({ do: 'write', attempt: { basis: 1, record: { token: 91 } } });
+  });
+
+  it('has no holder that is known while its record cannot be read', () => {
+    let s = read(initialLease('a', 'pa', TTL), { revision: 9 }, ms(0));
+    s = read(s, { revision: 9 }, ms(17_450));
+    expect(decideLease(s, ms(17_499)).do).toBe('wait');
+    expect(decideLease(s, ms(17_500))).toMatchObject({ do: 'write', attempt: { basis: 9, record: { token: 10 } } });
+    const holder = read(acquired(), { revision: 5 }, ms(10));
+    expect(isHeld(holder, ms(10))).toBe(false);
+  });
+});

@@ -32,7 +32,18 @@ export interface LeaseState {
   process: string;
   ttlMs: number;
   /** The key as last seen, and since when this revision is known here. Absent: never read. */
-  seen?: { revision: number; record?: LeaseRecord; sinceNs: bigint; unreadable?: true };
+  seen?: {
+    revision: number;
+    record?: LeaseRecord;
+    sinceNs: bigint;
+    unreadable?: true;
+    /** The key went away while somebody held it: who that was may believe in it until then. */
+    freeNs?: bigint;
+  };
+  /** The records that the lease guards are asked for their highest token before it is acquired. */
+  guards: boolean;
+  /** What they said, of the seen revision. Absent: not asked yet. */
+  floor?: number;
   /** Not to be read again before. */
   nextReadNs: bigint;
   term?: LeaseTerm;
@@ -50,6 +61,8 @@ export interface LeaseState {
 export type LeaseAction =
   | { do: 'read' }
   | { do: 'write'; attempt: LeaseAttempt }
+  /** The records that it guards are to be asked for their highest token. */
+  | { do: 'ask-floor' }
   /** The term is over by the clock: say so, then contend. */
   | { do: 'lapse' }
   | { do: 'wait'; untilNs: bigint };
@@ -64,7 +77,8 @@ const RENEW = 1 / 3;
 /** How often a contender looks, ms: a released lease is taken within this. */
 export const readPeriod = (ttlMs: number): number => Math.min(500, ttlMs / 10);
 
-export const initialLease = (holder: string, process: string, ttlMs: number): LeaseState => ({
+export const initialLease = (holder: string, process: string, ttlMs: number, guards = false): LeaseState => ({
+  guards,
   holder,
   process,
   ttlMs,
@@ -91,6 +105,9 @@ const UNREADABLE_TTL_MS = 14_000;
 
 /** May the key be written by a contender, as of now? Nobody else's term can then still be valid. */
 function takeoverAt(s: LeaseState, seen: NonNullable<LeaseState['seen']>): bigint {
+  if (seen.freeNs !== undefined) return seen.freeNs;
+  // A key that is not there, although records tell of holders: it was taken away, maybe from under one.
+  if (seen.revision === 0 && (s.floor ?? 0) > 0) return seen.sinceNs + ns(s.ttlMs * TAKEOVER);
   if (seen.unreadable) return seen.sinceNs + ns(Math.max(UNREADABLE_TTL_MS, s.ttlMs) * TAKEOVER);
   const r = seen.record;
   if (r === undefined || r.holder === '' || isOwn(s, r)) return 0n;
@@ -112,6 +129,7 @@ export function decideLease(s: LeaseState, now: bigint): LeaseAction {
   const from = takeoverAt(s, s.seen);
   if (s.doubt) return { do: 'wait', untilNs: s.nextReadNs };
   if (now < from) return { do: 'wait', untilNs: from < s.nextReadNs ? from : s.nextReadNs };
+  if (s.guards && s.floor === undefined) return { do: 'ask-floor' };
   const token = Math.max(s.highest, s.seen.revision, s.seen.record?.token ?? 0) + 1;
   return { do: 'write', attempt: attempt(s, 'acquire', s.seen.revision, token, now) };
 }
@@ -147,7 +165,7 @@ export function written(s: LeaseState, a: LeaseAttempt, revision: number): Lease
       : renews && s.term !== undefined
         ? { token: s.term.token, revision, sentNs: a.sentNs }
         : undefined;
-  const { term: _ended, ...rest } = s;
+  const { term: _ended, floor: _asked, ...rest } = s;
   return {
     ...rest,
     ...(term === undefined ? {} : { term }),
@@ -186,17 +204,47 @@ export interface SeenLease {
 export function read(s: LeaseState, entry: SeenLease | undefined, now: bigint): LeaseState {
   const nextReadNs = now + ns(readPeriod(s.ttlMs));
   const revision = entry?.revision ?? 0;
-  const highest = Math.max(s.highest, entry?.value?.token ?? 0);
+  // The write that took it may have raised the token to its revision.
+  const highest = Math.max(s.highest, entry?.value?.token ?? 0, revision);
   const found = s.attempts.find((a) => a.record.nonce === entry?.value?.nonce);
   if (found !== undefined) return { ...written(s, found, revision), nextReadNs };
 
   // Writes on an older revision can no longer be applied; those on this one may yet be, and may be repeated.
   const attempts = s.attempts.filter((a) => a.basis === revision);
-  const seen = s.seen?.revision === revision ? s.seen : { revision, sinceNs: now, ...recordOf(entry) };
-  const kept = { ...s, nextReadNs, highest, seen, attempts, doubt: false };
+  const same = s.seen?.revision === revision;
+  const seen = same ? s.seen : entry === undefined ? gone(s, now) : { revision, sinceNs: now, ...recordOf(entry) };
+  const { floor, ...others } = s;
+  const kept: LeaseState = { ...others, nextReadNs, highest, attempts, doubt: false, ...(seen && { seen }) };
+  if (same && floor !== undefined) kept.floor = floor;
   if (s.term === undefined || s.term.revision === revision) return kept;
   const { term: _lost, ...rest } = kept;
   return rest;
+}
+
+/**
+ * The key is not there any more: its bucket was deleted, or made anew. Whoever holds it by its own clock makes it again
+ * at once; for all others a holder may still be at work.
+ */
+function gone(s: LeaseState, now: bigint): NonNullable<LeaseState['seen']> {
+  const before = s.seen;
+  const wasFree = before === undefined || before.revision === 0 || before.record?.holder === '';
+  if (wasFree) return { revision: 0, sinceNs: now };
+  if (isHeld(s, now)) return { revision: 0, sinceNs: now, freeNs: now };
+  const ttlMs = Math.max(before.record?.ttlMs ?? UNREADABLE_TTL_MS, s.ttlMs);
+  return { revision: 0, sinceNs: now, freeNs: now + ns(ttlMs * TAKEOVER) };
+}
+
+/** What the guarded records hold: the next token is above it. */
+export const floorKnown = (s: LeaseState, floor: number): LeaseState => ({
+  ...s,
+  floor,
+  highest: Math.max(s.highest, floor),
+});
+
+/** A record was met with a token that is not below the own one: the term goes on under a higher one. */
+export function surpassed(s: LeaseState, token: number): LeaseState {
+  const { term: _low, floor: _asked, ...rest } = s;
+  return { ...rest, highest: Math.max(s.highest, token), nextReadNs: 0n };
 }
 
 const recordOf = (entry: SeenLease | undefined): { record?: LeaseRecord; unreadable?: true } =>

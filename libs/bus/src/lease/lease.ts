@@ -5,12 +5,14 @@ import type { Entry } from '../types.js';
 import { leaseServerRefusal } from './lease-server.js';
 import {
   decideLease,
+  floorKnown,
   initialLease,
   isHeld,
   lapse,
   read,
   refused,
   sending,
+  surpassed,
   unanswered,
   unread,
   validUntil,
@@ -28,6 +30,11 @@ export interface LeaseOptions {
   holder: string;
   /** @default 5000 on a single server, 14000 on a cluster (Raft elections take 5–10 s) */
   ttlMs?: number;
+  /**
+   * The highest token in the records that the lease guards: the next one is above it, whatever became of bucket
+   * `leases`. Asked before each acquisition; where it fails nothing is acquired. Absent: the lease guards no records.
+   */
+  floor?: () => Promise<number>;
 }
 
 export type LeaseListener = (event: 'acquired' | 'lost', token: number) => void;
@@ -57,7 +64,7 @@ export class Lease {
     private readonly options: LeaseOptions,
   ) {
     const ttlMs = options.ttlMs ?? (bus.serverInfo?.cluster === undefined ? TTL_SINGLE_MS : TTL_CLUSTER_MS);
-    this.state = initialLease(options.holder, bus.random.hex(8), ttlMs);
+    this.state = initialLease(options.holder, bus.random.hex(8), ttlMs, options.floor !== undefined);
     this.store = bus.bucket<LeaseRecord>('leases');
   }
 
@@ -91,6 +98,20 @@ export class Lease {
         lease: this.options.name,
       });
     return this.state.term.token;
+  }
+
+  /**
+   * A record that the lease guards has a token that is higher than the own one, or as high and another's: a store went
+   * back. The lease is taken anew with a token above it. @returns whether that is so
+   */
+  raise(token: number): boolean {
+    const own = this.state.term?.token;
+    if (!this.held || own === undefined || token < own) return false;
+    this.bus.log.warn({ lease: this.options.name, token: own, found: token }, 'token is behind: lease is taken anew');
+    this.end();
+    this.state = surpassed(this.state, token);
+    this.wake?.();
+    return true;
   }
 
   /** `lost` may come late after a pause: use {@link check} before acting. Returns the way to stop listening. */
@@ -157,7 +178,18 @@ export class Lease {
     if (action.do === 'lapse') this.lapse();
     else if (action.do === 'wait') await this.wait(action.untilNs);
     else if (action.do === 'read') await this.read();
+    else if (action.do === 'ask-floor') await this.askFloor();
     else this.write(action.attempt);
+  }
+
+  private async askFloor(): Promise<void> {
+    const answer = await this.inTime(this.options.floor?.() ?? Promise.resolve(0));
+    if (answer !== 'late' && !(answer instanceof Error)) {
+      this.state = floorKnown(this.state, answer.value);
+      return;
+    }
+    this.complain(answer === 'late' ? new MusterError('TIMEOUT', 'the highest token is not known yet') : answer);
+    await this.wait(this.nowNs + 500_000_000n);
   }
 
   private lapse(): void {

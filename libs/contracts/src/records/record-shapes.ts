@@ -1,5 +1,6 @@
 import { IncidentPhases } from '../incident/incident.js';
 import { JobKinds, JobStatuses } from '../job/job.js';
+import { TOKEN_FLOOR_KEY } from '../job/token-floor.js';
 import { PERMITS_KEY, RESERVATIONS_KEY } from '../job/admission.js';
 import { AGENT_REVOCATION_PREFIX, AGENT_TOKEN_PREFIX, AGENT_USER_PREFIX } from '../keys/agent-token.js';
 import { NodeStatuses } from '../node/node.js';
@@ -284,6 +285,7 @@ const settings: readonly [prefix: string, shape: Shape][] = [
   [AGENT_USER_PREFIX, object({ key: text, node: text, at: number }, { revoked: number })],
   ['peer-list', object({ version: number, hash: text })],
   ['workload-generations', object({ highest: count })],
+  [TOKEN_FLOOR_KEY, object({ highest: count })],
 ];
 
 const settingsShape = (key: string): Shape =>

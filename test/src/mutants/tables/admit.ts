@@ -56,7 +56,7 @@ export const admit: readonly Mutant[] = [
     file: 'apps/inventory/src/store/entries-now.ts',
     symbol: 'entriesBehind',
     operation: {
-      replace: '(await view.shows(end, BEHIND_MS)) ? undefined : bucket.list()',
+      replace: '(await view.shows(end, BEHIND_MS)) ? undefined : await bucket.list()',
       with: 'end < 0 ? bucket.list() : undefined',
     },
     specs: ['apps/inventory/src/recovery/assigned-now.spec.ts'],

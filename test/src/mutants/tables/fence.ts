@@ -43,7 +43,7 @@ export const fence: readonly Mutant[] = [
     symbol: 'NodeFencer.order',
     operation: [
       { drop: 'if (!(await this.mayPowerOff(i, revision, attempt))) return' },
-      { replace: "c.verb !== 'off' || (await this.stillMayPowerOff(i, attempt))", with: 'true' },
+      { replace: '(await this.stillMayPowerOff(i, attempt))', with: 'true' },
     ],
     specs: ['apps/fencer/src/fencer-composed.spec.ts'],
   },
@@ -58,7 +58,7 @@ export const fence: readonly Mutant[] = [
     name: 'an intent that took long to be written is acted on by the leave of before',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
     symbol: 'NodeFencer.order',
-    operation: { replace: "c.verb !== 'off' || (await this.stillMayPowerOff(i, attempt))", with: 'true' },
+    operation: { replace: '(await this.stillMayPowerOff(i, attempt))', with: 'true' },
     specs: ['sim/src/hands/hands.spec.ts'],
   },
   {
@@ -297,5 +297,19 @@ export const fence: readonly Mutant[] = [
       with: 'const { powerOn: _void, ...rest } = i; const { proof } = i;',
     },
     specs: ['apps/inventory/src/recovery/void-proof.spec.ts'],
+  },
+  {
+    name: 'an incident that cannot be read is none',
+    file: 'libs/contracts/src/records/stand-in.ts',
+    symbol: 'standIn',
+    operation: { replace: "r.bucket !== 'incidents' || r.foreign === true", with: 'r.revision > 0' },
+    specs: ['libs/contracts/src/records/decode.spec.ts', 'sim/src/nats/unreadable-records.spec.ts'],
+  },
+  {
+    name: 'the fencing leader takes no token above those of its incidents',
+    file: 'libs/contracts/src/job/token-floor.ts',
+    symbol: 'fencerFloor',
+    operation: { replace: 'i.epoch ?? 0', with: '0' },
+    specs: ['libs/contracts/src/job/token-floor.spec.ts'],
   },
 ];

@@ -30,9 +30,9 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
-  fence: 30,
+  fence: 43,
   keys: 22,
-  lease: 19,
+  lease: 24,
   recover: 18,
   return: 40,
   storm: 15,

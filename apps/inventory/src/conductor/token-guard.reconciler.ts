@@ -1,0 +1,50 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { conductorFloor, detectorFloor, fencerFloor } from '#contracts';
+import { followTokens, Lease, type Closable, type LeaseViewer } from '#bus';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms } from '../alarms/keep-alarms.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { ConductorService } from './conductor.service.js';
+import type { ConductorView, Reconciler } from './reconciler.js';
+import { behindAlarms } from './token-guard.js';
+
+/** Keeps the highest token in mind apart from bucket `leases`, and says where a holder's is below what records hold. */
+@Injectable()
+export class TokenGuardReconciler implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
+  readonly name = 'token-guard';
+  private leases: LeaseViewer | undefined;
+  private tokens: Closable | undefined;
+
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly alarms: AlarmService,
+    conductor: ConductorService,
+  ) {
+    conductor.add(this);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.tokens = followTokens(this.store.bus);
+    this.leases = await Lease.view(this.store.bus);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.leases?.close(), this.tokens?.close()]);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    const leases = this.leases?.list() ?? [];
+    const { nodes, incidents, jobs } = this.store;
+    if (!nodes.view.live || !incidents.view.live || !jobs.view.live) return;
+    const open = incidents.view.entries().map((e) => e.value);
+    const wanted = behindAlarms(leases, {
+      conductor: conductorFloor(
+        open,
+        jobs.view.entries().map((e) => e.value),
+      ),
+      fencer: fencerFloor(open),
+      detector: detectorFloor(nodes.view.entries().map((e) => e.value)),
+    });
+    await keepAlarms(this.alarms, ['token-behind'], wanted, () => void c.check());
+  }
+}
