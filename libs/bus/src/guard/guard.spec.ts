@@ -100,6 +100,14 @@ describe('guard', () => {
     expect(await aborted.done).toMatchObject({ killed: true, exitCode: null });
   });
 
+  it('says that a command was not started whose guard died before it began', async () => {
+    const env = { NODE_OPTIONS: '--no-such-option' };
+    await expect(runGuarded({ command: 'true', args: [], env, deadlineNs: inMs(5000) }).done).rejects.toMatchObject({
+      code: 'COMMAND_FAILED',
+      message: 'the guard of true ended before it had started it',
+    });
+  });
+
   it('says which command could not be started', async () => {
     await expect(runGuarded({ command: 'no-such-tool', args: [], deadlineNs: inMs(5000) }).done).rejects.toMatchObject({
       code: 'COMMAND_FAILED',

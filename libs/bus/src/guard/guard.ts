@@ -98,11 +98,15 @@ export function runGuarded(options: GuardOptions): GuardedRun {
   send(order);
 
   let deadline = options.deadlineNs;
-  const kill = (): void => send({ kill: true });
+  let stopped = false;
+  const kill = (): void => {
+    stopped = true;
+    send({ kill: true });
+  };
   options.signal?.addEventListener('abort', kill, { once: true });
   if (options.signal?.aborted === true) kill();
 
-  const done = follow(guard, options, () => deadline)
+  const done = follow(guard, options, { deadline: () => deadline, stopped: () => stopped })
     .then((r) => ({ ...r, tookMs: Math.round(performance.now() - startedAt) }))
     .finally(() => options.signal?.removeEventListener('abort', kill));
   return {
@@ -119,7 +123,7 @@ export function runGuarded(options: GuardOptions): GuardedRun {
 async function follow(
   guard: Guard,
   options: GuardOptions,
-  deadline: () => bigint,
+  own: { deadline: () => bigint; stopped: () => boolean },
 ): Promise<Omit<GuardResult, 'tookMs'>> {
   const { stdout, stderr } = guard;
   const reports = guard.stdio[3] as Readable;
@@ -141,7 +145,7 @@ async function follow(
       resolve(how);
     };
     const watch = (): void => {
-      const leftMs = Number((deadline() - process.hrtime.bigint()) / 1_000_000n) + UNKILLABLE_MS;
+      const leftMs = Number((own.deadline() - process.hrtime.bigint()) / 1_000_000n) + UNKILLABLE_MS;
       if (leftMs <= 0) settle('unkillable');
       else timer = setTimeout(watch, Math.min(leftMs, 60_000));
     };
@@ -164,6 +168,11 @@ async function follow(
   const streams = { stdout: out.text(), stderr: err.text() };
   if (last !== undefined && 'failed' in last)
     throw new MusterError('COMMAND_FAILED', `${options.command} could not be started: ${last.failed}`, {
+      command: options.command,
+    });
+  // It died before it had begun: where a host runs out of processes or memory it can be forked and no more.
+  if (last === undefined && group === undefined && ended === 'exit' && !own.stopped())
+    throw new MusterError('COMMAND_FAILED', `the guard of ${options.command} ended before it had started it`, {
       command: options.command,
     });
   if (last !== undefined && 'refused' in last)
