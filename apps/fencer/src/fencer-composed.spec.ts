@@ -96,7 +96,7 @@ describe('a fencer that is composed without Nest', () => {
       log: silentLog,
       power: chassis.reachedBy(instance),
       queue: o.queue ?? new BmcQueue(),
-      drivers: { names: () => ['played'], test: () => Promise.resolve(['played']) },
+      drivers: { test: () => Promise.resolve(['played']) },
       ownHost: () => host,
       displaced: () => undefined,
     });

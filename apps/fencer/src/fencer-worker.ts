@@ -1,57 +1,53 @@
-import { WorkerRegistry, type AnnouncedWorker, type Bus, type BusLog } from '#bus';
-import { MusterError, type Timer } from '#contracts';
-import type { OfferedDrivers } from './drivers/power-driver.js';
+import { WorkerRegistry, type AnnouncedWorker, type Bus } from '#bus';
+import type { DriverWatch } from './drivers/driver-watch.js';
 import type { OwnHost } from './fencing/own-host.js';
-
-/** The drivers are tested again this often, ms: a tool may be removed, or come with a package. */
-const TEST_MS = 60_000;
 
 export interface FencerWorkerParts {
   bus: Bus;
   /** This process's name among the workers. */
   instance: string;
-  log: BusLog;
-  drivers: OfferedDrivers;
   ownHost: () => OwnHost;
   /** Another process has taken the name over: each would take the other's commands for its own, so this one must end. */
   displaced: (by: string) => void;
 }
 
-/** Tells everybody which power drivers work here. */
+/** Tells everybody which power drivers work here, and which of them fail right now. */
 export class FencerWorker {
-  private offered: string[] = [];
+  private told = '';
   private worker: AnnouncedWorker | undefined;
-  private timer: Timer | undefined;
 
-  constructor(private readonly parts: FencerWorkerParts) {}
+  constructor(
+    private readonly parts: FencerWorkerParts,
+    private readonly watch: Pick<DriverWatch, 'names' | 'failing' | 'onChange'>,
+  ) {}
 
   /** @throws ALREADY_EXISTS where another live process has the name */
   async start(): Promise<void> {
-    const { bus, instance, drivers, ownHost, displaced } = this.parts;
-    this.offered = drivers.names();
+    const { bus, instance, ownHost, displaced } = this.parts;
+    this.told = this.offer;
     this.worker = await WorkerRegistry.announce(bus, {
       service: 'fencer',
       id: instance,
-      drivers: this.offered,
+      drivers: this.watch.names(),
+      failing: this.watch.failing(),
       host: ownHost().name,
       onDisplaced: displaced,
     });
-    this.timer = bus.clock.every(TEST_MS, () => {
-      drivers.test().then(
-        (names) => this.offer(names),
-        (error: unknown) => this.parts.log.error({ reason: MusterError.from(error).message }, 'self-test broke off'),
-      );
-    });
+    this.watch.onChange(() => this.tell());
+    this.tell();
   }
 
   async stop(): Promise<void> {
-    this.timer?.cancel();
     await this.worker?.close();
   }
 
-  private offer(names: string[]): void {
-    if (names.join() === this.offered.join()) return;
-    this.offered = names;
-    this.worker?.setDrivers(names);
+  private get offer(): string {
+    return JSON.stringify([this.watch.names(), this.watch.failing()]);
+  }
+
+  private tell(): void {
+    if (this.offer === this.told) return;
+    this.told = this.offer;
+    this.worker?.setDrivers(this.watch.names(), this.watch.failing());
   }
 }

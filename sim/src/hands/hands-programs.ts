@@ -54,13 +54,13 @@ export class HandsPrograms {
   async fencer(life: Life): Promise<Running> {
     const { oracle, noDrivers, noFork } = this.p;
     const bus = this.busOf(life);
-    const names = (): string[] => (noDrivers.has(life.process) ? [] : ['ipmitool']);
+    const cannot = (): boolean => noDrivers.has(life.process) || noFork.has(life.process);
     const power = new PlayedPower({
       time: this.p.time,
       life,
       dice: this.p.dice,
       bmcOf: (device) => this.p.bmcs.get(nodeOf(device)) as Bmc,
-      cannotFork: () => noFork.has(life.process),
+      cannotStart: cannot,
       cut: () => oracle.commandCut(life.process),
       sent: (c) => {
         if (c.verb !== 'status') this.p.tell(`${c.fencer} sends ${c.verb} to ${c.device.id}`);
@@ -74,7 +74,7 @@ export class HandsPrograms {
       log: bus.log,
       power,
       queue: new BmcQueue(),
-      drivers: { names, test: () => Promise.resolve(names()) },
+      drivers: { test: () => life.call('drivers.test', () => Promise.resolve(cannot() ? [] : ['ipmitool'])) },
       ownHost: () => ({ name: `host-of-${life.process}`, addresses: [] }),
       displaced: () => life.end(),
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { drawHands } from './hands-history.js';
-import { namedHistories } from './named-histories.js';
+import { namedHistories, type NamedHistory } from './named-histories.js';
 import { playHistory, playRandom, sweep } from './play-hands.js';
 
 /** Of the crash points of each named history in `npm test`; all of them are swept by `npm run test:long`. */
@@ -23,6 +23,13 @@ describe.each(Object.entries(namedHistories).filter(([, n]) => n.knownRed))('the
     const { violations } = await playHistory(named.history, optionsOf(name));
     expect([...new Set(violations.map((v) => v.rule))]).toEqual(named.knownRed);
   });
+});
+
+it('fencers that cannot act do not hand the lease to and fro', async () => {
+  const { history } = namedHistories['nobody-can-fork'] as NamedHistory;
+  const { violations, probes } = await playHistory(history);
+  expect(violations).toEqual([]);
+  expect(probes.get('a lease changed hands')).toBeLessThanOrEqual(2);
 });
 
 describe('random histories of the hands', () => {

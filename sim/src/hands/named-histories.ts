@@ -153,8 +153,8 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'leader-cannot-fork': {
     shows: 'the leader cannot start a process, and a healthy fencer stands by',
-    bounds: { settledMs: 30_000 },
-    knownRed: ['fencing-stuck'],
+    // With a crash on top, and W anew before the power-on.
+    bounds: { settledMs: 60_000 },
     history: quietHistory('leader-cannot-fork', NAMED_SEED + 7, {
       events: [
         { kind: 'no-fork', at: 6_000, process: 'the leader', forMs: 1_000_000 },
@@ -165,14 +165,26 @@ export const namedHistories: Record<string, NamedHistory> = {
   },
   'leader-without-driver': {
     shows: 'the leader has lost its driver, and a healthy fencer stands by',
-    bounds: { settledMs: 30_000 },
-    knownRed: ['fencing-stuck'],
+    // With a crash on top, and W anew before the power-on.
+    bounds: { settledMs: 60_000 },
     history: quietHistory('leader-without-driver', NAMED_SEED + 8, {
       events: [
         { kind: 'no-drivers', at: 6_000, process: 'the leader', forMs: 1_000_000 },
         { kind: 'death', at: 8_000, node: 'n-1' },
       ],
       quietFrom: 12_000,
+    }),
+  },
+  'nobody-can-fork': {
+    shows: 'no fencer can start a process, until one can again while the incident waits to be tried again',
+    bounds: { settledMs: 60_000 },
+    history: quietHistory('nobody-can-fork', NAMED_SEED + 12, {
+      events: [
+        { kind: 'no-fork', at: 6_000, process: 'fencer-1', forMs: 94_000 },
+        { kind: 'no-fork', at: 6_000, process: 'fencer-2', forMs: 1_000_000 },
+        { kind: 'death', at: 8_000, node: 'n-1' },
+      ],
+      quietFrom: 102_000,
     }),
   },
   'leases-made-anew': {

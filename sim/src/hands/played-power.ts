@@ -33,8 +33,8 @@ export interface PlayedPowerParts {
   life: Life;
   dice: Dice;
   bmcOf: (device: PowerDevice) => Bmc;
-  /** This host cannot start a process. */
-  cannotFork: () => boolean;
+  /** This host cannot start a process, or the tool is gone. */
+  cannotStart: () => boolean;
   sent: (c: SentCommand) => void;
   /** The guard has ended one, or refused it. */
   cut: () => void;
@@ -74,7 +74,7 @@ export class PlayedPower implements PowerControl {
       tookMs: took(),
     });
     const took = (): number => Math.round(life.clock.monotonicMs() - begun);
-    if (this.p.cannotFork()) return failed('COMMAND_FAILED', 'the guard could not be started: spawn EAGAIN');
+    if (this.p.cannotStart()) return failed('DRIVER_UNAVAILABLE', 'the guard could not be started: spawn EAGAIN');
     const guardMs = 30 + dice.roll() * 50;
     const how = await runUnderGuard(time, life, {
       name: `${life.process} ${verb} ${device.id}`,

@@ -1,13 +1,12 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ServiceContext } from '#service';
 import { IpmitoolDriver } from './ipmitool.driver.js';
-import type { OfferedDrivers, PowerDriver } from './power-driver.js';
+import type { PowerDriver, PowerDrivers } from './power-driver.js';
 
-/** The drivers of this host: only those that passed their self-test are offered. */
+/** The drivers that this host may have. One whose tool is missing says so when it is tested, and when it is used. */
 @Injectable()
-export class DriverRegistry implements OfferedDrivers, OnModuleInit {
-  private readonly all: PowerDriver[];
-  private readonly passed = new Map<string, PowerDriver>();
+export class DriverRegistry implements PowerDrivers {
+  private readonly all: readonly PowerDriver[];
 
   constructor(
     private readonly context: ServiceContext,
@@ -16,32 +15,17 @@ export class DriverRegistry implements OfferedDrivers, OnModuleInit {
     this.all = [ipmitool];
   }
 
-  /** Before the leader starts: an incident must not fail for a driver that was only not tested yet. */
-  async onModuleInit(): Promise<void> {
-    await this.test();
-  }
-
-  /** Tests every driver anew; a tool may have been installed or removed. Returns the names on offer. */
   async test(): Promise<string[]> {
+    const passed: string[] = [];
     for (const driver of this.all) {
       const fault = await driver.selfTest();
-      const offered = this.passed.has(driver.name);
-      if (fault === undefined) this.passed.set(driver.name, driver);
-      else this.passed.delete(driver.name);
-      if (fault !== undefined && offered)
-        this.context.log.error({ driver: driver.name, fault }, 'power driver is lost');
-      else if (fault !== undefined)
-        this.context.log.warn({ driver: driver.name, fault }, 'power driver is not offered');
-      else if (!offered) this.context.log.info({ driver: driver.name }, 'power driver passed its self-test');
+      if (fault === undefined) passed.push(driver.name);
+      else this.context.log.warn({ driver: driver.name, fault }, 'power driver fails its self-test');
     }
-    return this.names();
-  }
-
-  names(): string[] {
-    return [...this.passed.keys()];
+    return passed;
   }
 
   get(name: string): PowerDriver | undefined {
-    return this.passed.get(name);
+    return this.all.find((driver) => driver.name === name);
   }
 }

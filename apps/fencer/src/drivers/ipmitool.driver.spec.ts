@@ -79,6 +79,18 @@ describe('ipmitool driver against a real BMC', () => {
     expect(o).toMatchObject({ ok: false, power: 'unknown' });
   });
 
+  it('says that it could not be started where its tool is gone', async () => {
+    const path = process.env['PATH'];
+    process.env['PATH'] = '/nowhere';
+    try {
+      expect(await driver.selfTest()).toContain('ipmitool');
+      expect(await run('off')).toMatchObject({ ok: false, code: 'DRIVER_UNAVAILABLE' });
+      expect(await run('status')).toMatchObject({ power: 'unknown', code: 'DRIVER_UNAVAILABLE' });
+    } finally {
+      process.env['PATH'] = path;
+    }
+  });
+
   it('is ended at its deadline, and not begun after it', async () => {
     bmc.fault('slow', '5');
     const start = performance.now();

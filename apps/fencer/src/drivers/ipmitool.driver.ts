@@ -1,4 +1,4 @@
-import { runGuarded } from '#bus';
+import { runGuarded, type GuardedRun, type GuardOptions } from '#bus';
 import { MusterError, type Clock, type PowerDevice } from '#contracts';
 import { CipherBook } from './cipher-book.js';
 import { readIpmitoolAnswer } from './ipmitool-answer.js';
@@ -53,8 +53,25 @@ export class IpmitoolDriver implements PowerDriver {
   }
 
   private async once(request: PowerRequest, suite: string): Promise<PowerOutcome> {
+    let run: GuardedRun;
+    try {
+      run = runGuarded(this.guarded(request, suite));
+    } catch (error) {
+      return this.notStarted(request, error);
+    }
+    const extend = this.clock.every(EXTEND_MS, () => run.extend(request.deadline.atNs()));
+    try {
+      return readIpmitoolAnswer(request.verb, await run.done);
+    } catch (error) {
+      return this.notStarted(request, error);
+    } finally {
+      extend.cancel();
+    }
+  }
+
+  private guarded(request: PowerRequest, suite: string): GuardOptions {
     const { device, verb } = request;
-    const run = runGuarded({
+    return {
       command: 'ipmitool',
       args: [
         ...['-v', '-I', 'lanplus', '-H', device.address, '-p', String(device.port ?? IPMI_PORT)],
@@ -65,15 +82,12 @@ export class IpmitoolDriver implements PowerDriver {
       deadlineNs: request.deadline.atNs(),
       maxOutput: 16_384,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
-    });
-    const extend = this.clock.every(EXTEND_MS, () => run.extend(request.deadline.atNs()));
-    try {
-      return readIpmitoolAnswer(verb, await run.done);
-    } catch (error) {
-      return this.failed(request, 'COMMAND_FAILED', MusterError.from(error).message);
-    } finally {
-      extend.cancel();
-    }
+    };
+  }
+
+  /** No process could be started, or its tool is gone: the BMC has heard nothing, and another host may be able to. */
+  private notStarted(request: PowerRequest, error: unknown): PowerOutcome {
+    return this.failed(request, 'DRIVER_UNAVAILABLE', MusterError.from(error).message);
   }
 
   private failed(request: PowerRequest, code: Required<PowerOutcome>['code'], detail: string): PowerOutcome {

@@ -11,7 +11,7 @@ export interface PowerOutcome {
   ok: boolean;
   /** `status` only. Unknown is never off. */
   power?: Power;
-  /** BMC_AUTH, BMC_CIPHER, BMC_TIMEOUT, BMC_REFUSED, DEADLINE_PASSED, COMMAND_FAILED. */
+  /** BMC_AUTH, BMC_CIPHER, BMC_TIMEOUT, BMC_REFUSED, DEADLINE_PASSED, COMMAND_FAILED; DRIVER_UNAVAILABLE: not started. */
   code?: ErrorCode;
   /** For people; never holds a secret. */
   detail?: string;
@@ -42,9 +42,8 @@ export interface PowerDriver {
   run(request: PowerRequest): Promise<PowerOutcome>;
 }
 
-/** The drivers that passed their self-test on this host. */
-export interface OfferedDrivers {
-  names(): string[];
-  /** Tests every driver anew; the names on offer from now on. */
+/** The drivers of this host, whether or not they work. */
+export interface PowerDrivers {
+  /** Tests each of them; the names of those that passed. */
   test(): Promise<string[]>;
 }

@@ -310,6 +310,15 @@ describe('fencing, decided', () => {
     expect(o.code).toContain('DRIVER_UNAVAILABLE');
   });
 
+  it('writes no intent while its driver cannot be started, and says what it lacked', () => {
+    const never = play([[device('bmc')]], { bmc: refusing('DRIVER_UNAVAILABLE', 1) });
+    expect(never).toMatchObject({ end: 'failed', offs: { bmc: 0 }, step: { lacking: ['ipmitool'] } });
+    const later: Behaviour['read'] = (n, real) =>
+      n < 3 ? { power: 'unknown', code: 'DRIVER_UNAVAILABLE', takesMs: 1 } : honest(n, real);
+    expect(play([[device('bmc')]], { bmc: { ...obedient, read: later } })).toMatchObject({ end: 'fenced' });
+    expect(play([[device('bmc')]], { bmc: refusing('BMC_TIMEOUT') }).step).toMatchObject({ lacking: [] });
+  });
+
   it('an old leave to fence is not enough for an off: the verdict is asked for again right before', () => {
     const on: PowerRead = { device: 'bmc', level: 0, power: 'on', startedMs: 2_800, endedMs: 2_900, at: 0 };
     const with_ = (atMs: number, more: Partial<Leave> = {}): FenceMemory => ({

@@ -57,7 +57,8 @@ export type FenceStep =
   | { do: 'command'; commands: FenceCommand[] }
   | { do: 'fenced'; proof: Pick<OffProof, 'kind' | 'level'>; detail: string }
   | { do: 'next-level'; level: number; detail: string }
-  | { do: 'failed'; detail: string; retryInMs: number }
+  /** `lacking`: drivers that could not be used here; with one of them back it is worth another try. */
+  | { do: 'failed'; detail: string; retryInMs: number; lacking: string[] }
   /** At the latest until then; a command that ends or a changed record wakes earlier. */
   | { do: 'wait'; untilMs: number };
 
@@ -96,9 +97,10 @@ export function decideFence(
   if (i.devices !== undefined && i.devices !== devicesMark(levels))
     return m.busy.length > 0
       ? { do: 'wait', untilMs: now + POLL_MS }
-      : { do: 'failed', detail: 'Its power devices were edited.', retryInMs: 0 };
+      : { do: 'failed', detail: 'Its power devices were edited.', retryInMs: 0, lacking: [] };
   const devices = levels[i.level] ?? [];
-  if (devices.length === 0) return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(i) };
+  if (devices.length === 0)
+    return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(i), lacking: [] };
   const plans = devices.map((device) => planDevice(i, device, m, now));
   if (plans.every((p) => p.do === 'proven')) return fenced(i, devices);
 
@@ -108,7 +110,7 @@ export function decideFence(
   if (hopeless !== undefined || over) {
     // What is under way ends by its own limit: a level is not left while a command of it may still act.
     if (m.busy.length > 0) return { do: 'wait', untilMs: now + POLL_MS };
-    return leave(i, levels.length, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m));
+    return leave(i, levels, m, hopeless?.do === 'hopeless' ? hopeless.detail : summary(i, devices, m));
   }
 
   // Too late to begin anything; what is under way may still prove it.
@@ -168,6 +170,8 @@ function planDevice(
     return now - last.endedMs <= PROOF_FRESH_MS ? { do: 'proven' } : command('status');
   }
 
+  // Nothing can be started here: an intent would stand for a command that nobody gave.
+  if (last.code === 'DRIVER_UNAVAILABLE') return read(last.endedMs + OFF_AGAIN_MS);
   if (off === undefined) return command('off');
   const offEnded = m.offEndedMs[device.id] ?? -Infinity;
   const isUndone = offEnded < onUntilMs && last.startedMs >= onUntilMs;
@@ -207,11 +211,22 @@ function fenced(
   };
 }
 
-function leave(i: Pick<IncidentRecord, 'level' | 'attempt'>, levels: number, why: string): FenceStep {
+function leave(
+  i: Pick<IncidentRecord, 'level' | 'attempt'>,
+  levels: readonly (readonly PowerDevice[])[],
+  m: FenceMemory,
+  why: string,
+): FenceStep {
   const next = i.level + 1;
-  if (next < levels) return { do: 'next-level', level: next, detail: `Level ${i.level + 1} did not work: ${why}` };
-  return { do: 'failed', detail: `No level is left: ${why}`, retryInMs: backoff(i) };
+  if (next < levels.length)
+    return { do: 'next-level', level: next, detail: `Level ${i.level + 1} did not work: ${why}` };
+  const lacking = levels.flat().flatMap((d) => (isLacking(d, m) ? [d.driver] : []));
+  return { do: 'failed', detail: `No level is left: ${why}`, retryInMs: backoff(i), lacking: [...new Set(lacking)] };
 }
+
+/** It is not on offer, or could not be started when the device was last read. */
+const isLacking = (d: PowerDevice, m: FenceMemory): boolean =>
+  !m.drivers.includes(d.driver) || m.reads.findLast((r) => r.device === d.id)?.code === 'DRIVER_UNAVAILABLE';
 
 function summary(
   i: Pick<IncidentRecord, 'level' | 'attempt' | 'commands' | 'devices' | 'devicesAfter'>,

@@ -8,13 +8,15 @@ import {
   type NodeRecord,
   type Timer,
 } from '#contracts';
-import type { OfferedDrivers } from '../drivers/power-driver.js';
+import type { DriverWatch } from '../drivers/driver-watch.js';
 import type { BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl } from '../power/power-control.js';
 import { FirstSeen } from './first-seen.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
-import { isOwnHost, standsBack, type OwnHost } from './own-host.js';
+import { withDriverBack } from './incident-log.js';
+import { isOwnHost, type OwnHost } from './own-host.js';
 import { offMark } from './power-on-step.js';
+import { nextDevices, standsBack, type Waiting } from './stand-back.js';
 
 /** A change that was missed is noticed this much later, ms. */
 const SWEEP_MS = 1_000;
@@ -27,7 +29,7 @@ export interface FencingLeaderParts {
   power: PowerControl;
   /** The same for whoever else gives commands from this process. */
   queue: BmcQueue;
-  drivers: Pick<OfferedDrivers, 'names'>;
+  drivers: Pick<DriverWatch, 'names' | 'works' | 'onChange'>;
   /** Asked anew each time: addresses come and go. */
   ownHost: () => OwnHost;
 }
@@ -49,6 +51,8 @@ export class FencingLeader {
   private readonly offs = new FirstSeen();
   private readonly ons = new FirstSeen();
   private readonly underWay = new Set<Promise<void>>();
+  /** Revisions of incidents whose backoff is being ended. */
+  private readonly hastened = new Set<number>();
   private lease: Lease | undefined;
   /** Taking up the lease, or giving it up. */
   private turning: Promise<void> | undefined;
@@ -75,6 +79,8 @@ export class FencingLeader {
       this.active.get(node)?.wake();
       this.sweep();
     });
+    this.workers.onChange(() => this.sweep());
+    this.parts.drivers.onChange(() => this.sweep());
     this.timer = bus.clock.every(SWEEP_MS, () => this.sweep());
     this.sweep();
   }
@@ -124,9 +130,29 @@ export class FencingLeader {
     const term = this.term;
     if (term === undefined) return;
     const host = this.parts.ownHost();
-    for (const { value } of this.incidents.entries())
-      if (concernsFencer(value) && !this.active.has(value.node) && !this.isOwn(value, host))
-        this.begin(value.node, term);
+    for (const { value, revision } of this.incidents.entries()) {
+      if (this.active.has(value.node) || this.isOwn(value, host)) continue;
+      if (concernsFencer(value)) this.begin(value.node, term);
+      else this.hasten(value, revision, term);
+    }
+  }
+
+  /** With a driver back for want of which it failed, an incident need not wait for its backoff. */
+  private hasten(i: IncidentRecord, revision: number, term: Term): void {
+    const { bus, drivers, instance, log } = this.parts;
+    const driver = i.phase === 'failed' ? i.lacking?.find((name) => drivers.works(name)) : undefined;
+    if (driver === undefined || this.hastened.has(revision) || !term.lease.held) return;
+    this.hastened.add(revision);
+    const by = { token: term.token, fencer: instance, at: bus.clock.wallMs() };
+    const written = Promise.resolve()
+      .then(() => bus.bucket<IncidentRecord>('incidents').update(i.node, withDriverBack(i, driver, by), revision))
+      .then(() => undefined)
+      .catch((error: unknown) => log.info({ node: i.node, reason: MusterError.from(error).message }, 'not hastened'))
+      .finally(() => {
+        this.hastened.delete(revision);
+        this.underWay.delete(written);
+      });
+    this.underWay.add(written);
   }
 
   private isOwn(i: IncidentRecord, host: OwnHost): boolean {
@@ -134,23 +160,29 @@ export class FencingLeader {
     return node !== undefined && isOwnHost(node, host);
   }
 
-  /** Contends, or leaves it to another fencer while its own host waits for fencing. */
+  /** Contends, or leaves it to another fencer that can do what this one cannot. */
   private turn(incidents: KvView<IncidentRecord>): void {
     if (this.turning !== undefined) return;
-    const waiting = incidents
-      .entries()
-      .filter((e) => e.value.phase === 'fencing')
-      .flatMap((e) => this.nodes?.get(e.key)?.value ?? []);
     const others = this.workers?.stale === false ? this.workers.live() : [];
-    const back = standsBack(this.parts.instance, this.parts.ownHost(), waiting, others);
+    const { instance: id, drivers } = this.parts;
+    const me = { id, host: this.parts.ownHost(), works: (driver: string) => drivers.works(driver) };
+    const back = standsBack(me, this.waiting(incidents), others);
     if (!back && this.lease === undefined) this.contend();
     if (!back || this.lease === undefined) return;
-    this.parts.log.warn({}, 'this host itself is to be powered off: another fencer is to do it');
+    this.parts.log.warn({}, 'another fencer can do what this one cannot: the lease is left to it');
     this.turning = this.giveUp()
       .catch((error: unknown) =>
         this.parts.log.error({ reason: MusterError.from(error).message }, 'the lease was not given up in order'),
       )
       .finally(() => (this.turning = undefined));
+  }
+
+  private waiting(incidents: KvView<IncidentRecord>): Waiting[] {
+    return incidents.entries().flatMap(({ key, value }) => {
+      const node = this.nodes?.get(key)?.value;
+      if (node === undefined || !(concernsFencer(value) || value.phase === 'failed')) return [];
+      return [{ node, drivers: nextDevices(value, node.powerLevels).map((d) => d.driver) }];
+    });
   }
 
   private begin(node: string, term: Term): void {

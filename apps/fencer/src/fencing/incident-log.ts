@@ -1,4 +1,11 @@
-import { MusterError, type IncidentPhase, type IncidentRecord, type OffProof, type PowerCommand } from '#contracts';
+import {
+  failedAt,
+  MusterError,
+  type IncidentPhase,
+  type IncidentRecord,
+  type OffProof,
+  type PowerCommand,
+} from '#contracts';
 import type { TimedOutcome } from '../power/power-control.js';
 import type { PowerRead } from './fence-step.js';
 
@@ -96,6 +103,14 @@ export function toPhase(
   by: Author,
 ): IncidentRecord {
   return { ...owned(i, by.token), phase, updatedAt: by.at, steps: [...i.steps, { phase, at: by.at, detail }] };
+}
+
+/** It failed for want of a driver that is back: its backoff is over. */
+export function withDriverBack(i: IncidentRecord, driver: string, by: Author): IncidentRecord {
+  const { lacking: _back, ...rest } = owned(i, by.token);
+  const detail = `Driver ${driver} can be used again.`;
+  const steps = [...i.steps, { phase: i.phase, at: by.at, detail }];
+  return { ...rest, retryAt: failedAt(i), updatedAt: by.at, steps };
 }
 
 export const withProof = (i: IncidentRecord, proof: Pick<OffProof, 'kind' | 'level'>, at: number): IncidentRecord => ({

@@ -162,7 +162,9 @@ export class NodeFencer {
       }
       case 'failed': {
         const by = author();
-        await write({ ...toPhase(told(by), 'failed', step.detail, by), retryAt: by.at + step.retryInMs });
+        const { lacking } = step;
+        const failed = { ...toPhase(told(by), 'failed', step.detail, by), retryAt: by.at + step.retryInMs };
+        await write({ ...failed, ...(lacking.length > 0 && { lacking }) });
         bus.log.error({ node: this.node, incident: i.id, detail: step.detail }, 'fencing failed');
         return false;
       }

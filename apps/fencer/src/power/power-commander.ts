@@ -27,8 +27,7 @@ export class PowerCommander implements PowerControl {
     let outcome: PowerOutcome;
     try {
       const driver = this.drivers.get(device.driver);
-      if (driver === undefined)
-        throw new MusterError('DRIVER_UNAVAILABLE', `driver ${device.driver} is not offered on this host`);
+      if (driver === undefined) throw new MusterError('DRIVER_UNAVAILABLE', `there is no driver ${device.driver} here`);
       const password = await this.password(device);
       outcome = await driver.run({
         device,

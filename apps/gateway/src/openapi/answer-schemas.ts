@@ -925,6 +925,12 @@ export const namedSchemas: Record<string, Schema> = {
       level: { type: 'number' },
       attempt: { type: 'number' },
       retryAt: { type: 'number', description: 'Wall clock: not to be tried again before (backoff after `failed`).' },
+      lacking: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          '`failed`: drivers that could not be used by any fencer then. With one of them back it is tried again at once.',
+      },
       commands: { type: 'array', items: { $ref: '#/components/schemas/PowerCommand' } },
       devices: {
         type: 'string',
@@ -2156,6 +2162,12 @@ export const namedSchemas: Record<string, Schema> = {
       service: { type: 'string', enum: ['fencer', 'provisioner'] },
       id: { type: 'string' },
       drivers: { type: 'array', items: { type: 'string' }, description: 'Self-tested drivers only.' },
+      failing: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Of these, what could not be started when it was last tried. It is still on offer: three failed tests in a row take it off. Fencers step back for one that has none of them failing.',
+      },
       incarnation: {
         type: 'string',
         description: 'Random per process: a second process with the same id is told by it.',

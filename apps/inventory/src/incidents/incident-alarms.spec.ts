@@ -27,6 +27,19 @@ describe('the alarms of incidents', () => {
     ]);
     expect(of(true)[0]?.message).toContain('no fencer');
   });
+  it('stand, with the same words, from the first failure until it is fenced, also while it is tried again', () => {
+    const steps = [
+      { phase: 'fencing' as const, at: 1, detail: 'All gates pass.' },
+      { phase: 'failed' as const, at: 2, detail: 'No level is left: bmc: power on.' },
+    ];
+    const failed = of(false, anIncident('n-1', { phase: 'failed', attempt: 0, steps }));
+    expect(failed).toMatchObject([{ code: 'fencing-failed', message: expect.stringContaining('bmc: power on') }]);
+    const again = [...steps, { phase: 'fencing' as const, at: 3, detail: 'Tried again, attempt 2.' }];
+    for (const stuck of [false, true])
+      expect(of(stuck, anIncident('n-1', { phase: 'fencing', attempt: 1, steps: again }))).toEqual(failed);
+    expect(of(false, anIncident('n-1', { phase: 'fenced', attempt: 1, steps: again }))).toEqual([]);
+  });
+
   describe('of a storm', () => {
     const storm: StormView = {
       ...{ id: 's-1', cause: 'brake', at: 1, members: ['n-1', 'n-2', 'n-3'], returned: [], released: [] },

@@ -1,5 +1,6 @@
 import {
   isOpenIncident,
+  lastFailure,
   type AlarmCode,
   type GateCode,
   type IncidentRecord,
@@ -124,6 +125,14 @@ export function alarmsOf(
       });
     if (!isOpenIncident(i)) continue;
     if (i.phase === 'suppressed' && i.gate !== undefined) want(ofGate(i, i.gate, node?.failureDomain ?? 'default'));
+    const failure = failureOf(i);
+    if (failure !== undefined)
+      want({
+        code: 'fencing-failed',
+        subject: i.node,
+        severity: 'critical',
+        message: `Its power could not be proven off; its workloads are started nowhere. ${failure}`,
+      });
     if (i.phase === 'fencing' && isStuck(i))
       want({
         code: 'fencing-failed',
@@ -132,13 +141,12 @@ export function alarmsOf(
         message:
           'It was to be powered off a minute ago and is not: there is no fencer that can, or it may not. Its workloads are started nowhere.',
       });
-    if (i.phase === 'failed')
-      want({
-        code: 'fencing-failed',
-        subject: i.node,
-        severity: 'critical',
-        message: `Its power could not be proven off; its workloads are started nowhere. ${i.steps.at(-1)?.detail ?? ''}`,
-      });
   }
   return [...wanted.values()];
+}
+
+/** How its last attempt ended, also while it is tried again: the alarm is over when it is fenced, and not before. */
+function failureOf(i: IncidentRecord): string | undefined {
+  if (i.phase !== 'failed' && (i.phase !== 'fencing' || i.attempt === 0)) return undefined;
+  return lastFailure(i)?.detail ?? '';
 }

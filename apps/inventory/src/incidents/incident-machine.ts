@@ -1,5 +1,6 @@
 import {
   MusterError,
+  failedAt,
   isOpenIncident,
   type IncidentPhase,
   type IncidentRecord,
@@ -70,7 +71,10 @@ export function go(i: IncidentRecord, to: IncidentPhase, detail: string, at: num
     );
   const moved: IncidentRecord = { ...i, phase: to, updatedAt: at, steps: withStep(i.steps, { phase: to, at, detail }) };
   if (to !== 'suppressed') delete moved.gate;
-  if (to === 'fencing') delete moved.retryAt;
+  if (to === 'fencing') {
+    delete moved.retryAt;
+    delete moved.lacking;
+  }
   // The second half of a cycle, without the first: whoever took it back may have opened the machine.
   return to === 'cancelled' ? withoutOrder(moved, 'The incident was cancelled.') : moved;
 }
@@ -87,8 +91,7 @@ export const note = (i: IncidentRecord, detail: string, at: number): IncidentRec
  * and `retryAt`. Notes that were added since (a pause, an operator's word) are by another host's wall clock.
  */
 export function retryBackoff(i: Pick<IncidentRecord, 'steps' | 'retryAt' | 'updatedAt'>): number {
-  const failed = i.steps.findLast((s, k) => s.phase === 'failed' && i.steps[k - 1]?.phase !== 'failed');
-  return Math.max(0, (i.retryAt ?? i.updatedAt) - (failed?.at ?? i.updatedAt));
+  return Math.max(0, (i.retryAt ?? i.updatedAt) - failedAt(i));
 }
 
 /** What a verdict as of now means for an open incident. */

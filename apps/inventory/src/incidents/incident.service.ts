@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, inPlaceOf, isOpenIncident, type IncidentRecord, type PowerOrder, type WithRevision } from '#contracts';
+import {
+  MusterError,
+  inPlaceOf,
+  isOpenIncident,
+  type IncidentRecord,
+  type PowerOrder,
+  type WithRevision,
+} from '#contracts';
 import { AfterAnswer } from '../store/after-answer.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';

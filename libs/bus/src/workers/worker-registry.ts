@@ -22,7 +22,7 @@ export type WorkerAnnouncement = Omit<WorkerRecord, 'beat' | 'incarnation' | 'st
 
 export interface AnnouncedWorker extends Closable {
   /** Self-tested drivers, from now on. */
-  setDrivers(drivers: string[]): void;
+  setDrivers(drivers: string[], failing?: string[]): void;
 }
 
 /** Live fencers and provisioners, with what they offer. */
@@ -111,8 +111,8 @@ export const WorkerRegistry = {
       timer.cancel();
     }
     return {
-      setDrivers(drivers) {
-        record = { ...record, drivers };
+      setDrivers(drivers, failing = []) {
+        record = { ...record, drivers, failing };
         write();
       },
       async close() {
@@ -146,7 +146,8 @@ export const WorkerRegistry = {
           record !== undefined &&
           before?.alive === true &&
           before.record.incarnation === record.incarnation &&
-          before.record.drivers.join() === record.drivers.join();
+          before.record.drivers.join() === record.drivers.join() &&
+          before.record.failing?.join() === record.failing?.join();
         if (!same) told();
       },
       onLive() {

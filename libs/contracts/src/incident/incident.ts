@@ -144,6 +144,8 @@ export interface IncidentRecord {
   attempt: number;
   /** Wall clock: not to be tried again before (backoff after `failed`). */
   retryAt?: number;
+  /** `failed`: drivers that could not be used by any fencer then. With one of them back it is tried again at once. */
+  lacking?: string[];
   commands: PowerCommand[];
   /** The power devices that the order to fence names, see `devicesMark`: with others nothing is given or proven. */
   devices?: string;
@@ -201,3 +203,10 @@ export interface IncidentRecord {
   /** Why the stored record cannot be read: this one stands in for it, and all that it says is that one is open. */
   unreadable?: string;
 }
+
+/** How its last attempt ended, where that failed. Notes that were added since do not count. */
+export const lastFailure = (i: Pick<IncidentRecord, 'steps'>): IncidentStep | undefined =>
+  i.steps.findLast((s, k) => s.phase === 'failed' && i.steps[k - 1]?.phase !== 'failed');
+
+/** When that was, by the clock of the fencer that says so. */
+export const failedAt = (i: Pick<IncidentRecord, 'steps' | 'updatedAt'>): number => lastFailure(i)?.at ?? i.updatedAt;

@@ -6,6 +6,11 @@ export interface WorkerRecord {
   id: string;
   /** Self-tested drivers only. */
   drivers: string[];
+  /**
+   * Of these, what could not be started when it was last tried. It is still on offer: three failed tests in a row take
+   * it off. Fencers step back for one that has none of them failing.
+   */
+  failing?: string[];
   /** Random per process: a second process with the same id is told by it. */
   incarnation: string;
   host: string;
