@@ -151,6 +151,23 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
   },
   {
+    name: 'every refusal in the handshake is a wrong password',
+    file: 'apps/fencer/src/drivers/ipmitool-answer.ts',
+    symbol: 'AUTH',
+    operation: { set: 'AUTH', to: '/RAKP 2/' },
+    specs: ['apps/fencer/src/drivers/ipmitool-answer.spec.ts'],
+  },
+  {
+    name: 'a quick end without a session is a wrong password',
+    file: 'apps/fencer/src/drivers/ipmitool-answer.ts',
+    symbol: 'failure',
+    operation: {
+      replace: "{ code: 'BMC_REFUSED', detail: `no session, after ${seconds(r.tookMs)}${why}` }",
+      with: "{ code: 'BMC_AUTH', detail: 'no session' }",
+    },
+    specs: ['apps/fencer/src/drivers/ipmitool-answer.spec.ts'],
+  },
+  {
     name: 'a lease is valid past its end',
     file: 'libs/bus/src/lease/lease-decide.ts',
     symbol: 'VALID',
