@@ -3,7 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { AlarmRecord, IncidentPhase, IncidentRecord, JobRecord, MusterEvent, WorkloadRecord } from '#contracts';
+import type {
+  AlarmRecord,
+  IncidentPhase,
+  IncidentRecord,
+  JobRecord,
+  MusterEvent,
+  NodeRecord,
+  WorkloadRecord,
+} from '#contracts';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { ServedFleet } from '../../inventory/src/testing/served-fleet.js';
@@ -197,5 +205,29 @@ describe('what an operator takes back, or puts right', () => {
     }, 'the confirmation is taken');
     expect(confirm.body).toMatchObject({ phase: 'fenced', proof: { kind: 'manual' } });
     await phase('n-7', 'recovered');
+  });
+
+  it('a power-off by an unproven device is held while another node fell silent with it, and so is the next one', async () => {
+    const nodes = served.fleet.bus.bucket<NodeRecord>('nodes');
+    for (const name of ['n-8', 'n-9']) await nodes.mutate(name, (n) => n && { ...n.value, powerIdentity: {} });
+    await served.fleet.die('n-8');
+    const { steps } = await phase('n-8', 'fencing');
+    await orderedOff('n-8', {});
+    await served.fleet.die('n-9');
+    const proof = { kind: 'read-back' as const, at: Date.now(), level: 0 };
+    await orderedOff('n-8', {
+      phase: 'fenced',
+      proof,
+      steps: [...steps, { phase: 'fenced', at: proof.at, detail: '' }],
+    });
+    const told = await until(async () => (await alarms('collateral')).find((a) => a.subject === 'n-8'), 'the alarm');
+    expect(told.message).toContain('n-9');
+    const next = await phase('n-9', 'suppressed');
+    expect(next.steps.at(-1)?.detail).toContain('may have hit n-9');
+    expect((await incident('n-8')).phase).toBe('fenced');
+    // It lives, and had only been cut off.
+    await served.fleet.revive('n-9');
+    expect((await phase('n-8', 'recovered')).proof?.kind).toBe('read-back');
+    await until(async () => (await alarms('collateral')).length === 0, 'no alarm');
   });
 });

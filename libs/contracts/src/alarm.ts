@@ -22,6 +22,8 @@ export const AlarmCodes = [
   'conflict',
   'conflict-power',
   'conflict-workload',
+  /** A power-off by a device that is not proven may have hit another node: its proof of off is held. */
+  'collateral',
   'no-workers',
   'peer-list',
   'bmc-unreachable',

@@ -426,6 +426,7 @@ export const namedSchemas: Record<string, Schema> = {
           'boot-timeout',
           'brake',
           'bucket-anew',
+          'collateral',
           'conflict',
           'conflict-power',
           'conflict-workload',
@@ -951,6 +952,28 @@ export const namedSchemas: Record<string, Schema> = {
       },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
+      silentBefore: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Nodes that were not heard when its power-off was ordered: the off has not silenced them.',
+      },
+      collateral: {
+        type: 'object',
+        properties: {
+          at: { type: 'number' },
+          nodes: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { node: { type: 'string' }, bootId: { type: 'string' } },
+              required: ['node'],
+            },
+          },
+        },
+        required: ['at', 'nodes'],
+        description:
+          'Other nodes that fell silent after an `off` by a device that is not proven: the proof is held until each has spoken in this boot, the device is proven, or a person confirms.',
+      },
       contradiction: {
         type: 'object',
         properties: {

@@ -4,6 +4,7 @@ import {
   isNewerVerdict,
   isOpenIncident,
   MusterError,
+  type GateResult,
   type IncidentRecord,
   type NodeRecord,
   type Verdict,
@@ -13,6 +14,8 @@ import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
+import { CollateralWatch } from '../recovery/collateral-watch.js';
+import { heldForCollateral } from '../recovery/collateral.js';
 import { powerOnForbidden } from '../recovery/power-on.js';
 import { contradictedBy } from '../recovery/void-proof.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -58,6 +61,7 @@ export class IncidentReconciler implements Reconciler {
     private readonly power: PowerEvidence,
     private readonly incidents: IncidentService,
     private readonly degraded: DegradedWatch,
+    private readonly collateral: CollateralWatch,
     conductor: ConductorService,
   ) {
     this.commandsSeen = new AgeBook(context.clock);
@@ -239,6 +243,8 @@ export class IncidentReconciler implements Reconciler {
       return this.suppress(c, i, d, verdict);
     }
     if (contradictedBy(i, node) !== undefined) return;
+    const gate = heldForCollateral(i, node, this.openIncidents());
+    if (gate !== undefined) return this.suppress(c, i, { gate, gates: withGate(d.gates, gate) }, verdict);
     if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i, node))) return;
     const permit = await this.permits.take(i, node, () => void c.check());
     const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);
@@ -249,7 +255,7 @@ export class IncidentReconciler implements Reconciler {
       next.level = 0;
       if (i.phase === 'failed') next.attempt += 1;
       next.evidence = evidenceOf(facts);
-      orderedWith(next, node);
+      orderedWith(next, node, this.collateral.silentNow(node.name));
       if (verdict !== undefined) next.verdict = verdict;
       return next;
     });
@@ -327,18 +333,29 @@ export class IncidentReconciler implements Reconciler {
     });
   }
 
+  private openIncidents(): IncidentRecord[] {
+    return this.store.incidents.view.entries().flatMap((e) => (isOpenIncident(e.value) ? [e.value] : []));
+  }
+
   private hasWorkloads(node: string): boolean {
     return this.store.workloads.view.entries().some((e) => e.value.assignment?.node === node);
   }
 }
 
 /** The order names the devices as they are; what was given to others before does not count for them. */
-function orderedWith(next: IncidentRecord, node: NodeRecord): void {
+function orderedWith(next: IncidentRecord, node: NodeRecord, silent: string[]): void {
   const devices = devicesMark(node.powerLevels);
-  if (next.devices !== undefined && next.devices !== devices)
-    next.devicesAfter = next.commands.reduce((most, c) => Math.max(most, c.n), 0);
+  if (next.devices !== devices) {
+    if (next.devices !== undefined) next.devicesAfter = next.commands.reduce((most, c) => Math.max(most, c.n), 0);
+    next.silentBefore = silent;
+  }
+  // Until an off was given it could silence nobody.
+  if (!wasCommanded(next)) next.silentBefore = silent;
   next.devices = devices;
 }
+
+const withGate = (gates: GateResult[], stops: GateResult): GateResult[] =>
+  gates.map((g) => (g.gate === stops.gate ? stops : g));
 
 const isOlder = (v: Verdict, node: NodeRecord): boolean =>
   node.verdict !== undefined && isNewerVerdict(node.verdict, v);

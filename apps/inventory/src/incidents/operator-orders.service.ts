@@ -120,6 +120,11 @@ export class OperatorOrders {
     const seen = await this.incidents.get(q.node);
     if (q.force !== true) await this.refuseWhileAlive(node, seen);
     const done = await this.incidents.change(q.node, seen.id, (now) => {
+      const at = this.store.clock.wallMs();
+      const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
+      const text = `${q.by} confirmed that it is down: ${q.reason}`;
+      // The word of its device is held, or does not count yet: a person's does.
+      if (now.phase === 'fenced' && now.proof?.kind !== 'manual') return { ...note(now, text, at), proof };
       if (!mayGo(now, 'fenced'))
         throw new MusterError(
           'INCIDENT_STATE',
@@ -129,9 +134,7 @@ export class OperatorOrders {
             phase: now.phase,
           },
         );
-      const at = this.store.clock.wallMs();
-      const proof: OffProof = { kind: 'manual', at, by: q.by, reason: q.reason };
-      const fenced = go(now, 'fenced', `${q.by} confirmed that it is down: ${q.reason}`, at);
+      const fenced = go(now, 'fenced', text, at);
       const byHand = `${q.by} confirmed it down by hand, and may stand before it: power it on by hand.`;
       return { ...withoutOrder(fenced, byHand), proof };
     });

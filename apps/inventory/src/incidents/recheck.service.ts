@@ -8,6 +8,7 @@ import {
   type RpcRequest,
   type Verdict,
 } from '#contracts';
+import { heldForCollateral } from '../recovery/collateral.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
@@ -46,6 +47,9 @@ export class RecheckService {
     const stored = await this.store.settings.bucket.get(SETTINGS_KEY);
     const facts = { ...gathered, settings: stored && completeSettings(stored.value) };
     const d = decideIncident(incident, facts, true);
+    const open = this.store.incidents.view.entries().map((e) => e.value);
+    const held = d.do === 'fence' && !wasCommanded(incident) ? heldForCollateral(incident, node, open) : undefined;
+    if (held !== undefined) return { ...no(held.detail), verdict };
     if (d.do === 'fence') {
       // A detector that was replaced may still answer: its verdict is older than what the incident rests on.
       if (incident.verdict !== undefined && isNewerVerdict(incident.verdict, verdict))

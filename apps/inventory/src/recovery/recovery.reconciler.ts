@@ -5,10 +5,12 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
-import { go } from '../incidents/incident-machine.js';
+import { go, note } from '../incidents/incident-machine.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { collateralText, isHeld } from './collateral.js';
+import { CollateralWatch } from './collateral-watch.js';
 import { isAfterOff, isVoid } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
@@ -35,6 +37,7 @@ export class RecoveryReconciler implements Reconciler {
     private readonly workloads: WorkloadService,
     private readonly placing: WorkloadReconciler,
     private readonly contradictions: Contradictions,
+    private readonly collateral: CollateralWatch,
     conductor: ConductorService,
   ) {
     conductor.add(this);
@@ -46,6 +49,8 @@ export class RecoveryReconciler implements Reconciler {
       .map((e) => e.value)
       .filter(isAfterOff);
     const contradicted = this.contradictions.now();
+    this.collateral.keep(after);
+    await keepAlarms(this.alarms, ['collateral'], after.filter(isHeld).map(mayHaveHit), () => void c.check());
     const certain = this.contradictions.certain(contradicted);
     const isVoided = this.store.incidents.view.entries().flatMap((e) => (isVoid(e.value) ? [e.value] : []));
     const alarms = [...contradicted, ...isVoided].map(stillSpeaks);
@@ -68,9 +73,30 @@ export class RecoveryReconciler implements Reconciler {
   }
 
   private async step(c: ConductorView, i: IncidentRecord): Promise<void> {
-    if (i.phase === 'fenced') await this.begin(c, i);
+    if (i.phase === 'fenced') await this.beginOnceProven(c, i);
     else if (i.phase === 'recovering') await this.follow(c, i);
     else await this.finish(c, i);
+  }
+
+  /** The word of a device that is not proven counts later, and not where the off may have hit another node. */
+  private async beginOnceProven(c: ConductorView, i: IncidentRecord): Promise<void> {
+    const step = this.collateral.step(i);
+    if (step.do === 'counts') return this.begin(c, i);
+    if (step.do === 'wait' || (step.do === 'hold' && !step.changed)) return;
+    await this.incidents.change(i.node, i.id, (now) => {
+      const conductor = c.check();
+      const at = this.context.clock.wallMs();
+      if (now.phase !== 'fenced' || now.proof?.kind === 'manual' || now.conductor > conductor) return undefined;
+      if (step.do === 'hold') {
+        const next = { ...now, collateral: { at, nodes: step.nodes } };
+        return { ...note(next, collateralText(next), at), conductor };
+      }
+      const { collateral: _over, ...rest } = now;
+      return {
+        ...note(rest, `${step.spoke.join(', ')} spoke in the old boot: the off was not theirs.`, at),
+        conductor,
+      };
+    });
   }
 
   /** First the node, which is not off and whose devices are in doubt; then nothing is recovered on that proof any more. */
@@ -229,6 +255,13 @@ function outcome(recovery: readonly RecoveryAssignment[]): string {
   const shown = recovery.slice(0, 20).map(say).join(', ');
   return recovery.length > 20 ? `${shown} and ${recovery.length - 20} more.` : `${shown}.`;
 }
+
+const mayHaveHit = (i: IncidentRecord): WantedAlarm => ({
+  code: 'collateral',
+  subject: i.node,
+  severity: 'critical',
+  message: `${collateralText(i)} Nothing of ${i.node} is recovered. Look which of them is off; where it is ${i.node}: muster incident confirm ${i.node} --reason "…"; where it is not, correct its power device: muster node edit ${i.node}.`,
+});
 
 function stillSpeaks(i: IncidentRecord): WantedAlarm {
   const proof = i.proof ?? i.contradiction?.proof;

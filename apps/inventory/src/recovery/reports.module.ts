@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { CollateralWatch } from './collateral-watch.js';
 import { ReportsView } from './reports-view.js';
 
-@Module({ providers: [ReportsView], exports: [ReportsView] })
+@Module({ providers: [CollateralWatch, ReportsView], exports: [CollateralWatch, ReportsView] })
 export class ReportsModule {}

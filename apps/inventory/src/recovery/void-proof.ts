@@ -20,7 +20,7 @@ import { isAfterOff } from './contradiction.js';
  */
 export function voided(i: IncidentRecord, node: NodeRecord | undefined, at: number): IncidentRecord | undefined {
   if (!isAfterOff(i)) return undefined;
-  const { proof, powerOn: _void, ...rest } = i;
+  const { proof, powerOn: _void, collateral: _held, ...rest } = i;
   const text = `It speaks in the boot that ${called(i)}: that proves nothing. ${movedText(i.recovery)}`;
   const failed = go(rest, 'failed', text, at);
   delete failed.retryAt;

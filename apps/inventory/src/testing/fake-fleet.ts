@@ -2,6 +2,7 @@ import { connectBus, WorkerRegistry, type AnnouncedWorker, type Bus, type Closab
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   checkDetection,
+  drilledIdentity,
   silence,
   Subjects,
   type Beacon,
@@ -10,7 +11,7 @@ import {
   type Report,
   type Verdict,
 } from '#contracts';
-import { aNode, aVerdict } from './records.js';
+import { aDevice, aNode, aVerdict } from './records.js';
 
 /** How often the agents report and the detector beacons, ms: faster than in life, so that specs do not wait. */
 const PERIOD_MS = 100;
@@ -72,6 +73,8 @@ export class FakeFleet {
         aNode(name, {
           failureDomain: `rack-${n}`,
           bootId: this.bootId(name),
+          // Their own: whoever is not heard when one of them is powered off, was not powered off.
+          powerIdentity: { bmc: drilledIdentity({}, aDevice(), 1) },
           networks: { management: { address: `10.0.0.${n + 1}` }, backend: { address: `10.0.1.${n + 1}` } },
         }),
       );

@@ -158,6 +158,13 @@ export interface IncidentRecord {
   onBefore?: { incident: string; n: number };
   proof?: OffProof;
   recovery: RecoveryAssignment[];
+  /** Nodes that were not heard when its power-off was ordered: the off has not silenced them. */
+  silentBefore?: string[];
+  /**
+   * Other nodes that fell silent after an `off` by a device that is not proven: the proof is held until each has spoken
+   * in this boot, the device is proven, or a person confirms.
+   */
+  collateral?: { at: number; nodes: { node: string; bootId?: string }[] };
   /** The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one. */
   contradiction?: {
     at: number;

@@ -57,7 +57,7 @@ export const admit: readonly Mutant[] = [
     symbol: 'entriesBehind',
     operation: {
       replace: '(await view.shows(end, BEHIND_MS)) ? undefined : await bucket.list()',
-      with: 'end < 0 ? bucket.list() : undefined',
+      with: 'end < 0 ? await bucket.list() : undefined',
     },
     specs: ['apps/inventory/src/recovery/assigned-now.spec.ts'],
   },

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { drilledIdentity, withIdentity, type IncidentRecord, type OffProof } from '#contracts';
+import { aDevice, aNode, anIncident } from '../testing/records.js';
+import { decideCollateral, heldForCollateral, type CollateralFacts, type CollateralStep } from './collateral.js';
+
+const proof: OffProof = { kind: 'read-back', at: 1, level: 0 };
+const node = aNode('n-1');
+const proven = withIdentity(node, 'bmc', drilledIdentity(node, aDevice(), 1));
+const fenced = (o: Partial<IncidentRecord> = {}): IncidentRecord => anIncident('n-1', { phase: 'fenced', proof, ...o });
+const held = fenced({ collateral: { at: 1, nodes: [{ node: 'n-2', bootId: 'boot-2' }] } });
+const fell = (unheardMs?: number) => ({ node: 'n-2', bootId: 'boot-2', ...(unheardMs !== undefined && { unheardMs }) });
+const step = (o: Partial<CollateralFacts> = {}, i: IncidentRecord = fenced()): CollateralStep =>
+  decideCollateral(i, {
+    ...{ provenForMs: 3_000, node, sighted: true, silent: [], offsAgoMs: [4_000] },
+    heardIn: () => undefined,
+    ...o,
+  });
+
+describe('a proof of off by a device that is not proven to be the node’s own', () => {
+  it('counts 3 s later, while somebody sees the fleet', () => {
+    expect(step({ provenForMs: 2_999 })).toEqual({ do: 'wait' });
+    expect(step()).toEqual({ do: 'counts' });
+    expect(step({ sighted: false })).toEqual({ do: 'wait' });
+  });
+
+  it('counts at once where the device is proven, or a person vouches for it, whoever else falls silent', () => {
+    for (const [n, i] of [
+      [proven, fenced()],
+      [node, fenced({ proof: { ...proof, kind: 'manual' } })],
+      [proven, held],
+    ] as const)
+      expect(step({ node: n, provenForMs: 0, silent: [fell(3_500)] }, i)).toEqual({ do: 'counts' });
+  });
+
+  it.each([
+    ['its last word came just before the off', 4_900, 4_000, 'hold'],
+    ['its last word came after the off', 1_700, 4_000, 'hold'],
+    ['it was silent before', 6_000, 4_000, 'counts'],
+    ['it was never heard', undefined, 4_000, 'counts'],
+    ['it was heard long after anything could come of the off', 2_000, 60_000, 'counts'],
+    ['nobody knows how old the off is', 90_000, undefined, 'hold'],
+  ] as const)('where another node is silent: %s', (_name, unheardMs, offAgoMs, expected) => {
+    const s = step({ silent: [fell(unheardMs)], offsAgoMs: [offAgoMs] });
+    expect(s.do).toBe(expected);
+    if (s.do === 'hold') expect(s).toMatchObject({ changed: true, nodes: [{ node: 'n-2', bootId: 'boot-2' }] });
+  });
+
+  it('is not held for who was silent when it was ordered, nor where no off was given', () => {
+    expect(step({ silent: [fell(1_700)] }, fenced({ silentBefore: ['n-2'] }))).toEqual({ do: 'counts' });
+    expect(step({ silent: [fell(1_700)], offsAgoMs: [] })).toEqual({ do: 'counts' });
+  });
+
+  it('is held until the other speaks in its old boot, and no other', () => {
+    expect(step({ provenForMs: 600_000 }, held)).toMatchObject({ do: 'hold', changed: false });
+    expect(step({ heardIn: () => 'boot-3' }, held).do).toBe('hold');
+    expect(step({ heardIn: () => 'boot-2' }, held)).toEqual({ do: 'clear', spoke: ['n-2'] });
+    const more = step(
+      { heardIn: (n) => (n === 'n-2' ? 'boot-2' : undefined), silent: [{ ...fell(900), node: 'n-3' }] },
+      held,
+    );
+    expect(more).toMatchObject({ do: 'hold', changed: true, nodes: [{ node: 'n-3' }] });
+  });
+
+  it('holds every other power-off by a device that is not proven, unless it is released', () => {
+    const other = anIncident('n-2');
+    expect(heldForCollateral(other, aNode('n-2'), [held])).toMatchObject({ gate: 'BRAKE', pass: false });
+    const two = aNode('n-2');
+    expect(
+      heldForCollateral(other, withIdentity(two, 'bmc', drilledIdentity(two, aDevice(), 1)), [held]),
+    ).toBeUndefined();
+    const released = { by: 'eve', reason: 'x', at: 1, gates: ['BRAKE' as const], force: false };
+    expect(heldForCollateral({ ...other, released }, two, [held])).toBeUndefined();
+    expect(heldForCollateral(other, two, [{ ...held, phase: 'recovering' }, fenced()])).toBeUndefined();
+    expect(heldForCollateral(held, node, [held])).toBeUndefined();
+  });
+});
