@@ -75,6 +75,36 @@ describe('what an operator takes back, or puts right', () => {
   };
   const reason = { reason: 'the wrong rack' };
 
+  /** As soon as the registry has the verdict. */
+  const drill = (node: string): Promise<{ status: number; body: unknown }> =>
+    until(async () => {
+      const answer = await send('POST', `/nodes/${node}/drill`, { reason: 'new rack' });
+      return answer.status === 202 && answer;
+    }, `a drill of ${node}`);
+
+  it('a drill proves a device by which its node, and nobody else, fell silent, and has it switched on again', async () => {
+    const nodes = served.fleet.bus.bucket<NodeRecord>('nodes');
+    await nodes.mutate('n-10', (n) => n && { ...n.value, powerIdentity: {} });
+    await served.fleet.say('n-10', { verdict: 'UP' });
+    await drill('n-10');
+    const { steps } = await phase('n-10', 'fencing');
+    await orderedOff('n-10', {});
+    await served.fleet.die('n-10');
+    const proof = { kind: 'read-back' as const, at: Date.now(), level: 0 };
+    await orderedOff('n-10', {
+      phase: 'fenced',
+      proof,
+      steps: [...steps, { phase: 'fenced', at: proof.at, detail: '' }],
+    });
+    const i = await phase('n-10', 'recovered');
+    expect(i.drill?.result).toMatchObject({ ok: true });
+    expect(i.order).toMatchObject({ action: 'on' });
+    expect(i.order?.done).toBeUndefined();
+    const { body } = await send('GET', '/nodes/n-10');
+    expect((body as NodeRecord).powerIdentity).toMatchObject({ bmc: { result: 'proven', by: 'drill' } });
+    await served.fleet.boot('n-10');
+  });
+
   it('an order that waits at a gate is cancelled, with who and why, and its node serves again', async () => {
     await send('POST', '/nodes/n-1/fence', { reason: 'smoke' });
     expect((await phase('n-1', 'suppressed')).gate).toBe('LIFE_SIGN');
@@ -229,5 +259,11 @@ describe('what an operator takes back, or puts right', () => {
     await served.fleet.revive('n-9');
     expect((await phase('n-8', 'recovered')).proof?.kind).toBe('read-back');
     await until(async () => (await alarms('collateral')).length === 0, 'no alarm');
+  });
+
+  it('a drill is refused while anything else is wrong, and cancels itself', async () => {
+    await served.fleet.say('n-11', { verdict: 'UP' });
+    expect((await drill('n-11')).status).toBe(202);
+    expect((await phase('n-11', 'cancelled')).steps.at(-1)?.detail).toContain('in trouble');
   });
 });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from '../command.js';
 import { cordonCommands } from './cordons.js';
+import { drillCommand } from './drill.js';
 import { fenceCommand } from './fence.js';
 import { getCommands } from './get.js';
 import { discoverCommand, operationCommands } from './operations.js';
@@ -32,6 +33,7 @@ export function nodesCommands(program: Command): void {
   powerCommands(node);
   powerDeviceCommands(node);
   fenceCommand(node);
+  drillCommand(node);
   revokeCommand(node);
   whyCommand(node);
   pastCommands(node);

@@ -157,4 +157,46 @@ describe('power', () => {
       expect((await sut.call(cut.slice(0, -1))).stdout).toBe('a-1: incident: i1 (muster incident get a-1)\n');
     });
   });
+
+  describe('a drill', () => {
+    const drill = ['node', 'drill', 'a-1', '--reason', 'new rack', '--yes'];
+    const shown = (result: object): object => ({
+      ...{ id: 'i1', node: 'a-1', phase: 'recovered', cause: 'manual', reason: 'Drill: new rack', openedAt: 0 },
+      ...{ gates: [], commands: [], recovery: [], steps: [], bootId: 'boot-1', drill: { at: 0, result } },
+    });
+    beforeEach(() => {
+      const drained = { by: 'ann', reason: 'Drill: new rack', at: 1, drain: true, drained: 2 };
+      const looks = [{}, { cordon: drained, remaining: [] }];
+      sut.on('GET /v1/nodes/a-1', (_: Received, res: ServerResponse) => {
+        const look = looks.length > 1 ? looks.shift() : looks[0];
+        res.setHeader('content-type', 'application/json');
+        res.end(JSON.stringify(node('a-1', { state: 'Discovered', bootId: 'boot-2', ...look })));
+      });
+      sut.on('PUT /v1/nodes/a-1/cordon', node('a-1'));
+      sut.on('DELETE /v1/nodes/a-1/cordon', node('a-1'));
+      sut.on('POST /v1/nodes/a-1/drill', { id: 'i1', node: 'a-1' }, 202);
+    });
+
+    it('drains, switches off and on, tells what it has shown, and takes the node back', async () => {
+      sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
+      const { code, stdout } = await sut.call(drill);
+      expect(code).toBe(0);
+      expect(stdout).toContain('a-1: proven by drill: It fell silent with the off.');
+      expect(sut.sent('PUT')).toEqual([{ reason: 'Drill: new rack', drain: true }]);
+      expect(sut.sent('POST')).toEqual([{ reason: 'new rack' }]);
+      expect(sut.sent('DELETE')).toHaveLength(1);
+    });
+
+    it('that shows nothing fails', async () => {
+      sut.on('GET /v1/incidents/a-1', shown({ ok: false, at: 1, detail: 'Nobody saw it.' }));
+      const { code, stderr } = await sut.call(drill);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('shows nothing: Nobody saw it.')]);
+    });
+
+    it('that is refused says that the node stays cordoned', async () => {
+      sut.on('POST /v1/nodes/a-1/drill', { code: 'NOT_DISCOVERED', detail: 'a-1 is not UP' }, 409);
+      const { code, stderr } = await sut.call(drill);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('muster node uncordon a-1')]);
+    });
+  });
 });

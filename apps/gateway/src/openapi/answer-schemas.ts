@@ -92,6 +92,12 @@ export const answerSchemas: Record<string, Schema> = {
     },
     required: ['node', 'action', 'incident', 'detail'],
   },
+  'POST /v1/nodes/{name}/drill': {
+    allOf: [
+      { $ref: '#/components/schemas/IncidentRecord' },
+      { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
+    ],
+  },
   'POST /v1/nodes/{name}/replace': { $ref: '#/components/schemas/NodeView' },
   'POST /v1/nodes/{name}/revoke': { $ref: '#/components/schemas/RevocationOutcome' },
   'GET /v1/nodes/{name}/evidence': { $ref: '#/components/schemas/NodeEvidence' },
@@ -952,6 +958,20 @@ export const namedSchemas: Record<string, Schema> = {
       },
       proof: { $ref: '#/components/schemas/OffProof' },
       recovery: { type: 'array', items: { $ref: '#/components/schemas/RecoveryAssignment' } },
+      drill: {
+        type: 'object',
+        properties: {
+          at: { type: 'number' },
+          result: {
+            type: 'object',
+            properties: { ok: { type: 'boolean' }, at: { type: 'number' }, detail: { type: 'string' } },
+            required: ['ok', 'at', 'detail'],
+          },
+        },
+        required: ['at'],
+        description:
+          'A drill: it powers a serving node off and on to learn whose its power device is. `result`: what it has shown.',
+      },
       silentBefore: {
         type: 'array',
         items: { type: 'string' },

@@ -36,6 +36,7 @@ export interface Answers {
   'POST /v1/nodes/{name}/fence': RpcAnswer<'inventory.nodes.fence'>;
   'GET /v1/nodes/{name}/power': RpcAnswer<'fencer.power.read'>;
   'POST /v1/nodes/{name}/power': RpcAnswer<'inventory.nodes.power'>;
+  'POST /v1/nodes/{name}/drill': RpcAnswer<'inventory.nodes.drill'>;
   'POST /v1/nodes/{name}/replace': RpcAnswer<'inventory.nodes.replace'>;
   'POST /v1/nodes/{name}/revoke': RpcAnswer<'inventory.nodes.revoke'>;
   'GET /v1/nodes/{name}/evidence': NodeEvidence;

@@ -289,6 +289,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'DELETE /v1/nodes/{name}/cordon': node,
   'POST /v1/nodes/{name}/fence': { incident: { ...incident, cause: 'manual', by: 'ann' }, gates: incident.gates },
   'GET /v1/nodes/{name}/power': { devices: [{ id: 'bmc', power: 'on' }] },
+  'POST /v1/nodes/{name}/drill': { ...incident, phase: 'investigating', drill: { at } },
   'POST /v1/nodes/{name}/power': {
     node: 'rack1-a1',
     action: 'on',
@@ -445,6 +446,7 @@ export const requestExamples: Record<string, object> = {
   'PUT /v1/nodes/{name}/cordon': cordon,
   'POST /v1/nodes/{name}/fence': { ...reason, dryRun: true },
   'POST /v1/nodes/{name}/power': power,
+  'POST /v1/nodes/{name}/drill': { reason: 'whose is its BMC?' },
   'POST /v1/nodes/{name}/replace': replacement,
   'POST /v1/nodes/import': file,
   'POST /v1/operations': operation,

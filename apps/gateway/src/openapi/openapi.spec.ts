@@ -23,7 +23,7 @@ GET /v1/nodes, POST /v1/nodes
 GET /v1/nodes/{name}, PATCH /v1/nodes/{name}, DELETE /v1/nodes/{name}
 GET /v1/nodes/{name}/evidence, GET /v1/nodes/{name}/history
 PUT /v1/nodes/{name}/cordon, DELETE /v1/nodes/{name}/cordon
-GET /v1/nodes/{name}/power, POST /v1/nodes/{name}/power
+GET /v1/nodes/{name}/power, POST /v1/nodes/{name}/power, POST /v1/nodes/{name}/drill
 POST /v1/nodes/{name}/fence, POST /v1/nodes/{name}/replace
 POST /v1/nodes/import, GET /v1/nodes/export
 POST /v1/operations

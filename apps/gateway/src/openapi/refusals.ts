@@ -37,6 +37,16 @@ const own: Record<string, ErrorCode[]> = {
     'FENCING_REFUSED',
     'NO_WORKERS',
   ],
+  'POST /v1/nodes/{name}/drill': [
+    'NODE_UNKNOWN',
+    'NODE_BUSY',
+    'NODE_RESERVED',
+    'INCIDENT_STATE',
+    'WORKLOADS_PRESENT',
+    'NOT_DISCOVERED',
+    'FENCING_REFUSED',
+    'NO_WORKERS',
+  ],
   'POST /v1/nodes/{name}/replace': ['NODE_UNKNOWN', 'ALREADY_EXISTS', 'NODE_BUSY', 'NODE_RESERVED', ...drivers],
   'GET /v1/nodes/{name}/evidence': ['NODE_UNKNOWN', 'NOT_FOUND'],
   'POST /v1/nodes/{name}/revoke': [

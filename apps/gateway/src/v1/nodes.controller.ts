@@ -111,6 +111,17 @@ export class NodesController {
     return this.rpc.write('inventory.nodes.uncordon', { ...who, name });
   }
 
+  @Post(':name/drill')
+  @HttpCode(202)
+  @Allow(
+    'operator',
+    'Prove by a drill that the power devices are its own',
+    'A node that is UP and runs nothing is powered off by its first level, and on again. The devices are proven where its agent, and nobody else, fell silent with the off. The incident that is answered tells how it goes.',
+  )
+  drill(@Param('name') name: string, @Body() { reason }: ReasonRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.drill', { ...who, name, reason });
+  }
+
   @Post(':name/fence')
   @HttpCode(202)
   @Allow(

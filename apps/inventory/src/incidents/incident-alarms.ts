@@ -102,7 +102,16 @@ export function alarmsOf(
     const isSwitchedByHand = i.order !== undefined && i.order.ok !== false;
     const isWithheld = i.phase === 'recovered' && (i.powerOn?.wanted === false || i.powerOn?.ok === false);
     const boot = bootMissed(i, node);
-    if (isWithheld && !isSwitchedByHand)
+    // A drill took it off and could not bring it back: nobody else knows that it is off.
+    const isLeftOff = i.drill !== undefined && i.order?.ok === false && node?.state !== 'Discovered';
+    if (isLeftOff)
+      want({
+        code: 'power-on-withheld',
+        subject: i.node,
+        severity: 'critical',
+        message: `A drill powered it off, and it is not on again: ${i.order?.detail ?? ''} To switch it on: muster node power on ${i.node} --reason "…".`,
+      });
+    else if (isWithheld && !isSwitchedByHand)
       want({
         code: 'power-on-withheld',
         subject: i.node,

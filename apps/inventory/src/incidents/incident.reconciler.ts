@@ -22,6 +22,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { bootAwaited, isOrderedOn } from './boot-grace.js';
 import { evidenceOf } from './carried-evidence.js';
+import { drillPermit } from './drill-order.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, type GateFacts } from './gates.js';
@@ -246,7 +247,10 @@ export class IncidentReconciler implements Reconciler {
     const gate = heldForCollateral(i, node, this.openIncidents());
     if (gate !== undefined) return this.suppress(c, i, { gate, gates: withGate(d.gates, gate) }, verdict);
     if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i, node))) return;
-    const permit = await this.permits.take(i, node, () => void c.check());
+    const isDrill = i.drill !== undefined && !wasCommanded(i);
+    const permit = isDrill
+      ? drillPermit(this.facts.storm(), i)
+      : await this.permits.take(i, node, () => void c.check());
     const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);
     if (!permit.granted) return this.suppress(c, i, { gate: permit.gate, gates }, verdict);
     await this.change(c, i, (now) => {
@@ -275,6 +279,7 @@ export class IncidentReconciler implements Reconciler {
   ): Promise<void> {
     if (wasCommanded(i)) return;
     const { gate, detail } = d.gate;
+    if (i.drill !== undefined) return this.end(c, i, `The drill was given up at ${gate}: ${detail}`);
     // Figures that change each second are not worth a write, and no news.
     if (i.phase === 'suppressed' && i.gate === gate && sameOutcome(i.gates, d.gates)) return;
     await this.change(c, i, (now) => {

@@ -13,6 +13,7 @@ import {
 } from '#contracts';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { drillGates } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable } from './gates.js';
 import { go, mayGo, note, takenBack, withoutOrder } from './incident-machine.js';
@@ -36,11 +37,11 @@ export class OperatorOrders {
   /**
    * The same way as after a verdict: all gates, one incident. An open one is joined. What stops at a gate is shown
    * there and can be released.
-   * @param o `cycle`: switched on again when its recovery is through
+   * @param o `cycle`, `drill`: switched on again when its recovery is through
    */
   async fence(
     q: RpcRequest<'inventory.nodes.fence'>,
-    o: { cycle?: boolean } = {},
+    o: { cycle?: boolean; drill?: boolean } = {},
   ): Promise<RpcAnswer<'inventory.nodes.fence'>> {
     const node = await this.node(q.name);
     const verdict = await this.verdictNow.of(node.name);
@@ -63,7 +64,12 @@ export class OperatorOrders {
       at: this.store.clock.wallMs(),
     });
     record.wantedAt = verdict?.verdict ?? 'UNKNOWN';
-    if (o.cycle === true) record.order = cycled(record, node);
+    if (o.drill === true) {
+      record.drill = { at: record.openedAt };
+      const gates = drillGates(node.cordon !== undefined);
+      record.released = { by: q.by, reason: q.reason, at: record.openedAt, gates, force: true };
+    }
+    if (o.cycle === true || o.drill === true) record.order = cycled(record, node);
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
+  MusterError,
   RESERVATIONS_KEY,
   type IncidentRecord,
   type NodeRecord,
@@ -10,10 +11,11 @@ import {
 import { unknownNode } from '../nodes/node.service.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { refusedDrill } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
 import { stoppingGate } from './gates.js';
 import { OperatorOrders } from './operator-orders.service.js';
-import { refusedPower, withOrder, type PowerAction } from './power-order.js';
+import { refusedPower, withOrder, type PowerAction, type PowerFacts } from './power-order.js';
 
 type Request = RpcRequest<'inventory.nodes.power'>;
 type Answer = RpcAnswer<'inventory.nodes.power'>;
@@ -40,6 +42,19 @@ export class PowerOrders {
       return this.fence(q, q.action, incident !== undefined && isOpenIncident(incident));
     }
     return this.order(q, q.action, entry.value);
+  }
+
+  /** @throws MusterError with the first thing that stands against it; then nothing has changed */
+  async drill(q: RpcRequest<'inventory.nodes.drill'>): Promise<RpcAnswer<'inventory.nodes.drill'>> {
+    const entry = await this.store.nodes.bucket.get(q.name);
+    if (entry === undefined) throw unknownNode(q.name);
+    const incident = (await this.store.incidents.bucket.get(q.name))?.value;
+    const refused = refusedDrill(await this.powerFacts(entry.value, incident));
+    if (refused !== undefined) throw refused;
+    const order = { by: q.by, name: q.name, reason: `Drill: ${q.reason}` };
+    const opened = (await this.orders.fence(order, { drill: true })).incident;
+    if (opened?.drill !== undefined) return opened;
+    throw new MusterError('INCIDENT_STATE', `Another incident of ${q.name} was opened meanwhile.`, { node: q.name });
   }
 
   private async fence(q: Request, action: 'off' | 'cycle', joins: boolean): Promise<Answer> {
@@ -69,9 +84,14 @@ export class PowerOrders {
 
   /** Live reads where a moment may decide. */
   private async refuse(action: PowerAction, node: NodeRecord, incident: IncidentRecord | undefined): Promise<void> {
+    const refused = refusedPower(action, await this.powerFacts(node, incident));
+    if (refused !== undefined) throw refused;
+  }
+
+  private async powerFacts(node: NodeRecord, incident: IncidentRecord | undefined): Promise<PowerFacts> {
     const held = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held;
     const workloads = this.store.workloads.view.entries().filter((e) => e.value.assignment?.node === node.name);
-    const refused = refusedPower(action, {
+    return {
       node,
       fencing: this.store.clusterSettings.fencing,
       hold: held?.[node.name],
@@ -80,7 +100,6 @@ export class PowerOrders {
       workloads: workloads.map((e) => e.key).sort(),
       fencers: this.facts.fencersOutside(node),
       wallNow: this.store.clock.wallMs(),
-    });
-    if (refused !== undefined) throw refused;
+    };
   }
 }

@@ -49,6 +49,11 @@ export class RecheckService {
     const d = decideIncident(incident, facts, true);
     const open = this.store.incidents.view.entries().map((e) => e.value);
     const held = d.do === 'fence' && !wasCommanded(incident) ? heldForCollateral(incident, node, open) : undefined;
+    if (incident.drill !== undefined && !wasCommanded(incident)) {
+      const there = this.store.workloads.view.entries().find((e) => e.value.assignment?.node === q.node);
+      if (there !== undefined)
+        return { ...no(`${there.key} was assigned to it since the drill was ordered.`), verdict };
+    }
     if (held !== undefined) return { ...no(held.detail), verdict };
     if (d.do === 'fence') {
       // A detector that was replaced may still answer: its verdict is older than what the incident rests on.

@@ -4,7 +4,14 @@ import { AgeBook } from '../incidents/age-book.js';
 import { isSilent, latestVerdict } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { decideCollateral, type CollateralStep, type SilentNode } from './collateral.js';
+import {
+  decideCollateral,
+  fellSilent,
+  type CollateralFacts,
+  type CollateralStep,
+  type SilentNode,
+} from './collateral.js';
+import { decideDrill, type DrillStep } from './drill.js';
 import { ReportsView } from './reports-view.js';
 
 /** A node that was heard so lately, ms, speaks. */
@@ -38,9 +45,27 @@ export class CollateralWatch implements OnApplicationShutdown {
 
   /** What is to become of the incident's proof, as of now. */
   step(i: IncidentRecord): CollateralStep {
+    return decideCollateral(i, this.facts(i));
+  }
+
+  /** What the drill has shown, as of now. */
+  drill(i: IncidentRecord): DrillStep {
+    const f = this.facts(i);
+    const { provenForMs, sighted } = f;
+    const offAgoMs = f.offsAgoMs[0];
+    return decideDrill(i, {
+      provenForMs,
+      sighted,
+      offAgoMs,
+      unheardMs: this.reports.ageMs(i.node),
+      fell: fellSilent(i, f),
+    });
+  }
+
+  private facts(i: IncidentRecord): CollateralFacts {
     this.see(i);
     const node = this.store.nodes.view.get(i.node)?.value;
-    return decideCollateral(i, {
+    return {
       provenForMs: this.proven.see(i.id),
       node,
       sighted: this.detector.sighted && this.store.nodes.view.live,
@@ -50,7 +75,7 @@ export class CollateralWatch implements OnApplicationShutdown {
         const age = this.reports.ageMs(name);
         return age !== undefined && age < SPEAKS_MS ? this.reports.of(name)?.report.bootId : undefined;
       },
-    });
+    };
   }
 
   /** To be called each round: forgets what is over. */

@@ -75,6 +75,16 @@ export function decideCollateral(i: IncidentRecord, f: CollateralFacts): Collate
   return f.provenForMs >= UNPROVEN_WAIT_MS && f.sighted ? { do: 'counts' } : { do: 'wait' };
 }
 
+/** Who fell silent with the off, and was not silent before. */
+export const fellSilent = (
+  i: Pick<IncidentRecord, 'node' | 'silentBefore'>,
+  f: Pick<CollateralFacts, 'silent' | 'offsAgoMs'>,
+): string[] =>
+  f.silent
+    .filter((s) => s.node !== i.node && !(i.silentBefore ?? []).includes(s.node))
+    .filter((s) => f.offsAgoMs.some((ago) => fellWith(s, ago)))
+    .map((s) => s.node);
+
 /** It was heard when the off began, or may have been, and not for longer than an off may take. */
 function fellWith(s: SilentNode, offAgoMs: number | undefined): boolean {
   if (offAgoMs === undefined) return true;

@@ -11,6 +11,7 @@ import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { collateralText, isHeld } from './collateral.js';
 import { CollateralWatch } from './collateral-watch.js';
+import { drilled } from './drill.js';
 import { isAfterOff, isVoid } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
@@ -80,6 +81,10 @@ export class RecoveryReconciler implements Reconciler {
 
   /** The word of a device that is not proven counts later, and not where the off may have hit another node. */
   private async beginOnceProven(c: ConductorView, i: IncidentRecord): Promise<void> {
+    if (i.drill !== undefined && i.drill.result === undefined) return this.judgeDrill(c, i);
+    // Nothing is recovered by a drill: what it has switched off, whosever it is, is to be switched on again.
+    const isEmpty = !this.store.workloads.view.entries().some((e) => e.value.assignment?.node === i.node);
+    if (i.drill !== undefined && isEmpty && this.store.workloads.view.live) return this.begin(c, i);
     const step = this.collateral.step(i);
     if (step.do === 'counts') return this.begin(c, i);
     if (step.do === 'wait' || (step.do === 'hold' && !step.changed)) return;
@@ -95,6 +100,26 @@ export class RecoveryReconciler implements Reconciler {
       return {
         ...note(rest, `${step.spoke.join(', ')} spoke in the old boot: the off was not theirs.`, at),
         conductor,
+      };
+    });
+  }
+
+  private async judgeDrill(c: ConductorView, i: IncidentRecord): Promise<void> {
+    const step = this.collateral.drill(i);
+    if (step.do === 'wait') return;
+    const at = this.context.clock.wallMs();
+    await this.nodes.change(i.node, (n) => {
+      c.check();
+      return drilled(n, i, step, at);
+    });
+    await this.incidents.change(i.node, i.id, (now) => {
+      const conductor = c.check();
+      if (now.phase !== 'fenced' || now.drill === undefined || now.conductor > conductor) return undefined;
+      const result = { ok: step.ok, at, detail: step.detail };
+      return {
+        ...note(now, `Drill ${step.ok ? 'passed' : 'failed'}: ${step.detail}`, at),
+        conductor,
+        drill: { ...now.drill, result },
       };
     });
   }
@@ -260,7 +285,7 @@ const mayHaveHit = (i: IncidentRecord): WantedAlarm => ({
   code: 'collateral',
   subject: i.node,
   severity: 'critical',
-  message: `${collateralText(i)} Nothing of ${i.node} is recovered. Look which of them is off; where it is ${i.node}: muster incident confirm ${i.node} --reason "…"; where it is not, correct its power device: muster node edit ${i.node}.`,
+  message: `${collateralText(i)} Nothing of ${i.node} is recovered. Look which of them is off; where it is ${i.node}: muster incident confirm ${i.node} --reason "…"; where it is not, correct its power device: muster node power-device set ${i.node} ….`,
 });
 
 function stillSpeaks(i: IncidentRecord): WantedAlarm {
@@ -269,6 +294,6 @@ function stillSpeaks(i: IncidentRecord): WantedAlarm {
   const message =
     proof?.kind === 'manual'
       ? `${i.node} reports in the boot that ${proof.by ?? 'an operator'} confirmed down: it lives. ${moved} Nothing more of it is started; end it on one side, then power ${i.node} off, or reboot it.`
-      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node edit ${i.node}; where it is down now: muster incident confirm ${i.node} --reason "…".`;
+      : `${i.node} reports in the boot that its power device calls off: is the device another machine's? ${moved} Nothing more of it is started. Correct the device: muster node power-device set ${i.node} …; where it is down now: muster incident confirm ${i.node} --reason "…".`;
   return { code: 'conflict-power', subject: i.node, severity: 'critical', message };
 }

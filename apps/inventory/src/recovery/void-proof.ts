@@ -26,6 +26,9 @@ export function voided(i: IncidentRecord, node: NodeRecord | undefined, at: numb
   delete failed.retryAt;
   const devices = devicesMark(node?.powerLevels ?? []);
   const contradiction = { at, ...(proof !== undefined && { proof }), devices, recovery: i.recovery };
+  // What a drill has switched off is switched on again, whosever it is.
+  if (i.drill !== undefined)
+    return { ...failed, contradiction, drill: { ...i.drill, result: { ok: false, at, detail: text } } };
   return { ...withoutOrder(failed, 'The node was not off.'), contradiction };
 }
 

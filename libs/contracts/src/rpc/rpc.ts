@@ -213,6 +213,8 @@ export interface RpcMap {
     By & { name: string } & PowerActionRequest,
     { node: string; action: PowerActionRequest['action']; incident: string; detail: string },
   ];
+  /** Powers it off and on by its first level, to prove that the devices are its own; the incident tells how it goes. */
+  'inventory.nodes.drill': [By & { name: string; reason: string }, WithRevision<IncidentRecord>];
   'inventory.nodes.fence': [
     By & { name: string; reason: string; dryRun?: boolean },
     { incident?: WithRevision<IncidentRecord>; gates: GateResult[] },

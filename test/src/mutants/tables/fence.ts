@@ -415,4 +415,32 @@ export const fence: readonly Mutant[] = [
     operation: { replace: 'held === undefined', with: 'true' },
     specs: ['apps/inventory/src/recovery/collateral.spec.ts'],
   },
+  {
+    name: 'a drill proves a device by which another node fell silent',
+    file: 'apps/inventory/src/recovery/drill.ts',
+    symbol: 'decideDrill',
+    operation: { replace: 'f.fell.length > 0', with: 'false' },
+    specs: ['apps/inventory/src/recovery/drill.spec.ts'],
+  },
+  {
+    name: 'a drill proves a device by which nobody fell silent',
+    file: 'apps/inventory/src/recovery/drill.ts',
+    symbol: 'decideDrill',
+    operation: { replace: 'spokeForMs > DRILL_SILENT_MS', with: 'false' },
+    specs: ['apps/inventory/src/recovery/drill.spec.ts'],
+  },
+  {
+    name: 'a drill powers off while others are in trouble',
+    file: 'apps/inventory/src/incidents/drill-order.ts',
+    symbol: 'drillPermit',
+    operation: { operand: 'others.size === 0' },
+    specs: ['apps/inventory/src/incidents/drill-order.spec.ts'],
+  },
+  {
+    name: 'a drill powers off what is known as another machine',
+    file: 'apps/inventory/src/incidents/drill-order.ts',
+    symbol: 'refusedDrill',
+    operation: { replace: 'wrong.length > 0', with: 'false' },
+    specs: ['apps/inventory/src/incidents/drill-order.spec.ts'],
+  },
 ];

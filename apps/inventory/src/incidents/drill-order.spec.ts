@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { defaultFencing, drilledIdentity, withIdentity, type NodeRecord } from '#contracts';
+import { aDevice, aNode, anIncident } from '../testing/records.js';
+import { drillPermit, refusedDrill } from './drill-order.js';
+import type { PowerFacts } from './power-order.js';
+import type { StormFacts } from './storm.js';
+
+const verdict = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
+const node = aNode('n-1', { verdict });
+const refusal = (n: Partial<NodeRecord> = {}, o: Partial<PowerFacts> = {}): string | undefined =>
+  refusedDrill({
+    ...{
+      node: { ...node, ...n },
+      fencing: { ...defaultFencing, mode: 'enforce' },
+      hold: undefined,
+      incident: undefined,
+    },
+    ...{ quarantined: undefined, workloads: [], fencers: 1, wallNow: 1, ...o },
+  })?.code;
+
+describe('a drill', () => {
+  it('is ordered of a node that is UP, runs nothing and is nobody’s', () => expect(refusal()).toBeUndefined());
+
+  const device = aDevice();
+  const wrong = { ...drilledIdentity(node, device, 1), result: 'mismatch' as const };
+  it.each<[string, string, Partial<NodeRecord>, Partial<PowerFacts>]>([
+    ['something runs there', 'WORKLOADS_PRESENT', {}, { workloads: ['db'] }],
+    ['it is not UP', 'NOT_DISCOVERED', { verdict: { ...verdict, verdict: 'SUSPECT' } }, {}],
+    ['it is not heard', 'NOT_DISCOVERED', { state: 'Disappeared' }, {}],
+    ['it is not in use', 'FENCING_REFUSED', { status: 'Unallocated' }, {}],
+    ['its device is known as another’s', 'FENCING_REFUSED', withIdentity(node, 'bmc', wrong), {}],
+    ['it has none', 'FENCING_REFUSED', { powerLevels: [] }, {}],
+    ['no device may be written to', 'FENCING_REFUSED', {}, { fencing: defaultFencing }],
+    ['a job holds it', 'NODE_RESERVED', {}, { hold: { job: 'j', generation: 1, at: 1 } }],
+    ['it has an incident', 'INCIDENT_STATE', {}, { incident: anIncident('n-1', { phase: 'suppressed' }) }],
+    ['an off may still take effect', 'NODE_BUSY', {}, { quarantined: 'x' }],
+    ['nobody could carry it out', 'NO_WORKERS', {}, { fencers: 0 }],
+  ])('is refused: %s', (_name, code, n, o) => expect(refusal(n, o)).toBe(code));
+
+  it('goes on only while nobody else is in trouble', () => {
+    const storm = (o: Partial<StormFacts>): StormFacts => ({ silent: [], unrecovered: ['n-1'], ...o }) as StormFacts;
+    const may = (s: StormFacts | undefined): boolean => drillPermit(s, { node: 'n-1' }).granted;
+    expect(may(storm({}))).toBe(true);
+    expect(may(storm({ silent: [{ node: 'n-2', domain: 'd', forMs: 0 }] }))).toBe(false);
+    expect(may(storm({ unrecovered: ['n-1', 'n-2'] }))).toBe(false);
+    expect(may(undefined)).toBe(false);
+  });
+});

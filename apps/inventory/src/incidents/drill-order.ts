@@ -1,0 +1,55 @@
+import { identityStanding, MusterError, type GateCode, type IncidentRecord } from '#contracts';
+import type { PermitDecision } from './permits.js';
+import { refusedPower, type PowerFacts } from './power-order.js';
+import type { StormFacts } from './storm.js';
+
+/**
+ * The first thing that stands against a drill; undefined: it may be ordered. It powers a serving node off to learn whose
+ * its device is: so nothing may run there, it must be heard, and the device must not be known as another machine's.
+ */
+export function refusedDrill(f: PowerFacts): MusterError | undefined {
+  const { node } = f;
+  const refuse = (code: 'WORKLOADS_PRESENT' | 'NOT_DISCOVERED' | 'FENCING_REFUSED', text: string): MusterError =>
+    new MusterError(code, text, { node: node.name });
+  const refused = refusedPower('cycle', f);
+  if (refused !== undefined) return refused;
+  if (f.workloads.length > 0)
+    return refuse(
+      'WORKLOADS_PRESENT',
+      `${node.name} has workloads, drain it first (muster node drain): ${f.workloads.join(' ')}`,
+    );
+  if (node.status !== 'Allocated')
+    return refuse(
+      'FENCING_REFUSED',
+      `The status of ${node.name} is ${node.status}: only an Allocated node is drilled.`,
+    );
+  if (!node.enrolled || node.state !== 'Discovered' || node.verdict?.verdict !== 'UP')
+    return refuse('NOT_DISCOVERED', `${node.name} is not UP: that it falls silent would prove nothing.`);
+  const wrong = (node.powerLevels[0] ?? []).filter((d) => identityStanding(node, d) === 'mismatch');
+  if (wrong.length > 0)
+    return refuse(
+      'FENCING_REFUSED',
+      `Power device ${wrong.map((d) => d.id).join(', ')} is another machine's by what is known of it: a drill would power that off. Correct it: muster node power-device set ${node.name} ….`,
+    );
+  return undefined;
+}
+
+/** What a drill is let past: that the node lives is what it is about, and that nothing runs there is why it is cordoned. */
+export const drillGates = (isCordoned: boolean): GateCode[] =>
+  isCordoned ? ['LIFE_SIGN', 'NOT_FENCEABLE'] : ['LIFE_SIGN'];
+
+/**
+ * A drill takes no permit from those that die. It goes on only while nobody else is in trouble: who falls silent then
+ * fell with it.
+ */
+export function drillPermit(storm: StormFacts | undefined, i: Pick<IncidentRecord, 'node'>): PermitDecision {
+  const others = new Set([...(storm?.silent.map((s) => s.node) ?? []), ...(storm?.unrecovered ?? [])]);
+  others.delete(i.node);
+  if (storm !== undefined && others.size === 0) return { granted: true, permits: undefined, results: [] };
+  const detail =
+    storm === undefined
+      ? 'A view of the records has a gap: it is not known whether others are in trouble.'
+      : `Others are in trouble: ${[...others].slice(0, 5).join(', ')}.`;
+  const gate = { gate: 'BRAKE', pass: false, detail } as const;
+  return { granted: false, permits: undefined, gate, results: [gate] };
+}

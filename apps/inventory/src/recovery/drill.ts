@@ -1,0 +1,66 @@
+import { drilledIdentity, identityBasis, withIdentity, type IncidentRecord, type NodeRecord } from '#contracts';
+
+/** The agent of the node falls silent within this after the `off`, ms: else something else has silenced it. */
+export const DRILL_SILENT_MS = 5_000;
+/** It has been silent for so long, ms, and so has whoever fell with it. */
+const SILENT_FOR_MS = 3_000;
+/** The last report before the off may be so old when that is given, ms. */
+const LAST_WORD_MS = 3_000;
+
+export interface DrillFacts {
+  /** Since this process saw the proof, ms. */
+  provenForMs: number;
+  /** Since it saw the first `off`, ms; undefined: none was given, or before this process began. */
+  offAgoMs: number | undefined;
+  /** Since the node's own last report, ms; undefined: this process has never heard it. */
+  unheardMs: number | undefined;
+  /** Others that fell silent with it. */
+  fell: readonly string[];
+  sighted: boolean;
+}
+
+export type DrillStep =
+  | { do: 'wait' }
+  /** `isOther`: the device was seen to be another machine's. */
+  | { do: 'judged'; ok: boolean; isOther: boolean; detail: string };
+
+/**
+ * Whose is the device? With the off that it was given this agent fell silent, within 5 s, and nobody else did. Where
+ * nobody saw that, the drill has shown nothing, and says nothing of the device.
+ */
+export function decideDrill(i: Pick<IncidentRecord, 'proof'>, f: DrillFacts): DrillStep {
+  const judged = (ok: boolean, detail: string, isOther = false): DrillStep => ({ do: 'judged', ok, isOther, detail });
+  if (i.proof?.kind === 'manual') return judged(false, 'It was confirmed by hand: that says nothing of the device.');
+  if (i.proof?.kind === 'already-off') return judged(false, 'Its device read as off before anything was given.');
+  if (f.offAgoMs === undefined || f.unheardMs === undefined)
+    return judged(false, 'Nobody saw when it fell silent: drill it again.');
+  if (f.fell.length > 0)
+    return judged(false, `With it ${f.fell.join(', ')} fell silent: its device may be theirs.`, true);
+  // One that speaks on contradicts the proof, which is void then.
+  if (f.provenForMs < SILENT_FOR_MS || f.unheardMs < SILENT_FOR_MS || !f.sighted) return { do: 'wait' };
+  const spokeForMs = f.offAgoMs - f.unheardMs;
+  if (spokeForMs > DRILL_SILENT_MS)
+    return judged(false, `It spoke for ${(spokeForMs / 1000).toFixed(1)} s after the off: it was silenced by another.`);
+  if (spokeForMs < -LAST_WORD_MS) return judged(false, 'It was silent before the off.');
+  return judged(true, 'It fell silent with the off, and nobody else did.');
+}
+
+/** The node with what a drill has shown of the devices that were switched. Undefined: nothing. */
+export function drilled(
+  n: NodeRecord,
+  i: Pick<IncidentRecord, 'proof'>,
+  step: Extract<DrillStep, { do: 'judged' }>,
+  at: number,
+): NodeRecord | undefined {
+  if (!step.ok && !step.isOther) return undefined;
+  let next = n;
+  for (const d of n.powerLevels[i.proof?.level ?? 0] ?? [])
+    next = withIdentity(
+      next,
+      d.id,
+      step.ok
+        ? drilledIdentity(n, d, at)
+        : { result: 'mismatch', at, why: `by a drill: ${step.detail}`, basis: identityBasis(d) },
+    );
+  return next;
+}
