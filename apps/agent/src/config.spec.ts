@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkConfig } from './config.js';
-import { leavingKind } from './report/leaving.js';
+import { leavingKind, type ManagerWord } from './report/leaving.js';
 import { ReportTiming } from './report/report-timing.js';
 
 const good = {
@@ -53,15 +53,25 @@ describe('why an agent is stopped', () => {
     (f: Record<string, string>) =>
     (name: string): string | undefined =>
       f[name];
-  it.each<[string, Record<string, string>, NodeJS.ProcessEnv, string]>([
-    ['only the agent', {}, {}, 'stop'],
-    ['a scheduled reboot', { '/run/systemd/shutdown/scheduled': 'USEC=1\nMODE=reboot\n' }, {}, 'reboot'],
-    ['a scheduled power-off', { '/run/systemd/shutdown/scheduled': 'MODE=poweroff\n' }, {}, 'poweroff'],
-    ['as was said before', { '/run/muster/leaving': 'reboot\n' }, {}, 'reboot'],
-    ['as the environment says', {}, { MUSTER_LEAVING: 'poweroff' }, 'poweroff'],
-    ['nonsense counts as a stop', { '/run/muster/leaving': 'holiday' }, {}, 'stop'],
-  ])('%s', (_what, f, env, kind) => {
-    expect(leavingKind(files(f), env)).toBe(kind);
+  const serves: ManagerWord = { state: 'running', jobs: '' };
+  const job = (target: string): string => `17 ${target} start waiting\n18 muster-agent.service stop running\n`;
+  it.each<[string, Record<string, string>, NodeJS.ProcessEnv, ManagerWord, string]>([
+    ['only the agent, of a host that runs', {}, {}, serves, 'stop'],
+    ['only the agent, of a host of which some unit has failed', {}, {}, { ...serves, state: 'degraded' }, 'stop'],
+    ['only the agent, with other jobs', {}, {}, { ...serves, jobs: '3 a.service start running\n' }, 'stop'],
+    ['a scheduled reboot', { '/run/systemd/shutdown/scheduled': 'USEC=1\nMODE=reboot\n' }, {}, serves, 'reboot'],
+    ['a scheduled power-off', { '/run/systemd/shutdown/scheduled': 'MODE=poweroff\n' }, {}, serves, 'poweroff'],
+    ['as was said before', { '/run/muster/leaving': 'reboot\n' }, {}, serves, 'reboot'],
+    ['as the environment says', {}, { MUSTER_LEAVING: 'poweroff' }, serves, 'poweroff'],
+    ['nonsense is no word of it', { '/run/muster/leaving': 'holiday' }, {}, serves, 'stop'],
+    ['the manager is stopping', {}, {}, { ...serves, state: 'stopping' }, 'reboot'],
+    ['a reboot is queued', {}, {}, { ...serves, jobs: job('reboot.target') }, 'reboot'],
+    ['a power-off is queued', {}, {}, { state: 'stopping', jobs: job('poweroff.target') }, 'poweroff'],
+    ['the manager is not sure', {}, {}, { ...serves, state: 'maintenance' }, 'reboot'],
+    ['the manager gives no answer', {}, {}, {}, 'reboot'],
+    ['the jobs are not known', {}, {}, { state: 'running' }, 'reboot'],
+  ])('%s', (_what, f, env, manager, kind) => {
+    expect(leavingKind(manager, files(f), env)).toBe(kind);
   });
 });
 

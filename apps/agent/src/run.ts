@@ -6,7 +6,7 @@ import { Agent } from './agent.js';
 import { defaultConfigFile, loadConfig, loadCredentials, loadKeys } from './config.js';
 import { agentLog, reasonOf } from './log.js';
 import { StartNumber } from './report/epoch.js';
-import { leavingKind } from './report/leaving.js';
+import { askManager, leavingKind } from './report/leaving.js';
 
 /** `muster-agent [run] [--config FILE]`: runs until SIGTERM; rejects where the configuration is wrong. */
 export async function run(args: string[]): Promise<void> {
@@ -29,13 +29,15 @@ export async function run(args: string[]): Promise<void> {
     if (leaving) return;
     leaving = true;
     start.stop();
-    agent.stop(leavingKind()).then(
-      () => process.exit(0),
-      (e: unknown) => {
-        log.error('the agent did not stop cleanly', { reason: reasonOf(e) });
-        process.exit(1);
-      },
-    );
+    askManager(clock)
+      .then((manager) => agent.stop(leavingKind(manager)))
+      .then(
+        () => process.exit(0),
+        (e: unknown) => {
+          log.error('the agent did not stop cleanly', { reason: reasonOf(e) });
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
