@@ -17,6 +17,8 @@ import type { ServiceContext } from '#service';
 import { AgentBook } from './conditions/agent-book.js';
 import { ConditionBook } from './conditions/condition-book.js';
 import { FleetView } from './fleet/fleet-view.js';
+import { LivingLooks } from './life/living-looks.js';
+import { livingNode } from './life/living-node.js';
 import { ReportBook } from './observers/report-book.js';
 import { ReportInbox } from './observers/report-inbox.js';
 import { PollBook, type PollOrder } from './polls/poll-book.js';
@@ -34,6 +36,8 @@ import { VerdictLog } from './verdicts/verdict-log.js';
 
 /** ms between two looks at what changes by time alone. News in a report is acted on at once. */
 const TICK = 100;
+/** ms between two looks at which hosts that live are to be looked at. */
+const LOOK_AT_LIVING = 1_000;
 
 /** What exists once the registry has been read. */
 interface Bench {
@@ -54,6 +58,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private readonly poller: Poller;
   private readonly publisher: VerdictPublisher;
   private readonly lease: Lease;
+  private readonly looks: LivingLooks;
   private readonly closables: Closable[] = [];
   private unsubscribe: (() => void)[] = [];
   private timers: Timer[] = [];
@@ -62,6 +67,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
   private bench: Bench | undefined;
   private answering: Closable | undefined;
   private leadsSince = Infinity;
+  private lookAtLivingAt = -Infinity;
   private settling = false;
   private stopped = false;
 
@@ -75,6 +81,15 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.witness = new Witness(net);
     const floor = (): Promise<number> => tokenFloor(bus, () => this.bench?.fleet.highestEpoch);
     this.lease = new Lease(bus, { name: 'detector', holder: config.instance, floor });
+    this.looks = new LivingLooks({
+      clock: this.clock,
+      net,
+      random: () => context.random.number(),
+      keep: async (name, seen) => {
+        await bus.call('inventory.nodes.lifeSeen', { name, observer: config.instance, seen });
+      },
+      failed: (node, err) => log.warn({ node, err }, 'how its host shows that it lives could not be put on record'),
+    });
     this.inbox = new ReportInbox(this.agents, log);
     this.publisher = new VerdictPublisher(
       this.verdicts,
@@ -100,6 +115,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.probes = new OwnProbes({
       instance: config.instance,
       keys: this.keys,
+      spoke: (node) => this.looks.spoke(node),
       changed: (node) => this.learn([node]),
       failed: (reason) => log.debug({ reason }, 'own probe'),
       clock: this.clock,
@@ -125,6 +141,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     for (const timer of this.timers) timer.cancel();
     for (const off of this.unsubscribe) off();
     this.probes?.close();
+    this.looks.stop();
     await this.answering?.close();
     await this.lease.stop();
     await Promise.all(this.closables.map((c) => c.close()));
@@ -158,7 +175,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       },
       this.clock.monotonicMs(),
     );
-    this.bench = { fleet, monitor, conditions: new ConditionBook(fleet, reports, verdicts, agents) };
+    this.bench = { fleet, monitor, conditions: new ConditionBook(fleet, reports, verdicts, agents, this.looks) };
     lease.start();
   }
 
@@ -197,6 +214,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     const { fleet, monitor } = this.bench;
     void this.keys?.step(now);
     monitor.tick(now);
+    if (now >= this.lookAtLivingAt) this.lookAtLiving(fleet, now);
     this.agents.keepOnly(fleet.targets);
     this.inbox.keepOnly(fleet.targets);
     if (!this.lease.held) return;
@@ -204,6 +222,17 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     if (witness === '' || !monitor.needsWitness) this.witness.forget();
     else void this.witness.ask(witness);
     this.publisher.run();
+  }
+
+  /** One that does not lead looks, too: it may be the one that judges next. */
+  private lookAtLiving(fleet: FleetView, now: number): void {
+    this.lookAtLivingAt = now + LOOK_AT_LIVING;
+    const { instance } = this.context.config;
+    this.looks.step(
+      new Map(
+        [...fleet.targets].map(([name, t]) => [name, livingNode(fleet, t, this.reports.of(name), instance, now)]),
+      ),
+    );
   }
 
   private onAcquired(token: number): void {

@@ -1,5 +1,9 @@
 export const AlarmCodes = [
   'agent-down',
+  /** The kernel of a host answers, and nothing above it does. */
+  'host-hung',
+  /** No channel has ever shown that this host lives but its agent: it is not fenced when that falls silent. */
+  'life-sign-weak',
   'partial-reachability',
   'network-down',
   'node-degraded',

@@ -43,7 +43,7 @@ describe('what is beside the verdicts', () => {
       records({ [SETTINGS_KEY]: defaultSettings('spec') }),
       'spec',
     );
-    book = new ConditionBook(fleet, reports, log, agents);
+    book = new ConditionBook(fleet, reports, log, agents, { conditions: () => [] });
     for (const name of NAMES) verdict(name, 'UP');
   });
 

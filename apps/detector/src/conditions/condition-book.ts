@@ -3,6 +3,7 @@ import type { FleetView } from '../fleet/fleet-view.js';
 import type { Heard, ReportBook } from '../observers/report-book.js';
 import { isHealthyReporter, isMuteTo, networksOut } from '../observers/stance.js';
 import { isBlind } from '../verdicts/quorum.js';
+import type { LivingLooks } from '../life/living-looks.js';
 import type { VerdictLog } from '../verdicts/verdict-log.js';
 import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
@@ -31,6 +32,7 @@ export class ConditionBook {
     private readonly reports: ReportBook,
     private readonly log: VerdictLog,
     private readonly agents: AgentBook,
+    private readonly looks: Pick<LivingLooks, 'conditions'>,
   ) {}
 
   /** @param keysOutdatedFor ms for which the monitor itself could not prove its probes */
@@ -69,6 +71,7 @@ export class ConditionBook {
       ...unsent.conditions,
       ...links.conditions,
       ...quality.conditions,
+      ...this.looks.conditions(),
       ...this.agents.conditions(now),
       ...silent.conditions,
     ];

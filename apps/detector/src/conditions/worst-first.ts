@@ -9,6 +9,7 @@ const CODES: readonly DetectorCondition['code'][] = [
   'link-down',
   'peer-list',
   'agent-health',
+  'life-sign-weak',
   'link-quality',
 ];
 
@@ -18,6 +19,7 @@ const MASS: Record<DetectorCondition['code'], string> = {
   'link-down': 'Many pairs of nodes do not hear each other',
   'peer-list': 'Most agents cannot use the list of their peers',
   'agent-health': 'Most agents warn, or abstain',
+  'life-sign-weak': 'Most nodes would not be fenced, for nothing but their agents shows that they live',
   'link-quality': 'Most nodes lose many of their probes',
 };
 

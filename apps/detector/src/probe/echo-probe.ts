@@ -56,19 +56,7 @@ export class EchoProbe implements EchoProbes {
   ask(node: string, network: string, index: number, address: string, port: number, limit: number): void {
     const nonce = randomBytes(16);
     const key = nonce.toString('hex');
-    const bytes = encodeDatagram(
-      {
-        type: DatagramTypes.PROBE,
-        from: this.id,
-        to: peerId(node),
-        epoch: 0n,
-        boot: 0,
-        network: index,
-        listVersion: 0,
-        nonce,
-      },
-      this.keys,
-    );
+    const bytes = this.question(node, index, nonce);
     const timer = this.clock.after(limit, () => this.giveUp(key, limit));
     const asked: Asked = { node, network, timer, provable: !this.keys.outdated };
     this.waiting.set(key, asked);
@@ -79,6 +67,22 @@ export class EchoProbe implements EchoProbes {
       asked.timer.cancel();
       this.waiting.delete(key);
     });
+  }
+
+  question(node: string, network: number, nonce = randomBytes(16)): Buffer {
+    return encodeDatagram(
+      {
+        type: DatagramTypes.PROBE,
+        from: this.id,
+        to: peerId(node),
+        epoch: 0n,
+        boot: 0,
+        network,
+        listVersion: 0,
+        nonce,
+      },
+      this.keys,
+    );
   }
 
   private giveUp(key: string, limit: number): void {

@@ -1,4 +1,4 @@
-import type { SshSign } from '#contracts';
+import type { PingSign, PortSign, SshSign } from '#contracts';
 import type { ProbeKeys } from './fleet-keys.js';
 
 export interface EchoAnswer {
@@ -15,6 +15,8 @@ export interface EchoProbes {
    * ourselves could not send, or not prove it.
    */
   ask(node: string, network: string, index: number, address: string, port: number, limit: number): void;
+  /** A probe to which nobody waits for the echo: what the agent's own port is asked with by another socket. */
+  question(node: string, index: number): Buffer;
   close(): void;
 }
 
@@ -30,6 +32,12 @@ export interface ProbeNet {
   echoes(o: EchoProbesOptions): EchoProbes;
   /** @param connectLimit ms in which the connection must stand */
   sshSign(host: string, port: number, connectLimit: number): Promise<SshSign>;
+  /** @param limit ms */
+  ping(host: string, limit: number): Promise<PingSign>;
+  /** What the kernel says of a UDP port on which nobody listens. @param limit ms */
+  unusedPort(host: string, port: number, limit: number): Promise<PortSign>;
+  /** What it says of the agent's. @param bytes what is sent there @param limit ms */
+  agentPort(host: string, port: number, bytes: Buffer, limit: number): Promise<PortSign>;
   /** Whether anything at `host:port` answers, be it by refusing. */
   answersAt(hostPort: string): Promise<boolean>;
 }

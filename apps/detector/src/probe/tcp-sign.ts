@@ -6,13 +6,15 @@ const TCP_LIMIT = 1000;
 
 /**
  * Looks for the banner of an ssh server. `refused`: something with this address answers that nothing listens.
- * `silent`: no answer, or none that is ssh's, within the limit. `not-tried`: we ourselves could not send.
+ * `accepted`: a kernel took the connection, and nothing that is ssh's came within the limit. `silent`: no answer.
+ * `not-tried`: we ourselves could not send.
  * @param connectLimit ms in which the connection must stand; a host that took it has the whole limit for its first words
  */
 export function sshSign(clock: Clock, host: string, port: number, connectLimit = TCP_LIMIT): Promise<SshSign> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     let text = '';
+    let isConnected = false;
     const end = (sign: SshSign): void => {
       timer.cancel();
       socket.destroy();
@@ -21,19 +23,20 @@ export function sshSign(clock: Clock, host: string, port: number, connectLimit =
     let timer = clock.after(connectLimit, () => end('silent'));
     socket.on('connect', () => {
       timer.cancel();
-      timer = clock.after(TCP_LIMIT, () => end('silent'));
+      isConnected = true;
+      timer = clock.after(TCP_LIMIT, () => end('accepted'));
     });
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       if (/^SSH-/m.test(text)) end('banner');
-      else if (text.length > 4096) end('silent');
+      else if (text.length > 4096) end('accepted');
     });
     socket.on('error', (e: NodeJS.ErrnoException) => {
       const { code } = e;
       if (code === 'ECONNREFUSED' || code === 'ECONNRESET') end('refused');
       else end(isOfTheTarget(e) ? 'silent' : 'not-tried');
     });
-    socket.on('close', () => end('silent'));
+    socket.on('close', () => end(isConnected ? 'accepted' : 'silent'));
   });
 }
 

@@ -61,7 +61,8 @@ export class Examiner {
     const conflict =
       (own !== undefined && v.now < own.conflictUntil) ||
       isDuplicated(name, observers, (o) => this.book.of(o), v.now, n);
-    const left = this.leftMs(target, v);
+    const leftMs = this.leftMs(target, v);
+    const left = this.leftWhy(target);
     const { votes, polled, out } = this.votes(target, observers, v);
     const facts: TargetFacts = {
       node: name,
@@ -75,7 +76,8 @@ export class Examiner {
       ownSilenceMs,
       ownFresh: own !== undefined && v.now - own.at < n.freshness && own.report.leaving === undefined && !conflict,
       conflict,
-      ...(left !== undefined && { leftMs: left }),
+      ...(leftMs !== undefined && { leftMs }),
+      ...(left && { left }),
       ownProbe: this.probes.state(name, v.now, n.freshness),
       witness: v.witness,
       freshness: n.freshness,
@@ -105,6 +107,7 @@ export class Examiner {
       sighted: t.sighted,
       ...(own && { ownReportAgeMs: Math.round(now - own.at) }),
       ...(probe && { ownProbe: probe }),
+      ...(facts.left && { left: facts.left }),
     };
   }
 
@@ -141,6 +144,12 @@ export class Examiner {
   lifeOf(node: string): Life {
     const own = this.book.of(node)?.report;
     return own ? { bootId: own.bootId, agentEpoch: own.epoch } : {};
+  }
+
+  /** Its agent's last word; after our own restart as it stands on record. */
+  private leftWhy(target: WatchedTarget): TargetFacts['left'] {
+    const own = this.book.of(target.record.name);
+    return own ? own.report.leaving?.kind : target.record.verdict?.left;
   }
 
   /** A farewell is not stored: after our own restart the registry's last verdict tells of it, and the grace begins anew. */

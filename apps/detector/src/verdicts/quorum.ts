@@ -1,3 +1,4 @@
+import type { Leaving } from '#contracts';
 import type { Vote } from '../observers/stance.js';
 
 /** Everything that a judgement of one node rests on; gathered by the caller, without a clock. */
@@ -27,6 +28,8 @@ export interface TargetFacts {
   conflict: boolean;
   /** Where its last process said that it leaves: how long ago, ms. */
   leftMs?: number;
+  /** Why, where that is known. */
+  left?: Leaving['kind'];
   /** The monitor's own datagrams: `echo` while one was answered lately, `silent` once one was not, else not known. */
   ownProbe: 'echo' | 'silent' | 'unknown';
   /** With two members: the monitor reaches its witness. */

@@ -27,7 +27,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: number): Judgement {
   if (t.blind) return judged('UNKNOWN', `Blind: only ${f.reporters} of ${f.members} members report.`);
   if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines use this name.');
-  if (f.leftMs !== undefined && f.leftMs < leaveGrace)
+  if (f.leftMs !== undefined && f.leftMs < graceOf(f.left, leaveGrace))
     return judged('LEFT', `It said ${seconds(f.leftMs)} ago that it leaves.`);
   const life = f.ownFresh || f.ownProbe === 'echo' || t.hears > 0;
   if (t.down)
@@ -56,6 +56,11 @@ export function judge(was: Judgement, f: TargetFacts, t: Tally, leaveGrace: numb
   if (networks.length > 0) return judged('DEGRADED', `Silent on ${networks.join(', ')}${mostMute(f)}.`, networks);
   return judged('UP', f.ownFresh ? 'It reports.' : `${t.hears} of ${f.votes.length} observers hear it.`);
 }
+
+/** ms; a host that goes down as planned comes back within `leaveGrace`. An agent alone that was stopped is no reason to wait. */
+export const STOP_GRACE_MS = 60_000;
+const graceOf = (left: TargetFacts['left'], leaveGrace: number): number =>
+  left === 'stop' ? Math.min(STOP_GRACE_MS, leaveGrace) : leaveGrace;
 
 const tallied = (f: TargetFacts, t: Tally): string =>
   f.polled

@@ -50,6 +50,8 @@ export const answerSchemas: Record<string, Schema> = {
   'PATCH /v1/nodes/{name}': { $ref: '#/components/schemas/NodeView' },
   'PUT /v1/nodes/{name}/cordon': { $ref: '#/components/schemas/NodeView' },
   'DELETE /v1/nodes/{name}/cordon': { $ref: '#/components/schemas/NodeView' },
+  'PUT /v1/nodes/{name}/life-sign-waiver': { $ref: '#/components/schemas/NodeView' },
+  'DELETE /v1/nodes/{name}/life-sign-waiver': { $ref: '#/components/schemas/NodeView' },
   'POST /v1/nodes/{name}/fence': {
     type: 'object',
     properties: {
@@ -445,6 +447,8 @@ export const namedSchemas: Record<string, Schema> = {
           'fencing-suppressed',
           'flapping',
           'half-dead',
+          'host-hung',
+          'life-sign-weak',
           'link-down',
           'link-quality',
           'network-down',
@@ -787,7 +791,7 @@ export const namedSchemas: Record<string, Schema> = {
       hung: {
         type: 'string',
         enum: ['alarm', 'fence'],
-        description: 'What follows when a node refuses ports or answers ICMP for 10 s yet is silent otherwise.',
+        description: 'What follows when for 10 s only the kernel of a host has answered: it serves nobody.',
       },
       afterRecovery: { type: 'string', enum: ['power-on', 'stay-off'], description: 'After recovery.' },
       storm: { $ref: '#/components/schemas/StormLimits', description: 'How much may be fenced at once.' },
@@ -855,6 +859,13 @@ export const namedSchemas: Record<string, Schema> = {
         enum: ['ask', 'check-only', 'resetup'],
         description: "What happens when a returned node's check finds drift.",
       },
+      lifeSign: {
+        type: 'string',
+        enum: ['none'],
+        description:
+          '`none`: its nodes may be powered off although no channel could show that the host lives; with the reason.',
+      },
+      lifeSignReason: { type: 'string' },
     },
     required: ['name', 'role'],
   },
@@ -1016,9 +1027,9 @@ export const namedSchemas: Record<string, Schema> = {
       },
       evidence: {
         type: 'object',
-        properties: { power: { type: 'string', enum: ['off', 'on', 'unknown'] }, refusedForMs: { type: 'number' } },
+        properties: { power: { type: 'string', enum: ['off', 'on', 'unknown'] }, hungForMs: { type: 'number' } },
         description:
-          "What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how long (ms, on the conductor's own clock) the host had shown nothing but a refused port.",
+          "What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how long (ms, on the conductor's own clock) the host had been hung.",
       },
       powerOn: {
         type: 'object',
@@ -1255,6 +1266,48 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['name', 'token', 'ageMs'],
   },
+  LifeLook: {
+    description: 'What one observer found when it looked for life in a host whose agent is silent.',
+    type: 'object',
+    properties: {
+      by: { type: 'string', description: 'Instance of the detector, or name of the node.' },
+      ssh: { type: 'string', enum: ['accepted', 'banner', 'not-tried', 'refused', 'silent'] },
+      icmp: { type: 'string', enum: ['cannot', 'not-tried', 'reply', 'silent'] },
+      port: {
+        type: 'string',
+        enum: ['cannot', 'not-tried', 'silent', 'unreachable'],
+        description: 'A UDP port on which nobody listens: UNUSED_PORT.',
+      },
+      agentPort: {
+        type: 'string',
+        enum: ['cannot', 'not-tried', 'silent', 'unreachable'],
+        description: 'The UDP port of its agent.',
+      },
+      spoke: {
+        type: 'array',
+        items: { type: 'string', enum: ['icmp', 'port', 'ssh'] },
+        description:
+          'The channels that this observer has seen to speak while the node lived: of others, silence says nothing.',
+      },
+    },
+    required: ['by', 'ssh', 'icmp', 'port', 'agentPort', 'spoke'],
+  },
+  LifeSeen: {
+    description: 'Which channels an observer last saw to speak while the node lived; of another place it says nothing.',
+    type: 'object',
+    properties: {
+      place: { type: 'string', description: 'Address and ssh port of the node at that time, see `lifePlace`.' },
+      channels: { type: 'array', items: { type: 'string', enum: ['icmp', 'port', 'ssh'] } },
+      at: { type: 'number', description: 'Wall clock, ms: for people.' },
+    },
+    required: ['place', 'channels', 'at'],
+  },
+  LifeSignWaived: {
+    description: 'By an admin: this node may be powered off although no channel could show that its host lives.',
+    type: 'object',
+    properties: { reason: { type: 'string' }, by: { type: 'string' }, at: { type: 'number' } },
+    required: ['reason', 'by', 'at'],
+  },
   Maintenance: {
     description: "By the system after fencing or a failed re-setup: cleared when the node's check has passed.",
     type: 'object',
@@ -1356,6 +1409,16 @@ export const namedSchemas: Record<string, Schema> = {
             description: "ms since the target's own last report; absent: none was seen by this detector.",
           },
           ownProbe: { $ref: '#/components/schemas/OwnProbe' },
+          lifeLooks: {
+            type: 'array',
+            items: { $ref: '#/components/schemas/LifeLook' },
+            description: 'What observers saw that were asked to look beside the monitor. Absent: nobody was asked.',
+          },
+          left: {
+            type: 'string',
+            enum: ['poweroff', 'reboot', 'stop'],
+            description: "Its agent's last word was that it goes, and why. Absent: it fell silent without a word.",
+          },
         },
         required: ['assigned', 'accusers', 'members', 'sightedReporters'],
         description:
@@ -1493,9 +1556,24 @@ export const namedSchemas: Record<string, Schema> = {
           at: { type: 'number' },
           bootId: { type: 'string' },
           reason: { type: 'string', description: 'One sentence of the detector.' },
+          left: {
+            type: 'string',
+            enum: ['poweroff', 'reboot', 'stop'],
+            description: "Its agent's last word was that it goes, and why.",
+          },
         },
         required: ['verdict', 'networks', 'epoch', 'seq', 'at'],
         description: 'The verdict last applied to this record, in (epoch, seq) order.',
+      },
+      lifeSeen: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/LifeSeen' },
+        description:
+          'By observer (instance of a detector, or node): the channels by which this host has shown that it lives.',
+      },
+      lifeSignWaived: {
+        $ref: '#/components/schemas/LifeSignWaived',
+        description: 'It may be powered off although no channel could show that its host lives.',
       },
       poweredOnAt: {
         type: 'array',
@@ -1644,8 +1722,26 @@ export const namedSchemas: Record<string, Schema> = {
         items: { type: 'string' },
         description: "Networks on which the target's agent echoed to the monitor.",
       },
-      ssh: { type: 'string', enum: ['banner', 'not-tried', 'refused', 'silent'] },
+      ssh: { type: 'string', enum: ['accepted', 'banner', 'not-tried', 'refused', 'silent'] },
       ageMs: { type: 'number', description: 'ms before the verdict, monotonic.' },
+      by: { type: 'string', description: 'Instance of the detector, or name of the node.' },
+      icmp: { type: 'string', enum: ['cannot', 'not-tried', 'reply', 'silent'] },
+      port: {
+        type: 'string',
+        enum: ['cannot', 'not-tried', 'silent', 'unreachable'],
+        description: 'A UDP port on which nobody listens: UNUSED_PORT.',
+      },
+      agentPort: {
+        type: 'string',
+        enum: ['cannot', 'not-tried', 'silent', 'unreachable'],
+        description: 'The UDP port of its agent.',
+      },
+      spoke: {
+        type: 'array',
+        items: { type: 'string', enum: ['icmp', 'port', 'ssh'] },
+        description:
+          'The channels that this observer has seen to speak while the node lived: of others, silence says nothing.',
+      },
     },
     required: ['echo', 'ssh', 'ageMs'],
   },
@@ -2169,6 +2265,16 @@ export const namedSchemas: Record<string, Schema> = {
         description: "ms since the target's own last report; absent: none was seen by this detector.",
       },
       ownProbe: { $ref: '#/components/schemas/OwnProbe' },
+      lifeLooks: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/LifeLook' },
+        description: 'What observers saw that were asked to look beside the monitor. Absent: nobody was asked.',
+      },
+      left: {
+        type: 'string',
+        enum: ['poweroff', 'reboot', 'stop'],
+        description: "Its agent's last word was that it goes, and why. Absent: it fell silent without a word.",
+      },
     },
     required: ['observers', 'assigned', 'accusers', 'members', 'sightedReporters'],
   },

@@ -23,6 +23,7 @@ import type {
   ReasonRequest,
   RevokeRequest,
   StormView,
+  WaiveLifeSignRequest,
   TokenRequest,
   Verdict,
   WithRevision,
@@ -35,6 +36,7 @@ import type { Answers } from './answers.js';
 /** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */
 
 const at = 1_764_000_000_000;
+const waiver: WaiveLifeSignRequest = { reason: 'behind a firewall that lets nothing but NATS through' };
 
 const node: NodeView = {
   name: 'rack1-a1',
@@ -99,7 +101,16 @@ const verdict: Verdict = {
     sightedReporters: 3,
     sighted: true,
     ownReportAgeMs: 3_400,
-    ownProbe: { echo: [], ssh: 'silent', ageMs: 120 },
+    ownProbe: {
+      echo: [],
+      ssh: 'silent',
+      icmp: 'silent',
+      port: 'silent',
+      agentPort: 'silent',
+      by: 'detector-control1',
+      spoke: ['icmp', 'port', 'ssh'],
+      ageMs: 120,
+    },
   },
 };
 
@@ -287,6 +298,8 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     reasons: [{ code: 'CORDONED', detail: 'new memory' }],
   },
   'DELETE /v1/nodes/{name}/cordon': node,
+  'PUT /v1/nodes/{name}/life-sign-waiver': { ...node, lifeSignWaived: { ...waiver, by: 'ann', at } },
+  'DELETE /v1/nodes/{name}/life-sign-waiver': node,
   'POST /v1/nodes/{name}/fence': { incident: { ...incident, cause: 'manual', by: 'ann' }, gates: incident.gates },
   'GET /v1/nodes/{name}/power': { devices: [{ id: 'bmc', power: 'on' }] },
   'POST /v1/nodes/{name}/drill': { ...incident, phase: 'investigating', drill: { at } },
@@ -466,6 +479,7 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/agents/key/rotate': newAgentKey,
   'POST /v1/agents/enrol': host,
   'POST /v1/nodes/{name}/revoke': revocation,
+  'PUT /v1/nodes/{name}/life-sign-waiver': waiver,
   'POST /commission/nodes': { nodes: ['rack1-a1'], host_group: 'service-worker', extra_vars: '{"release":"2.4"}' },
   'POST /commission/node/{name}': { host_group: 'service-worker' },
   'POST /decommission/nodes': { nodes: ['rack1-a1'] },

@@ -24,6 +24,8 @@ const own: Record<string, ErrorCode[]> = {
   'PATCH /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_RESERVED', 'NODE_BUSY', 'HOST_GROUP_INVALID', ...drivers],
   'DELETE /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_BUSY', 'NODE_RESERVED', 'WORKLOADS_PRESENT'],
   'PUT /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],
+  'PUT /v1/nodes/{name}/life-sign-waiver': ['NODE_UNKNOWN'],
+  'DELETE /v1/nodes/{name}/life-sign-waiver': ['NODE_UNKNOWN'],
   'DELETE /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],
   'POST /v1/nodes/{name}/fence': ['NODE_UNKNOWN', 'FENCING_REFUSED', 'DRIVER_UNAVAILABLE', 'NO_WORKERS'],
   'GET /v1/nodes/{name}/power': ['NODE_UNKNOWN', 'BMC_AUTH', 'BMC_TIMEOUT', 'DRIVER_UNAVAILABLE', 'NO_WORKERS'],

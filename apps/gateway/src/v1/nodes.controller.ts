@@ -9,6 +9,7 @@ import {
   NodeReplaceRequest,
   ReasonRequest,
   RevokeRequest,
+  WaiveLifeSignRequest,
 } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
@@ -120,6 +121,22 @@ export class NodesController {
   )
   drill(@Param('name') name: string, @Body() { reason }: ReasonRequest, @Who() who: By) {
     return this.rpc.write('inventory.nodes.drill', { ...who, name, reason });
+  }
+
+  @Put(':name/life-sign-waiver')
+  @Allow(
+    'admin',
+    'Let the node be powered off although nothing but its agent shows that its host lives',
+    'Where neither ssh nor ping nor a closed UDP port of its host can be reached from the detectors, a silent agent is no proof of death, and the node is held by the gate LIFE_SIGN. With this it is fenced on the word of the agents alone. For a whole host group: `lifeSign: none` with `lifeSignReason` in the settings.',
+  )
+  waiveLifeSign(@Param('name') name: string, @Body() { reason }: WaiveLifeSignRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.waiveLifeSign', { ...who, name, reason });
+  }
+
+  @Delete(':name/life-sign-waiver')
+  @Allow('admin', 'Hold the node again while nothing but its agent shows that its host lives')
+  requireLifeSign(@Param('name') name: string, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.requireLifeSign', { ...who, name });
   }
 
   @Post(':name/fence')

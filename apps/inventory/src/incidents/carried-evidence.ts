@@ -1,13 +1,13 @@
 import type { IncidentRecord } from '#contracts';
 import type { GateFacts } from './gates.js';
 
-type Witness = Pick<GateFacts, 'power' | 'refusedForMs'>;
+type Witness = Pick<GateFacts, 'power' | 'hungForMs'>;
 
 /** What only the conductor gathers, put into the incident when it goes to fencing. */
 export function evidenceOf(f: Witness): NonNullable<IncidentRecord['evidence']> {
   return {
     ...(f.power !== undefined && { power: f.power }),
-    ...(f.refusedForMs !== undefined && { refusedForMs: f.refusedForMs }),
+    ...(f.hungForMs !== undefined && { hungForMs: f.hungForMs }),
   };
 }
 
@@ -21,7 +21,7 @@ export function withCarried(own: Witness, i: IncidentRecord | undefined): Witnes
   if (carried === undefined) return own;
   return {
     power: carried.power ?? own.power,
-    // Where nothing refuses now, there is nothing that was refused for long.
-    refusedForMs: own.refusedForMs === undefined ? undefined : Math.max(own.refusedForMs, carried.refusedForMs ?? 0),
+    // What is not hung now has not been so for long.
+    hungForMs: own.hungForMs === undefined ? undefined : Math.max(own.hungForMs, carried.hungForMs ?? 0),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultStorm, VerdictKinds, type IncidentRecord, type ObserverEvidence, type SshSign } from '#contracts';
-import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
+import { aNode, anIncident, aVerdict, enforced, anOwnProbe } from '../testing/records.js';
 import { decideIncident } from './decide-incident.js';
 import type { GateFacts } from './gates.js';
 
@@ -119,7 +119,7 @@ describe('an incident of a node that stays DEGRADED, where the policy treats tha
           const observers = said.map((stance, i) => ({ ...hearing, observer: `n-${i + 2}`, stance }));
           const v = aVerdict('n-1', {
             verdict,
-            evidence: { ...evidence, observers, ownProbe: { echo: echoes, ssh: sign, ageMs: 10 } },
+            evidence: { ...evidence, observers, ownProbe: anOwnProbe({ echo: echoes, ssh: sign }) },
           });
           const d = decideIncident(incident({ phase }), facts({ verdict: v, settings: settings(policy) }), permitted);
           if (d.do !== 'fence') return;

@@ -1,19 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, NodeRecord, Verdict } from '#contracts';
-import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
+import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
 import { GateFactsService } from './gate-facts.js';
 
-describe('how long a host has refused', () => {
+describe('how long a host has been hung', () => {
   let now: number;
   let told: (name: string, node: NodeRecord | undefined) => void;
   let sut: GateFactsService;
   const node = aNode('n-1', { verdict: aVerdict('n-1') });
   const refused: Verdict = aVerdict('n-1', {
-    evidence: { ...aVerdict('n-1').evidence, ownProbe: { echo: [], ssh: 'refused', ageMs: 1 } },
+    evidence: { ...aVerdict('n-1').evidence, ownProbe: anOwnProbe({ ssh: 'refused' }) },
   });
-  const forMs = async (): Promise<number | undefined> =>
-    (await sut.gather(node, refused, { cause: 'auto' })).refusedForMs;
+  const forMs = async (): Promise<number | undefined> => (await sut.gather(node, refused, { cause: 'auto' })).hungForMs;
 
   beforeEach(() => {
     now = 1_000;

@@ -19,7 +19,7 @@ import { brokerHosts } from './broker-hosts.js';
 import { BrokerNames } from './broker-names.js';
 import { withCarried } from './carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
-import type { GateFacts } from './gates.js';
+import { lifeSign, type GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { CheckpointedAges } from './checkpointed-ages.js';
 import { wasCommanded } from './incident-machine.js';
@@ -44,7 +44,7 @@ const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNO
 export class GateFactsService {
   private readonly silentSince: AgeBook;
   private readonly ages: CheckpointedAges;
-  private readonly refusedSince: AgeBook;
+  private readonly hungSince: AgeBook;
 
   constructor(
     private readonly context: ServiceContext,
@@ -56,12 +56,12 @@ export class GateFactsService {
   ) {
     this.silentSince = new AgeBook(context.clock);
     this.ages = new CheckpointedAges(context.clock);
-    this.refusedSince = new AgeBook(context.clock);
+    this.hungSince = new AgeBook(context.clock);
     this.keepAges();
     store.permits.view.onChange(() => this.keepAges());
-    // A node that was heard in between, or is gone, has not refused all the while.
+    // A node that was heard in between, or is gone, has not hung all the while.
     store.nodes.view.onChange((name, node) => {
-      if (!isSilent(node?.verdict?.verdict)) this.refusedSince.forget(name);
+      if (!isSilent(node?.verdict?.verdict)) this.hungSince.forget(name);
     });
   }
 
@@ -88,10 +88,7 @@ export class GateFactsService {
       settings: this.store.settings.view.live ? this.store.clusterSettings : undefined,
       reservedBy: await this.reservedBy(node.name),
       ownReportAgeMs: this.reports.ageMs(node.name),
-      ...withCarried(
-        { refusedForMs: this.refusedFor(node.name, verdict), power: this.power.of(node.name) },
-        o.incident,
-      ),
+      ...withCarried({ hungForMs: this.hungFor(node, verdict), power: this.power.of(node.name) }, o.incident),
       storm: this.storm(),
       broker: brokerHosts(
         {
@@ -248,9 +245,11 @@ export class GateFactsService {
     );
   }
 
-  private refusedFor(node: string, verdict: Verdict | undefined): number | undefined {
-    if (verdict?.evidence.ownProbe?.ssh === 'refused') return this.refusedSince.see(node);
-    this.refusedSince.forget(node);
+  private hungFor(node: NodeRecord, verdict: Verdict | undefined): number | undefined {
+    const settings = this.store.settings.view.live ? this.store.clusterSettings : undefined;
+    if (verdict !== undefined && lifeSign({ node, verdict, settings }).kind === 'hung')
+      return this.hungSince.see(node.name);
+    this.hungSince.forget(node.name);
     return undefined;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultStorm, GateCodes, type GateCode, type JobRecord } from '#contracts';
-import { aNode, anIncident, aVerdict, enforced } from '../testing/records.js';
+import { defaultStorm, GateCodes, type GateCode, type JobRecord, type OwnProbe } from '#contracts';
+import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { refuseRelease } from './operator-orders.service.js';
 import type { StormFacts } from './storm.js';
@@ -37,8 +37,8 @@ const dead = (o: Partial<GateFacts> = {}): GateFacts => ({
 
 const stop = (o: Partial<GateFacts>): GateCode | undefined => stoppingGate(askGates(dead(o)))?.gate;
 const evidence = aVerdict('n-1').evidence;
-const seen = (own: NonNullable<typeof evidence.ownProbe>): Partial<GateFacts> => ({
-  verdict: aVerdict('n-1', { evidence: { ...evidence, ownProbe: own } }),
+const seen = (own: Partial<OwnProbe>): Partial<GateFacts> => ({
+  verdict: aVerdict('n-1', { evidence: { ...evidence, ownProbe: anOwnProbe(own) } }),
 });
 
 describe('the gates', () => {
@@ -88,9 +88,11 @@ describe('the gates', () => {
     ['a node that is being edited', 'NOT_FENCEABLE', { reservedBy: { known: true, by: 'an edit of several nodes' } }],
     ['another open incident', 'ALREADY_OPEN', { open: anIncident('n-1', { id: 'other', phase: 'fencing' }) }],
     ['a report of its own', 'LIFE_SIGN', { ownReportAgeMs: 400 }],
-    ['an echo at the detector', 'LIFE_SIGN', seen({ echo: ['backend'], ssh: 'silent', ageMs: 1 })],
-    ['an ssh banner', 'LIFE_SIGN', seen({ echo: [], ssh: 'banner', ageMs: 1 })],
-    ['an ssh port that nobody tried', 'LIFE_SIGN', seen({ echo: [], ssh: 'not-tried', ageMs: 1 })],
+    ['an echo at the detector', 'LIFE_SIGN', seen({ echo: ['backend'] })],
+    ['an ssh banner', 'LIFE_SIGN', seen({ ssh: 'banner' })],
+    ['a closed port of its agent', 'LIFE_SIGN', seen({ agentPort: 'unreachable' })],
+    ['a look by a detector that knows no channels', 'LIFE_SIGN', seen({ by: undefined } as unknown as OwnProbe)],
+    ['an ssh port that nobody tried', 'LIFE_SIGN', seen({ ssh: 'not-tried' })],
     [
       'one observer that hears it',
       'LIFE_SIGN',
@@ -103,15 +105,11 @@ describe('the gates', () => {
         }),
       },
     ],
+    ['a host that has been hung for less than 10 s', 'LIFE_SIGN', { ...seen({ ssh: 'accepted' }), hungForMs: 9_000 }],
     [
-      'a refused port for less than 10 s',
+      'a host that has been hung for longer, where hung hosts are only told of',
       'LIFE_SIGN',
-      { ...seen({ echo: [], ssh: 'refused', ageMs: 1 }), refusedForMs: 9_000, settings: enforced({ hung: 'fence' }) },
-    ],
-    [
-      'a refused port for longer, where hung hosts are only told of',
-      'LIFE_SIGN',
-      { ...seen({ echo: [], ssh: 'refused', ageMs: 1 }), refusedForMs: 60_000 },
+      { ...seen({ ssh: 'accepted' }), hungForMs: 60_000, settings: enforced({ hung: 'alarm' }) },
     ],
     [
       'three nodes in trouble of five',
@@ -199,9 +197,21 @@ describe('the gates', () => {
     for (const o of begun) expect(stop(by(o))).toBe('NOT_FENCEABLE');
   });
 
-  it('let a hung host through after 10 s where that is the policy', () => {
-    const facts = { ...seen({ echo: [], ssh: 'refused' as const, ageMs: 1 }), settings: enforced({ hung: 'fence' }) };
-    expect(stop({ ...facts, refusedForMs: 10_000 })).toBeUndefined();
+  it('let a hung host through after 10 s, unless it is only to be told of', () => {
+    const hung = { ...seen({ ssh: 'accepted' }), hungForMs: 10_000 };
+    expect(stop(hung)).toBeUndefined();
+    expect(stop({ ...hung, settings: enforced({ hung: 'alarm' }) })).toBe('LIFE_SIGN');
+  });
+
+  it('hold a host without a channel, unless an admin has waived that of it or of its group', () => {
+    const weak = seen({ spoke: [] });
+    expect(stop(weak)).toBe('LIFE_SIGN');
+    const waived = { lifeSignWaived: { reason: 'behind a firewall', by: 'eve', at: 1 } };
+    expect(stop({ ...weak, node: aNode('n-1', waived) })).toBeUndefined();
+    const settings = enforced();
+    settings.hostGroups = [{ name: 'dmz', role: 'worker', lifeSign: 'none', lifeSignReason: 'behind a firewall' }];
+    expect(stop({ ...weak, settings, node: aNode('n-1', { hostGroup: 'dmz' }) })).toBeUndefined();
+    expect(stop({ ...weak, settings, node: aNode('n-1', { hostGroup: 'other' }) })).toBe('LIFE_SIGN');
   });
 
   it('keep a failure domain that fell together stopped, however long ago that was', () => {

@@ -1,6 +1,7 @@
 import {
   GateCodes,
   isEndedJob,
+  isLifeSignWaived,
   waitsForMoves,
   silence,
   type ClusterSettings,
@@ -12,10 +13,11 @@ import {
   type Verdict,
 } from '#contracts';
 import type { BrokerHosts } from './broker-hosts.js';
+import { lifeSigns, looksIn, type HostLife } from './life-signs.js';
 import { askStorm } from './storm-gate.js';
 import type { StormFacts } from './storm.js';
 
-/** An old sign of a host that answers but serves nothing holds for this long, then the policy `hung` decides. */
+/** A host whose kernel answers and that serves nothing is held for this long, then the policy `hung` decides. */
 export const HUNG_HOLD_MS = 10_000;
 
 /**
@@ -40,8 +42,8 @@ export interface GateFacts {
   reservedBy?: { known: boolean; job?: JobRecord | undefined; by?: string | undefined } | undefined;
   /** ms since this process received the node's own last report. Missing: none was seen. */
   ownReportAgeMs?: number | undefined;
-  /** How long, on the asker's clock, the node has shown nothing but refused ports. Missing: as if just seen. */
-  refusedForMs?: number | undefined;
+  /** How long, on the asker's clock, the host has been hung without a break. Missing: as if just seen. */
+  hungForMs?: number | undefined;
   /** What the power devices answered at SUSPECT. */
   power?: 'on' | 'off' | 'unknown' | undefined;
   storm?: StormFacts | undefined;
@@ -110,19 +112,19 @@ const alreadyOpen: Gate = (f) =>
     ? stop(`Incident ${f.open.id} of this node is ${f.open.phase}.`)
     : pass('No other incident of this node is open.');
 
-/** What speaks for life, strongest first. */
+/** What speaks for life, strongest first: the node's own word, that others hear it, and what its host shows. */
 export interface LifeSign {
-  kind: 'report' | 'echo' | 'heard' | 'banner' | 'refused' | 'unknown';
+  kind: 'report' | 'echo' | 'heard' | HostLife['state'];
   detail: string;
 }
 
 /** The strongest sign of life; `unknown` where nobody has looked: that holds like a sign. */
-export function lifeSign(f: GateFacts): LifeSign | undefined {
-  const x = f.settings === undefined ? undefined : silence(f.settings.detection);
-  if (x === undefined) return { kind: 'unknown', detail: 'The settings of detection are not known.' };
-  const v = f.verdict;
+export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportAgeMs' | 'node'>): LifeSign {
+  const { settings, verdict: v } = f;
+  if (settings === undefined) return { kind: 'unknown', detail: 'The settings of detection are not known.' };
+  const x = silence(settings.detection);
   const reportAge = Math.min(f.ownReportAgeMs ?? Infinity, v?.evidence.ownReportAgeMs ?? Infinity);
-  if (reportAge <= x - (f.settings?.detection.interval ?? 0))
+  if (reportAge <= x - settings.detection.interval)
     return { kind: 'report', detail: `Its own report came ${seconds(reportAge)} ago.` };
   if (v === undefined) return { kind: 'unknown', detail: 'There is no verdict on it, so no evidence.' };
   if (v.verdict === 'UP' || v.verdict === 'DEGRADED') return { kind: 'heard', detail: `The verdict is ${v.verdict}.` };
@@ -132,21 +134,18 @@ export function lifeSign(f: GateFacts): LifeSign | undefined {
   const hears = [...new Set(v.evidence.observers.filter((o) => o.stance === 'hears').map((o) => o.observer))];
   if (hears.length > 0)
     return { kind: 'heard', detail: `${hears.slice(0, 5).join(', ')} still hear${hears.length === 1 ? 's' : ''} it.` };
-  if (probe === undefined || probe.ssh === 'not-tried')
-    return { kind: 'unknown', detail: 'The detector has not yet tried its ssh port.' };
-  if (probe.ssh === 'banner')
-    return { kind: 'banner', detail: 'Its ssh answers with a banner: the host lives, its agent is silent.' };
-  if (probe.ssh === 'refused')
-    return { kind: 'refused', detail: 'Its host refuses the ssh port: something there still answers.' };
-  return undefined;
+  const waived = isLifeSignWaived(f.node, settings.hostGroups);
+  const { left } = v.evidence;
+  const { state, detail } = lifeSigns({ looks: looksIn(v.evidence), waived, ...(left && { left }) });
+  return { kind: state, detail };
 }
 
-/** Missing input (no probe, no settings): stops. */
+/** Missing input (no look, no settings): stops. */
 const life: Gate = (f) => {
   const sign = lifeSign(f);
-  if (sign === undefined) return pass('No report, no echo at anyone, no ssh.');
-  if (sign.kind !== 'refused') return stop(sign.detail);
-  const held = f.refusedForMs ?? 0;
+  if (sign.kind === 'dead') return pass(`No report, no echo at anyone. ${sign.detail}`);
+  if (sign.kind !== 'hung') return stop(sign.detail);
+  const held = f.hungForMs ?? 0;
   if (held < HUNG_HOLD_MS)
     return stop(`${sign.detail} Held for ${seconds(HUNG_HOLD_MS)}, ${seconds(held)} have passed.`);
   return f.settings?.fencing.hung === 'fence'

@@ -3,12 +3,13 @@ import type {
   IncidentRecord,
   NodeRecord,
   ObserverEvidence,
+  OwnProbe,
   PowerCommand,
   PowerVerb,
   SshSign,
   StormView,
 } from '#contracts';
-import { aNode, anIncident, aVerdict } from '../testing/records.js';
+import { aNode, anIncident, aVerdict, anOwnProbe } from '../testing/records.js';
 import { alarmsOf } from './incident-alarms.js';
 
 describe('the alarms of incidents', () => {
@@ -79,11 +80,12 @@ describe('the alarms of incidents', () => {
       ssh: SshSign,
       stance: ObserverEvidence['stance'],
       o: Partial<IncidentRecord> = {},
+      probe: Partial<OwnProbe> = {},
     ): IncidentRecord => {
       const { evidence } = aVerdict('n-1');
       const observer = { observer: 'n-2', network: 'management', misses: 9, reportAgeMs: 100, stance };
       const verdict = aVerdict('n-1', {
-        evidence: { ...evidence, observers: [observer], ownProbe: { echo: [], ssh, ageMs: 10 } },
+        evidence: { ...evidence, observers: [observer], ownProbe: anOwnProbe({ ssh, ...probe }) },
       });
       const gates = [{ gate: 'LIFE_SIGN' as const, pass: false, detail: 'It lives.' }];
       return anIncident('n-1', { phase: 'suppressed', gate: 'LIFE_SIGN', gates, verdict, ...o });
@@ -94,10 +96,16 @@ describe('the alarms of incidents', () => {
       expect(said(held('banner', 'accuses'))).toEqual(['agent-down=n-1: It lives.']);
     });
 
-    it('say that it can be reached in part where an agent still hears it, or something else answers', () => {
+    it('say that it can be reached in part where an agent still hears it', () => {
       expect(said(held('banner', 'hears'))).toEqual(['partial-reachability=n-1: It lives.']);
       expect(said(held('silent', 'hears'))).toEqual(['partial-reachability=n-1: It lives.']);
-      expect(said(held('refused', 'accuses'))).toEqual(['partial-reachability=n-1: It lives.']);
+    });
+
+    it('say that it is hung where its kernel answers, and that it is not fenced where nothing can tell', () => {
+      expect(said(held('refused', 'accuses'))).toEqual(['host-hung=n-1: It lives.']);
+      expect(said(held('silent', 'accuses', {}, { spoke: [] }))).toEqual([
+        'fencing-suppressed=n-1: LIFE_SIGN: It lives.',
+      ]);
     });
 
     it('are over with the incident', () => {

@@ -11,10 +11,12 @@ import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { bootMissed } from './boot-grace.js';
 import { isTakenBack } from './incident-machine.js';
 import { StormNumbers } from './storm.js';
+import { lifeSigns, looksIn } from './life-signs.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [
   'agent-down',
+  'host-hung',
   'partial-reachability',
   'brake',
   'domain-down',
@@ -31,15 +33,31 @@ export const FENCING_STUCK_MS = 60_000;
 /** Subject of an alarm that is about all nodes. */
 export const FLEET = 'fleet';
 
+/** What its evidence says of the host, while nobody hears the node; else it is heard by some. */
+function ofLifeSign(i: IncidentRecord, detail: string): WantedAlarm {
+  const { verdict: v, node: subject } = i;
+  const isHeard =
+    v?.evidence.observers.some((o) => o.stance === 'hears') === true || !!v?.evidence.ownProbe?.echo.length;
+  const looks = v === undefined || isHeard ? [] : looksIn(v.evidence);
+  const { state } = lifeSigns({ looks, waived: false, ...(v?.evidence.left && { left: v.evidence.left }) });
+  switch (state) {
+    case 'agent-down':
+      return { code: 'agent-down', subject, severity: 'warning', message: detail };
+    case 'hung':
+      return { code: 'host-hung', subject, severity: 'critical', message: detail };
+    case 'weak':
+    case 'unwitnessed':
+      return { code: 'fencing-suppressed', subject, severity: 'critical', message: `LIFE_SIGN: ${detail}` };
+    default:
+      return { code: 'partial-reachability', subject, severity: 'warning', message: detail };
+  }
+}
+
 const ofGate = (i: IncidentRecord, gate: GateCode, domain: string): WantedAlarm => {
   const detail = i.gates.find((g) => g.gate === gate)?.detail ?? '';
   switch (gate) {
     case 'LIFE_SIGN':
-      // Ssh answers while no agent hears it: the host lives, its agent does not.
-      return i.verdict?.evidence.ownProbe?.ssh === 'banner' &&
-        i.verdict.evidence.observers.every((o) => o.stance !== 'hears')
-        ? { code: 'agent-down', subject: i.node, severity: 'warning', message: detail }
-        : { code: 'partial-reachability', subject: i.node, severity: 'warning', message: detail };
+      return ofLifeSign(i, detail);
     case 'BRAKE':
       return { code: 'brake', subject: FLEET, severity: 'critical', message: `Fencing is braked. ${detail}` };
     case 'DOMAIN':

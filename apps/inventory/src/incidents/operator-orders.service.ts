@@ -153,12 +153,11 @@ export class OperatorOrders {
     const verdict = await this.verdictNow.of(node.name);
     const facts = await this.facts.gather(node, verdict, { cause: 'manual', incident });
     const sign = lifeSign(facts);
-    const alive = verdict?.verdict === 'UP' || verdict?.verdict === 'DEGRADED';
-    if (!alive && (sign === undefined || sign.kind === 'unknown' || sign.kind === 'refused')) return;
+    if (!['report', 'echo', 'heard', 'agent-down'].includes(sign.kind)) return;
     throw new MusterError(
       'STILL_ALIVE',
-      `${node.name} is still heard: ${sign?.detail ?? verdict?.reason ?? ''} Confirm with force only if you stand before it and it is off.`,
-      { node: node.name, sign: sign?.kind, verdict: verdict?.verdict },
+      `${node.name} is still heard: ${sign.detail} Confirm with force only if you stand before it and it is off.`,
+      { node: node.name, sign: sign.kind, verdict: verdict?.verdict },
     );
   }
 

@@ -19,6 +19,7 @@ const conditionCodes: readonly DetectorCondition['code'][] = [
   'auth-failure',
   'agent-health',
   'peer-list',
+  'life-sign-weak',
 ];
 
 /** Alarms that stand for what the detector sees: raised and cleared from here and nowhere else. */

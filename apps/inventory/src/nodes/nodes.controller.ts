@@ -3,6 +3,7 @@ import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { DeletionsService } from './deletions.service.js';
+import { LifeSignsService } from './life-signs.service.js';
 import { NodeFilesService } from './node-files.service.js';
 import { NodeList } from './node-list.js';
 import { NodesService } from './nodes.service.js';
@@ -16,6 +17,7 @@ export class NodesController {
     private readonly replacements: ReplacementService,
     private readonly files: NodeFilesService,
     private readonly nodeList: NodeList,
+    private readonly lifeSigns: LifeSignsService,
     private readonly audit: AuditService,
   ) {}
 
@@ -81,5 +83,30 @@ export class NodesController {
   @Rpc('inventory.nodes.uncordon')
   uncordon(q: RpcRequest<'inventory.nodes.uncordon'>): Promise<RpcAnswer<'inventory.nodes.uncordon'>> {
     return this.audit.of(q.by, 'uncordon', q.name, q.name, () => this.nodes.uncordon(q.name));
+  }
+
+  /** A detector's alone: the gateway may not call it. */
+  @Rpc('inventory.nodes.lifeSeen')
+  async lifeSeen(q: RpcRequest<'inventory.nodes.lifeSeen'>): Promise<RpcAnswer<'inventory.nodes.lifeSeen'>> {
+    await this.lifeSigns.seen(q.name, q.observer, q.seen);
+    return {};
+  }
+
+  @Rpc('inventory.nodes.waiveLifeSign')
+  waiveLifeSign(q: RpcRequest<'inventory.nodes.waiveLifeSign'>): Promise<RpcAnswer<'inventory.nodes.waiveLifeSign'>> {
+    return this.audit.of(q.by, 'life-sign-waive', q.name, q.reason, async () => {
+      await this.lifeSigns.waive(q.name, q.by, q.reason);
+      return this.nodes.get(q.name);
+    });
+  }
+
+  @Rpc('inventory.nodes.requireLifeSign')
+  requireLifeSign(
+    q: RpcRequest<'inventory.nodes.requireLifeSign'>,
+  ): Promise<RpcAnswer<'inventory.nodes.requireLifeSign'>> {
+    return this.audit.of(q.by, 'life-sign-require', q.name, q.name, async () => {
+      await this.lifeSigns.require(q.name);
+      return this.nodes.get(q.name);
+    });
   }
 }

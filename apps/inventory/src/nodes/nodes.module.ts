@@ -7,6 +7,7 @@ import { DegradedClock } from './degraded-clock.js';
 import { DeletionsService } from './deletions.service.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
+import { LifeSignsService } from './life-signs.service.js';
 import { NodeFilesService } from './node-files.service.js';
 import { RemovableNodes } from './removable-nodes.js';
 import { ReplacementService } from './replacement.service.js';
@@ -33,6 +34,7 @@ import { VerdictService } from './verdict.service.js';
     RemovableNodes,
     ReplacementService,
     FleetEvents,
+    LifeSignsService,
     NodeList,
     NodesService,
     PowerSecrets,

@@ -39,5 +39,18 @@ export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRec
 function withVerdict(n: NodeRecord, v: Verdict): NodeRecord {
   const { verdict, networks, epoch, seq, at, reason } = v;
   const bootId = v.bootId ?? n.verdict?.bootId;
-  return { ...n, verdict: { verdict, networks, epoch, seq, at, reason, ...(bootId === undefined ? {} : { bootId }) } };
+  const { left } = v.evidence;
+  return {
+    ...n,
+    verdict: {
+      verdict,
+      networks,
+      epoch,
+      seq,
+      at,
+      reason,
+      ...(bootId !== undefined && { bootId }),
+      ...(left && { left }),
+    },
+  };
 }

@@ -11,7 +11,7 @@ import type {
   WorkloadRecord,
 } from '#contracts';
 import { POWER_QUARANTINE_MS, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
-import { anIncident } from '../testing/records.js';
+import { anIncident, anOwnProbe } from '../testing/records.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
@@ -261,7 +261,7 @@ describe('inventory, from a death to the node back', () => {
     await fleet.die('n-3');
     const i = await phase('n-3', 'fencing');
     await fleet.say('n-3', {
-      evidence: { ...i.verdict!.evidence, ownProbe: { echo: [], ssh: 'banner', ageMs: 1 } },
+      evidence: { ...i.verdict!.evidence, ownProbe: anOwnProbe({ ssh: 'banner' }) },
     });
     expect((await phase('n-3', 'suppressed')).gate).toBe('LIFE_SIGN');
     await alarm('agent-down');

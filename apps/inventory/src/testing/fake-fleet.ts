@@ -11,7 +11,7 @@ import {
   type Report,
   type Verdict,
 } from '#contracts';
-import { aDevice, aNode, aVerdict } from './records.js';
+import { aDevice, aNode, anOwnProbe, aVerdict } from './records.js';
 
 /** How often the agents report and the detector beacons, ms: faster than in life, so that specs do not wait. */
 const PERIOD_MS = 100;
@@ -125,7 +125,7 @@ export class FakeFleet {
   async loseAgent(node: string): Promise<void> {
     await this.fallSilent([node]);
     const { evidence } = aVerdict(node);
-    await this.say(node, { evidence: { ...evidence, ownProbe: { echo: [], ssh: 'banner', ageMs: 10 } } });
+    await this.say(node, { evidence: { ...evidence, ownProbe: anOwnProbe({ ssh: 'banner' }) } });
   }
 
   private async fallSilent(nodes: string[]): Promise<void> {

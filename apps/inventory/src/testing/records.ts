@@ -3,6 +3,7 @@ import {
   type ClusterSettings,
   type IncidentRecord,
   type NodeRecord,
+  type OwnProbe,
   type PowerDevice,
   type Verdict,
   type WorkloadRecord,
@@ -22,6 +23,19 @@ export const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
     ...o,
   });
 
+/** What a detector sees of a host whose ssh it has seen to answer, and that is dead. */
+export const anOwnProbe = (o: Partial<OwnProbe> = {}): OwnProbe => ({
+  echo: [],
+  ssh: 'silent',
+  icmp: 'silent',
+  port: 'silent',
+  agentPort: 'silent',
+  by: 'detector-1',
+  spoke: ['ssh'],
+  ageMs: 10,
+  ...o,
+});
+
 export const aVerdict = (node: string, o: Partial<Verdict> = {}): Verdict => ({
   node,
   verdict: 'DOWN',
@@ -38,7 +52,7 @@ export const aVerdict = (node: string, o: Partial<Verdict> = {}): Verdict => ({
     members: 5,
     sightedReporters: 4,
     ownReportAgeMs: 3500,
-    ownProbe: { echo: [], ssh: 'silent', ageMs: 10 },
+    ownProbe: anOwnProbe(),
   },
   ...o,
 });

@@ -53,6 +53,8 @@ const commandsAndMonitors = [Subjects.command('*' as 'check'), Subjects.monitor(
 const ENROL = 'agents.enrol';
 /** Its answer proves datagrams: it goes to the detector. */
 const KEYS = 'agents.keys';
+/** What it says decides what counts as the death of a host: it comes from a detector, and from nobody else. */
+const LIFE_SEEN = 'nodes.lifeSeen';
 
 /** What each may do is what its work needs. */
 const needs: Record<UserKind, Needs> = {
@@ -64,7 +66,7 @@ const needs: Record<UserKind, Needs> = {
     publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*')],
     listens: [Subjects.report('*'), Subjects.currentVerdict()],
     answers: true,
-    asks: [KEYS],
+    asks: [KEYS, LIFE_SEEN],
   },
   inventory: {
     reads: Buckets,
@@ -134,7 +136,9 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
       ...(n.asks ?? []).map((verb) => Subjects.rpc('inventory', verb)),
     ],
-    ...(n.calls?.includes('inventory') && { except: [ENROL, KEYS].map((verb) => Subjects.rpc('inventory', verb)) }),
+    ...(n.calls?.includes('inventory') && {
+      except: [ENROL, KEYS, LIFE_SEEN].map((verb) => Subjects.rpc('inventory', verb)),
+    }),
     subscribe: [
       `${inboxPrefix(kind)}.>`,
       ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),

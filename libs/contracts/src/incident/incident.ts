@@ -178,9 +178,9 @@ export interface IncidentRecord {
   };
   /**
    * What the order to fence rests on and no other process has seen: the power devices' answer at suspicion, and for how
-   * long (ms, on the conductor's own clock) the host had shown nothing but a refused port.
+   * long (ms, on the conductor's own clock) the host had been hung.
    */
-  evidence?: { power?: 'on' | 'off' | 'unknown'; refusedForMs?: number };
+  evidence?: { power?: 'on' | 'off' | 'unknown'; hungForMs?: number };
   /** Power-on after recovery: wanted by the conductor, carried out by the fencing leader after W. */
   powerOn?: {
     wanted: boolean;

@@ -1,5 +1,7 @@
+import type { LifeSeen, LifeSignWaived } from '../verdict/life-look.js';
 import type { VerdictKind } from '../verdict/verdict.js';
 import type { HardwareFacts, PowerIdentity } from './power-identity.js';
+import type { Leaving } from '../wire/report.js';
 
 export const NodeStatuses = [
   'Unallocated',
@@ -129,7 +131,13 @@ export interface NodeRecord {
     bootId?: string;
     /** One sentence of the detector. */
     reason?: string;
+    /** Its agent's last word was that it goes, and why. */
+    left?: Leaving['kind'];
   };
+  /** By observer (instance of a detector, or node): the channels by which this host has shown that it lives. */
+  lifeSeen?: Record<string, LifeSeen>;
+  /** It may be powered off although no channel could show that its host lives. */
+  lifeSignWaived?: LifeSignWaived;
   /** Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off. */
   poweredOnAt?: number[];
   /** What an external monitor said last of a node that runs an agent: shown, never judged by. */
@@ -158,6 +166,9 @@ export interface HostGroup {
   role: HostGroupRole;
   /** What happens when a returned node's check finds drift. @default 'resetup' */
   onReturn?: 'resetup' | 'ask' | 'check-only';
+  /** `none`: its nodes may be powered off although no channel could show that the host lives; with the reason. */
+  lifeSign?: 'none';
+  lifeSignReason?: string;
 }
 
 /** Why a node is out of service; computed at every read, never stored. */

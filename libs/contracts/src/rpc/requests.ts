@@ -344,6 +344,12 @@ export class RevokeRequest {
   force?: boolean;
 }
 
+export class WaiveLifeSignRequest {
+  @IsString()
+  @Length(1, 500)
+  reason!: string;
+}
+
 export class CordonRequest {
   @IsString()
   @Length(1, 500)

@@ -23,6 +23,7 @@ import type {
 } from './requests.js';
 import type { UnreadableRecord } from '../records/decode.js';
 import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
+import type { LifeSeen } from '../verdict/life-look.js';
 import type { TroubledNode, Verdict } from '../verdict/verdict.js';
 import type { WorkerRecord } from '../job/worker.js';
 import type { WorkloadRecord } from '../workload/workload.js';
@@ -193,6 +194,9 @@ export interface RpcMap {
   'inventory.nodes.create': [By & { node: NodeCreateRequest }, NodeView];
   'inventory.nodes.delete': [By & { name: string; revision?: number }, Record<string, never>];
   'inventory.nodes.cordon': [By & { name: string; reason: string; until?: number }, NodeView];
+  /** It may be powered off although nothing but its agent has ever shown that its host lives. */
+  'inventory.nodes.waiveLifeSign': [By & { name: string; reason: string }, NodeView];
+  'inventory.nodes.requireLifeSign': [By & { name: string }, NodeView];
   'inventory.nodes.uncordon': [By & { name: string }, NodeView];
   'inventory.nodes.patch': [By & { name: string; patch: NodePatchRequest; revision?: number }, NodeView];
   'inventory.nodes.replace': [By & { name: string; replacement: NodeReplaceRequest; revision?: number }, NodeView];
@@ -293,6 +297,8 @@ export interface RpcMap {
   'inventory.agentTokens.delete': [By & { id: string }, Record<string, never>];
   /** What a detector lacks, sealed to it; for nobody else. */
   'inventory.agents.keys': [KeysQuestion, KeysAnswer];
+  /** By which channels an observer has seen a node's host to speak while it lived; from detectors, and nobody else. */
+  'inventory.nodes.lifeSeen': [{ name: string; observer: string; seen: Omit<LifeSeen, 'at'> }, Record<string, never>];
   'inventory.agentKeys.get': [Record<string, never>, AgentKeyView];
   /** Begins an exchange; with `dropAbsent` it goes on with one that waits for nodes that nobody hears. */
   'inventory.agentKeys.rotate': [By & AgentKeyRotateRequest, AgentKeyView];

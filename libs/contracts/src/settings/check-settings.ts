@@ -146,8 +146,8 @@ function checkHostGroups(groups: unknown, facts: SettingsFacts, say: Say): void 
   for (const [i, group] of groups.entries()) {
     const at = `hostGroups[${i}]`;
     if (!mapping(group, at, say)) continue;
-    const { name, role, onReturn = 'resetup' } = group;
-    refuseUnknown(group, ['name', 'role', 'onReturn'], at, say);
+    const { name, role, onReturn = 'resetup', lifeSign, lifeSignReason } = group;
+    refuseUnknown(group, ['name', 'role', 'onReturn', 'lifeSign', 'lifeSignReason'], at, say);
     if (typeof name !== 'string' || !NAME_PATTERN.test(name))
       say(`${at}: each needs a name, of letters, digits, . _ -`);
     else if (!isGroupName(name) || nodes.has(name))
@@ -157,6 +157,10 @@ function checkHostGroups(groups: unknown, facts: SettingsFacts, say: Say): void 
     if (!['master', 'worker', 'none'].some((r) => r === role)) say(`${at}: role must be master, worker or none`);
     if (!['resetup', 'ask', 'check-only'].some((r) => r === onReturn))
       say(`${at}: onReturn must be resetup, ask or check-only`);
+    if (lifeSign !== undefined && lifeSign !== 'none') say(`${at}: lifeSign must be none, or absent`);
+    const isReason = typeof lifeSignReason === 'string' && lifeSignReason.trim() !== '' && lifeSignReason.length <= 500;
+    if (lifeSign !== undefined ? !isReason : lifeSignReason !== undefined)
+      say(`${at}: lifeSign: none needs a lifeSignReason of 1 to 500 characters, which is for nothing else`);
   }
   for (const { name } of facts.before?.hostGroups ?? []) {
     const left = names.has(name) ? [] : facts.nodes.filter((n) => n.hostGroup === name).map((n) => n.name);

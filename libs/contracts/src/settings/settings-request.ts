@@ -20,7 +20,7 @@ export class SettingsPatchRequest {
   @IsObject()
   fencing?: Record<string, unknown> | null;
 
-  /** All of them: `{name, role, onReturn?}`. None may go while nodes are in it. */
+  /** All of them: `{name, role, onReturn?, lifeSign?, lifeSignReason?}`. None may go while nodes are in it. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })

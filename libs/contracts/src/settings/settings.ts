@@ -114,7 +114,7 @@ export interface FencingSettings {
   /** `observe`: full decision record, zero BMC writes. @default 'observe' */
   mode: 'observe' | 'enforce';
   paused?: { until: number; reason: string; by: string };
-  /** What follows when a node refuses ports or answers ICMP for 10 s yet is silent otherwise. @default 'alarm' */
+  /** What follows when for 10 s only the kernel of a host has answered: it serves nobody. @default 'fence' */
   hung: 'alarm' | 'fence';
   /** After recovery. @default 'power-on' (once in 24 h, then stay-off) */
   afterRecovery: 'power-on' | 'stay-off';
@@ -124,7 +124,7 @@ export interface FencingSettings {
 
 export const defaultFencing: FencingSettings = {
   mode: 'observe',
-  hung: 'alarm',
+  hung: 'fence',
   afterRecovery: 'power-on',
   storm: defaultStorm,
 };

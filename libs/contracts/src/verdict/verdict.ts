@@ -1,4 +1,6 @@
 import type { AlarmCode, AlarmRecord } from '../alarm.js';
+import type { Leaving } from '../wire/report.js';
+import type { LifeLook, SshSign } from './life-look.js';
 
 export const VerdictKinds = ['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const;
 export type VerdictKind = (typeof VerdictKinds)[number];
@@ -40,10 +42,8 @@ export interface WordlessObserver {
   polled?: true;
 }
 
-export type SshSign = 'banner' | 'refused' | 'silent' | 'not-tried';
-
 /** The monitor's own look at the target, taken at SUSPECT and renewed while it lasts. */
-export interface OwnProbe {
+export interface OwnProbe extends Partial<Omit<LifeLook, 'ssh'>> {
   /** Networks on which the target's agent echoed to the monitor. */
   echo: string[];
   ssh: SshSign;
@@ -72,6 +72,10 @@ export interface VerdictEvidence {
   /** ms since the target's own last report; absent: none was seen by this detector. */
   ownReportAgeMs?: number;
   ownProbe?: OwnProbe;
+  /** What observers saw that were asked to look beside the monitor. Absent: nobody was asked. */
+  lifeLooks?: LifeLook[];
+  /** Its agent's last word was that it goes, and why. Absent: it fell silent without a word. */
+  left?: Leaving['kind'];
 }
 
 /** Published on `muster.verdict.<node>`; ordered by (epoch, seq), lower ones are refused. */
@@ -111,7 +115,7 @@ export const MOST_CONDITIONS = 100;
 export interface DetectorCondition {
   code: Extract<
     AlarmCode,
-    'link-down' | 'partly-heard' | 'link-quality' | 'auth-failure' | 'agent-health' | 'peer-list'
+    'link-down' | 'partly-heard' | 'link-quality' | 'auth-failure' | 'agent-health' | 'peer-list' | 'life-sign-weak'
   >;
   /** Node, `a~b` for the link between two, network, or `fleet`. */
   subject: string;

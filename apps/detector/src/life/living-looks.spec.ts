@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus';
+import { lifePlace, type LifeSeen, type PingSign, type PortSign, type SshSign } from '#contracts';
+import { LivingLooks, type LivingNode } from './living-looks.js';
+
+const HOUR = 3_600_000;
+
+describe('the looks at hosts that live', () => {
+  let now: number;
+  let shows: { ssh: SshSign; icmp: PingSign; port: PortSign };
+  let asked: string[];
+  let kept: [string, Omit<LifeSeen, 'at'>][];
+  let keeps: () => Promise<void>;
+  let nodes: Map<string, LivingNode>;
+  let sut: LivingLooks;
+
+  const node = (host: string, o: Partial<LivingNode> = {}): LivingNode => ({
+    target: { node: 'n', networks: { management: host }, port: 1, ssh: { host, port: 22 }, limit: 1, round: 1 },
+    alive: true,
+    waived: false,
+    ...o,
+  });
+  const ask = <S>(host: string, sign: S): Promise<S> => (asked.push(host), Promise.resolve(sign));
+  const make = (): LivingLooks =>
+    new LivingLooks({
+      clock: {
+        ...systemClock,
+        monotonicMs: () => now,
+        // Between two tries: the time that it takes, and nothing else.
+        after: (ms, fn) => ((now += ms), queueMicrotask(fn), { cancel: () => undefined }),
+      },
+      net: {
+        sshSign: (host) => ask(host, shows.ssh),
+        ping: (host) => ask(host, shows.icmp),
+        unusedPort: (host) => ask(host, shows.port),
+      },
+      random: () => 0.5,
+      keep: (name, seen) => (kept.push([name, seen]), keeps()),
+      failed: () => undefined,
+    });
+  const step = async (): Promise<void> => {
+    asked = [];
+    sut.step(nodes);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const weak = (): string[] => sut.conditions().map((c) => c.subject);
+
+  beforeEach(() => {
+    [now, kept, keeps] = [1_000, [], () => Promise.resolve()];
+    shows = { ssh: 'banner', icmp: 'reply', port: 'unreachable' };
+    nodes = new Map([['a', node('10.0.0.1')]]);
+    sut = make();
+  });
+
+  it('come when a node is first heard, then every six hours, and what changed is put on record', async () => {
+    await step();
+    expect(sut.spoke('a')).toEqual(['icmp', 'port', 'ssh']);
+    expect(kept).toEqual([['a', { place: lifePlace('10.0.0.1', 22), channels: ['icmp', 'port', 'ssh'] }]]);
+    now += 5 * HOUR;
+    await step();
+    expect(asked).toEqual([]);
+    now += HOUR;
+    await step();
+    expect(asked.length).toBe(3);
+  });
+
+  it('count only what speaks: a connection without a banner, a closed port that is silent, do not', async () => {
+    shows = { ssh: 'accepted', icmp: 'cannot', port: 'silent' };
+    await step();
+    expect([sut.spoke('a'), weak()]).toEqual([[], ['a']]);
+    shows = { ssh: 'banner', icmp: 'cannot', port: 'silent' };
+    now += 7 * HOUR;
+    await step();
+    expect([sut.spoke('a'), weak()]).toEqual([['ssh'], []]);
+  });
+
+  it('are not taken at a node that is silent, and one that fell silent meanwhile takes nothing back', async () => {
+    nodes.set('a', node('10.0.0.1', { alive: false }));
+    await step();
+    expect([asked, weak()]).toEqual([[], []]);
+    nodes.set('a', node('10.0.0.1'));
+    await step();
+    now += 7 * HOUR;
+    shows = { ssh: 'silent', icmp: 'silent', port: 'silent' };
+    await step();
+    // It may have been dying: what is less is believed at the second look.
+    expect(sut.spoke('a')).toEqual(['icmp', 'port', 'ssh']);
+    now += 60_000;
+    await step();
+    expect([sut.spoke('a'), weak(), kept.length]).toEqual([[], ['a'], 2]);
+  });
+
+  it('say nothing of another place, and tell no alarm where an admin has waived it', async () => {
+    await step();
+    nodes.set('a', node('10.0.0.2', { alive: false }));
+    await step();
+    expect(sut.spoke('a')).toEqual([]);
+    shows = { ssh: 'silent', icmp: 'silent', port: 'silent' };
+    nodes.set('a', node('10.0.0.2', { waived: true }));
+    await step();
+    expect([asked[0], sut.spoke('a'), weak()]).toEqual(['10.0.0.2', [], []]);
+  });
+
+  it('stand on record: the next process knows them at once, and looks within six hours', async () => {
+    const stored: LifeSeen = { place: lifePlace('10.0.0.1', 22), channels: ['ssh'], at: 1 };
+    nodes.set('a', node('10.0.0.1', { stored, alive: false }));
+    await step();
+    expect([sut.spoke('a'), asked]).toEqual([['ssh'], []]);
+    nodes.set('b', node('10.0.0.3', { stored, alive: false }));
+    await step();
+    expect(sut.spoke('b')).toEqual([]);
+  });
+
+  it('are put on record again where that failed', async () => {
+    keeps = () => Promise.reject(new Error('no inventory'));
+    await step();
+    expect(sut.spoke('a')).toEqual(['icmp', 'port', 'ssh']);
+    keeps = () => Promise.resolve();
+    now += 60_000;
+    await step();
+    expect(kept.length).toBe(2);
+  });
+});

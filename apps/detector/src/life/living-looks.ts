@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  lifePlace,
+  UNUSED_PORT,
+  type Clock,
+  type DetectorCondition,
+  type LifeChannel,
+  type LifeSeen,
+} from '#contracts';
+import type { ProbeTarget } from '../probe/own-probe.js';
+import type { ProbeNet } from '../probe/probe-net.js';
+
+/** ms between two looks at a host that lives. */
+const PERIOD = 6 * 3_600_000;
+/** ms before the next try where a channel did not speak: one datagram may be lost, a kernel answers one a second. */
+const AGAIN = 1_500;
+const TRIES = 3;
+/** ms before a look that found less, or could not be put on record, is taken again. */
+const SOON = 60_000;
+/** Hosts that are looked at side by side. */
+const MOST_AT_ONCE = 16;
+
+/** A node as it is now. */
+export interface LivingNode {
+  target: ProbeTarget;
+  /** Its own reports come. */
+  alive: boolean;
+  /** What this observer has on record of it. */
+  stored?: LifeSeen | undefined;
+  /** By an admin: it needs no channel. */
+  waived: boolean;
+}
+
+export interface LivingLooksParts {
+  clock: Clock;
+  net: Pick<ProbeNet, 'sshSign' | 'ping' | 'unusedPort'>;
+  random: () => number;
+  /** Puts it on record. Rejects where it could not; it is then looked at, and put there, again later. */
+  keep: (node: string, seen: Omit<LifeSeen, 'at'>) => Promise<void>;
+  failed: (node: string, reason: unknown) => void;
+}
+
+interface Known {
+  place: string;
+  channels: readonly LifeChannel[];
+  dueAt: number;
+  /** The last look found less: it may have been at a host that was dying. */
+  doubted?: true;
+}
+
+const placeOf = ({ ssh }: ProbeTarget): string | undefined => ssh && lifePlace(ssh.host, ssh.port);
+
+/**
+ * By which channels hosts that live have shown it: each is looked at when it is first heard at a place, and every six
+ * hours. Only of such a channel means silence something when its node has fallen silent.
+ */
+export class LivingLooks {
+  private readonly known = new Map<string, Known>();
+  private readonly busy = new Set<string>();
+  private nodes: ReadonlyMap<string, LivingNode> = new Map();
+  private stopped = false;
+
+  constructor(private readonly p: LivingLooksParts) {}
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  /** Begins what is due. @param nodes all that are watched */
+  step(nodes: ReadonlyMap<string, LivingNode>): void {
+    this.nodes = nodes;
+    const now = this.p.clock.monotonicMs();
+    for (const node of this.known.keys()) if (!nodes.has(node)) this.known.delete(node);
+    for (const [name, node] of nodes) {
+      const place = placeOf(node.target);
+      if (place === undefined) continue;
+      if (this.known.get(name)?.place !== place) this.known.set(name, this.first(place, node, now));
+      const isDue = node.alive && now >= (this.known.get(name) as Known).dueAt;
+      if (isDue && !this.busy.has(name) && this.busy.size < MOST_AT_ONCE) void this.look(name, place, node.target);
+    }
+  }
+
+  /** By which the host has shown that it lives, where it is now. */
+  spoke(node: string): readonly LifeChannel[] {
+    return this.known.get(node)?.channels ?? [];
+  }
+
+  /** Nodes that live, and whose hosts have been looked at and have shown nothing. */
+  conditions(): DetectorCondition[] {
+    const weak = [...this.nodes].filter(
+      ([name, { alive, waived }]) =>
+        alive && !waived && this.known.has(name) && this.known.get(name)?.dueAt !== 0 && this.spoke(name).length === 0,
+    );
+    return weak.map(([subject]) => ({
+      code: 'life-sign-weak',
+      subject,
+      severity: 'warning',
+      message: `Only the agent of ${subject} shows that it lives: its host answers no ssh, no ping and no closed UDP port from here. It is not fenced when the agent falls silent, until one of them is let through or an admin waives it.`,
+    }));
+  }
+
+  /** One of which something is on record was looked at by a process before this one: not all of them at once. */
+  private first(place: string, { stored }: LivingNode, now: number): Known {
+    return stored?.place === place
+      ? { place, channels: stored.channels, dueAt: now + PERIOD * this.p.random() }
+      : { place, channels: [], dueAt: 0 };
+  }
+
+  private async look(name: string, place: string, target: ProbeTarget): Promise<void> {
+    this.busy.add(name);
+    try {
+      const channels = await this.channelsOf(name, target);
+      const node = this.nodes.get(name);
+      // What fell silent meanwhile may have done so before it was asked.
+      if (this.stopped || !node?.alive || placeOf(node.target) !== place) return;
+      const before = this.known.get(name) as Known;
+      const now = this.p.clock.monotonicMs();
+      if (!before.doubted && before.channels.some((c) => !channels.includes(c))) {
+        this.known.set(name, { ...before, dueAt: now + SOON, doubted: true });
+        return;
+      }
+      const dueAt = now + PERIOD * (0.9 + 0.2 * this.p.random());
+      this.known.set(name, { place, channels, dueAt });
+      if (node.stored?.place !== place || !isDeepStrictEqual(node.stored.channels, channels))
+        await this.p.keep(name, { place, channels });
+    } catch (e) {
+      this.p.failed(name, e);
+      const known = this.known.get(name);
+      // Soon enough: this process knows it all the same.
+      if (known) known.dueAt = this.p.clock.monotonicMs() + SOON;
+    } finally {
+      this.busy.delete(name);
+    }
+  }
+
+  private async channelsOf(name: string, { ssh, limit }: ProbeTarget): Promise<LifeChannel[]> {
+    const found = new Set<LifeChannel>();
+    if (!ssh) return [];
+    const { clock, net } = this.p;
+    for (let n = 0; n < TRIES && found.size < 3 && !this.stopped; n++) {
+      if (n > 0) await new Promise<void>((resolve) => void clock.after(AGAIN, resolve));
+      if (this.nodes.get(name)?.alive !== true) break;
+      const [banner, reply, port] = await Promise.all([
+        found.has('ssh') || net.sshSign(ssh.host, ssh.port, limit),
+        found.has('icmp') || net.ping(ssh.host, limit),
+        found.has('port') || net.unusedPort(ssh.host, UNUSED_PORT, limit),
+      ]);
+      if (banner === 'banner') found.add('ssh');
+      if (reply === 'reply') found.add('icmp');
+      if (port === 'unreachable') found.add('port');
+    }
+    return [...found].sort();
+  }
+}

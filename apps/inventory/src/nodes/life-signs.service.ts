@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { LifeChannels, MusterError, type LifeSeen } from '#contracts';
+import { InventoryStore } from '../store/inventory-store.js';
+import { NodeService } from './node.service.js';
+
+/** Observers that are kept: the detectors, with room for hosts that had others before. */
+const MOST_OBSERVERS = 16;
+
+/** By what hosts show that they live, as observers have seen it, and of whom an admin has said that it need not be. */
+@Injectable()
+export class LifeSignsService {
+  constructor(
+    private readonly store: InventoryStore,
+    private readonly nodes: NodeService,
+  ) {}
+
+  /** @throws MusterError NODE_UNKNOWN, BAD_REQUEST */
+  async seen(name: string, observer: string, { place, channels }: Omit<LifeSeen, 'at'>): Promise<void> {
+    if (
+      !isText(observer) ||
+      !isText(place) ||
+      !Array.isArray(channels) ||
+      !channels.every((c) => LifeChannels.includes(c))
+    )
+      throw new MusterError('BAD_REQUEST', `${name}: an observer, a place, and channels of ${LifeChannels.join(', ')}`);
+    const at = this.store.clock.wallMs();
+    await this.nodes.change(name, (n) => ({
+      ...n,
+      lifeSeen: newest({ ...n.lifeSeen, [observer]: { place, channels: [...new Set(channels)], at } }),
+    }));
+  }
+
+  /** @throws MusterError NODE_UNKNOWN */
+  async waive(name: string, by: string, reason: string): Promise<void> {
+    const at = this.store.clock.wallMs();
+    await this.nodes.change(name, (n) => ({ ...n, lifeSignWaived: { reason, by, at } }));
+  }
+
+  /** @throws MusterError NODE_UNKNOWN */
+  async require(name: string): Promise<void> {
+    await this.nodes.change(name, (n) => {
+      if (n.lifeSignWaived === undefined) return undefined;
+      const { lifeSignWaived: _over, ...rest } = n;
+      return rest;
+    });
+  }
+}
+
+const isText = (x: unknown): x is string => typeof x === 'string' && x.length > 0 && x.length <= 256;
+
+/** Detectors come and go under new names: the oldest words go. */
+const newest = (seen: Record<string, LifeSeen>): Record<string, LifeSeen> =>
+  Object.fromEntries(
+    Object.entries(seen)
+      .sort(([, a], [, b]) => b.at - a.at)
+      .slice(0, MOST_OBSERVERS),
+  );

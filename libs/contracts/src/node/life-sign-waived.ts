@@ -1,0 +1,7 @@
+import type { HostGroup, NodeRecord } from './node.js';
+
+/** An admin has said so of the node itself, or of its group. */
+export const isLifeSignWaived = (
+  n: Pick<NodeRecord, 'hostGroup' | 'lifeSignWaived'>,
+  groups: readonly HostGroup[],
+): boolean => n.lifeSignWaived !== undefined || groups.some((g) => g.name === n.hostGroup && g.lifeSign === 'none');
