@@ -13,6 +13,7 @@ const tools = [
   { name: 'ansible-playbook', package: 'ansible-core', for: ['start', 'lab', 'test', 'bench'] },
   { name: 'ssh', package: 'openssh-client', for: ['start', 'lab', 'test', 'bench'] },
   { name: '/usr/bin/python3', package: 'python3', for: ['start', 'lab', 'test', 'bench'] },
+  { name: 'ping', package: 'iputils-ping', for: ['start', 'lab', 'test', 'bench'], optional: true },
   { name: 'sshd', package: 'openssh-server', for: ['lab', 'test', 'bench'] },
   { name: 'ipmi_sim', package: 'openipmi', for: ['lab', 'test', 'bench'] },
   { name: 'ip', package: 'iproute2', for: ['lab', 'test', 'bench'] },

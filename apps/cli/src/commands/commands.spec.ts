@@ -150,6 +150,18 @@ describe('commands', () => {
     });
   });
 
+  describe('node life-sign', () => {
+    it('waives it with a reason only, and takes that back', async () => {
+      const path = '/v1/nodes/host1-SN1/life-sign-waiver';
+      sut.on(`PUT ${path}`, { name: 'host1-SN1' });
+      sut.on(`DELETE ${path}`, { name: 'host1-SN1' });
+      const none = ['node', 'life-sign', 'host1-SN1', 'none'];
+      expect(await sut.call(none)).toMatchObject({ code: 1 });
+      expect(await sut.call([...none, '--reason', 'a firewall'])).toMatchObject({ code: 0, stderr: '' });
+      expect(await sut.call(['node', 'life-sign', 'host1-SN1', 'required'])).toMatchObject({ code: 0, stderr: '' });
+    });
+  });
+
   describe('node revoke', () => {
     it('says that NATS refuses the agent, or why not yet', async () => {
       sut.on('POST /v1/nodes/host1-SN1/revoke', { node: 'host1-SN1', users: 1 });

@@ -12,6 +12,8 @@ import type { ProbeNet } from '../probe/probe-net.js';
 
 /** ms between two looks at a host that lives. */
 const PERIOD = 6 * 3_600_000;
+/** ms; the same at one that has shown nothing: a firewall may be opened for it. */
+const PERIOD_WEAK = 5 * 60_000;
 /** ms before the next try where a channel did not speak: one datagram may be lost, a kernel answers one a second. */
 const AGAIN = 1_500;
 const TRIES = 3;
@@ -119,7 +121,8 @@ export class LivingLooks {
         this.known.set(name, { ...before, dueAt: now + SOON, doubted: true });
         return;
       }
-      const dueAt = now + PERIOD * (0.9 + 0.2 * this.p.random());
+      const period = channels.length === 0 ? PERIOD_WEAK : PERIOD;
+      const dueAt = now + period * (0.9 + 0.2 * this.p.random());
       this.known.set(name, { place, channels, dueAt });
       if (node.stored?.place !== place || !isDeepStrictEqual(node.stored.channels, channels))
         await this.p.keep(name, { place, channels });

@@ -150,6 +150,9 @@ describe('what speaks against a death', () => {
     ['that the monitor has not looked yet', { ownProbe: 'unknown' }, 'SUSPECT'],
     ['that it said goodbye', { leftMs: 5000 }, 'LEFT'],
     ['a goodbye whose grace is over does not', { leftMs: 600_001 }, 'DOWN'],
+    ['that its agent was stopped a moment ago', { leftMs: 59_999, left: 'stop' }, 'LEFT'],
+    ['an agent that was stopped a minute ago does not', { leftMs: 60_001, left: 'stop' }, 'DOWN'],
+    ['that it went down for a reboot a minute ago', { leftMs: 60_001, left: 'reboot' }, 'LEFT'],
     ['that two machines have its name', { conflict: true }, 'UNKNOWN'],
     ['that most reporters are gone', { reporters: 2, otherReporters: 2 }, 'UNKNOWN'],
   ])('%s', (_what, over, wanted) => {

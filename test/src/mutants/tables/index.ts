@@ -9,6 +9,7 @@ import { verdicts } from './detect/verdicts.js';
 import { fence } from './fence.js';
 import { keys } from './keys.js';
 import { lease } from './lease.js';
+import { life } from './life.js';
 import { recover } from './recover.js';
 import { returns } from './return.js';
 import { storm } from './storm.js';
@@ -18,7 +19,7 @@ import { strangers } from './strangers.js';
 const tables: Record<string, readonly Mutant[]> = {
   admit,
   detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts],
-  fence,
+  fence: [...fence, ...life],
   keys: [...keys, ...strangers],
   lease,
   recover,
@@ -30,7 +31,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
-  fence: 43,
+  fence: 50,
   keys: 22,
   lease: 24,
   recover: 18,

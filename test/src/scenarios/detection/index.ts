@@ -2,6 +2,7 @@ import type { Scenario } from '../../scenario.js';
 import { D13, D13agent, D2 } from './agents.js';
 import { D1, D17, D1of10, D1of3, D1of32, D24, D5 } from './death.js';
 import { D6interface, D6interfaces } from './interfaces.js';
+import { F35, F36 } from './life-signs.js';
 import { D14at1, D14at20, D14at5 } from './loss.js';
 import { D11, D11cut, D12 } from './monitor.js';
 import { D10, D10of4, D10of5, D10of6, D3, D4, D6, D8, D9 } from './networks.js';
@@ -40,6 +41,8 @@ export const detectionLong: readonly Scenario[] = [
   ...D22parts,
   D17,
   D24,
+  F35,
+  F36,
   D14at20,
   D14at1,
   D14at5,

@@ -89,7 +89,7 @@ export const detector: readonly Mutant[] = [
     name: 'an ssh that could not be tried is silent',
     file: 'apps/detector/src/probe/own-probe.ts',
     symbol: 'OwnProbes.state',
-    operation: { operand: "look.ssh !== 'not-tried'" },
+    operation: { operand: 'look.host.sshIsKnown' },
     specs: ['apps/detector/src/probe/own-probe.spec.ts'],
   },
   {

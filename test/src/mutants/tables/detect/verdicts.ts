@@ -228,7 +228,7 @@ export const verdicts: readonly Mutant[] = [
     name: 'a planned leave has no grace',
     file: 'apps/detector/src/verdicts/verdict.ts',
     symbol: 'judge',
-    operation: { replace: 'f.leftMs < leaveGrace', with: 'f.leftMs < 0' },
+    operation: { replace: 'f.leftMs < graceOf(f.left, leaveGrace)', with: 'f.leftMs < 0' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
   {
