@@ -11,7 +11,7 @@ import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { bootMissed } from './boot-grace.js';
 import { isTakenBack } from './incident-machine.js';
 import { StormNumbers } from './storm.js';
-import { lifeSigns, looksIn } from './life-signs.js';
+import { shownLife } from './life-signs.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [
@@ -33,14 +33,9 @@ export const FENCING_STUCK_MS = 60_000;
 /** Subject of an alarm that is about all nodes. */
 export const FLEET = 'fleet';
 
-/** What its evidence says of the host, while nobody hears the node; else it is heard by some. */
 function ofLifeSign(i: IncidentRecord, detail: string): WantedAlarm {
-  const { verdict: v, node: subject } = i;
-  const isHeard =
-    v?.evidence.observers.some((o) => o.stance === 'hears') === true || !!v?.evidence.ownProbe?.echo.length;
-  const looks = v === undefined || isHeard ? [] : looksIn(v.evidence);
-  const { state } = lifeSigns({ looks, waived: false, ...(v?.evidence.left && { left: v.evidence.left }) });
-  switch (state) {
+  const { node: subject } = i;
+  switch (shownLife(i.verdict)) {
     case 'agent-down':
       return { code: 'agent-down', subject, severity: 'warning', message: detail };
     case 'hung':

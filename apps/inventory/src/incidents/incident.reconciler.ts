@@ -24,6 +24,7 @@ import { bootAwaited, isOrderedOn } from './boot-grace.js';
 import { evidenceOf } from './carried-evidence.js';
 import { drillPermit } from './drill-order.js';
 import { decideIncident, type IncidentDecision } from './decide-incident.js';
+import { shownLife } from './life-signs.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, type GateFacts } from './gates.js';
 import { go, isTakenBack, mayCancel, retryBackoff, note, takenBackOver, wasCommanded } from './incident-machine.js';
@@ -281,7 +282,8 @@ export class IncidentReconciler implements Reconciler {
     const { gate, detail } = d.gate;
     if (i.drill !== undefined) return this.end(c, i, `The drill was given up at ${gate}: ${detail}`);
     // Figures that change each second are not worth a write, and no news.
-    if (i.phase === 'suppressed' && i.gate === gate && sameOutcome(i.gates, d.gates)) return;
+    const sameLife = gate !== 'LIFE_SIGN' || shownLife(i.verdict) === shownLife(verdict);
+    if (i.phase === 'suppressed' && i.gate === gate && sameLife && sameOutcome(i.gates, d.gates)) return;
     await this.change(c, i, (now) => {
       const at = this.context.clock.wallMs();
       const text = `${gate}: ${detail}`;

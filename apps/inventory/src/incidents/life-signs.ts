@@ -1,4 +1,4 @@
-import type { LifeChannel, LifeLook, OwnProbe, VerdictEvidence } from '#contracts';
+import type { LifeChannel, LifeLook, OwnProbe, Verdict, VerdictEvidence } from '#contracts';
 
 /**
  * What the looks at a host say whose agent is silent to everybody.
@@ -85,6 +85,14 @@ const silent = (looks: readonly LifeLook[]): string =>
 /** The monitor's own look and those of whom it asked. One by a detector that did not look at channels is none. */
 export function looksIn({ ownProbe, lifeLooks = [] }: Pick<VerdictEvidence, 'ownProbe' | 'lifeLooks'>): LifeLook[] {
   return isWhole(ownProbe) ? [ownProbe, ...lifeLooks] : [...lifeLooks];
+}
+
+/** What its evidence shows of the host, while nobody hears the node; `heard`: somebody does. */
+export function shownLife(v: Pick<Verdict, 'evidence'> | undefined): HostLife['state'] | 'heard' {
+  if (v === undefined) return 'unknown';
+  const { observers, ownProbe, left } = v.evidence;
+  if (observers.some((o) => o.stance === 'hears') || (ownProbe?.echo ?? []).length > 0) return 'heard';
+  return lifeSigns({ looks: looksIn(v.evidence), waived: false, ...(left && { left }) }).state;
 }
 
 const isWhole = (p: OwnProbe | undefined): p is OwnProbe & LifeLook =>

@@ -11,7 +11,7 @@ import type {
   WorkloadRecord,
 } from '#contracts';
 import { POWER_QUARANTINE_MS, SETTINGS_KEY, Subjects, defaultStorm } from '#contracts';
-import { anIncident, anOwnProbe } from '../testing/records.js';
+import { anIncident, anOwnProbe, aVerdict } from '../testing/records.js';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';
 import { ServedFleet } from '../testing/served-fleet.js';
@@ -277,6 +277,10 @@ describe('inventory, from a death to the node back', () => {
     await fleet.loseAgent('n-3');
     expect((await phase('n-3', 'suppressed')).steps.some((s) => s.phase === 'fencing')).toBe(false);
     expect((await alarm('agent-down')).subject).toBe('n-3');
+    // Something else is seen at the same gate.
+    const { evidence } = aVerdict('n-3');
+    await fleet.say('n-3', { evidence: { ...evidence, ownProbe: anOwnProbe({ ssh: 'accepted' }) } });
+    expect((await alarm('host-hung')).subject).toBe('n-3');
     await fleet.revive('n-3');
     await phase('n-3', 'cancelled');
     await until(
