@@ -23,7 +23,7 @@ import { connectPorts } from './nats/connect.js';
 import { Link, type BusPorts } from './ports/link.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
 import { store } from './streams/store.js';
-import { createStorage } from './streams/storage.js';
+import { bucketBirths, createStorage } from './streams/storage.js';
 import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
@@ -96,8 +96,13 @@ export class Bus {
   }
 
   /** Creates the streams and buckets that are missing; CONFIG_INVALID where one exists with another shape. */
-  createBuckets(o: { replicas?: number } = {}): Promise<void> {
-    return createStorage(this.link, o.replicas ?? 1);
+  createBuckets(o: { replicas?: number; only?: readonly BucketName[] } = {}): Promise<void> {
+    return createStorage(this.link, o.replicas ?? 1, o.only);
+  }
+
+  /** When each bucket was made; undefined: it is not there. */
+  bucketBirths(): Promise<Map<BucketName, Date | undefined>> {
+    return bucketBirths(this.link);
   }
 
   /** Core NATS: who is not there misses it. Dropped without a connection. */

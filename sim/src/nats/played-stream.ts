@@ -53,6 +53,7 @@ export class PlayedStream {
     private readonly syncMs: number,
     /** A known id is looked at before what the message expects. */
     private readonly idFirst: boolean,
+    private readonly created: Date = new Date(0),
   ) {
     this.windowMs = config.duplicate_window / 1e6;
     this.perSubject = config.max_msgs_per_subject > 0 ? config.max_msgs_per_subject : Infinity;
@@ -131,6 +132,7 @@ export class PlayedStream {
       for (const [subject, seqs] of this.subjects) if (matching(subject)) subjects[subject] = seqs.length;
     }
     return {
+      created: this.created,
       messages: this.messages.size,
       bytes: this.bytes,
       firstSeq: this.firstSeq,

@@ -48,6 +48,8 @@ export const FIXTURE_CLUSTER = 'fixture';
 /** Members that say how much time has passed since something, or count the seconds. */
 const momentary = new Set(['ageMs', 'beaconAgeMs', 'beat']);
 const MOMENT = '<moment>';
+/** What every inventory keeps for itself, by when it was started and which tokens it has seen. */
+const upkeep: readonly string[] = [`settings ${TOKEN_FLOOR_KEY}`, 'settings bucket-births'];
 const BEAT_MS = 500;
 /** The conductor's, by a holder that does nothing with it. */
 const HOLDER = 'nobody-acts';
@@ -173,13 +175,13 @@ export class StoredFleet {
     return answer.json();
   }
 
-  /** Last value of each key, but of those who live: leases, the highest token of these, and workers. */
+  /** Last value of each key, but of those who live: leases, workers, and {@link upkeep}. */
   async stored(): Promise<Record<string, unknown>> {
     const kept = Buckets.filter((bucket) => bucket !== 'leases' && bucket !== 'workers');
     const all = await Promise.all(
       kept.map(async (bucket) => (await this.bus.bucket(bucket).list()).map((e) => [`${bucket} ${e.key}`, e.value])),
     );
-    const lasting = (all.flat() as [string, unknown][]).filter(([key]) => key !== `settings ${TOKEN_FLOOR_KEY}`);
+    const lasting = (all.flat() as [string, unknown][]).filter(([key]) => !upkeep.includes(key));
     return Object.fromEntries(lasting);
   }
 

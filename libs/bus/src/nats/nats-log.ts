@@ -60,8 +60,9 @@ export class NatsLog implements MessageLog {
 
   async info(stream: string, o: { subjects?: string } = {}): Promise<LogInfo> {
     const body = o.subjects === undefined ? undefined : { subjects_filter: o.subjects };
-    const { state, config } = await this.api<StreamInfo>(`STREAM.INFO.${stream}`, body);
+    const { state, config, created } = await this.api<StreamInfo>(`STREAM.INFO.${stream}`, body);
     return {
+      created: new Date(created),
       messages: state.messages,
       bytes: state.bytes,
       firstSeq: state.first_seq,

@@ -72,6 +72,8 @@ export interface PulledMessage {
 }
 
 export interface LogInfo {
+  /** When the stream was made, by the server's clock: one of the same name that was made anew has another. */
+  created: Date;
   messages: number;
   bytes: number;
   firstSeq: number;

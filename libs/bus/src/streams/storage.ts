@@ -72,8 +72,9 @@ const binding = ['subjects', 'max_msgs_per_subject', 'allow_direct', 'num_replic
  * Creates what is missing. CONFIG_INVALID where something exists under the name with another shape: it is never
  * changed, and never made anew, since revisions would start again at 1 and with them the fencing tokens.
  */
-export async function createStorage(link: Link, replicas: number): Promise<void> {
-  for (const wanted of wantedStreams(replicas)) {
+export async function createStorage(link: Link, replicas: number, only?: readonly BucketName[]): Promise<void> {
+  const names = only?.map(bucketStream);
+  for (const wanted of wantedStreams(replicas).filter((w) => names?.includes(w.name) ?? true)) {
     const full = {
       ...wanted,
       storage: 'file' as StreamConfig['storage'],
@@ -122,4 +123,17 @@ async function create(link: Link, config: Partial<StreamConfig> & { name: string
     if (there) return there;
     throw apiError(e, config.name);
   }
+}
+
+/** When each bucket was made; undefined: it is not there. */
+export async function bucketBirths(link: Link): Promise<Map<BucketName, Date | undefined>> {
+  const births = new Map<BucketName, Date | undefined>();
+  for (const bucket of Buckets)
+    try {
+      births.set(bucket, (await link.messages.info(bucketStream(bucket))).created);
+    } catch (e) {
+      if (!isStreamMissing(e)) throw apiError(e, bucket);
+      births.set(bucket, undefined);
+    }
+  return births;
 }

@@ -286,6 +286,7 @@ const settings: readonly [prefix: string, shape: Shape][] = [
   ['peer-list', object({ version: number, hash: text })],
   ['workload-generations', object({ highest: count })],
   [TOKEN_FLOOR_KEY, object({ highest: count })],
+  ['bucket-births', object({ created: mapOf(text) })],
 ];
 
 const settingsShape = (key: string): Shape =>

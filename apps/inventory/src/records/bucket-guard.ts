@@ -1,0 +1,64 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { MusterError, type Timer } from '#contracts';
+import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms } from '../alarms/keep-alarms.js';
+import { settingsOf } from '../store/settings-of.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { BUCKET_BIRTHS_KEY, decideBirths, type BucketBirths } from './bucket-births.js';
+
+/** Between two looks, ms. */
+const LOOK_MS = 5_000;
+
+/**
+ * Every inventory looks whether the buckets are there and the same as before: without bucket `leases` there is no
+ * conductor that could.
+ */
+@Injectable()
+export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: Timer | undefined;
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly alarms: AlarmService,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = this.context.clock.every(LOOK_MS, () => this.begin());
+    this.begin();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.timer?.cancel();
+    await this.looking;
+  }
+
+  private begin(): void {
+    if (!this.context.bus.connected) return;
+    this.looking ??= this.look()
+      .catch((e: unknown) =>
+        this.context.log.warn({ reason: MusterError.from(e).message }, 'the buckets could not be looked at'),
+      )
+      .finally(() => (this.looking = undefined));
+  }
+
+  private async look(): Promise<void> {
+    const { bus, config } = this.context;
+    const births = await bus.bucketBirths();
+    const { bucket } = settingsOf<BucketBirths>(this.store);
+    const found = births.get('settings') === undefined ? undefined : await bucket.read(BUCKET_BIRTHS_KEY);
+    const kept = found !== undefined && 'value' in found ? found.value : undefined;
+    const decided = decideBirths(births, kept, this.alarms.list());
+    if (decided.make.length > 0) {
+      await bus.createBuckets({ replicas: config.replicas, only: decided.make });
+      this.context.log.error({ buckets: decided.make }, 'buckets that had vanished were made again');
+    }
+    if (births.get('alarms') !== undefined)
+      await keepAlarms(this.alarms, ['bucket-anew'], decided.alarms, () => undefined);
+    const { keep } = decided;
+    if (keep !== undefined && births.get('settings') !== undefined)
+      await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });
+  }
+}
