@@ -40,10 +40,10 @@ export const fence: readonly Mutant[] = [
   {
     name: 'a leave that has aged while its off waited for the BMC is not asked for again',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
-    symbol: 'NodeFencer.order',
+    symbol: 'NodeFencer',
     operation: [
       { drop: 'if (!(await this.mayPowerOff(i, revision, attempt))) return' },
-      { replace: '(await this.stillMayPowerOff(i, attempt))', with: 'true' },
+      { replace: 'counts(attempt.recheck, this.clock.monotonicMs())', with: 'true' },
     ],
     specs: ['apps/fencer/src/fencer-composed.spec.ts'],
   },
@@ -57,8 +57,8 @@ export const fence: readonly Mutant[] = [
   {
     name: 'an intent that took long to be written is acted on by the leave of before',
     file: 'apps/fencer/src/fencing/node-fencer.ts',
-    symbol: 'NodeFencer.order',
-    operation: { replace: '(await this.stillMayPowerOff(i, attempt))', with: 'true' },
+    symbol: 'NodeFencer.stillMayPowerOff',
+    operation: { replace: 'counts(attempt.recheck, this.clock.monotonicMs())', with: 'true' },
     specs: ['sim/src/hands/hands.spec.ts'],
   },
   {
