@@ -2,6 +2,11 @@ import { CST, isAlias, isMap, isScalar, isSeq, Lexer, type LineCounter, type Par
 import { DEEPEST, MOST_ITEMS, MOST_KEYS, MOST_TOKENS } from './file-limits.js';
 import type { FileError } from './file-row.js';
 
+const OPENS: ReadonlySet<string> = new Set(['flow-map-start', 'flow-seq-start']);
+const CLOSES: ReadonlySet<string> = new Set(['flow-map-end', 'flow-seq-end']);
+/** Each begins one more level on the same line. */
+const INDICATES: ReadonlySet<string> = new Set(['seq-item-ind', 'explicit-key-ind']);
+
 /**
  * Before anything is built of it: the parser recurses, and pays for each alias with what stands before it.
  * @returns what is wrong
@@ -18,25 +23,12 @@ export function tokenFault(text: string): string | undefined {
       isContent = token === CST.SCALAR;
       continue;
     }
-    switch (CST.tokenType(token)) {
-      case 'flow-map-start':
-      case 'flow-seq-start':
-        depth += 1;
-        break;
-      case 'flow-map-end':
-      case 'flow-seq-end':
-        depth -= 1;
-        break;
-      case 'seq-item-ind':
-      case 'explicit-key-ind':
-        indicators += 1;
-        break;
-      case 'newline':
-        indicators = 0;
-        break;
-      case 'alias':
-        if (++aliases > MOST_ITEMS) return `it has more than ${MOST_ITEMS} aliases`;
-    }
+    const type = CST.tokenType(token) ?? '';
+    if (OPENS.has(type)) depth += 1;
+    else if (CLOSES.has(type)) depth -= 1;
+    else if (INDICATES.has(type)) indicators += 1;
+    else if (type === 'newline') indicators = 0;
+    else if (type === 'alias' && ++aliases > MOST_ITEMS) return `it has more than ${MOST_ITEMS} aliases`;
     if (depth > DEEPEST || indicators > DEEPEST) return `it is nested more than ${DEEPEST} levels deep`;
   }
   return undefined;
