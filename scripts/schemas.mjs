@@ -62,7 +62,8 @@ function publicSchemas() {
       },
     };
   types.of(exportedType(program, verdict, 'Verdict'));
-  found['CommandAnswer'] = types.of(exportedType(program, rpc, 'CommandAnswer'));
+  for (const name of ['CommandAnswer', 'FenceCommandAnswer', 'EventsCommandAnswer'])
+    found[name] = types.of(exportedType(program, rpc, name));
   return { ...found, ...types.definitions };
 }
 

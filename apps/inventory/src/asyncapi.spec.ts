@@ -4,7 +4,14 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { type EventKind, type JobRecord, type NodeResult, Subjects } from '#contracts';
+import {
+  type EventKind,
+  type EventsCommandAnswer,
+  type FenceCommandAnswer,
+  type JobRecord,
+  type NodeResult,
+  Subjects,
+} from '#contracts';
 import { RunningInventory, seen } from './testing/running-inventory.js';
 
 interface Ref {
@@ -78,7 +85,7 @@ const operations = (action: Operation['action']): [string, Operation][] =>
 describe('docs/asyncapi.yaml', () => {
   it('has every kind of event, and every other public subject', () => {
     const addresses = Object.values(document.channels).flatMap((channel) => channel.address ?? []);
-    const commands = ['commission', 'decommission', 'maintenance', 'discover', 'check', 'fence'] as const;
+    const commands = ['commission', 'decommission', 'maintenance', 'discover', 'check', 'fence', 'events'] as const;
     expect(addresses.sort()).toEqual(
       [
         ...Object.keys(kinds).map((kind) => Subjects.event(kind, '{key}')),
@@ -214,7 +221,9 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
   );
 
   it('asks what a fencing would meet, hears verdicts, and reports that nodes are gone', async () => {
-    expect(await ask('commandFence')).toMatchObject({ ok: true, nodes: ['rack1-a1'] });
+    const asked = await ask('commandFence');
+    expect(asked).toMatchObject({ ok: true, nodes: ['rack1-a1'] });
+    expect((asked as { gates?: unknown[] }).gates?.length).toBeGreaterThan(3);
     await sut.verdict('rack1-a1', 'UP');
     await hears('verdict', (verdict: { node: string }) => verdict.node === 'rack1-a1');
     expect(await ask('monitorDisappeared')).toMatchObject({ ok: true });
@@ -223,6 +232,54 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
       'eventAudit',
       ({ data }: { data: { by: string; action: string } }) => data.by === 'nats' && data.action === 'commission',
     );
+  });
+
+  const command = async <T>(kind: 'fence' | 'events', q: object): Promise<T> =>
+    (await tool.request(`muster.cmd.${kind}`, JSON.stringify(q), { timeout: 5_000 })).json<T>();
+  const replayed = (q: object): Promise<EventsCommandAnswer> => command('events', q);
+
+  it('orders a node off on the way of HTTP: on record, through the gates', async () => {
+    const order = { node: 'rack1-a1', reason: 'its fan smokes' };
+    const taken = await command<FenceCommandAnswer>('fence', order);
+    expect(taken).toMatchObject({ ok: true, nodes: ['rack1-a1'], incident: { id: expect.any(String) as unknown } });
+    expect(taken.gates.map((g) => g.gate)).toContain('OBSERVE');
+    await hears(
+      'eventAudit',
+      ({ data }: { data: Record<string, string> }) =>
+        data['action'] === 'fence' && data['outcome'] === 'accepted' && data['detail'] === order.reason,
+    );
+    expect(await command('fence', { node: 'nobody', reason: 'x' })).toMatchObject({ ok: false, code: 'NODE_UNKNOWN' });
+    expect(await command('fence', { node: 'rack1-a1', reason: 'a\nb' })).toMatchObject({
+      ok: false,
+      code: 'BAD_REQUEST',
+    });
+    await hears('eventAudit', ({ data }: { data: Record<string, string> }) => data['outcome'] === 'refused');
+  });
+
+  it('reads what was told from the beginning, in order, page by page, without JetStream', async () => {
+    const seqs: number[] = [];
+    let page = await replayed({ limit: 3 });
+    for (;;) {
+      seqs.push(...page.events.map((e) => e.seq));
+      if (!page.more) break;
+      expect(page.events.length).toBeLessThanOrEqual(3);
+      page = await replayed({ after: page.last, limit: 3 });
+    }
+    expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+    expect(seqs.length).toBeGreaterThan(10);
+    const verdicts = await replayed({ kinds: ['verdict'] });
+    expect(verdicts.events.map((e) => [e.kind, e.key])).toContainEqual(['verdict', 'rack1-a1']);
+    expect(new Set(verdicts.events.map((e) => e.kind))).toEqual(new Set(['verdict']));
+    expect(await replayed({ after: page.last })).toMatchObject({ ok: true, more: false, lost: false });
+    for (const q of [
+      { after: -1 },
+      { kinds: ['*'] },
+      { kinds: ['>'] },
+      { limit: 1001 },
+      { from: 1 },
+      { kinds: ['\u001b'] },
+    ])
+      expect(await replayed(q)).toMatchObject({ ok: false, code: 'BAD_REQUEST' });
   });
 
   it('is told in the document’s words why something is refused', async () => {

@@ -14,6 +14,7 @@ import {
 import { answer, answerText, ask, call } from './rpc/call.js';
 import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './streams/durable-consumer.js';
 import { readBack, type PastEvent, type ReadBackOptions } from './streams/read-back.js';
+import { readOn, type ReadOn, type ReadOnOptions } from './streams/read-on.js';
 import { Follow, type FollowHandler, type FollowOptions } from './streams/follow.js';
 import { lastUntil, type LastUntil } from './streams/last-until.js';
 import { JobLogs, type LogChunk, type ReadLogOptions } from './streams/job-log.js';
@@ -235,6 +236,11 @@ export class Bus {
   /** Verdicts and events that are stored, newest first, page by page. */
   readBack(filters: readonly string[], o: ReadBackOptions): Promise<{ items: PastEvent[]; next?: number }> {
     return readBack(this.link, filters, o);
+  }
+
+  /** Verdicts and events that are stored, in their order, page by page. */
+  readOn(filters: readonly string[], o: ReadOnOptions): Promise<ReadOn> {
+    return readOn(this.link, filters, o);
   }
 
   /** In the order of the calls. */

@@ -24,6 +24,7 @@ export * from './node/power-identity.js';
 export * from './node/identity-standing.js';
 export * from './wire/peers.js';
 export * from './rpc/plain-text.js';
+export * from './rpc/public-event.js';
 export * from './wire/poll.js';
 export * from './wire/report.js';
 export * from './ports/clock.js';

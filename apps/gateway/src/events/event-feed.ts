@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Bus, Closable } from '#bus';
-import { type EventSelection, isAbout, type PublicEvent, subjectsOf, toPublic } from './event-selection.js';
+import { type PublicEvent, toPublic } from '#contracts';
+import { type EventSelection, isAbout, subjectsOf } from './event-selection.js';
 
 /** A comment line after so much silence: proxies and clients take a silent stream for a dead one. */
 const KEEP_ALIVE_MS = 15_000;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Bus, Closable, LastUntil } from '#bus';
-import { MusterError, Subjects, type Verdict } from '#contracts';
+import { MusterError, Subjects, type Verdict, type PublicEvent, toPublic } from '#contracts';
 import { ServiceContext } from '#service';
-import { type EventSelection, isAbout, type PublicEvent, subjectsOf, toPublic } from './event-selection.js';
+import { type EventSelection, isAbout, subjectsOf } from './event-selection.js';
 
 const DEFAULT_LIMIT = 100;
 const READ_LIMIT_MS = 5_000;

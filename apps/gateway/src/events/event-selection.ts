@@ -1,17 +1,5 @@
-import { type EventKind, eventNode, type MusterEvent, MusterError, Subjects, type Verdict } from '#contracts';
+import { eventNode, eventSubject, type MusterEvent, MusterError, type PublicEvent } from '#contracts';
 import type { EventQuery } from '../v1/queries.js';
-
-/** An event as readers get it: a verdict stands among the others as kind `verdict`. */
-export interface PublicEvent {
-  /** Place in the stream: `Last-Event-ID` resumes behind it. */
-  seq: number;
-  id: string;
-  kind: EventKind | 'verdict';
-  key: string;
-  at: number;
-  source: string;
-  data: unknown;
-}
 
 export interface EventSelection {
   /** Absent: all. */
@@ -42,19 +30,8 @@ const FOREIGN = ['discovered', 'disappeared', 'job', 'job-node', 'workload', 'cl
 
 /** Subjects that hold all of a selection; of a node's, other events too: `isAbout` tells. */
 export function subjectsOf({ kinds, node }: EventSelection): string[] {
-  if (node === undefined) return (kinds ?? ['verdict', '*']).map((kind) => subjectOf(kind, '*'));
-  return (kinds ?? ['verdict', '*', ...FOREIGN]).map((kind) => subjectOf(kind, FOREIGN.includes(kind) ? '*' : node));
-}
-
-const subjectOf = (kind: string, key: string): string =>
-  kind === 'verdict' ? Subjects.verdict(key) : Subjects.event(kind, key);
-
-const isVerdict = (subject: string): boolean => subject.startsWith(Subjects.verdict(''));
-
-export function toPublic(subject: string, value: unknown, seq: number): PublicEvent {
-  if (!isVerdict(subject)) return { seq, ...(value as MusterEvent) };
-  const v = value as Verdict;
-  return { seq, id: `${v.epoch}.${v.seq}`, kind: 'verdict', key: v.node, at: v.at, source: 'detector', data: v };
+  if (node === undefined) return (kinds ?? ['verdict', '*']).map((kind) => eventSubject(kind, '*'));
+  return (kinds ?? ['verdict', '*', ...FOREIGN]).map((kind) => eventSubject(kind, FOREIGN.includes(kind) ? '*' : node));
 }
 
 /** Is it about the node, whatever it is stored under? Lists of nodes, jobs and alarms count too. */

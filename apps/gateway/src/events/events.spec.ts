@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Verdict } from '#contracts';
+import type { Verdict, PublicEvent } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
-import type { PublicEvent } from './event-selection.js';
 
 const verdict = (name: string, seq: number, kind: Verdict['verdict']): Verdict => ({
   node: name,

@@ -1880,7 +1880,7 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'An event as readers get it: a verdict stands among the others as kind `verdict`.',
     type: 'object',
     properties: {
-      seq: { type: 'number', description: 'Place in the stream: `Last-Event-ID` resumes behind it.' },
+      seq: { type: 'number', description: 'Place in the stream: whoever reads on does so behind it.' },
       id: { type: 'string' },
       kind: {
         type: 'string',

@@ -10,8 +10,8 @@ import type {
   RpcAnswer,
   TokenRecord,
   WorkerRecord,
+  PublicEvent,
 } from '#contracts';
-import type { PublicEvent } from '../events/event-selection.js';
 
 /**
  * What each route answers when it succeeds. `scripts/schemas.mjs` makes the schemas of the reference from it.

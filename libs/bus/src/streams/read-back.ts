@@ -56,7 +56,7 @@ export async function readBack(
 }
 
 /** All under the filter from `from` on, and before `end`. */
-async function readWindow(
+export async function readWindow(
   link: Link,
   filter: string,
   from: number,

@@ -500,3 +500,43 @@ export class AckRequest {
   @OneLine()
   note?: string;
 }
+
+/** Of muster.cmd.events. */
+export class EventsCommand {
+  /** Sequence behind which it begins; 0: the oldest that is kept. @default 0 */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  after?: number;
+
+  /** `verdict` among them. @default all */
+  @IsOptional()
+  @IsArray()
+  @ArrayNotEmpty()
+  @ArrayMaxSize(50)
+  @Matches(/^[a-z][a-z-]{0,60}$/, { each: true })
+  kinds?: string[];
+
+  /** @default 100 */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1000)
+  limit?: number;
+}
+
+/** Of muster.cmd.fence. */
+export class FenceCommand {
+  @Matches(NODE_NAME_PATTERN)
+  node!: string;
+
+  @IsString()
+  @Length(1, 500)
+  @OneLine()
+  reason!: string;
+
+  /** Asks every gate, and does nothing. */
+  @IsOptional()
+  @IsBoolean()
+  dryRun?: boolean;
+}

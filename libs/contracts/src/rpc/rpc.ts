@@ -3,6 +3,7 @@ import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-ke
 import type { AlarmRecord } from '../alarm.js';
 import type { GateResult, IncidentRecord } from '../incident/incident.js';
 import type { StormOutcome, StormView } from '../incident/storm.js';
+import type { PublicEvent } from './public-event.js';
 import type { JobRecord, JobStatus } from '../job/job.js';
 import type { Networks, NodeView, PowerDevice } from '../node/node.js';
 import type { ClaimRecord } from '../job/admission.js';
@@ -331,4 +332,28 @@ export interface CurrentVerdictRequest {
   node: string;
 }
 /** Plain answer of muster.cmd.* to tools. */
-export type CommandAnswer = { ok: true; job?: string; nodes?: string[] } | { ok: false; code: string; message: string };
+export type CommandAnswer = { ok: true; job?: string; nodes?: string[] } | CommandRefusal;
+export interface CommandRefusal {
+  ok: false;
+  code: string;
+  message: string;
+}
+/** As over HTTP: taken, and what each gate says of it. What stops at one waits to be released. */
+export interface FenceCommandAnswer {
+  ok: true;
+  nodes: string[];
+  gates: GateResult[];
+  /** Absent for a dry run on a node without one. */
+  incident?: { id: string; phase: IncidentRecord['phase'] };
+}
+/** Of muster.cmd.events. */
+export interface EventsCommandAnswer {
+  ok: true;
+  events: PublicEvent[];
+  /** Goes into the next `after`. */
+  last: number;
+  /** There is more behind `last`: ask again at once. */
+  more: boolean;
+  /** Some that stood behind `after` are not kept any more: what they told is to be read anew. */
+  lost: boolean;
+}

@@ -26,8 +26,8 @@ export const Subjects = {
   currentVerdict: (): string => 'muster.ask.detector.verdict',
   /** Inlet for other monitors: `{"nodes":[{label,serial,addr},…]}`. */
   monitor: (name: 'discovered' | 'disappeared'): string => `muster.monitor.${name}`,
-  /** Inlet for tools: plain JSON in, plain `{ok, job | code, message}` out. */
-  command: (kind: 'commission' | 'decommission' | 'maintenance' | 'discover' | 'check' | 'fence'): string =>
+  /** Inlet for tools: plain JSON in, plain `{ok, job | code, message}` out; `events` replays what was told. */
+  command: (kind: 'commission' | 'decommission' | 'maintenance' | 'discover' | 'check' | 'fence' | 'events'): string =>
     `muster.cmd.${kind}`,
 } as const;
 
