@@ -16,6 +16,7 @@ import { recordCommands } from './commands/records.js';
 import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
 import { tokenCommands } from './commands/tokens.js';
+import { toolCommands } from './commands/tools.js';
 import { workerCommands } from './commands/workers.js';
 import { workloadCommands } from './commands/workloads.js';
 import type { Io } from './io.js';
@@ -55,6 +56,7 @@ export function createProgram(io: Io): CliCommand {
   recordCommands(program);
   agentCommands(program);
   initCommand(program);
+  toolCommands(program);
   installClusterctlCommand(program);
   manualCommand(program);
   return program;

@@ -5,7 +5,16 @@ export type { Delivery } from './streams/durable-consumer.js';
 export { FreshReads } from './kv/fresh-reads.js';
 export type { FollowHandler, FollowOptions } from './streams/follow.js';
 export type { LogChunk, ReadLogOptions } from './streams/job-log.js';
-export { addAgentUsers, credentialsFile, initCluster, isCluster, type InitOptions } from './init/init-cluster.js';
+export {
+  addAgentUsers,
+  addToolUser,
+  credentialsFile,
+  initCluster,
+  isCluster,
+  revokeToolUser,
+  toolUsers,
+  type InitOptions,
+} from './init/init-cluster.js';
 export { issueAgentCredentials, readAgentsKey, type AgentsKey } from './init/agents-key.js';
 export {
   connectedAgents,
@@ -15,7 +24,7 @@ export {
   type RevocationOptions,
 } from './init/revocation.js';
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
-export { userKinds, type UserKind } from './init/permissions.js';
+export { ToolRoles, userKinds, type ToolRole, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
 export type { UnreadableBook } from './kv/unreadable-book.js';
 export { KvView } from './kv/kv-view.js';

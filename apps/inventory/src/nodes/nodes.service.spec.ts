@@ -69,7 +69,7 @@ async function told(kind: string, key: string): Promise<unknown[]> {
   const found: unknown[] = [];
   let reader: Closable | undefined;
   await new Promise<void>((resolve) => {
-    reader = sut.as('tools').follow([Subjects.event(kind, key)], { fromSeq: 1, onLive: resolve }, (_s, event) => {
+    reader = sut.as('inventory').follow([Subjects.event(kind, key)], { fromSeq: 1, onLive: resolve }, (_s, event) => {
       found.push((event as { data: unknown }).data);
     });
   });

@@ -1,23 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
-import { decode, fmtCreds, type Account } from '@nats-io/jwt';
-import { parseDocument, stringify } from 'yaml';
-import { agentUser, MusterError, NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts';
+import { decode, fmtCreds, type Account, type User } from '@nats-io/jwt';
+import { parse, parseDocument, stringify } from 'yaml';
+import { agentUser, MusterError, NAME_PATTERN, NODE_NAME_PATTERN, toolUser } from '#contracts';
 import type { BusCredentials } from '../types.js';
 import { issueAgentCredentials, readAgentsKey, type AgentsKey } from './agents-key.js';
 import {
   accountsConfig,
   issueServiceCredentials,
+  issueToolCredentials,
   newAgentsKey,
   newOperatorKeys,
   type OperatorKeys,
   type Revocable,
 } from './nats-accounts.js';
 import { listenAddress, natsConfig, type NatsConfigOptions } from './nats-config.js';
-import { keyPair } from '#contracts/keys/nkey.js';
-import { userKinds } from './permissions.js';
-import { newRevokerKey, readRevokerKey } from './revoker-key.js';
+import { keyPair, publicKeyOf } from '#contracts/keys/nkey.js';
+import { userKinds, type ToolRole } from './permissions.js';
+import { FOR_GOOD } from './revocation.js';
+import { newRevokerKey, readRevokerKey, type RevokerKey } from './revoker-key.js';
 
 export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
   /** Nodes whose agents get a user; more by {@link addAgentUsers}. */
@@ -84,8 +95,11 @@ async function writeUsers(dir: string, nodes: string[], accountsDir: string | un
   const keys = readOperatorKeys(dir);
   const agents = readAgentsKey(keyFile(dir, 'agents'));
   for (const kind of userKinds) {
-    const seed = existing(dir, kind)?.seed;
-    const credentials = await issueServiceCredentials(keys, kind, seed);
+    const before = existing(dir, kind);
+    const isTooWide = kind === 'tools' && mayUseJetStream(before);
+    // Copies of it lie with programs: nothing but another key takes from them what they may no longer do.
+    if (isTooWide && before?.seed !== undefined) noteRevoked(dir, publicKeyOf(before.seed));
+    const credentials = await issueServiceCredentials(keys, kind, isTooWide ? undefined : before?.seed);
     writeCredentials(dir, credentials);
     // Programs of others: their NATS clients know the common form.
     if (kind === 'tools') write(join(dir, 'creds', 'tools.creds'), credsText(credentials));
@@ -93,7 +107,83 @@ async function writeUsers(dir: string, nodes: string[], accountsDir: string | un
   for (const node of nodes)
     if (!signedBy(agents, existing(dir, agentUser(node))))
       writeCredentials(dir, await issueAgentCredentials(agents, node));
+  await writeAccounts(dir, accountsDir);
+}
+
+async function writeAccounts(dir: string, accountsDir: string | undefined): Promise<void> {
+  const keys = readOperatorKeys(dir);
+  const agents = readAgentsKey(keyFile(dir, 'agents'));
   write(accountsFile(dir), await accountsConfig(keys, agents, revocable(dir, keys, accountsDir)));
+}
+
+/** An earlier Muster's user of programs; what is not allowed by name cannot be the server's store. */
+function mayUseJetStream(credentials: Partial<BusCredentials> | undefined): boolean {
+  if (credentials?.jwt === undefined) return false;
+  return (decode<User>(credentials.jwt).nats.pub?.allow ?? []).some((subject) => subject.startsWith('$JS.'));
+}
+
+/** Public keys of programs' users that are worthless for good → s: what is told to the server at its next start. */
+const revokedFile = (dir: string): string => join(dir, 'keys', 'revoked-tools.json');
+
+const revokedTools = (dir: string): Record<string, number> =>
+  existsSync(revokedFile(dir)) ? readJson<Record<string, number>>(revokedFile(dir)) : {};
+
+const noteRevoked = (dir: string, key: string): void =>
+  write(revokedFile(dir), `${JSON.stringify({ ...revokedTools(dir), [key]: FOR_GOOD })}\n`);
+
+const toolFile = (dir: string, name: string): string => join(dir, 'creds', `${toolUser(name)}.creds`);
+
+/**
+ * A user for one program of the operator's own, as NATS clients read it. A running nats-server lets it in as it is.
+ * CONFIG_INVALID where there is no cluster, the name is none, or it is taken.
+ * @returns the file
+ */
+export async function addToolUser(dir: string, name: string, role: ToolRole): Promise<string> {
+  checkTool(dir, name);
+  const file = toolFile(dir, name);
+  if (existsSync(file)) throw new MusterError('CONFIG_INVALID', `${file} exists: revoke that program first`);
+  write(file, credsText(await issueToolCredentials(readOperatorKeys(dir), name, role)));
+  return file;
+}
+
+/** Programs that have a user of their own. */
+export const toolUsers = (dir: string): string[] =>
+  readdirSync(join(dir, 'creds')).flatMap((file) => /^tool=(.+)\.creds$/.exec(file)?.[1] ?? []);
+
+/**
+ * Makes the user of a program worthless: at once, where the server is told with `key` and `servers` of the answer; else
+ * from its next start on. CONFIG_INVALID where there is no such user.
+ */
+export async function revokeToolUser(dir: string, name: string): Promise<RevokedTool> {
+  checkTool(dir, name);
+  const file = toolFile(dir, name);
+  if (!existsSync(file)) throw new MusterError('CONFIG_INVALID', `no program ${name} has a user here`);
+  const key = publicKeyOf(seedOfCreds(readFileSync(file, 'utf8')));
+  noteRevoked(dir, key);
+  await writeAccounts(dir, configuredAccountsDir(dir));
+  rmSync(file);
+  const { nats } = parse(readFileSync(join(dir, 'muster.yaml'), 'utf8')) as { nats?: { servers?: string[] } };
+  return { key, revoker: readRevokerKey(keyFile(dir, 'revoker')), servers: nats?.servers ?? [] };
+}
+
+/** What {@link revokeAgentUsers} is told of it. */
+export interface RevokedTool {
+  /** Public key. */
+  key: string;
+  revoker: RevokerKey;
+  servers: string[];
+}
+
+function checkTool(dir: string, name: string): void {
+  if (!NAME_PATTERN.test(name)) throw new MusterError('CONFIG_INVALID', `"${name}" cannot name a program`);
+  if (!isCluster(dir) || hasPlainUsers(dir))
+    throw new MusterError('CONFIG_INVALID', `${dir} was not made by this version of muster init`);
+}
+
+function seedOfCreds(text: string): string {
+  const seed = /-+BEGIN USER NKEY SEED-+\s+(\S+)/.exec(text)?.[1];
+  if (seed === undefined) throw new MusterError('CONFIG_INVALID', 'the credentials of the program hold no key');
+  return seed;
 }
 
 const accountsFile = (dir: string): string => join(dir, 'nats-accounts.conf');
@@ -113,7 +203,8 @@ function revocable(dir: string, keys: OperatorKeys, accountsDir: string | undefi
   newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
   const kept = join(accountsDir, `${keys.account}.jwt`);
   const told = existsSync(kept) ? decode<Account>(readFileSync(kept, 'utf8').trim()).nats.revocations : undefined;
-  return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, ...(told && { revocations: told }) };
+  const revocations = { ...told, ...revokedTools(dir) };
+  return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, revocations };
 }
 
 const writeCredentials = (dir: string, credentials: BusCredentials): void =>

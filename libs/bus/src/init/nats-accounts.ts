@@ -2,8 +2,16 @@ import { encodeAccount, encodeOperator, encodeUser, newScopedSigner, type Permis
 import { createAccount, createOperator, createUser } from '@nats-io/nkeys';
 import type { BusCredentials } from '../types.js';
 import type { AgentsKey } from './agents-key.js';
+import { toolUser } from '#contracts';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
-import { agentPermissions, userPermissions, type Permissions, type UserKind } from './permissions.js';
+import {
+  agentPermissions,
+  toolPermissions,
+  userPermissions,
+  type Permissions,
+  type ToolRole,
+  type UserKind,
+} from './permissions.js';
 import { revokerPermissions, type RevokerKey } from './revoker-key.js';
 
 /**
@@ -117,5 +125,14 @@ export async function issueServiceCredentials(
   const pair = keyPair(seedBefore ?? seedOf(createUser()));
   const by = { signer: keyPair(keys.services) };
   const jwt = await encodeUser(user, pair.getPublicKey(), keys.account, claims(userPermissions(user)), by);
+  return { user, seed: seedOf(pair), jwt };
+}
+
+/** A program's own user; a new key each time, so that a revoked one stays worthless. */
+export async function issueToolCredentials(keys: OperatorKeys, name: string, role: ToolRole): Promise<BusCredentials> {
+  const user = toolUser(name);
+  const pair = keyPair(seedOf(createUser()));
+  const by = { signer: keyPair(keys.services) };
+  const jwt = await encodeUser(user, pair.getPublicKey(), keys.account, claims(toolPermissions(name, role)), by);
   return { user, seed: seedOf(pair), jwt };
 }

@@ -153,7 +153,7 @@ describe("the services' NATS users", () => {
 
   it('read and write what their work needs, and nothing else', async () => {
     const can: Record<ServiceName, { reads: string[]; writes: string[] }> = {
-      detector: { reads: ['nodes', 'settings', 'incidents', 'leases'], writes: ['leases'] },
+      detector: { reads: ['nodes', 'settings', 'leases'], writes: [] },
       inventory: {
         reads: ['nodes', 'incidents', 'jobs', 'secrets', 'admission', 'alarms', 'workers', 'workloads'],
         writes: ['nodes', 'incidents', 'jobs', 'secrets', 'admission', 'alarms', 'settings', 'workloads'],
@@ -164,7 +164,7 @@ describe("the services' NATS users", () => {
       },
       fencer: {
         reads: ['nodes', 'settings', 'incidents', 'workers', 'leases', 'secrets'],
-        writes: ['incidents', 'workers', 'leases'],
+        writes: ['incidents', 'workers'],
       },
       gateway: { reads: ['tokens', 'idempotency'], writes: ['idempotency'] },
     };

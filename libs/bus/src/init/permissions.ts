@@ -6,10 +6,11 @@ import {
   ServiceNames,
   Streams,
   Subjects,
+  toolUser,
   type BucketName,
   type ServiceName,
 } from '#contracts';
-import { bucketStream } from '../kv/kv-keys.js';
+import { bucketStream, subjectOf } from '../kv/kv-keys.js';
 
 /** Of a NATS user: what is not allowed is refused. */
 export interface Permissions {
@@ -21,13 +22,17 @@ export interface Permissions {
   responses: boolean;
 }
 
-/** `tools`: for programs of the operator that speak NATS. */
+/** `tools`: for programs of the operator that speak NATS; each may have a user of its own, see {@link toolPermissions}. */
 export type UserKind = ServiceName | 'tools';
 export const userKinds: readonly UserKind[] = [...ServiceNames, 'tools'];
 
 interface Needs {
   reads?: readonly BucketName[];
   writes?: readonly BucketName[];
+  /** Leases that it may hold; more cannot be said of those whose names are made: see `foreignLeases`. */
+  leases?: readonly string[];
+  /** Leases of others, which it may not write although it may write all that are made. */
+  foreignLeases?: readonly string[];
   /** Reads the durable verdicts and events for itself. */
   followsEvents?: boolean;
   /** Shares a durable consumer of them. */
@@ -59,8 +64,8 @@ const LIFE_SEEN = 'nodes.lifeSeen';
 /** What each may do is what its work needs. */
 const needs: Record<UserKind, Needs> = {
   detector: {
-    reads: ['nodes', 'settings', 'incidents', 'leases'],
-    writes: ['leases'],
+    reads: ['nodes', 'settings', 'leases'],
+    leases: ['detector'],
     followsEvents: true,
     emits: true,
     publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*')],
@@ -85,6 +90,7 @@ const needs: Record<UserKind, Needs> = {
   provisioner: {
     reads: ['nodes', 'settings', 'workloads', 'jobs', 'workers', 'leases'],
     writes: ['jobs', 'workers', 'leases'],
+    foreignLeases: ['detector', 'fencer', 'conductor'],
     writesLogs: true,
     emits: true,
     answers: true,
@@ -92,7 +98,8 @@ const needs: Record<UserKind, Needs> = {
   },
   fencer: {
     reads: ['nodes', 'settings', 'incidents', 'workers', 'leases', 'secrets'],
-    writes: ['incidents', 'workers', 'leases'],
+    writes: ['incidents', 'workers'],
+    leases: ['fencer'],
     emits: true,
     answers: true,
     calls: ['fencer'],
@@ -107,14 +114,25 @@ const needs: Record<UserKind, Needs> = {
     listens: [Subjects.beacon()],
     calls: ['inventory', 'fencer'],
   },
+  // No $JS.API at all: the server does not check where the answer to a request goes, and would store it anywhere.
   tools: {
-    followsEvents: true,
-    readsLogs: true,
     publishes: commandsAndMonitors,
-    // As they are published, too: without JetStream, a plain subscription will do.
+    // As they are published: what was missed is replayed by a command.
     listens: [Subjects.beacon(), Subjects.verdict('*'), Subjects.event('*', '*'), Subjects.log('*')],
   },
 };
+
+/** Of a program with a user of its own: a viewer reads, an operator orders. */
+export const ToolRoles = ['viewer', 'operator'] as const;
+export type ToolRole = (typeof ToolRoles)[number];
+
+export function toolPermissions(name: string, role: ToolRole): Permissions {
+  return {
+    publish: role === 'operator' ? commandsAndMonitors : [Subjects.command('events')],
+    subscribe: [`${inboxPrefix(toolUser(name))}.>`, ...(needs.tools.listens ?? [])],
+    responses: false,
+  };
+}
 
 export function userPermissions(kind: UserKind): Permissions {
   const n = needs[kind];
@@ -123,11 +141,16 @@ export function userPermissions(kind: UserKind): Permissions {
     ...(n.followsEvents ? [Streams.events.name] : []),
     ...(n.readsLogs ? [Streams.logs.name] : []),
   ];
+  const except = [
+    ...(n.calls?.includes('inventory') ? [ENROL, KEYS, LIFE_SEEN].map((verb) => Subjects.rpc('inventory', verb)) : []),
+    ...(n.foreignLeases ?? []).map((name) => subjectOf('leases', name)),
+  ];
   return {
     publish: [
       ...(streams.length > 0 ? [`$JS.API.STREAM.INFO.${ReadyStream.name}`] : []),
       ...streams.flatMap(readStream),
       ...(n.writes ?? []).map((bucket) => `$KV.${bucket}.>`),
+      ...(n.leases ?? []).map((name) => subjectOf('leases', name)),
       ...(n.consumesEvents ? consumeStream(Streams.events.name) : []),
       ...(n.creates ? createStreams() : []),
       ...(n.emits ? [`${Subjects.event('*', '*')}`] : []),
@@ -136,9 +159,7 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
       ...(n.asks ?? []).map((verb) => Subjects.rpc('inventory', verb)),
     ],
-    ...(n.calls?.includes('inventory') && {
-      except: [ENROL, KEYS, LIFE_SEEN].map((verb) => Subjects.rpc('inventory', verb)),
-    }),
+    ...(except.length > 0 && { except }),
     subscribe: [
       `${inboxPrefix(kind)}.>`,
       ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),

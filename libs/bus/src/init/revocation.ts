@@ -12,7 +12,7 @@ import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
  * A key that was revoked is never used again, so all that was ever signed for it is void, whatever the clocks were that
  * it was signed by: s, 2100-01-01.
  */
-const FOR_GOOD = 4_102_444_800;
+export const FOR_GOOD = 4_102_444_800;
 /** ms for one request to the server. */
 const ANSWER_MS = 4_000;
 /** Others may revoke at the same moment, and write over what was written: then it is written again. */

@@ -17,6 +17,9 @@ export const fromToken = (encoded: string): string => encoded.replaceAll('=2E', 
 /** The NATS user of a node's agent. */
 export const agentUser = (node: string): string => `agent=${node}`;
 
+/** The NATS user of one program of the operator. */
+export const toolUser = (name: string): string => `tool=${name}`;
+
 /**
  * Every NATS user has its own inboxes: nobody may read another's answers. An agent's has its node as a token of its own:
  * nats-server can fill in a user's name only there.

@@ -32,7 +32,7 @@ export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
   fence: 51,
-  keys: 22,
+  keys: 26,
   lease: 24,
   recover: 18,
   return: 40,

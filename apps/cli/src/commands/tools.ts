@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { MusterError } from '#contracts/errors.js';
+import { does, examples, type Run } from '../command.js';
+import { Failure } from '../failure.js';
+
+interface ToolOptions {
+  dir: string;
+}
+
+const ROLES = ['viewer', 'operator'] as const;
+const DIR = ['--dir <dir>', 'what muster init has written', '/etc/muster'] as const;
+
+/** Programs that speak NATS: the files are those of the control machine, so no server is asked. */
+export function toolCommands(program: Command): void {
+  const tool = program
+    .command('tool')
+    .description('programs of your own that speak NATS: each has a user, which can be revoked');
+  examples(tool, 'tool list');
+  examples(
+    does(
+      tool
+        .command('add <name>')
+        .description('write credentials for one more program; a running NATS server lets it in at once')
+        .requiredOption('--role <role>', 'viewer hears and replays events; operator orders, too')
+        .option(...DIR),
+      add,
+    ),
+    'tool add billing --role viewer',
+    'tool add ticket-bot --role operator --dir /srv/muster',
+  );
+  examples(
+    does(
+      tool
+        .command('list')
+        .description('programs that have a user')
+        .option(...DIR),
+      list,
+    ),
+    'tool list',
+  );
+  examples(
+    does(
+      tool
+        .command('revoke <name>')
+        .description('make the user of a program worthless, wherever copies of its file are')
+        .option(...DIR),
+      revoke,
+    ),
+    'tool revoke billing',
+  );
+}
+
+async function add({ terminal }: Run, name: string, o: ToolOptions & { role: string }): Promise<void> {
+  const role = ROLES.find((r) => r === o.role);
+  if (role === undefined) throw new Failure(`a role is ${ROLES.join(' or ')}, not "${o.role}"`);
+  const { addToolUser } = await import('#bus');
+  terminal.line(`written: ${await told(() => addToolUser(o.dir, name, role))}`);
+}
+
+async function list({ terminal }: Run, o: ToolOptions): Promise<void> {
+  const { toolUsers } = await import('#bus');
+  for (const name of (await told(() => toolUsers(o.dir))).sort()) terminal.line(name);
+}
+
+async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<void> {
+  const { revokeAgentUsers, revokeToolUser } = await import('#bus');
+  const { key, revoker, servers } = await told(() => revokeToolUser(o.dir, name));
+  try {
+    await revokeAgentUsers({ key: revoker, servers }, [key]);
+    terminal.line(`revoked: ${name}`);
+  } catch (error) {
+    throw new Failure(
+      `${name} is refused from the next start of NATS on, and not yet: ${MusterError.from(error).message}`,
+    );
+  }
+}
+
+async function told<T>(act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof MusterError) throw new Failure(error.message);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined) throw new Failure((error as Error).message);
+    throw error;
+  }
+}
