@@ -31,6 +31,10 @@ export const AlarmCodes = [
   'no-workers',
   'peer-list',
   'bmc-unreachable',
+  /** Power devices of two nodes are at one place: an off that is meant for one would reach the other. */
+  'power-place',
+  /** A power device says that it is another machine's. */
+  'power-identity',
   'observe-mode',
   'drain-stuck',
   'webhook-failing',

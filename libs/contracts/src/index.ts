@@ -11,6 +11,7 @@ export * from './rpc/events.js';
 export * from './verdict/evidence.js';
 export * from './node/host-addresses.js';
 export * from './node/identity.js';
+export * from './node/ip-address.js';
 export * from './incident/incident.js';
 export * from './incident/storm.js';
 export * from './incident/pending-on.js';

@@ -30,10 +30,11 @@ const IDLE = /^\s*$|Loading IANA|Unable to establish|Could not open socket/;
 export function readIpmitoolAnswer(verb: PowerVerb, r: GuardResult): PowerOutcome {
   const answer = answers[verb][r.stdout.trim()];
   if (r.exitCode === 0 && answer !== undefined) return answer === 'done' ? { ok: true } : { ok: true, power: answer };
-  return { ok: false, ...(verb === 'status' ? { power: 'unknown' as const } : {}), ...failure(verb, r) };
+  return { ok: false, ...(verb === 'status' ? { power: 'unknown' as const } : {}), ...ipmitoolFailure(verb, r) };
 }
 
-function failure(verb: PowerVerb, r: GuardResult): Pick<Required<PowerOutcome>, 'code' | 'detail'> {
+/** @param verb what it was to do, for people */
+export function ipmitoolFailure(verb: string, r: GuardResult): Pick<Required<PowerOutcome>, 'code' | 'detail'> {
   if (r.refused) return { code: 'DEADLINE_PASSED', detail: 'the right to act ended before the command was started' };
   if (r.timedOut) return { code: 'BMC_TIMEOUT', detail: `no answer to ${verb} within ${seconds(r.tookMs)}` };
   if (r.killed) return { code: 'COMMAND_FAILED', detail: `${verb} was stopped after ${seconds(r.tookMs)}` };

@@ -1,8 +1,16 @@
-import { runGuarded, type GuardedRun, type GuardOptions } from '#bus';
+import { runGuarded, type GuardResult } from '#bus';
 import { MusterError, type Clock, type PowerDevice } from '#contracts';
 import { CipherBook } from './cipher-book.js';
 import { readIpmitoolAnswer } from './ipmitool-answer.js';
-import { IPMI_PORT, type PowerDriver, type PowerOutcome, type PowerRequest } from './power-driver.js';
+import { GET_SYSTEM_GUID, PRINT_FRU, readFru, readGuid, tellsApart } from './ipmitool-identity.js';
+import {
+  IPMI_PORT,
+  type DeviceIdentity,
+  type IdentifyRequest,
+  type PowerDriver,
+  type PowerOutcome,
+  type PowerRequest,
+} from './power-driver.js';
 
 /** IPMI 2.0 has no room for more. */
 const MAX_PASSWORD_BYTES = 20;
@@ -34,12 +42,10 @@ export class IpmitoolDriver implements PowerDriver {
   }
 
   async run(request: PowerRequest): Promise<PowerOutcome> {
-    if (Buffer.byteLength(request.password ?? '') > MAX_PASSWORD_BYTES)
-      return this.failed(request, 'BMC_AUTH', `IPMI takes passwords of at most ${MAX_PASSWORD_BYTES} bytes`);
+    const wrong = impossible(request);
+    if (wrong !== undefined) return this.failed(request, wrong.code, wrong.detail);
     const bmc = bmcAddress(request.device);
     const preferred = request.device.options?.['cipher'];
-    if (preferred !== undefined && !/^\d{1,2}$/.test(preferred))
-      return this.failed(request, 'BMC_CIPHER', 'option cipher must be the number of a cipher suite');
     let outcome: PowerOutcome = this.failed(request, 'BMC_CIPHER', 'no cipher suite to try');
     for (const suite of this.ciphers.suites(bmc, preferred)) {
       outcome = await this.once(request, suite);
@@ -52,37 +58,62 @@ export class IpmitoolDriver implements PowerDriver {
     return { ...outcome, detail: 'the BMC takes none of the cipher suites that were tried' };
   }
 
-  private async once(request: PowerRequest, suite: string): Promise<PowerOutcome> {
-    let run: GuardedRun;
-    try {
-      run = runGuarded(this.guarded(request, suite));
-    } catch (error) {
-      return this.notStarted(request, error);
+  /** The GUID as raw bytes: versions of ipmitool differ in how they write it. The board's own data where that names none. */
+  async identify(request: IdentifyRequest): Promise<DeviceIdentity> {
+    const wrong = impossible(request);
+    if (wrong !== undefined) return wrong;
+    const bmc = bmcAddress(request.device);
+    let last: DeviceIdentity = { code: 'BMC_CIPHER', detail: 'no cipher suite to try' };
+    for (const suite of this.ciphers.suites(bmc, request.device.options?.['cipher'])) {
+      try {
+        last = readGuid(await this.session(request, suite, GET_SYSTEM_GUID));
+        if (last.seen !== undefined) {
+          this.ciphers.worked(bmc, suite);
+          if (request.quick && tellsApart(last.seen.guid)) return last;
+          return { seen: { ...last.seen, ...readFru((await this.session(request, suite, PRINT_FRU)).stdout) } };
+        }
+      } catch (error) {
+        return { code: 'COMMAND_FAILED', detail: MusterError.from(error).message };
+      }
+      if (last.code !== 'BMC_CIPHER') return last;
+      this.ciphers.refused(bmc, suite);
     }
-    const extend = this.clock.every(EXTEND_MS, () => run.extend(request.deadline.atNs()));
+    return last;
+  }
+
+  private async once(request: PowerRequest, suite: string): Promise<PowerOutcome> {
     try {
-      return readIpmitoolAnswer(request.verb, await run.done);
+      return readIpmitoolAnswer(request.verb, await this.session(request, suite, ['chassis', 'power', request.verb]));
     } catch (error) {
       return this.notStarted(request, error);
-    } finally {
-      extend.cancel();
     }
   }
 
-  private guarded(request: PowerRequest, suite: string): GuardOptions {
-    const { device, verb } = request;
-    return {
+  /** @throws where no process could be started */
+  private async session(
+    request: Omit<PowerRequest, 'verb'>,
+    suite: string,
+    words: readonly string[],
+  ): Promise<GuardResult> {
+    const { device } = request;
+    const run = runGuarded({
       command: 'ipmitool',
       args: [
         ...['-v', '-I', 'lanplus', '-H', device.address, '-p', String(device.port ?? IPMI_PORT)],
         ...['-U', device.username ?? '', '-E', '-C', suite, '-L', 'ADMINISTRATOR', '-R', '1', '-N', '5'],
-        ...['chassis', 'power', verb],
+        ...words,
       ],
       env: { IPMITOOL_PASSWORD: request.password ?? '' },
       deadlineNs: request.deadline.atNs(),
       maxOutput: 16_384,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
-    };
+    });
+    const extend = this.clock.every(EXTEND_MS, () => run.extend(request.deadline.atNs()));
+    try {
+      return await run.done;
+    } finally {
+      extend.cancel();
+    }
   }
 
   /** No process could be started, or its tool is gone: the BMC has heard nothing, and another host may be able to. */
@@ -93,4 +124,14 @@ export class IpmitoolDriver implements PowerDriver {
   private failed(request: PowerRequest, code: Required<PowerOutcome>['code'], detail: string): PowerOutcome {
     return { ok: false, ...(request.verb === 'status' ? { power: 'unknown' as const } : {}), code, detail };
   }
+}
+
+/** What no BMC can be asked with. */
+function impossible(r: Omit<PowerRequest, 'verb'>): { code: 'BMC_AUTH' | 'BMC_CIPHER'; detail: string } | undefined {
+  if (Buffer.byteLength(r.password ?? '') > MAX_PASSWORD_BYTES)
+    return { code: 'BMC_AUTH', detail: `IPMI takes passwords of at most ${MAX_PASSWORD_BYTES} bytes` };
+  const preferred = r.device.options?.['cipher'];
+  if (preferred !== undefined && !/^\d{1,2}$/.test(preferred))
+    return { code: 'BMC_CIPHER', detail: 'option cipher must be the number of a cipher suite' };
+  return undefined;
 }

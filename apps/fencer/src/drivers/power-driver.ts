@@ -1,4 +1,4 @@
-import type { ErrorCode, PowerDevice, PowerVerb } from '#contracts';
+import type { DeviceFacts, ErrorCode, PowerDevice, PowerVerb } from '#contracts';
 
 /** Of a BMC whose device names none (IPMI 2.0, RMCP+). */
 export const IPMI_PORT = 623;
@@ -33,6 +33,14 @@ export interface PowerRequest {
   signal?: AbortSignal;
 }
 
+/** What a device says of itself, where it was reached; what it does not tell is absent. */
+export type DeviceIdentity = { seen: DeviceFacts } | { seen?: undefined; code: ErrorCode; detail: string };
+
+export interface IdentifyRequest extends Omit<PowerRequest, 'verb'> {
+  /** No more than it takes to tell one device from another. */
+  quick: boolean;
+}
+
 /** One way to reach a power device. */
 export interface PowerDriver {
   /** As in `PowerDevice.driver`. */
@@ -40,6 +48,8 @@ export interface PowerDriver {
   /** Why it cannot work on this host (its tool is missing), or undefined. */
   selfTest(): Promise<string | undefined>;
   run(request: PowerRequest): Promise<PowerOutcome>;
+  /** Reads who the device is. Absent: devices of this kind do not say. */
+  identify?(request: IdentifyRequest): Promise<DeviceIdentity>;
 }
 
 /** The drivers of this host, whether or not they work. */

@@ -3,7 +3,7 @@ import { openSecret, readSecretsKey, type SealedSecret } from '#bus';
 import { MusterError, type PowerDevice, type PowerVerb } from '#contracts';
 import { ServiceContext } from '#service';
 import { DriverRegistry } from '../drivers/driver-registry.js';
-import type { PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
+import type { DeviceIdentity, PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
 import type { PowerControl, TimedOutcome } from './power-control.js';
 
 /** Gives one command to one device by its driver. */
@@ -41,6 +41,24 @@ export class PowerCommander implements PowerControl {
       outcome = { ok: false, power: 'unknown', code: failure.code, detail: failure.message };
     }
     return { ...outcome, tookMs: Math.round(clock.monotonicMs() - start) };
+  }
+
+  /** Who the device says it is. Never rejects. */
+  async identify(
+    device: PowerDevice,
+    o: { deadline: PowerDeadline; quick: boolean; signal?: AbortSignal },
+  ): Promise<DeviceIdentity> {
+    try {
+      const driver = this.drivers.get(device.driver);
+      if (driver === undefined)
+        throw new MusterError('DRIVER_UNAVAILABLE', `driver ${device.driver} is not offered on this host`);
+      if (driver.identify === undefined) return { seen: {} };
+      const password = await this.password(device);
+      return await driver.identify({ device, ...o, ...(password === undefined ? {} : { password }) });
+    } catch (error) {
+      const failure = MusterError.from(error);
+      return { code: failure.code, detail: failure.message };
+    }
   }
 
   private async password(device: PowerDevice): Promise<string | undefined> {

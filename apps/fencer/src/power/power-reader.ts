@@ -1,7 +1,16 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { FencingNumbers, MusterError, type IncidentRecord, type NodeRecord, type PowerDevice } from '#contracts';
+import {
+  FencingNumbers,
+  identityBasis,
+  MusterError,
+  type IncidentRecord,
+  type NodeRecord,
+  type PowerDevice,
+  type RpcAnswer,
+} from '#contracts';
 import type { KvView } from '#bus';
 import { ServiceContext } from '#service';
+import type { PowerDeadline } from '../drivers/power-driver.js';
 import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
 import { PowerCommander } from './power-commander.js';
 
@@ -43,35 +52,63 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
   /** Every device of the node, or those given. @throws NODE_UNKNOWN */
   async read(node: string, given?: PowerDevice[]): Promise<DevicePower[]> {
     const devices = given ?? (await this.devicesOf(node));
-    if (this.incidents?.get(node)?.value.phase === 'fencing')
-      return devices.map((d) => ({ id: d.id, power: 'unknown', code: 'NODE_BUSY', detail: 'it is being fenced' }));
-    const look = new AbortController();
-    const looks = this.looks.get(node) ?? new Set();
-    this.looks.set(node, looks.add(look));
-    try {
-      return await Promise.all(devices.map((d) => this.readOne(d, look.signal)));
-    } finally {
-      looks.delete(look);
-      if (looks.size === 0) this.looks.delete(node);
-    }
-  }
-
-  private async readOne(device: PowerDevice, signal: AbortSignal): Promise<DevicePower> {
-    const turn = await this.queue.turn(bmcOf(device), Urgency.look, signal);
-    const stopped: DevicePower = { id: device.id, power: 'unknown', code: 'NODE_BUSY', detail: 'its fencing began' };
-    if (turn === undefined) return stopped;
-    try {
-      const limitNs = this.context.clock.monotonicNs() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;
-      const o = await this.commander.run(device, 'status', { atNs: () => limitNs }, signal);
-      if (signal.aborted) return stopped;
+    const stopped = (d: PowerDevice, detail: string): DevicePower => ({
+      id: d.id,
+      power: 'unknown',
+      code: 'NODE_BUSY',
+      detail,
+    });
+    return this.look(node, devices, stopped, async (device, deadline, signal): Promise<DevicePower> => {
+      const o = await this.commander.run(device, 'status', deadline, signal);
       return {
         id: device.id,
         power: o.power ?? 'unknown',
         ...(o.code === undefined ? {} : { code: o.code }),
         ...(o.detail === undefined ? {} : { detail: o.detail }),
       };
+    });
+  }
+
+  /** Who each device of the node says it is. @throws NODE_UNKNOWN */
+  async identify(node: string, quick: boolean): Promise<RpcAnswer<'fencer.power.identify'>['devices']> {
+    const devices = await this.devicesOf(node);
+    type Identified = RpcAnswer<'fencer.power.identify'>['devices'][number];
+    const of = (d: PowerDevice): { id: string; basis: string } => ({ id: d.id, basis: identityBasis(d) });
+    const stopped = (d: PowerDevice, detail: string): Identified => ({ ...of(d), code: 'NODE_BUSY', detail });
+    return this.look(node, devices, stopped, async (device, deadline, signal): Promise<Identified> => {
+      const { seen, ...why } = await this.commander.identify(device, { deadline, quick, signal });
+      return { ...of(device), ...(seen === undefined ? why : { seen }) };
+    });
+  }
+
+  /** One look at each device, ended as soon as the node's fencing begins. */
+  private async look<T>(
+    node: string,
+    devices: readonly PowerDevice[],
+    stopped: (d: PowerDevice, detail: string) => T,
+    at: (d: PowerDevice, deadline: PowerDeadline, signal: AbortSignal) => Promise<T>,
+  ): Promise<T[]> {
+    if (this.incidents?.get(node)?.value.phase === 'fencing')
+      return devices.map((d) => stopped(d, 'it is being fenced'));
+    const look = new AbortController();
+    const looks = this.looks.get(node) ?? new Set();
+    this.looks.set(node, looks.add(look));
+    const one = async (device: PowerDevice): Promise<T> => {
+      const turn = await this.queue.turn(bmcOf(device), Urgency.look, look.signal);
+      if (turn === undefined) return stopped(device, 'its fencing began');
+      try {
+        const limitNs = this.context.clock.monotonicNs() + BigInt(FencingNumbers.commandLimit) * 1_000_000n;
+        const found = await at(device, { atNs: () => limitNs }, look.signal);
+        return look.signal.aborted ? stopped(device, 'its fencing began') : found;
+      } finally {
+        turn.end();
+      }
+    };
+    try {
+      return await Promise.all(devices.map(one));
     } finally {
-      turn.end();
+      looks.delete(look);
+      if (looks.size === 0) this.looks.delete(node);
     }
   }
 

@@ -12,4 +12,9 @@ export class PowerController {
   async read(@Payload() q: RpcRequest<'fencer.power.read'>): Promise<RpcAnswer<'fencer.power.read'>> {
     return { devices: await this.reader.read(q.node, q.devices) };
   }
+
+  @Rpc('fencer.power.identify')
+  async identify(@Payload() q: RpcRequest<'fencer.power.identify'>): Promise<RpcAnswer<'fencer.power.identify'>> {
+    return { devices: await this.reader.identify(q.node, q.quick === true) };
+  }
 }

@@ -33,6 +33,8 @@ export interface PowerDevice {
   /** Key in bucket `secrets`; the password itself is never in a record. */
   secret?: string;
   options?: Record<string, string>;
+  /** Another node's device may be at the same place, and says so too: one outlet feeds both. An off reaches both. */
+  shared?: boolean;
 }
 
 /** By an operator, with a reason; never cleared by the system before the end that the operator gave. */

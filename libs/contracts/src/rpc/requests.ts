@@ -96,6 +96,11 @@ export class PowerDeviceRequest {
   @IsOptional()
   @IsObject()
   options?: Record<string, string>;
+
+  /** One outlet feeds several nodes, each of which says so: an off reaches them all. */
+  @IsOptional()
+  @IsBoolean()
+  shared?: boolean;
 }
 
 export class NodeCreateRequest {

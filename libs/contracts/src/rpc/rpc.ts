@@ -6,6 +6,8 @@ import type { StormOutcome, StormView } from '../incident/storm.js';
 import type { PublicEvent } from './public-event.js';
 import type { JobRecord, JobStatus } from '../job/job.js';
 import type { Networks, NodeView, PowerDevice } from '../node/node.js';
+import type { IdentityStanding } from '../node/identity-standing.js';
+import type { DeviceFacts, PowerIdentity } from '../node/power-identity.js';
 import type { ClaimRecord } from '../job/admission.js';
 import type { AgentMetrics } from '../wire/report.js';
 import type {
@@ -159,6 +161,18 @@ export interface AgentAdmission extends AgentEnrolment {
   nats: Record<string, string[]>;
 }
 
+/** A power device of a node, and whether it is its own. */
+export interface IdentifiedDevice {
+  id: string;
+  standing: IdentityStanding;
+  /** What was found last; absent: it was never read in this place with these credentials. */
+  identity?: PowerIdentity;
+  /** It could not be read now: why. What was found before stands. */
+  unread?: string;
+  /** Devices at the same address, under another port, driver or outlet. */
+  neighbours?: { node: string; device: string }[];
+}
+
 /** Of a revocation. */
 export interface RevocationOutcome {
   node: string;
@@ -220,6 +234,10 @@ export interface RpcMap {
   ];
   /** Powers it off and on by its first level, to prove that the devices are its own; the incident tells how it goes. */
   'inventory.nodes.drill': [By & { name: string; reason: string }, WithRevision<IncidentRecord>];
+  /** Asks the node's power devices now who they are, and compares it with what the machine says. */
+  'inventory.nodes.identify': [By & { name: string }, { devices: IdentifiedDevice[] }];
+  /** An administrator answers for a device that says that it is another machine's. */
+  'inventory.nodes.acknowledge': [By & { name: string; device: string; reason: string }, NodeView];
   'inventory.nodes.fence': [
     By & { name: string; reason: string; dryRun?: boolean },
     { incident?: WithRevision<IncidentRecord>; gates: GateResult[] },
@@ -321,6 +339,14 @@ export interface RpcMap {
   'fencer.power.read': [
     { node: string; devices?: PowerDevice[] },
     { devices: { id: string; power: 'on' | 'off' | 'unknown'; code?: string; detail?: string }[] },
+  ];
+  /**
+   * Who the devices of a node say they are. Nothing is changed; a node that is being fenced is not asked. `quick`: no
+   * more than it takes to tell one from another. Without `seen` the device was not read: `code` says why.
+   */
+  'fencer.power.identify': [
+    { node: string; quick?: boolean },
+    { devices: { id: string; basis: string; seen?: DeviceFacts; code?: string; detail?: string }[] },
   ];
 }
 export type RpcVerb = keyof RpcMap;
