@@ -3,6 +3,7 @@ import { AgentsModule } from './agents/agents.module.js';
 import { AlarmsModule } from './alarms/alarms.module.js';
 import { ClaimsModule } from './claims/claims.module.js';
 import { ConductorModule } from './conductor/conductor.module.js';
+import { IdentityModule } from './identity/identity.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MonitorModule } from './monitor/monitor.module.js';
@@ -32,6 +33,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     AlarmsModule,
     RecordsModule,
     StatusModule,
+    IdentityModule,
     IncidentsModule,
     RecoveryModule,
     ConductorModule,

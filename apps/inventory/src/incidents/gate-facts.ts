@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   PERMITS_KEY,
   RESERVATIONS_KEY,
@@ -13,10 +13,11 @@ import {
 import { ServiceContext } from '#service';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ReportsView } from '../recovery/reports-view.js';
+import { placeBook, placeText, type PlaceBook } from '../nodes/power-place.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { KnownNames } from '../store/known-names.js';
 import { AgeBook } from './age-book.js';
-import { brokerHosts } from './broker-hosts.js';
-import { BrokerNames } from './broker-names.js';
+import { brokerHosts, hostOf } from './broker-hosts.js';
 import { withCarried } from './carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from './gates.js';
@@ -39,12 +40,16 @@ import {
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
 
+/** What names stand for may have changed after this, ms, though no node has. */
+const PLACES_MS = 5_000;
+
 /** Gathers what the gates look at, from live views and this process's own clock. What is not known is left out. */
 @Injectable()
-export class GateFactsService {
+export class GateFactsService implements OnModuleInit {
   private readonly silentSince: AgeBook;
   private readonly ages: CheckpointedAges;
   private readonly hungSince: AgeBook;
+  private places: { at: number; book: PlaceBook } | undefined;
 
   constructor(
     private readonly context: ServiceContext,
@@ -52,17 +57,23 @@ export class GateFactsService {
     private readonly detector: DetectorView,
     private readonly reports: ReportsView,
     private readonly power: PowerEvidence,
-    private readonly brokerNames: BrokerNames,
+    private readonly names: KnownNames,
   ) {
     this.silentSince = new AgeBook(context.clock);
     this.ages = new CheckpointedAges(context.clock);
     this.hungSince = new AgeBook(context.clock);
     this.keepAges();
     store.permits.view.onChange(() => this.keepAges());
+    store.nodes.view.onChange(() => (this.places = undefined));
     // A node that was heard in between, or is gone, has not hung all the while.
     store.nodes.view.onChange((name, node) => {
       if (!isSilent(node?.verdict?.verdict)) this.hungSince.forget(name);
     });
+  }
+
+  /** Looked up before the first incident asks. */
+  onModuleInit(): void {
+    for (const server of this.context.config.nats.servers) this.names.of(hostOf(server));
   }
 
   async gather(
@@ -94,13 +105,14 @@ export class GateFactsService {
         {
           advertised: this.context.bus.serverInfo?.connectUrls ?? [],
           configured: this.context.config.nats.servers,
-          addressesOf: (name) => this.brokerNames.of(name),
+          addressesOf: (name) => this.names.of(name),
         },
         node,
         this.silent().map((s) => s.node),
         this.store.nodes.view.entries().map((e) => e.value),
       ),
       otherFencers: this.fencersOutside(node),
+      sharedPlace: this.sharedPlace(node),
       wallNow: this.context.clock.wallMs(),
     };
   }
@@ -262,6 +274,29 @@ export class GateFactsService {
     const job = (await this.store.jobs.bucket.get(held.job))?.value;
     if (job !== undefined && isEndedJob(job)) return { known: true };
     return job === undefined ? { known: true, by: `job ${held.job}` } : { known: true, job };
+  }
+
+  /** A device of the node that is where another node has its own, and which; undefined: none. */
+  sharedPlace(node: NodeRecord): GateFacts['sharedPlace'] {
+    const book = this.placesNow();
+    for (const device of node.powerLevels.flat()) {
+      const other = book.conflictOf(node.name, device);
+      if (other !== undefined) return { device: device.id, place: placeText(device), node: other.node };
+    }
+    return undefined;
+  }
+
+  private placesNow(): PlaceBook {
+    const now = this.context.clock.monotonicMs();
+    if (this.places === undefined || now - this.places.at > PLACES_MS)
+      this.places = {
+        at: now,
+        book: placeBook(
+          this.store.nodes.view.entries().map((e) => e.value),
+          (name) => this.names.of(name),
+        ),
+      };
+    return this.places.book;
   }
 
   /** Undefined: it is not known which are alive. */

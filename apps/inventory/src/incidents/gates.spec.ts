@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultStorm, GateCodes, type GateCode, type JobRecord, type OwnProbe } from '#contracts';
+import {
+  defaultStorm,
+  GateCodes,
+  identityBasis,
+  type GateCode,
+  type JobRecord,
+  type NodeRecord,
+  type OwnProbe,
+  type PowerIdentity,
+} from '#contracts';
 import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { refuseRelease } from './operator-orders.service.js';
@@ -229,11 +238,31 @@ describe('the gates', () => {
     expect(stoppingGate(askGates(bare), ['NOT_FENCEABLE'], bare)?.gate).toBe('NOT_FENCEABLE');
   });
 
+  it('never switch off by a device that another node has too, or that is another machine’s, and no release lifts that', () => {
+    const device = { id: 'bmc', driver: 'ipmitool', address: '10.2.0.1' };
+    const known = { result: 'mismatch' as const, at: 1, why: 'it is that of n-2', basis: identityBasis(device) };
+    const own = (o: Partial<PowerIdentity>): NodeRecord =>
+      aNode('n-1', { powerLevels: [[device]], powerIdentity: { bmc: { ...known, ...o } } });
+    const shared = { sharedPlace: { device: 'bmc', place: '10.2.0.1:623', node: 'n-2' } };
+    for (const o of [shared, { node: own({}) }]) {
+      const facts = dead(o);
+      expect(stoppingGate(askGates(facts))).toMatchObject({
+        gate: 'NOT_FENCEABLE',
+        detail: expect.stringContaining('n-2'),
+      });
+      expect(stoppingGate(askGates(facts), ['NOT_FENCEABLE'], facts)?.gate).toBe('NOT_FENCEABLE');
+      expect(() => refuseRelease('NOT_FENCEABLE', facts.node, facts, true)).toThrow('n-2');
+    }
+    expect(stop({ node: own({ acknowledged: { by: 'ann', why: 'new board', at: 2 } }) })).toBeUndefined();
+    expect(stop({ node: own({ basis: 'another place, or other credentials' }) })).toBeUndefined();
+    expect(stop({ node: own({ result: 'unproven' }) })).toBeUndefined();
+  });
+
   it('are released past a sign of life only with force, and past a setting never', () => {
-    expect(() => refuseRelease('LIFE_SIGN', node, 1, false)).toThrow('may be alive');
-    expect(() => refuseRelease('LIFE_SIGN', node, 1, true)).not.toThrow();
-    expect(() => refuseRelease('OBSERVE', node, 1, true)).toThrow('observe');
-    expect(() => refuseRelease('CAP', node, 1, false)).not.toThrow();
+    expect(() => refuseRelease('LIFE_SIGN', node, { otherFencers: 1 }, false)).toThrow('may be alive');
+    expect(() => refuseRelease('LIFE_SIGN', node, { otherFencers: 1 }, true)).not.toThrow();
+    expect(() => refuseRelease('OBSERVE', node, { otherFencers: 1 }, true)).toThrow('observe');
+    expect(() => refuseRelease('CAP', node, { otherFencers: 1 }, false)).not.toThrow();
   });
 
   it('never let anything through on less than is known: taking an input away never opens a gate', () => {

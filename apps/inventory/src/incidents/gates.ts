@@ -1,5 +1,7 @@
 import {
   GateCodes,
+  identityStanding,
+  knownIdentity,
   isEndedJob,
   isLifeSignWaived,
   waitsForMoves,
@@ -51,6 +53,8 @@ export interface GateFacts {
   broker?: BrokerHosts | undefined;
   /** Live fencers that run elsewhere than on this node. */
   otherFencers?: number | undefined;
+  /** A device of it that is where another node has its own: an off could reach either. */
+  sharedPlace?: { device: string; place: string; node: string } | undefined;
   /** Wall clock, ms: for `paused.until`, which a person gave as a time of day. */
   wallNow: number;
 }
@@ -79,9 +83,14 @@ const blind: Gate = (f) => {
   return pass(`${d.reporters} of ${d.members} members report to the detector.`);
 };
 
-/** Reasons against fencing this node that no release can lift: there is nothing to fence it with. */
-export function unfenceable(f: Pick<GateFacts, 'node' | 'otherFencers'>): string | undefined {
+/** Reasons against fencing this node that no release can lift: there is nothing that is known to switch off this one. */
+export function unfenceable(f: Pick<GateFacts, 'node' | 'otherFencers' | 'sharedPlace'>): string | undefined {
   if (!f.node.powerLevels.some((level) => level.length > 0)) return 'It has no power device.';
+  if (f.sharedPlace !== undefined)
+    return `Its power device ${f.sharedPlace.device} is at ${f.sharedPlace.place}, where ${f.sharedPlace.node} has its own: an off could reach either.`;
+  const foreign = f.node.powerLevels.flat().find((d) => identityStanding(f.node, d) === 'mismatch');
+  if (foreign !== undefined)
+    return `Its power device ${foreign.id} is not its own: ${knownIdentity(f.node, foreign)?.why ?? 'its identity differs'}.`;
   if (f.otherFencers === undefined) return 'It is not known which fencers are alive.';
   if (f.otherFencers === 0) return 'No live fencer runs outside of it.';
   return undefined;

@@ -12,6 +12,7 @@ import {
 import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { IdentityReads } from '../identity/identity-reads.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { CollateralWatch } from '../recovery/collateral-watch.js';
@@ -64,7 +65,8 @@ export class IncidentReconciler implements Reconciler {
     private readonly incidents: IncidentService,
     private readonly degraded: DegradedWatch,
     private readonly collateral: CollateralWatch,
-    conductor: ConductorService,
+    private readonly identity: IdentityReads,
+    private readonly conductor: ConductorService,
   ) {
     this.commandsSeen = new AgeBook(context.clock);
     this.failedSince = new AgeBook(context.clock);
@@ -76,8 +78,12 @@ export class IncidentReconciler implements Reconciler {
   async reconcile(c: ConductorView): Promise<void> {
     const silent = this.facts.silent().map((s) => s.node);
     const degraded = this.treatedAsDown();
-    for (const node of [...silent, ...degraded]) this.power.gather(node);
+    for (const node of [...silent, ...degraded]) {
+      this.power.gather(node);
+      this.identity.begin(node, () => this.conductor.wake());
+    }
     this.power.keep(new Set([...silent, ...degraded].map((n) => n.name)));
+    this.identity.forgetOld();
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     const work: Promise<void>[] = [];
     this.switchedOn.keep(this.store.incidents.view.entries().flatMap((e) => this.bootOf(e.value) ?? []));
@@ -135,7 +141,7 @@ export class IncidentReconciler implements Reconciler {
       return;
     }
     if (open !== undefined && this.isLeftAlone(open)) return;
-    if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
+    if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) || this.identity.pending(node.name)) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
     await this.open(c, node, verdict);
@@ -145,7 +151,7 @@ export class IncidentReconciler implements Reconciler {
   private async onDegraded(c: ConductorView, node: NodeRecord): Promise<void> {
     const open = this.store.incidents.view.get(node.name)?.value;
     if (open !== undefined && (isOpenIncident(open) || this.isLeftAlone(open))) return;
-    if (!isWorthAnIncident(node, this.hasWorkloads(node.name))) return;
+    if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) || this.identity.pending(node.name)) return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DEGRADED' || isOlder(verdict, node)) return;
     await this.open(c, node, verdict, { degraded: true });
@@ -220,6 +226,11 @@ export class IncidentReconciler implements Reconciler {
     if (node === undefined) {
       if (this.store.nodes.view.live) await this.end(c, i, 'The node was deleted.');
       return;
+    }
+    // Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain.
+    if (!wasCommanded(i) && i.phase !== 'fencing') {
+      this.identity.begin(node, () => this.conductor.wake());
+      if (this.identity.pending(i.node)) return;
     }
     const verdict = await this.verdictNow.of(i.node);
     const facts = await this.facts.gather(node, verdict, { cause: i.cause, incident: i });

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { ServiceContext } from '#service';
+import { IdentityModule } from '../identity/identity.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { ReportsModule } from '../recovery/reports.module.js';
-import { BrokerNames, ownNameService } from './broker-names.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
@@ -23,14 +22,9 @@ import { StormsService } from './storms.service.js';
 import { VerdictNow } from './verdict-now.js';
 
 @Module({
-  imports: [ReportsModule, OperationsModule],
+  imports: [IdentityModule, ReportsModule, OperationsModule],
   controllers: [IncidentsController, PowerController, StormsController],
   providers: [
-    {
-      provide: BrokerNames,
-      inject: [ServiceContext],
-      useFactory: (context: ServiceContext) => new BrokerNames(context, ownNameService),
-    },
     FencingSettingsService,
     GateFactsService,
     IncidentAlarmsReconciler,

@@ -15,7 +15,7 @@ import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { drillGates } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
-import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable } from './gates.js';
+import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable, type GateFacts } from './gates.js';
 import { go, mayGo, note, takenBack, withoutOrder } from './incident-machine.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from './new-incident.js';
@@ -85,7 +85,7 @@ export class OperatorOrders {
   /** Past the gate that stopped it and no other; the others are asked again. */
   async release(q: RpcRequest<'inventory.incidents.release'>): Promise<WithRevision<IncidentRecord>> {
     const node = await this.node(q.node);
-    const otherFencers = this.facts.fencersOutside(node);
+    const lacks = { otherFencers: this.facts.fencersOutside(node), sharedPlace: this.facts.sharedPlace(node) };
     const seen = await this.incidents.get(q.node);
     const wantedAt = (await this.verdictNow.of(q.node))?.verdict ?? 'UNKNOWN';
     const done = await this.incidents.change(q.node, seen.id, (now) => {
@@ -95,7 +95,7 @@ export class OperatorOrders {
           node: q.node,
           phase: now.phase,
         });
-      refuseRelease(gate, node, otherFencers, q.force === true);
+      refuseRelease(gate, node, lacks, q.force === true);
       const at = this.store.clock.wallMs();
       const gates = [...new Set([...(now.released?.gates ?? []), gate])];
       const force = q.force === true || now.released?.force === true;
@@ -192,7 +192,7 @@ const cycled = (i: IncidentRecord, node: NodeRecord): PowerOrder => ({
 export function refuseRelease(
   gate: GateCode,
   node: NodeRecord,
-  otherFencers: number | undefined,
+  lacks: Pick<GateFacts, 'otherFencers' | 'sharedPlace'>,
   force: boolean,
 ): void {
   const refuse = (text: string): never => {
@@ -201,7 +201,7 @@ export function refuseRelease(
   if (gate === 'PAUSED') refuse('Fencing is paused: end the pause instead.');
   if (gate === 'OBSERVE') refuse('The mode is observe: set it to enforce instead.');
   if (neverReleased.includes(gate)) refuse(`Gate ${gate} cannot be released.`);
-  const hard = gate === 'NOT_FENCEABLE' ? unfenceable({ node, otherFencers }) : undefined;
+  const hard = gate === 'NOT_FENCEABLE' ? unfenceable({ node, ...lacks }) : undefined;
   if (hard !== undefined) refuse(`${hard} Verify that ${node.name} is down and confirm it instead.`);
   if (releasedByForce.includes(gate) && !force)
     refuse(

@@ -46,6 +46,18 @@ const refusal = (patch: unknown, o: Partial<NodeRecord> = {}, f: Partial<EditFac
 };
 
 describe('editing a node', () => {
+  it('gives it no power device where another node has its own, and edits one that has such a device all the same', () => {
+    const taken = aNode('b-1', { powerLevels: [[{ ...bmc, address: '10.2.0.2' }]], networks: {} });
+    const fleet = fleetOf([node, taken]);
+    const patch = { powerLevels: [[{ ...bmc, address: '10.2.0.2', password: 'p' }]] };
+    expect(refusal(patch, {}, { fleet })).toContain(
+      'ALREADY_EXISTS power device bmc is at 10.2.0.2:623, where node b-1',
+    );
+    const shared = { powerLevels: [[{ ...stored, address: '10.2.0.2' }]] };
+    expect(refusal({ vars: { rack: 'r2' } }, shared, { fleet })).toBe('ok');
+    expect(refusal({ powerLevels: [[{ ...bmc, password: 'p' }]] }, shared, { fleet })).toBe('ok');
+  });
+
   it('merges variables and networks, and takes away what is null', () => {
     expect(after({ vars: { rack: 'r2', slots: null } }).vars).toEqual({ rack: 'r2' });
     expect(after({ networks: { backend: null, storage: { address: '10.3.0.1' } } }).networks).toEqual({

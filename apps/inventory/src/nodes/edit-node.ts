@@ -21,6 +21,7 @@ import {
   type RuleFacts,
 } from './node-rules.js';
 import { recordedDevices, samePlace, storedSecret } from './power-devices.js';
+import { checkPlaces } from './power-place.js';
 
 /** What an operator may change of a node that is registered. */
 export const EditableFields = [
@@ -77,6 +78,7 @@ export function editNode(node: NodeRecord, p: NodePatchRequest, facts: EditFacts
     checkNetworks(after.networks);
     checkAddresses(node.name, after.networks, facts.fleet);
   }
+  if (changes('powerLevels')) checkPlaces(node.name, after.powerLevels, facts.fleet.places());
   checkHolder(node.name, facts.hold, changes('hostGroup', 'networks', 'powerLevels', 'provisionDriver'));
   if (facts.incident && changes('networks', 'provisionDriver')) throw busy(node.name, facts.incident);
   if (facts.incident && changes('powerLevels') && !mayCorrect(facts.incident, facts.powerAtRest === true))

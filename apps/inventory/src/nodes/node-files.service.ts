@@ -11,6 +11,7 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
+import { KnownNames } from '../store/known-names.js';
 import { page } from '../store/page.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { columnsOf } from './files/csv-columns.js';
@@ -41,6 +42,7 @@ export class NodeFilesService {
 
   constructor(
     private readonly store: InventoryStore,
+    private readonly names: KnownNames,
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
     private readonly edits: EditsService,
@@ -86,6 +88,7 @@ export class NodeFilesService {
     const open = new Map(incidents.flatMap((e) => (isOpenIncident(e.value) ? [[e.key, e.value] as const] : [])));
     const facts = {
       nodes: records,
+      addressesOf: (name: string) => this.names.of(name),
       held,
       groups: this.store.clusterSettings.hostGroups,
       offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),

@@ -9,6 +9,7 @@ import {
   type NodeRecord,
 } from '#contracts';
 import { checkDriver } from './driver-check.js';
+import { placeBook, type AddressesOf, type PlaceBook } from './power-place.js';
 
 /** What a node may be, whichever way it is registered or edited. */
 
@@ -17,6 +18,8 @@ export interface Fleet {
   has(name: string): boolean;
   /** Node that has the address on this network. */
   holderOf(network: string, address: string): string | undefined;
+  /** Where their power devices are. */
+  places(): PlaceBook;
 }
 
 /** Drivers that live workers of a service offer; undefined: not known. */
@@ -29,7 +32,10 @@ export interface RuleFacts {
 }
 
 /** Of two with one address the first counts: none should have been let in. */
-export function fleetOf(nodes: Iterable<Pick<NodeRecord, 'name' | 'networks'>>): Fleet {
+export function fleetOf(
+  nodes: readonly (Pick<NodeRecord, 'name' | 'networks'> & Partial<Pick<NodeRecord, 'powerLevels'>>)[],
+  addressesOf?: AddressesOf,
+): Fleet {
   const names = new Set<string>();
   const holders = new Map<string, string>();
   for (const { name, networks } of nodes) {
@@ -39,9 +45,11 @@ export function fleetOf(nodes: Iterable<Pick<NodeRecord, 'name' | 'networks'>>):
       if (!holders.has(place)) holders.set(place, name);
     }
   }
+  let book: PlaceBook | undefined;
   return {
     has: (name) => names.has(name),
     holderOf: (network, address) => holders.get(`${network} ${address}`),
+    places: () => (book ??= placeBook(nodes, addressesOf)),
   };
 }
 

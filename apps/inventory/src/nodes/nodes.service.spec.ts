@@ -21,7 +21,7 @@ const create = (serial: string, password = 's3cret') =>
       label: 'a',
       serial,
       networks: { management: { address: `10.0.0.${serial}` } },
-      powerLevels: [[{ ...bmc, password }]],
+      powerLevels: [[{ ...bmc, address: `127.0.0.${serial}`, password }]],
     },
   });
 

@@ -15,6 +15,7 @@ import { FreshReads, type Entry } from '#bus';
 import { managementAddress } from '../operations/admission.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { KnownNames } from '../store/known-names.js';
 import { cordoned } from './cordon.js';
 import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
@@ -36,6 +37,7 @@ export class NodesService {
     private readonly service: ServiceView,
     private readonly secrets: PowerSecrets,
     private readonly quarantine: PowerQuarantine,
+    private readonly names: KnownNames,
   ) {
     this.reads = new FreshReads(store.nodes.bucket, store.nodes.view);
   }
@@ -120,7 +122,10 @@ export class NodesService {
 
   private rules(): RuleFacts {
     return {
-      fleet: fleetOf(this.store.nodes.view.entries().map((e) => e.value)),
+      fleet: fleetOf(
+        this.store.nodes.view.entries().map((e) => e.value),
+        (name) => this.names.of(name),
+      ),
       groups: this.store.clusterSettings.hostGroups,
       offered: (service) => this.service.offered(service),
     };

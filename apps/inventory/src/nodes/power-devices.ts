@@ -28,11 +28,12 @@ export function recordedDevices(
 ): RecordedDevices {
   const secrets: Record<string, string> = {};
   const powerLevels = readLevels(levels).map((level) =>
-    level.map(({ id, driver, address, port, username, password, options }): PowerDevice => {
+    level.map(({ id, driver, address, port, username, password, options, shared }): PowerDevice => {
       const device: PowerDevice = { id, driver, address };
       if (port !== undefined) device.port = port;
       if (username !== undefined) device.username = username;
       if (options !== undefined) device.options = options;
+      if (shared === true) device.shared = true;
       if (password === undefined || isStored(device, password)) return device;
       const key = secretKey(node, id, nonce);
       secrets[key] = password;

@@ -32,6 +32,11 @@ describe('registering a node', () => {
     expect(node.powerLevels[0]?.[0]).toMatchObject({ id: 'bmc', secret: 'power=host-SN1=bmc=n1' });
     expect(secrets).toEqual({ 'power=host-SN1=bmc=n1': 's3cret' });
   });
+  it('refuses a power device where another node has its own, and says which', () => {
+    const other = aNode('x-1', { powerLevels: [[device]], networks: { management: { address: '10.0.0.7' } } });
+    expect(code({ powerLevels: [[{ ...device, id: 'ilo' }]] }, [other])).toBe('ALREADY_EXISTS');
+    expect(code({ powerLevels: [[{ ...device, address: '10.2.0.2' }]] }, [other])).toBe('ok');
+  });
   it.each([
     ['a name with a newline', { label: 'a\nb' }, 'BAD_REQUEST'],
     ['a name with a quote', { serial: `1'` }, 'BAD_REQUEST'],

@@ -17,6 +17,7 @@ import {
   type RuleFacts,
 } from './node-rules.js';
 import { recordedDevices } from './power-devices.js';
+import { checkPlaces } from './power-place.js';
 
 export interface Registration {
   node: NodeRecord;
@@ -46,6 +47,7 @@ export function register(
   checkAddresses(name, r.networks, facts.fleet);
   checkVars(r.vars ?? {}, name);
   const { powerLevels, secrets } = recordedDevices(name, r.powerLevels ?? [], nonce);
+  checkPlaces(name, powerLevels, facts.fleet.places());
   const node = { ...newNode(r, at), powerLevels };
   checkDrivers(node, facts.offered, before);
   return { node, secrets };

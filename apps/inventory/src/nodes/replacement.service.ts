@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NodeReplaceRequest, NodeView } from '#contracts';
 import { RevocationService } from '../agents/revocation.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { KnownNames } from '../store/known-names.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { nameOf } from './edits.js';
 import { unknownNode } from './node.service.js';
@@ -18,6 +19,7 @@ export class ReplacementService {
     private readonly edits: EditsService,
     private readonly revocations: RevocationService,
     private readonly removable: RemovableNodes,
+    private readonly names: KnownNames,
   ) {}
 
   /** @throws MusterError as a deletion of the old and a registration of the new do; then nothing has changed */
@@ -28,6 +30,7 @@ export class ReplacementService {
     await this.edits.apply(edit, async ({ held }) => {
       const old = await this.removable.get(name, held, revision);
       const facts = {
+        addressesOf: (name: string) => this.names.of(name),
         nodes: (await this.store.nodes.bucket.list()).map((e) => e.value),
         groups: this.store.clusterSettings.hostGroups,
         offered: (service: 'provisioner' | 'fencer') => this.service.offered(service),

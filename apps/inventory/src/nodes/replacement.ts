@@ -2,11 +2,13 @@ import { MusterError, nodeName, type NodeReplaceRequest, type NodeRecord } from 
 import type { PreparedEdit } from './edits.js';
 import { fleetOf, type RuleFacts } from './node-rules.js';
 import { secretKey, storedSecret } from './power-devices.js';
+import type { AddressesOf } from './power-place.js';
 import { secretsOf } from './power-secrets.js';
 import { register } from './registration.js';
 
 export interface ReplacementFacts extends Omit<RuleFacts, 'fleet'> {
   nodes: readonly NodeRecord[];
+  addressesOf?: AddressesOf | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export function replacement(
       fencing: old.fencing,
       enrolled: false,
     },
-    { ...facts, fleet: fleetOf(stays) },
+    { ...facts, fleet: fleetOf(stays, facts.addressesOf) },
     at,
     nonce,
     old,

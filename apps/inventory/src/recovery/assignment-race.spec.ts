@@ -20,6 +20,7 @@ import type { ServiceView } from '../nodes/service-view.js';
 import type { PowerQuarantine } from '../returns/power-quarantine.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import type { InventoryStore } from '../store/inventory-store.js';
+import type { KnownNames } from '../store/known-names.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { GenerationFloor } from './generation-floor.js';
 import type { ReportsView } from './reports-view.js';
@@ -92,10 +93,11 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
   const power = { reasonOf: () => undefined } as unknown as PowerQuarantine;
   const removable = new RemovableNodes(store, reports, power);
   const service = { offered: () => ['ansible'] } as unknown as ServiceView;
+  const names = { of: () => undefined } as unknown as KnownNames;
   return {
     workloads: new WorkloadService(store, new GenerationFloor(store), new ReservationBook(store)),
     deletions: new DeletionsService(store, edits, revocations, removable),
-    replacements: new ReplacementService(store, service, edits, revocations, removable),
+    replacements: new ReplacementService(store, service, edits, revocations, removable, names),
   };
 }
 

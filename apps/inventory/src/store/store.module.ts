@@ -9,6 +9,7 @@ import { ServiceView } from '../nodes/service-view.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { AfterAnswer } from './after-answer.js';
 import { InventoryStore } from './inventory-store.js';
+import { KnownNames, ownNameService } from './known-names.js';
 
 @Injectable()
 class StoreShutdown implements OnApplicationShutdown {
@@ -28,6 +29,11 @@ class StoreShutdown implements OnApplicationShutdown {
       useFactory: (c: ServiceContext) =>
         InventoryStore.open(c.bus, { cluster: c.config.cluster, replicas: c.config.replicas }),
     },
+    {
+      provide: KnownNames,
+      inject: [ServiceContext],
+      useFactory: (context: ServiceContext) => new KnownNames(context, ownNameService),
+    },
     StoreShutdown,
     AlarmService,
     NodeService,
@@ -40,6 +46,7 @@ class StoreShutdown implements OnApplicationShutdown {
   ],
   exports: [
     InventoryStore,
+    KnownNames,
     AlarmService,
     NodeService,
     DetectorView,

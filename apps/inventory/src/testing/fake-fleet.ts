@@ -72,6 +72,7 @@ export class FakeFleet {
         name,
         aNode(name, {
           failureDomain: `rack-${n}`,
+          powerLevels: [[{ ...aDevice(), port: 9001 + n }]],
           bootId: this.bootId(name),
           // Their own: whoever is not heard when one of them is powered off, was not powered off.
           powerIdentity: { bmc: drilledIdentity({}, aDevice(), 1) },

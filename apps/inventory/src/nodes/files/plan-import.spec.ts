@@ -39,7 +39,7 @@ describe('what a file makes of the fleet', () => {
 
   it('is new nodes, edits of those that exist, and nothing else', async () => {
     const done = await plan([
-      { ...fresh, powerLevels: [[{ ...bmc, password: 'p' }]] },
+      { ...fresh, powerLevels: [[{ ...bmc, address: '10.2.0.9', password: 'p' }]] },
       { name: 'a-1', vars: { slots: 4 } },
       { name: 'b-1', failureDomain: 'default' },
     ]);
@@ -108,5 +108,23 @@ describe('what a file makes of the fleet', () => {
       updated: ['b-1'],
       errors: [],
     });
+  });
+
+  it('gives no power device to two nodes, and lets two swap theirs', async () => {
+    const d = at('d-1', '10.0.0.4', { powerLevels: [[{ ...bmc, address: '10.2.0.4', secret: 'k4' }]] });
+    const nodes = { nodes: new Map([a, d].map((n) => [n.name, n])) };
+    const with4 = { powerLevels: [[{ ...bmc, address: '10.2.0.4', password: 'p' }]] };
+    const refused = await errors([{ name: 'a-1', ...with4 }], nodes);
+    expect(refused).toMatchObject([{ line: 2, node: 'a-1', message: expect.stringContaining('where node d-1') }]);
+    const swapped = [
+      { name: 'a-1', ...with4 },
+      { name: 'd-1', powerLevels: [[{ ...bmc, password: 'p' }]] },
+    ];
+    expect(await errors(swapped, nodes)).toEqual([]);
+    const both = [
+      { ...fresh, ...with4 },
+      { name: 'a-1', ...with4 },
+    ];
+    expect(await errors(both, { nodes: new Map([[a.name, a]]) })).toHaveLength(2);
   });
 });

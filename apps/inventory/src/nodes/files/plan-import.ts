@@ -9,11 +9,13 @@ import {
   type IncidentRecord,
   type Networks,
   type NodeRecord,
+  type PowerDevice,
   type Reservations,
 } from '#contracts';
 import { editNode } from '../edit-node.js';
 import { editHolder, type PreparedEdit } from '../edits.js';
 import { fleetOf, type RuleFacts } from '../node-rules.js';
+import type { AddressesOf } from '../power-place.js';
 import { secretsOf } from '../power-secrets.js';
 import { register } from '../registration.js';
 import type { FileError, FileRow } from './file-row.js';
@@ -23,6 +25,7 @@ const BREATH = 50;
 
 export interface ImportFacts extends Omit<RuleFacts, 'fleet'> {
   nodes: ReadonlyMap<string, NodeRecord>;
+  addressesOf?: AddressesOf | undefined;
   held: Reservations['held'];
   /** The node's incident, where one is open. */
   incident(node: string): Pick<IncidentRecord, 'id' | 'phase'> | undefined;
@@ -68,10 +71,10 @@ export async function planImport(
   const named = namedRows(rows, facts.nodes, plan.errors);
   const others = new Map(facts.nodes);
   for (const { name } of named) others.delete(name);
-  const later = fleetOf([...others.values(), ...named.map(withItsNetworks)]);
+  const later = fleetOf([...others.values(), ...named.map(withItsPlaces)], facts.addressesOf);
   const rules: RuleFacts = {
     ...facts,
-    fleet: { has: (n) => facts.nodes.has(n), holderOf: (network, address) => later.holderOf(network, address) },
+    fleet: { ...later, has: (n) => facts.nodes.has(n) },
   };
   for (const [i, row] of named.entries()) {
     // Checking thousands takes a good part of a second: leases and verdicts do not wait for that long.
@@ -152,7 +155,7 @@ function namedRows(rows: readonly FileRow[], nodes: ReadonlyMap<string, NodeReco
 }
 
 /** As far as they can be read: what is wrong with them is said where the row itself is checked. */
-function withItsNetworks({ name, row, current }: Named): { name: string; networks: Networks } {
+function withItsPlaces({ name, row, current }: Named): Pick<NodeRecord, 'name' | 'networks' | 'powerLevels'> {
   const networks: Networks = { ...current?.networks };
   const given = row['networks'];
   if (typeof given === 'object' && given !== null)
@@ -161,8 +164,20 @@ function withItsNetworks({ name, row, current }: Named): { name: string; network
       if (value === null) delete networks[network];
       else if (typeof address === 'string') networks[network] = { address };
     }
-  return { name, networks };
+  return { name, networks, powerLevels: devicesOf(row['powerLevels']) ?? current?.powerLevels ?? [] };
 }
+
+function devicesOf(given: unknown): PowerDevice[][] | undefined {
+  if (given === null) return [];
+  if (!Array.isArray(given)) return undefined;
+  return given.map((level: unknown) => (Array.isArray(level) ? level.filter(isPlaced) : []));
+}
+
+const isPlaced = (x: unknown): x is PowerDevice =>
+  typeof x === 'object' &&
+  x !== null &&
+  ['id', 'driver', 'address'].every((field) => typeof (x as Record<string, unknown>)[field] === 'string') &&
+  Object.values((x as { options?: Record<string, unknown> }).options ?? {}).every((v) => typeof v === 'string');
 
 function validated<T extends object>(target: new () => T, row: Record<string, unknown>): T {
   const instance = plainToInstance(target, row);

@@ -2,7 +2,6 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
-import { hostOf } from './broker-hosts.js';
 
 /** A name is looked up again after this, ms. */
 const AGAIN_MS = 60_000;
@@ -20,17 +19,15 @@ export const ownNameService: NameService = {
   addressesOf: async (name) => (await lookup(name, { all: true })).map((found) => found.address),
 };
 
-/** Addresses of the names that servers of the bus are configured by. Never waited for: a power-off must not hang on DNS. */
-export class BrokerNames {
+/** Addresses of names of servers of the bus and of power devices. Never waited for: a power-off must not hang on DNS. */
+export class KnownNames {
   private readonly addresses = new Map<string, string[]>();
   private readonly asked = new Map<string, number>();
 
   constructor(
     private readonly context: ServiceContext,
     private readonly names: NameService,
-  ) {
-    for (const server of context.config.nats.servers) this.of(hostOf(server));
-  }
+  ) {}
 
   /** As last looked up; undefined: not known (yet). */
   of(name: string): readonly string[] | undefined {
@@ -44,11 +41,11 @@ export class BrokerNames {
     this.asked.set(name, this.context.clock.monotonicMs());
     this.names.addressesOf(name).then(
       (addresses) => this.addresses.set(name, addresses),
-      // What was known before stays: servers move less often than name services fail.
+      // What was known before stays: hosts move less often than name services fail.
       (e: unknown) =>
         this.context.log.warn(
           { name, reason: MusterError.from(e).message },
-          'a server of the bus could not be looked up',
+          'a name could not be looked up',
         ),
     );
   }

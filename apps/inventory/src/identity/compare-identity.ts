@@ -1,0 +1,139 @@
+import { isSerial, type DeviceFacts, type HardwareFacts, type PowerIdentity } from '#contracts';
+import { guidKey, guidOf, sameGuid } from './guid.js';
+
+const Kinds = ['guid', 'boardSerial', 'chassisSerial'] as const;
+type Kind = (typeof Kinds)[number];
+
+const words: Record<Kind, string> = {
+  guid: 'GUID',
+  boardSerial: 'board serial',
+  chassisSerial: 'chassis serial',
+};
+
+/** Who says from within that a value is its own. */
+export type IdentityIndex = ReadonlyMap<string, readonly string[]>;
+
+const serialOf = (text: string | undefined): string | undefined => {
+  const trimmed = (text ?? '').trim();
+  return isSerial(trimmed) ? trimmed.toUpperCase() : undefined;
+};
+
+const keyOf = (kind: Kind, value: string): string => `${kind} ${kind === 'guid' ? guidKey(value) : value}`;
+
+/** What of it can tell one machine from another. */
+export function usableFacts(seen: DeviceFacts): DeviceFacts {
+  const guid = guidOf(seen.guid);
+  const [boardSerial, chassisSerial] = [serialOf(seen.boardSerial), serialOf(seen.chassisSerial)];
+  return { ...(guid && { guid }), ...(boardSerial && { boardSerial }), ...(chassisSerial && { chassisSerial }) };
+}
+
+/** Both GUIDs count: that of the system by DMI, and that of the BMC by its own interface in the machine. */
+function ownValues(h: HardwareFacts | undefined, kind: Kind): string[] {
+  if (h === undefined) return [];
+  const all = kind === 'guid' ? [guidOf(h.bmcGuid), guidOf(h.systemUuid)] : [serialOf(h[kind])];
+  return all.flatMap((value) => value ?? []);
+}
+
+export function identityIndex(nodes: Iterable<{ name: string; hardware?: HardwareFacts }>): IdentityIndex {
+  const index = new Map<string, string[]>();
+  for (const { name, hardware } of nodes)
+    for (const kind of Kinds)
+      for (const key of new Set(ownValues(hardware, kind).map((value) => keyOf(kind, value))))
+        index.set(key, [...(index.get(key) ?? []), name]);
+  return index;
+}
+
+export interface Comparison {
+  node: string;
+  /** What the machine says of itself; undefined: it was never asked. */
+  own: HardwareFacts | undefined;
+  index: IdentityIndex;
+  /** What the device says; what it did not say is left out. */
+  seen: DeviceFacts;
+  /** What is known of it for the same place and credentials. */
+  known: PowerIdentity | undefined;
+  basis: string;
+  /** Wall clock, ms. */
+  at: number;
+}
+
+/**
+ * Is the device the node's own? Like with like, and nothing is concluded from what is missing: the last result stands
+ * until something speaks against it.
+ */
+export function comparedIdentity(c: Comparison): PowerIdentity {
+  const seen = withKnown(usableFacts(c.seen), c.known?.seen);
+  const changed = c.known?.seen !== undefined && Kinds.some((k) => differ(c.known?.seen?.[k], seen[k], k));
+  const told = Kinds.filter((kind) => seen[kind] !== undefined);
+  const result = (r: Omit<PowerIdentity, 'at' | 'basis' | 'seen'>): PowerIdentity => ({
+    ...r,
+    at: c.at,
+    ...(told.length > 0 && { seen }),
+    basis: c.basis,
+  });
+  const mismatch = (why: string): PowerIdentity => {
+    const acknowledged = c.known?.result === 'mismatch' && !changed ? c.known.acknowledged : undefined;
+    return result({ result: 'mismatch', why, ...(acknowledged !== undefined && { acknowledged }) });
+  };
+  if (told.length === 0)
+    return c.known ?? result({ result: 'unproven', why: 'it tells neither a GUID nor a serial number' });
+
+  const bmcGuid = guidOf(c.own?.bmcGuid);
+  if (bmcGuid !== undefined && seen.guid !== undefined && !sameGuid(bmcGuid, seen.guid))
+    return mismatch(`the machine's own BMC has GUID ${bmcGuid}, this one has ${seen.guid}${ofWhom(c, seen, told)}`);
+
+  const isOwn = (kind: Kind): boolean =>
+    ownValues(c.own, kind).some((value) => keyOf(kind, value) === keyOf(kind, seen[kind] ?? ''));
+  const equal = told.filter(isOwn);
+  // Who claims the same later takes nothing from it: two machines can be made to say one thing, a proof cannot be undone.
+  if (c.known?.result === 'proven' && !changed && (c.known.by === 'drill' || equal.length > 0)) return c.known;
+
+  const holders = (kind: Kind): string[] =>
+    (c.index.get(keyOf(kind, seen[kind] ?? '')) ?? []).filter((name) => name !== c.node);
+  const foreign = told.filter((kind) => !isOwn(kind) && holders(kind).length > 0);
+  if (foreign.length > 0) return mismatch(`it is not this machine's${ofWhom(c, seen, foreign)}`);
+
+  const unique = equal.find((kind) => holders(kind).length === 0);
+  if (unique !== undefined) return result({ result: 'proven', by: unique === 'guid' ? 'guid' : 'serial' });
+
+  const differs = told.find((kind) => !isOwn(kind) && ownValues(c.own, kind).length > 0);
+  if (differs !== undefined)
+    return mismatch(`its ${words[differs]} is ${seen[differs]}, the machine's is ${ownValues(c.own, differs)[0]}`);
+  if (changed && c.known?.result === 'proven')
+    return mismatch('another device answers in the place of the one that was proven');
+  if (equal.length > 0)
+    return result({
+      result: 'unproven',
+      why: `its ${words[equal[0] ?? 'guid']} is also that of ${listed(holders(equal[0] ?? 'guid'))}: it names no machine`,
+    });
+  if (c.known !== undefined && !changed) return c.known;
+  return result({
+    result: 'unproven',
+    why:
+      c.own === undefined
+        ? 'the machine has not been asked yet who it is'
+        : 'the machine tells nothing to compare it with',
+  });
+}
+
+/** `: it is that of host3 (GUID …)` where another node says so. */
+function ofWhom(c: Comparison, seen: DeviceFacts, kinds: readonly Kind[]): string {
+  for (const kind of kinds) {
+    const value = seen[kind] ?? '';
+    const names = (c.index.get(keyOf(kind, value)) ?? []).filter((name) => name !== c.node);
+    if (names.length > 0) return `: by its ${words[kind]} ${value} it is that of ${listed(names)}`;
+  }
+  return '';
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length <= 3 ? names.join(' and ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`;
+
+const differ = (a: string | undefined, b: string | undefined, kind: Kind): boolean =>
+  a !== undefined && b !== undefined && keyOf(kind, a) !== keyOf(kind, b);
+
+/** A quick read tells the GUID alone: what was read before belongs to it only where that is the same. */
+function withKnown(seen: DeviceFacts, known: DeviceFacts | undefined): DeviceFacts {
+  if (known === undefined || Kinds.some((kind) => differ(known[kind], seen[kind], kind))) return seen;
+  return { ...known, ...seen };
+}
