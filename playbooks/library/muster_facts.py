@@ -21,7 +21,7 @@ import os
 import socket
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.muster_host import read
+from ansible.module_utils.muster_host import hardware, read
 
 # Where systemd keeps units; the first one counts.
 UNIT_FOLDERS = ("/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
@@ -104,6 +104,7 @@ def main():
         addresses=addresses(module),
         hostKeys=host_keys(module, root, p["address"], p["port"]),
         agent=agent(module, root, p["unit"]),
+        hardware=hardware(module, root),
     )
     module.exit_json(changed=False, muster=dict(facts=facts))
 

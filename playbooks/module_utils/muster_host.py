@@ -84,3 +84,31 @@ def end(pids, timeout=5.0):
         if not left or time.monotonic() >= deadline:
             return left
         time.sleep(0.02)
+
+
+DMI = "/sys/class/dmi/id/"
+
+
+def hardware(module, root):
+    """What the machine says of itself from within, for whoever asks whether a power device is its own. What it does not
+    say, or what only root may read, is left out."""
+    found = {}
+    for name, path in (("systemUuid", "product_uuid"), ("boardSerial", "board_serial"), ("chassisSerial", "chassis_serial")):
+        said = (read(root + DMI + path) or b"").decode("utf-8", "replace").strip()[:128]
+        if said:
+            found[name] = said
+    guid = bmc_guid(module, root)
+    if guid:
+        found["bmcGuid"] = guid
+    return found
+
+
+def bmc_guid(module, root):
+    """Of its own BMC, over the bus in the machine; as raw bytes, since versions of ipmitool differ in how they write it."""
+    ipmitool, timeout = module.get_bin_path("ipmitool"), module.get_bin_path("timeout")
+    device = any(os.path.exists(root + path) for path in ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0"))
+    if not (device and ipmitool and timeout):
+        return None
+    status, out, _ = module.run_command([timeout, "5", ipmitool, "raw", "0x06", "0x37"])
+    guid = "".join(out.split())
+    return guid if status == 0 and len(guid) == 32 else None

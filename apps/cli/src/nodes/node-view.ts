@@ -1,10 +1,12 @@
 import type { NodeView, PowerDevice } from '#contracts';
 import { clustermNode } from '#contracts/clusterm.js';
+import { identityStanding, knownIdentity } from '#contracts/node/identity-standing.js';
 import { clustermSections, sectionLines } from '../output/clusterm-lines.js';
 import { dotted } from '../output/nested.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
+import { identityText } from './identity-text.js';
 import { serviceState } from './service-state.js';
 
 /** A node as a row, as the lines of the old program and what that did not know, and as a page about one. */
@@ -36,6 +38,12 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
     ['domain', n.failureDomain],
     ...Object.entries(n.networks).map(([name, { address }]): [string, string] => [name, address]),
     ...n.powerLevels.map((level, i): [string, string] => [`power ${i + 1}`, level.map(deviceText).join(' and ')]),
+    ...n.powerLevels
+      .flat()
+      .map((d): [string, string] => [
+        `own ${d.id}`,
+        identityText(identityStanding(n, d), knownIdentity(n, d), terminal),
+      ]),
     ['fencing', n.fencing],
     ['vars', dotted(n.vars).join(', ') || undefined],
     [drainWord(n), n.cordon && `${n.cordon.reason} (${n.cordon.by}${until(n.cordon.until, terminal)})`],

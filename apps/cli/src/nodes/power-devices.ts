@@ -17,6 +17,7 @@ interface DeviceOptions extends PasswordOptions {
   username?: string;
   level?: string;
   option?: string[];
+  shared?: boolean;
 }
 
 export function powerDeviceCommands(node: Command): void {
@@ -50,11 +51,29 @@ export function powerDeviceCommands(node: Command): void {
     does(
       device
         .command('test <name> [id]')
-        .description('read the power through each device, or one; exit 1 where that fails'),
+        .description(
+          'read the power through each device, or one, and whose it is; exit 1 where that fails or it is another’s',
+        ),
       testPower,
     ),
     'node power-device test host1-SN1',
   );
+  examples(
+    does(
+      device
+        .command('acknowledge <name> <id>')
+        .description("answer for a device that says that it is another machine's: the node is fenced by it again")
+        .requiredOption('--reason <text>', 'why; kept with the node'),
+      acknowledge,
+    ),
+    'node power-device acknowledge host1-SN1 bmc --reason "its board came from host3"',
+  );
+}
+
+async function acknowledge(run: Run, name: string, id: string, o: { reason: string }): Promise<void> {
+  const path = `${nodePath(name)}/power-devices/${encodeURIComponent(id)}/acknowledge`;
+  const node = await run.server.post<NodeView>(path, { reason: o.reason });
+  await run.print.done(node, name, `${name}: ${id} is fenced by again, as one that is not proven`);
 }
 
 function deviceOptions(command: Command, mandatory: boolean): Command {
@@ -72,7 +91,8 @@ function deviceOptions(command: Command, mandatory: boolean): Command {
       "an option of the driver's own; may be repeated",
       (o, all: string[] | undefined) => [...(all ?? []), o],
     )
-    .option('--level <number>', 'fencing level, from 1: all devices of a level must be off');
+    .option('--level <number>', 'fencing level, from 1: all devices of a level must be off')
+    .option('--shared', 'another node has the same outlet, and says so too: an off reaches both');
 }
 
 async function add(run: Run, name: string, id: string, o: DeviceOptions): Promise<void> {
@@ -104,6 +124,7 @@ async function toChange(run: Run, o: DeviceOptions): Promise<DeviceChange> {
     ...(o.username !== undefined && { username: o.username }),
     ...(o.level !== undefined && { level: wholeNumber('--level', o.level, 1) }),
     ...(o.option !== undefined && { options }),
+    ...(o.shared === true && { shared: true }),
   };
   return { ...plain, ...(await readPassword(run.io, o)) };
 }

@@ -84,14 +84,35 @@ describe('power', () => {
     it('are tested: exit 1 where one does not say on or off', async () => {
       const silent = { id: 'pdu', power: 'unknown', code: 'BMC_TIMEOUT', detail: 'no answer in 6 s' };
       sut.on('GET /v1/nodes/a-1/power', { devices: [{ id: 'bmc', power: 'on' }, silent] });
+      const proven = {
+        id: 'bmc',
+        standing: 'unproven',
+        identity: { result: 'unproven', why: 'it tells nothing', at: 1, basis: 'b' },
+      };
+      sut.on('POST /v1/nodes/a-1/identify', { devices: [proven, { id: 'pdu', standing: 'unproven', unread: 'r' }] });
       const { code, stdout, stderr } = await sut.call(['node', 'power-device', 'test', 'a-1']);
       expect(stdout).toBe(
-        'bmc: power: on\nbmc: detail:\npdu: power: unknown\npdu: detail: BMC_TIMEOUT: no answer in 6 s\n',
+        'bmc: power: on\nbmc: identity: unproven: it tells nothing\nbmc: detail:\n' +
+          'pdu: power: unknown\npdu: identity: unproven: not compared yet\npdu: detail: BMC_TIMEOUT: no answer in 6 s\n',
       );
       expect([code, stderr]).toEqual([1, 'muster: a-1: the power cannot be read through pdu\n']);
       expect((await sut.call(['node', 'power-device', 'test', 'a-1', 'bmc'])).code).toBe(0);
       expect((await sut.call(['node', 'power', 'status', 'a-1'])).code).toBe(0);
     });
+  });
+
+  it('tests whose a power device is: exit 1 where it is another machine’s, until somebody answers for it', async () => {
+    const found = { result: 'mismatch', why: 'it is that of b-1', at: 1, basis: 'b' };
+    sut.on('GET /v1/nodes/a-1/power', { devices: [{ id: 'bmc', power: 'on' }] });
+    const said = { id: 'bmc', standing: 'mismatch', identity: found };
+    sut.on('POST /v1/nodes/a-1/identify', { devices: [said] });
+    const { code, stderr } = await sut.call(['node', 'power-device', 'test', 'a-1']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("bmc is another machine's: it is that of b-1")]);
+    sut.on('POST /v1/nodes/a-1/power-devices/bmc/acknowledge', { name: 'a-1' });
+    const answer = ['node', 'power-device', 'acknowledge', 'a-1', 'bmc'];
+    expect((await sut.call([...answer, '--reason', 'new board'])).code).toBe(0);
+    expect(sut.sent('POST').at(-1)).toEqual({ reason: 'new board' });
+    expect((await sut.call(answer)).code).toBe(2);
   });
 
   it('switches power with a reason; what ends workloads needs a yes', async () => {

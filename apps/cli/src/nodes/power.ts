@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import type { PowerActionRequest } from '#contracts';
+import type { IdentifiedDevice, PowerActionRequest } from '#contracts';
 import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
 import type { View } from '../output/printer.js';
 import { awaitIncident, WAIT } from './await-incident.js';
 import { nodePath } from './fetch-nodes.js';
+import { identityText } from './identity-text.js';
 
 type Action = PowerActionRequest['action'];
 
@@ -79,6 +80,39 @@ const view = (run: Run): View<DevicePower> => ({
   none: 'no power devices',
 });
 
+interface TestedDevice extends DevicePower {
+  identity: IdentifiedDevice | undefined;
+}
+
+const testView = (run: Run): View<TestedDevice> => {
+  const plain = view(run);
+  return {
+    ...plain,
+    name: (d) => d.id,
+    head: ['DEVICE', 'POWER', 'IDENTITY', 'DETAIL'],
+    row: (d) => {
+      const [id = '', power = '', detail = ''] = plain.row(d);
+      return [id, power, whoseText(run, d.identity), [detail, ...neighbourText(d.identity)].filter(Boolean).join('; ')];
+    },
+  };
+};
+
+function whoseText(run: Run, d: IdentifiedDevice | undefined): string {
+  if (d === undefined) return '-';
+  const word = identityText(d.standing, d.identity, run.terminal);
+  return d.standing === 'mismatch' ? run.terminal.paint('red', word) : word;
+}
+
+const neighbourText = (d: IdentifiedDevice | undefined): string[] =>
+  d?.neighbours === undefined
+    ? []
+    : [
+        `same address as ${d.neighbours
+          .map((n) => `${n.device} of ${n.node}`)
+          .slice(0, 3)
+          .join(', ')}${d.neighbours.length > 3 ? ` and ${d.neighbours.length - 3} more` : ''}`,
+      ];
+
 async function status(run: Run, name: string): Promise<void> {
   await run.print.list(await read(run, name), view(run));
 }
@@ -92,7 +126,17 @@ export async function testPower(run: Run, name: string, id: string | undefined):
   const devices = id === undefined ? all : all.filter((d) => d.id === id);
   if (devices.length === 0)
     throw new Failure(id === undefined ? `${name} has no power devices` : `${name} has no power device "${id}"`);
-  await run.print.list(devices, view(run));
+  const whose = await run.server.post<{ devices: IdentifiedDevice[] }>(`${nodePath(name)}/identify`, {});
+  const identified = new Map(whose.devices.map((d) => [d.id, d]));
+  await run.print.list(
+    devices.map((d) => ({ ...d, identity: identified.get(d.id) })),
+    testView(run),
+  );
+  const foreign = devices.filter((d) => identified.get(d.id)?.standing === 'mismatch');
+  if (foreign.length > 0)
+    throw new Failure(
+      `${name}: ${foreign.map((d) => `${d.id} is another machine's: ${identified.get(d.id)?.identity?.why ?? ''}`).join('; ')}; correct the wiring or the address, or answer for it (muster node power-device acknowledge)`,
+    );
   const silent = devices.filter((d) => d.power === 'unknown').map((d) => d.id);
   if (silent.length > 0) throw new Failure(`${name}: the power cannot be read through ${silent.join(', ')}`);
 }

@@ -17,6 +17,7 @@ const well: StatusView = {
   leases: ['detector', 'conductor', 'fencer'].map((name) => ({ name, holder: `${name}-1`, token: 1, ageMs: 300 })),
   detector: { instance: 'detector-1', epoch: 1, sighted: true, members: 5, reporters: 5, beaconAgeMs: 400 },
   brake: { candidates: 0, limit: 2 },
+  fenceable: { proven: 0, unproven: 0, drilled: 0, mismatch: [] },
   nodes: { total: 5, inService: 5, out: [], troubled: [] },
   incidents: [],
   jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },

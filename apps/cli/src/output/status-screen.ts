@@ -24,6 +24,7 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
   return [
     `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', onlyLooks(s) ? 'looking' : words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
     `fencing    ${fencing(s, t)}`,
+    ...fenceable(s),
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,
     `brake      ${s.brake.candidates} candidates, at most ${s.brake.limit}`,
@@ -67,6 +68,20 @@ function fencing({ fencing: f }: StatusView, t: Terminal): string {
     f.mode === 'enforce' ? t.paint('green', 'enforce') : t.paint('yellow', 'observe: nothing is powered off');
   if (f.paused === undefined) return mode;
   return `${mode}, ${t.paint('yellow', 'paused')} until ${new Date(f.paused.until).toISOString()} by ${f.paused.by}: ${f.paused.reason}`;
+}
+
+/** A server of another version may not tell. */
+function fenceable(s: StatusView): string[] {
+  const f = (s as Partial<StatusView>).fenceable;
+  if (f === undefined || f.proven + f.unproven + f.mismatch.length === 0) return [];
+  const parts = [
+    `${f.proven} proven${f.drilled > 0 ? ` (${f.drilled} by a drill)` : ''}`,
+    ...(f.unproven > 0 ? [`${f.unproven} unproven`] : []),
+    ...(f.mismatch.length > 0
+      ? [`${f.mismatch.length} not their own device: ${f.mismatch.slice(0, ROWS).join(', ')}`]
+      : []),
+  ];
+  return [`fenceable  ${parts.join(', ')}`];
 }
 
 function detector({ detector: d }: StatusView): string {

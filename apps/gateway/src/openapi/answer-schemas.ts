@@ -101,6 +101,12 @@ export const answerSchemas: Record<string, Schema> = {
     ],
   },
   'POST /v1/nodes/{name}/replace': { $ref: '#/components/schemas/NodeView' },
+  'POST /v1/nodes/{name}/identify': {
+    type: 'object',
+    properties: { devices: { type: 'array', items: { $ref: '#/components/schemas/IdentifiedDevice' } } },
+    required: ['devices'],
+  },
+  'POST /v1/nodes/{name}/power-devices/{device}/acknowledge': { $ref: '#/components/schemas/NodeView' },
   'POST /v1/nodes/{name}/revoke': { $ref: '#/components/schemas/RevocationOutcome' },
   'GET /v1/nodes/{name}/evidence': { $ref: '#/components/schemas/NodeEvidence' },
   'GET /v1/nodes/{name}/history': {
@@ -775,6 +781,20 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['observer', 'stance', 'networks'],
   },
+  FenceableView: {
+    type: 'object',
+    properties: {
+      proven: { type: 'number' },
+      unproven: { type: 'number', description: 'Fenced all the same, by devices that nothing speaks against.' },
+      drilled: { type: 'number', description: 'Of the proven: by a drill.' },
+      mismatch: {
+        type: 'array',
+        items: { type: 'string' },
+        description: "Not fenced: a device is another machine's, or at the place of another node's.",
+      },
+    },
+    required: ['proven', 'unproven', 'drilled', 'mismatch'],
+  },
   FencingSettings: {
     type: 'object',
     properties: {
@@ -868,6 +888,29 @@ export const namedSchemas: Record<string, Schema> = {
       lifeSignReason: { type: 'string' },
     },
     required: ['name', 'role'],
+  },
+  IdentifiedDevice: {
+    description: 'A power device of a node, and whether it is its own.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      standing: { type: 'string', enum: ['acknowledged', 'mismatch', 'proven', 'unproven'] },
+      identity: {
+        $ref: '#/components/schemas/PowerIdentity',
+        description: 'What was found last; absent: it was never read in this place with these credentials.',
+      },
+      unread: { type: 'string', description: 'It could not be read now: why. What was found before stands.' },
+      neighbours: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { node: { type: 'string' }, device: { type: 'string' } },
+          required: ['node', 'device'],
+        },
+        description: 'Devices at the same address, under another port, driver or outlet.',
+      },
+    },
+    required: ['id', 'standing'],
   },
   ImportOutcome: {
     description: 'What an import did, or with `dryRun` would do.',
@@ -1466,6 +1509,23 @@ export const namedSchemas: Record<string, Schema> = {
         items: { type: 'string' },
         description: 'Public keys that its sshd showed, where it had none pinned.',
       },
+      hardware: {
+        type: 'object',
+        properties: {
+          systemUuid: {
+            type: 'string',
+            description: 'UUID of the system by DMI, 32 hexadecimal digits in the order in which it is written.',
+          },
+          bmcGuid: {
+            type: 'string',
+            description:
+              'GUID of its BMC, read in band, as {@link DeviceFacts.guid}: by /dev/ipmi, where there is one.',
+          },
+          boardSerial: { type: 'string' },
+          chassisSerial: { type: 'string' },
+        },
+        description: 'What the machine said of itself.',
+      },
       workloads: {
         type: 'object',
         additionalProperties: {
@@ -2033,6 +2093,11 @@ export const namedSchemas: Record<string, Schema> = {
         },
         required: ['total', 'inService', 'out', 'troubled'],
       },
+      fenceable: {
+        $ref: '#/components/schemas/FenceableView',
+        description:
+          'Nodes that may be fenced, by whether their power devices are known to be their own: a node counts by its worst.',
+      },
       incidents: {
         type: 'array',
         items: {
@@ -2071,6 +2136,7 @@ export const namedSchemas: Record<string, Schema> = {
       'detector',
       'brake',
       'nodes',
+      'fenceable',
       'incidents',
       'jobs',
       'alarms',

@@ -40,6 +40,8 @@ export interface Answers {
   'POST /v1/nodes/{name}/power': RpcAnswer<'inventory.nodes.power'>;
   'POST /v1/nodes/{name}/drill': RpcAnswer<'inventory.nodes.drill'>;
   'POST /v1/nodes/{name}/replace': RpcAnswer<'inventory.nodes.replace'>;
+  'POST /v1/nodes/{name}/identify': RpcAnswer<'inventory.nodes.identify'>;
+  'POST /v1/nodes/{name}/power-devices/{device}/acknowledge': RpcAnswer<'inventory.nodes.acknowledge'>;
   'POST /v1/nodes/{name}/revoke': RpcAnswer<'inventory.nodes.revoke'>;
   'GET /v1/nodes/{name}/evidence': NodeEvidence;
   'GET /v1/nodes/{name}/history': { items: PublicEvent[]; next?: string };

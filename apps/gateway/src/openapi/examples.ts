@@ -252,6 +252,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     leases: [{ name: 'conductor', holder: 'inventory-1', token: 12, ageMs: 310 }],
     detector: { instance: 'detector-1', epoch: 7, sighted: true, members: 4, reporters: 3, beaconAgeMs: 140 },
     brake: { candidates: 1, limit: 2 },
+    fenceable: { proven: 2, unproven: 1, drilled: 0, mismatch: [] },
     nodes: {
       total: 4,
       inService: 3,
@@ -310,6 +311,22 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     detail: 'Switched on unless it reads as on, and read back; the incident tells how it went.',
   },
   'POST /v1/nodes/{name}/replace': { ...node, name: 'rack1-a2', serial: 'a2', status: 'Unallocated' },
+  'POST /v1/nodes/{name}/identify': {
+    devices: [
+      {
+        id: 'bmc',
+        standing: 'proven',
+        identity: {
+          result: 'proven',
+          by: 'guid',
+          at,
+          seen: { guid: '4c4c4544003510468044b4c04f4b3132' },
+          basis: '0'.repeat(32),
+        },
+      },
+    ],
+  },
+  'POST /v1/nodes/{name}/power-devices/{device}/acknowledge': node,
   'POST /v1/nodes/{name}/revoke': { node: 'rack2-b7', users: 1 },
   'GET /v1/nodes/{name}/evidence': nodeEvidence,
   'GET /v1/nodes/{name}/history': events,
@@ -478,6 +495,7 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/agents/tokens': newAgentToken,
   'POST /v1/agents/key/rotate': newAgentKey,
   'POST /v1/agents/enrol': host,
+  'POST /v1/nodes/{name}/power-devices/{device}/acknowledge': { reason: 'its board came from another machine' },
   'POST /v1/nodes/{name}/revoke': revocation,
   'PUT /v1/nodes/{name}/life-sign-waiver': waiver,
   'POST /commission/nodes': { nodes: ['rack1-a1'], host_group: 'service-worker', extra_vars: '{"release":"2.4"}' },

@@ -21,7 +21,14 @@ const drivers: ErrorCode[] = ['DRIVER_UNKNOWN', 'DRIVER_UNAVAILABLE', 'NO_WORKER
 const own: Record<string, ErrorCode[]> = {
   'POST /v1/nodes': ['ALREADY_EXISTS', 'HOST_GROUP_INVALID', ...drivers],
   'GET /v1/nodes/{name}': ['NODE_UNKNOWN'],
-  'PATCH /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_RESERVED', 'NODE_BUSY', 'HOST_GROUP_INVALID', ...drivers],
+  'PATCH /v1/nodes/{name}': [
+    'NODE_UNKNOWN',
+    'ALREADY_EXISTS',
+    'NODE_RESERVED',
+    'NODE_BUSY',
+    'HOST_GROUP_INVALID',
+    ...drivers,
+  ],
   'DELETE /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_BUSY', 'NODE_RESERVED', 'WORKLOADS_PRESENT'],
   'PUT /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],
   'PUT /v1/nodes/{name}/life-sign-waiver': ['NODE_UNKNOWN'],
@@ -51,6 +58,8 @@ const own: Record<string, ErrorCode[]> = {
   ],
   'POST /v1/nodes/{name}/replace': ['NODE_UNKNOWN', 'ALREADY_EXISTS', 'NODE_BUSY', 'NODE_RESERVED', ...drivers],
   'GET /v1/nodes/{name}/evidence': ['NODE_UNKNOWN', 'NOT_FOUND'],
+  'POST /v1/nodes/{name}/identify': ['NODE_UNKNOWN', 'NO_WORKERS'],
+  'POST /v1/nodes/{name}/power-devices/{device}/acknowledge': ['NODE_UNKNOWN'],
   'POST /v1/nodes/{name}/revoke': [
     'NODE_UNKNOWN',
     'NODE_RESERVED',

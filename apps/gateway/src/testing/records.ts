@@ -47,6 +47,7 @@ export const status = (more: Partial<StatusView> = {}): StatusView => ({
   leases: [{ name: 'conductor', holder: 'inventory-1', token: 5, ageMs: 250 }],
   detector: { sighted: true, members: 2, reporters: 2 },
   brake: { candidates: 0, limit: 2 },
+  fenceable: { proven: 0, unproven: 0, drilled: 0, mismatch: [] },
   nodes: { total: 2, inService: 1, out: [{ node: 'host2-SN2', reasons: ['status Unallocated'] }], troubled: [] },
   incidents: [],
   jobs: { Queued: 2, Running: 1, Complete: 40, Errored: 3 },

@@ -150,6 +150,33 @@ export class NodesController {
     return this.rpc.write('inventory.nodes.fence', { ...who, name, reason, ...(dryRun === true && { dryRun }) });
   }
 
+  @Post(':name/identify')
+  @HttpCode(200)
+  @Allow(
+    'operator',
+    'Ask the power devices of a node who they are',
+    'Each says its GUID or serial number, which is compared with what the machine itself said at its last check: `proven`, `unproven`, or `mismatch`, which is never powered off by. One that cannot be read now keeps what was found before, and says `unread`. `neighbours` have a device at the same address, under another port, driver or outlet.',
+  )
+  identify(@Param('name') name: string, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.identify', { ...who, name });
+  }
+
+  @Post(':name/power-devices/:device/acknowledge')
+  @HttpCode(200)
+  @Allow(
+    'admin',
+    'Answer for a power device that says that it is another machine’s',
+    'The node is fenced by it again, as by one that is not proven. It holds while the same device answers at the same place with the same credentials.',
+  )
+  acknowledge(
+    @Param('name') name: string,
+    @Param('device') device: string,
+    @Body() { reason }: ReasonRequest,
+    @Who() who: By,
+  ) {
+    return this.rpc.write('inventory.nodes.acknowledge', { ...who, name, device, reason });
+  }
+
   @Post(':name/revoke')
   @HttpCode(200)
   @Allow(

@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { bad, checkAddresses, checkNetworks, type RuleFacts } from '../nodes/node-rules.js';
 import { register } from '../nodes/registration.js';
+import { withHardware } from '../identity/with-hardware.js';
 import { refuseSecondNode } from './other-node-of-machine.js';
 
 export type EnrolRequest = Omit<RpcRequest<'inventory.agents.enrol'>, 'by'>;
@@ -51,14 +52,14 @@ export function enrolledNode(
       '',
     );
     return {
-      ...node,
+      ...withHardware(node, r.hardware, at),
       awaited: true,
       ...(hostKeys.length > 0 && { sshHostKeys: hostKeys }),
       ...(r.machine !== undefined && { machine: r.machine }),
       ...(productSerial !== undefined && { productSerial }),
     };
   }
-  const next: NodeRecord = { ...current, networks: networksOf(r, current, facts) };
+  const next: NodeRecord = { ...withHardware(current, r.hardware, at), networks: networksOf(r, current, facts) };
   if (!current.enrolled) next.awaited = true;
   if (r.machine !== undefined) next.machine = machineOn(current, r.machine);
   if (productSerial !== undefined) next.productSerial = productSerial;
@@ -126,6 +127,7 @@ const WRITTEN: readonly string[] = [
   'awaited',
   'machine',
   'productSerial',
+  'hardware',
   'sshHostKeys',
   'agentKeys',
   'revoked',

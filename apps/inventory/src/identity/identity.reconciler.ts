@@ -22,6 +22,7 @@ interface Plan {
   /** What the last read, or the planned one, is about: devices and what the machine says of itself. */
   about: string;
   dueAt: number;
+  readAt: number;
 }
 
 /** Compares power devices with their machines in good days, and keeps the alarms about them. */
@@ -66,9 +67,15 @@ export class IdentityReconciler implements Reconciler {
       // Whoever takes over has a record of most: those are asked in their turn, spread over the whole time.
       const known = had === undefined && devices.every((d) => knownIdentity(node, d) !== undefined);
       const plan: Plan =
-        had?.about === about ? had : { about, dueAt: known ? now + this.store.random.number() * AGAIN_MS : now };
+        had?.about === about
+          ? had
+          : { about, dueAt: known ? now + this.store.random.number() * AGAIN_MS : now, readAt: now };
       this.plans.set(node.name, plan);
+      // Whoever has mended the wiring sees it soon.
+      const foreign = devices.some((d) => knownIdentity(node, d)?.result === 'mismatch');
+      if (foreign) plan.dueAt = Math.min(plan.dueAt, plan.readAt + FAILED_AGAIN_MS);
       if (plan.dueAt > now || this.running >= AT_ONCE) continue;
+      plan.readAt = now;
       plan.dueAt = now + AGAIN_MS;
       void this.readOne(node.name, plan);
     }

@@ -12,6 +12,10 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
+import { isToBeFenced } from '../identity/fenceable.js';
+import { IdentityReads } from '../identity/identity-reads.js';
+import { GateFactsService } from './gate-facts.js';
+import { unfenceable } from './gates.js';
 import { IncidentService } from './incident.service.js';
 import { mayCommand, stopped } from './stop-order.js';
 
@@ -26,6 +30,8 @@ export class FencingSettingsService {
   constructor(
     private readonly store: InventoryStore,
     private readonly incidents: IncidentService,
+    private readonly gates: GateFactsService,
+    private readonly identity: IdentityReads,
   ) {}
 
   /** @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced */
@@ -82,7 +88,11 @@ export class FencingSettingsService {
       const { devices } = await this.store.bus.call('fencer.power.read', { node: node.name }, { timeoutMs: READ_MS });
       const bad = devices.find((d) => d.power === 'unknown');
       if (devices.length === 0) return 'none answered';
-      return bad && `${bad.id}: ${bad.code ?? bad.detail ?? 'unknown'}`;
+      if (bad !== undefined) return `${bad.id}: ${bad.code ?? bad.detail ?? 'unknown'}`;
+      // What cannot be read now keeps what was found before.
+      await this.identity.read(node.name).catch(() => []);
+      const now = (await this.store.nodes.bucket.get(node.name))?.value ?? node;
+      return unfenceable({ node: now, otherFencers: 1, sharedPlace: this.gates.sharedPlace(now) });
     } catch (e) {
       return MusterError.from(e).code;
     }
@@ -95,9 +105,6 @@ export class FencingSettingsService {
         await this.incidents.change(value.node, value.id, (now) => stopped(now, f, by, this.store.clock.wallMs()));
   }
 }
-
-const isToBeFenced = (n: NodeRecord): boolean =>
-  n.enrolled && n.fencing === 'auto' && n.cordon === undefined && n.status === 'Allocated';
 
 function readPause(p: { until: number; reason: string }): { until: number; reason: string } {
   const dated = Number.isSafeInteger(p.until) && p.until > 0 && p.until <= LAST_DATE_MS;

@@ -80,6 +80,25 @@ describe('a decommission and an update that ended', () => {
   });
 });
 
+describe('what a machine says of its hardware', () => {
+  const hardware = { systemUuid: 'u', boardSerial: 'b' };
+  it('is on record with whichever job it told it in, and keeps its date while it stays the same', () => {
+    for (const kind of ['check', 'resetup', 'commission', 'maintenance'] as const)
+      expect(settle(back(), job(kind, { ...check('ok'), hardware }), facts).node.hardware).toEqual({
+        ...hardware,
+        at: 7,
+      });
+    const known = back({ hardware: { ...hardware, at: 2 } });
+    expect(settle(known, job('check', { ...check('ok'), hardware }), facts).node.hardware?.at).toBe(2);
+    expect(settle(known, job('check', check('ok')), facts).node.hardware?.at).toBe(2);
+    const moved = { ...hardware, boardSerial: 'c' };
+    expect(settle(known, job('check', { ...check('ok'), hardware: moved }), facts).node.hardware).toEqual({
+      ...moved,
+      at: 7,
+    });
+  });
+});
+
 describe('a check of a returned node', () => {
   it('that passes takes it back: nothing pending, no maintenance, what is installed unchanged', () => {
     const s = settle(back(), job('check', check('ok')), facts);

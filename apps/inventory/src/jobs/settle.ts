@@ -1,4 +1,5 @@
 import type { EventMap, HostGroup, JobRecord, Maintenance, NodeRecord, NodeResult } from '#contracts';
+import { withHardware } from '../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
 import { checkVerdict } from './check-verdict.js';
 
@@ -26,7 +27,7 @@ export const MOST_FAILED_TRIES = 5;
 /** Carries the job's result into the node. Applied once per (node, job): `lastJob` tells that it has been. */
 export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settlement {
   const result: NodeResult = job.results[node.name] ?? { ok: false, step: job.task, message: job.error };
-  const known = withHostKeys(node, result);
+  const known = withHardware(withHostKeys(node, result), result.hardware, f.at);
   const done: NodeRecord = { ...known, lastJob: job.id };
   switch (job.kind) {
     case 'commission':

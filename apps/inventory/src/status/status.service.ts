@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nest
 import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type TroubledNode } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
+import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { isMember } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
@@ -50,6 +51,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
           .map((n) => ({ node: n.name, reasons: n.reasons.map((r) => `${r.code}: ${r.detail}`) })),
         troubled: this.troubled(nodes),
       },
+      fenceable: fenceableView(nodes, (n) => this.gates.sharedPlace(n) !== undefined),
       incidents: open.map((e) => ({ ...e.value, revision: e.revision })),
       jobs: byStatus(this.store.jobs.view.entries().map((e) => e.value)),
       alarms: this.alarms.list(),

@@ -43,10 +43,7 @@ export class KnownNames {
       (addresses) => this.addresses.set(name, addresses),
       // What was known before stays: hosts move less often than name services fail.
       (e: unknown) =>
-        this.context.log.warn(
-          { name, reason: MusterError.from(e).message },
-          'a name could not be looked up',
-        ),
+        this.context.log.warn({ name, reason: MusterError.from(e).message }, 'a name could not be looked up'),
     );
   }
 }

@@ -83,6 +83,14 @@ describe('the results of a run', () => {
     });
   });
 
+  it('tell what the machine says of its hardware, whatever else came of the run, and nothing that is no text', () => {
+    const hardware = { systemUuid: 'u', boardSerial: 7, chassisSerial: 'x'.repeat(200), other: 'y' };
+    const told = { event: 'data', host: 'a', data: { hardware } };
+    const r = nodeResults('check', ['a'], lines(told, recap('a', { failures: 1 })), clean);
+    expect(r['a']).toMatchObject({ ok: false, hardware: { systemUuid: 'u' } });
+    expect(Object.keys(r['a']?.hardware ?? {})).toEqual(['systemUuid']);
+  });
+
   it('take a check without a checksum for no check', () => {
     expect(nodeResults('check', ['a'], lines(recap('a')), clean)['a']).toMatchObject({ ok: false });
   });

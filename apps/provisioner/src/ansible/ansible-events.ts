@@ -1,4 +1,5 @@
 import type { Finding, NodeResult } from '#contracts';
+import { readHardware } from './hardware-facts.js';
 
 /** Playbook of a step; `release` ends what a run that was cut off has left on its nodes. */
 export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover' | 'install' | 'release';
@@ -20,6 +21,7 @@ interface Seen {
   findings: Map<string, Finding>;
   checksum?: string;
   workloads?: NonNullable<NodeResult['workloads']>;
+  hardware?: NonNullable<NodeResult['hardware']>;
 }
 
 /**
@@ -66,6 +68,8 @@ function takeData(node: Seen, data: Record<string, unknown>): void {
       // The last word on a service counts: a task may look several times until it answers.
       node.findings.set(finding.service, { service: finding.service, result: finding.result, why: finding.why });
   if (typeof data['checksum'] === 'string' && data['checksum'] !== '') node.checksum = data['checksum'];
+  const hardware = readHardware(data['hardware']);
+  if (hardware !== undefined) node.hardware = hardware;
   if (isObject(data['workloads']))
     for (const [name, said] of Object.entries(data['workloads']))
       if (isObject(said))
@@ -81,6 +85,7 @@ function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
     step,
     ...(node.recap === undefined ? {} : { changed: node.recap.changed }),
     ...(node.workloads === undefined ? {} : { workloads: node.workloads }),
+    ...(node.hardware === undefined ? {} : { hardware: node.hardware }),
   };
   const recapOk = node.recap !== undefined && node.recap.failures === 0 && node.recap.unreachable === 0;
   if (!recapOk || end.ended !== undefined) return { ok: false, ...base, ...whyNot(node, end) };

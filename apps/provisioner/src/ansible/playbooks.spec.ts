@@ -29,6 +29,9 @@ beforeAll(async () => {
   ports = { mirror: await freePort(), registry: await freePort() };
   await program(`${root}/usr/local/bin/systemctl`, await readFile(systemctl, 'utf8'));
   await program(`${root}/usr/local/bin/muster-workload`, `#!/bin/sh\necho "$@" >> ${root}/orders\n`);
+  await mkdir(`${root}/sys/class/dmi/id`, { recursive: true });
+  await writeFile(`${root}/sys/class/dmi/id/product_uuid`, '11112222-3333-4444-5555-666677778888\n');
+  await writeFile(`${root}/sys/class/dmi/id/board_serial`, 'BRD-7\n');
   await mkdir(`${root}/etc/systemd/system`, { recursive: true });
   await writeFile(`${root}/etc/systemd/system/muster-agent.service`, '[Service]\nExecStart=/usr/bin/sleep 3600\n');
 });
@@ -148,6 +151,7 @@ describe('the playbooks that come with Muster', () => {
       const check = await run('check', { playbooks: copy });
       expect(found(check)).toEqual({ agent: 'ok', mirror: 'ok', registry: 'ok' });
       expect(check).toMatchObject({ ok: true, changed: 0, check: { checksum: provisioned } });
+      expect(check.hardware).toEqual({ systemUuid: '11112222-3333-4444-5555-666677778888', boardSerial: 'BRD-7' });
       expect([await fingerprint(), pids()]).toEqual(before);
     } finally {
       await rm(copy, { recursive: true });

@@ -1,3 +1,6 @@
+import type { HardwareFacts } from '#contracts';
+import { readHardware } from '../ansible/hardware-facts.js';
+
 /** What the module `muster_facts` says of a host. */
 export interface HostFacts {
   hostname: string;
@@ -17,6 +20,8 @@ export interface HostFacts {
     /** Its unit is not the one of an archive: Muster starts it, and changes nothing about it. */
     byHand: boolean;
   } | null;
+  /** What it says of its hardware; absent: nothing. */
+  hardware?: Omit<HardwareFacts, 'at'>;
 }
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null;
@@ -30,7 +35,8 @@ export function readHostFacts(x: unknown): HostFacts | undefined {
   if (!Array.isArray(addresses) || !addresses.every(isAddress)) return undefined;
   if (!Array.isArray(hostKeys) || !hostKeys.every(isText)) return undefined;
   if (agent !== null && !isAgent(agent)) return undefined;
-  return { hostname, productSerial, machineId, addresses, hostKeys, agent };
+  const hardware = readHardware(x['hardware']);
+  return { hostname, productSerial, machineId, addresses, hostKeys, agent, ...(hardware && { hardware }) };
 }
 
 const isAddress = (x: unknown): x is HostFacts['addresses'][number] =>

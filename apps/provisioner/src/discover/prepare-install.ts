@@ -111,6 +111,7 @@ async function enrolled(o: DiscoveredHosts, address: string, who: Found, facts: 
     hostKeys: facts.hostKeys,
     ...(isMachineId(facts.machineId) && { machine: machineOf(facts.machineId) }),
     ...(productSerial !== undefined && { productSerial }),
+    ...(facts.hardware !== undefined && { hardware: facts.hardware }),
   });
   const nats = agentsNats(o.config.agents.nats, o.config.nats.servers);
   return installTask(facts, enrolment, o.archive.version, nats);

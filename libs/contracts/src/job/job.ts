@@ -1,3 +1,5 @@
+import type { HardwareFacts } from '../node/power-identity.js';
+
 export const JobKinds = [
   'commission',
   'decommission',
@@ -44,6 +46,8 @@ export interface NodeResult {
   cleanupFailed?: boolean;
   /** Public keys that its sshd showed, where it had none pinned. */
   hostKeys?: string[];
+  /** What the machine said of itself. */
+  hardware?: Omit<HardwareFacts, 'at'>;
   /** recover: for each workload of the job, whether its start (or its stop) succeeded on this node, and why not. */
   workloads?: Record<string, { started: boolean; stopped?: boolean; reason: string }>;
 }

@@ -307,6 +307,25 @@ export class AgentKeyRotateRequest {
 }
 
 /** What a machine says of itself when it is to be let in. */
+/** What a machine says of its hardware. */
+export class HardwareRequest {
+  @IsOptional()
+  @Length(1, 128)
+  systemUuid?: string;
+
+  @IsOptional()
+  @Length(1, 128)
+  bmcGuid?: string;
+
+  @IsOptional()
+  @Length(1, 128)
+  boardSerial?: string;
+
+  @IsOptional()
+  @Length(1, 128)
+  chassisSerial?: string;
+}
+
 export class AgentEnrolRequest {
   @Matches(NAME_PATTERN)
   label!: string;
@@ -335,6 +354,12 @@ export class AgentEnrolRequest {
   @IsOptional()
   @Matches(NAME_PATTERN)
   productSerial?: string;
+
+  /** By DMI, and by its own BMC in band. */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => HardwareRequest)
+  hardware?: HardwareRequest;
 }
 
 export class RevokeRequest {

@@ -53,6 +53,16 @@ export interface LeaseView {
   ageMs: number;
 }
 
+export interface FenceableView {
+  proven: number;
+  /** Fenced all the same, by devices that nothing speaks against. */
+  unproven: number;
+  /** Of the proven: by a drill. */
+  drilled: number;
+  /** Not fenced: a device is another machine's, or at the place of another node's. */
+  mismatch: string[];
+}
+
 export interface StatusView {
   cluster: string;
   fencing: FencingSettings;
@@ -75,6 +85,8 @@ export interface StatusView {
     /** At once, whether or not an alarm or an incident has followed; also of those that are in service. */
     troubled: TroubledNode[];
   };
+  /** Nodes that may be fenced, by whether their power devices are known to be their own: a node counts by its worst. */
+  fenceable: FenceableView;
   incidents: WithRevision<IncidentRecord>[];
   /** Jobs that are kept, by their status. */
   jobs: Record<JobStatus, number>;

@@ -7,12 +7,13 @@ import { cellOf, valueOf } from './var-cell.js';
  * - `name`, `label`, `serial`, `hostGroup`, `failureDomain`, `provisionDriver`, `fencing`, `enrolled`
  * - `management`, `backend`, `network:NAME`: the address on that network
  * - `power.FIELD`: the first power device; `power.L.N.FIELD`: device N of level L, both counted from 1.
- *   FIELD is `id` (default `bmc`), `driver`, `address`, `port`, `username`, `password`, or `options` as JSON
+ *   FIELD is `id` (default `bmc`), `driver`, `address`, `port`, `username`, `password`, `shared` (`true`), or
+ *   `options` as JSON
  * - `var:NAME`: a variable; see {@link valueOf}
  */
 const PLAIN = ['name', 'label', 'serial', 'hostGroup', 'failureDomain', 'provisionDriver', 'fencing', 'enrolled'];
 const NETWORKS = [MANAGEMENT, 'backend'];
-const POWER = ['id', 'driver', 'address', 'port', 'username', 'password', 'options'];
+const POWER = ['id', 'driver', 'address', 'port', 'username', 'password', 'options', 'shared'];
 const MOST_LEVELS = 4;
 const MOST_DEVICES = 8;
 
@@ -34,7 +35,7 @@ export function columnReader(column: string): Put | undefined {
   const [level, device, field] = [Number(power[1] ?? 1), Number(power[2] ?? 1), power[3] ?? ''];
   if (level > MOST_LEVELS || device > MOST_DEVICES) return undefined;
   return (row, cell) =>
-    (deviceAt(row, level, device)[field] = field === 'port' || field === 'options' ? valueOf(cell.trim()) : cell);
+    (deviceAt(row, level, device)[field] = ['port', 'options', 'shared'].includes(field) ? valueOf(cell.trim()) : cell);
 }
 
 function deviceAt(row: Row, level: number, device: number): Row {
