@@ -85,6 +85,16 @@ def unlock_root(shadow):
             f.writelines(fixed)
 
 
+def show_hardware(folder, root):
+    """The machine's own UUID and serial numbers would be those of every host, where it shows any. sysfs takes no new
+    folders: the host's stand in a layer above its classes, in the place of `dmi`."""
+    classes = f"{root}/sys/class"
+    if os.path.isdir(classes):
+        mount("overlay", classes, "overlay", MS_RDONLY, f"lowerdir={folder}/class:{classes}")
+    else:  # it goes without /sys
+        shutil.copytree(f"{folder}/class", classes)
+
+
 def mount_volatile(folder, root, spec):
     mount("proc", f"{root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     bind(f"{folder}/boot_id", f"{root}/proc/sys/kernel/random/boot_id", read_only=True)
@@ -109,9 +119,7 @@ def mount_volatile(folder, root, spec):
     for path in spec["hidden"]:
         if os.path.lexists(root + path):  # below /tmp there is nothing to hide
             hide(path, root + path)
-    serial = f"{root}/sys/devices/virtual/dmi/id/product_serial"
-    if os.path.exists(serial):  # the machine's own would be that of every host
-        bind(f"{folder}/product_serial", serial, read_only=True)
+    show_hardware(folder, root)
     # Last: they may be below /tmp, which the host has of its own.
     for path in spec["binds"]:
         bind(path, root + path, read_only=True)

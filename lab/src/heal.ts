@@ -1,4 +1,4 @@
-import { bmcAlive, setFault, setPower, startBmc } from './bmc.js';
+import { bmcAlive, isMiswired, ownWiring, rewire, setFault, setPower, startBmc } from './bmc.js';
 import { setClock, wrongClocks } from './clock/fake-clock.js';
 import { startNats, startService } from './cluster.js';
 import type { LabFolder, LabRecord } from './folder.js';
@@ -35,6 +35,10 @@ export async function healAll(
   await Promise.all(
     hosts.map(async (h) => {
       setFault(folder, h, 'ok');
+      if (isMiswired(folder, h)) {
+        await rewire(folder, processes, plan, h, ownWiring(h));
+        undone.push(`BMC of ${h.name} wired to it`);
+      }
       if (!bmcAlive(processes, h)) {
         await startBmc(folder, processes, plan, h);
         undone.push(`BMC of ${h.name} started`);

@@ -4,6 +4,7 @@ import { MusterError } from '#contracts';
 import type { RejoinParts } from './agents/rejoin-parts.js';
 import { clockEnvironment, clockFolder } from './clock/fake-clock.js';
 import { PROJECT, type LabFolder } from './folder.js';
+import { systemUuid } from './hardware.js';
 import { natsUrls, type HostPlan, type LabPlan } from './plan.js';
 
 /** UDP port of the agents, the cluster's default. */
@@ -85,8 +86,17 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
   put('etc/ssh/lab_sshd_config', sshdConfig(host, root, folder.path));
   unit('ssh.service', sshUnit(root));
 
-  // As on many a board whose maker has filled in nothing.
-  writeFileSync(folder.host(host.name, 'product_serial'), 'To be filled by O.E.M.\n');
+  const dmi: Record<string, string> = {
+    // As on many a board whose maker has filled in nothing.
+    product_serial: 'To be filled by O.E.M.',
+    product_uuid: systemUuid(host.hardware, host.n),
+    board_serial: host.hardware.boardSerial,
+    chassis_serial: host.hardware.chassisSerial,
+  };
+  // Below the host's own root, or (netns) over what the machine shows there.
+  const classes = plan.mode === 'netns' ? folder.host(host.name, 'class') : join(seed, 'sys/class');
+  mkdirSync(join(classes, 'dmi/id'), { recursive: true });
+  for (const [name, value] of Object.entries(dmi)) writeFileSync(join(classes, 'dmi/id', name), `${value}\n`);
   writeFileSync(
     folder.host(host.name, 'host.json'),
     `${JSON.stringify(

@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { MusterError } from '#contracts';
 import { runAudit, type AuditAnswer } from './audit/run-audit.js';
 import { selfTest } from './audit/self-test.js';
-import { bmcAlive, killBmc, powerOf, setFault, setPower, startBmc } from './bmc.js';
+import { bmcAlive, killBmc, powerOf, rewire, setFault, setPower, startBmc, wiringsFor } from './bmc.js';
 import { withoutParts } from './agents/rejoin-parts.js';
 import { agentCommands } from './commands/agent-commands.js';
 import { cableCommands } from './commands/cable-commands.js';
@@ -208,12 +208,16 @@ cableCommands(cli);
 agentCommands(cli);
 peerCommands(cli);
 program
-  .command('bmc <host> <fault>')
-  .description('stuck_on, hold=get|set, fail=get|set, delay=SECONDS, dead; release, ok, alive')
-  .action(async (name: string, word: string) => {
+  .command('bmc <host> <fault> [other]')
+  .description(
+    'stuck_on, hold=get|set, fail=get|set, delay=SECONDS, dead; release, ok, alive; wired-to HOST, swap HOST, clone HOST, no-identity, own',
+  )
+  .action(async (name: string, word: string, other: string | undefined) => {
     const { lab, plan, host, processes } = at(name);
     const time = now();
-    if (word === 'dead') await killBmc(processes, host);
+    const wirings = wiringsFor(lab, host, word, other === undefined ? undefined : hostOf(plan, other));
+    if (wirings !== undefined) for (const [h, wiring] of wirings) await rewire(lab, processes, plan, h, wiring);
+    else if (word === 'dead') await killBmc(processes, host);
     else if (word === 'alive') await startBmc(lab, processes, plan, host);
     else setFault(lab, host, word);
     answer({ ok: true, host: host.name, fault: word, power: powerOf(lab, host), ...time }, `${host.name}: BMC ${word}`);

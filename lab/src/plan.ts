@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MusterError, nodeName } from '#contracts';
+import { hardwareOf, type Hardware } from './hardware.js';
 
 /** `netns`: every host has namespaces of its own (root). `loopback`: a host is a process group on 127.x addresses. */
 export type LabMode = 'netns' | 'loopback';
@@ -13,6 +14,7 @@ export interface HostPlan {
   n: number;
   /** Of its installation: no two hosts have the same. */
   machineId: string;
+  hardware: Hardware;
   /** It comes without an agent and without a record, for Muster to discover. */
   bare: boolean;
   networks: { management: string; backend: string };
@@ -106,6 +108,7 @@ export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0, 
       serial,
       n,
       machineId,
+      hardware: hardwareOf(folder, n),
       bare: isBare,
       networks: { management: address(1, 10 + n), backend: address(2, 10 + n) },
       bmc: { address: bmcAddress, port: FIRST_BMC_PORT + i },

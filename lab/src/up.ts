@@ -146,7 +146,7 @@ async function bringUp(
   }
   await Promise.all(
     plan.hosts.map(async (h) => {
-      writeBmc(folder, h, password);
+      writeBmc(folder, plan, h, password);
       writeHostImage(folder, plan, h, { tmpfs: layers.tmpfs, rejoin: o.rejoin });
       await Promise.all([bootHost(folder, h), startBmc(folder, processes, plan, h)]);
     }),

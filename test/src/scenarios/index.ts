@@ -8,10 +8,11 @@ import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R1 } from './return.js';
 import { storm } from './storms.js';
 import { D23 } from './tools.js';
+import { F28, F29 } from './wiring.js';
 import { O6, O7, O8, O9 } from './workers.js';
 
 /** In the order in which they share one healed fleet; what is timed comes first. */
-export const faults: readonly Scenario[] = [...deathAndNetworks, R1, oneDeath, F3, F19];
+export const faults: readonly Scenario[] = [...deathAndNetworks, R1, oneDeath, F3, F19, F29];
 
 /**
  * The same on a fleet of their own: the detection of agents and of the monitor itself, which leaves every node in service,
@@ -37,4 +38,4 @@ export const operations: readonly Scenario[] = [
 ];
 
 /** Too long for every day: `npm run test:long`. */
-export const long: readonly Scenario[] = [...detectionLong, ...storm];
+export const long: readonly Scenario[] = [...detectionLong, ...storm, F28];
