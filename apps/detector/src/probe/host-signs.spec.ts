@@ -66,8 +66,8 @@ describe('the end of ping', () => {
     [1, '', 'silent'],
     [2, 'ping: socket: Operation not permitted', 'cannot'],
     [2, 'ping: connect: Network is unreachable', 'not-tried'],
-    [null, 'spawn ping ENOENT', 'cannot'],
-    [null, '', 'not-tried'],
+    [undefined, 'ENOENT', 'cannot'],
+    [undefined, '', 'not-tried'],
   ])('%s %s: %s', (code, said, sign) => {
     expect(pingMeans(code, said)).toBe(sign);
   });

@@ -10,7 +10,7 @@ const isLoopback = (host: string): boolean => /^127\.|^::1$/.test(host);
 
 /** The network of this machine. */
 export const ownProbeNet = (clock: Clock): ProbeNet => {
-  const pings = new Pings(clock);
+  const pings = new Pings();
   return {
     echoes: (o) => new EchoProbe(o, clock),
     sshSign: (host, port, connectLimit) => sshSign(clock, host, port, connectLimit),

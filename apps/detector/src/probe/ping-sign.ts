@@ -1,39 +1,38 @@
-import { spawn } from 'node:child_process';
-import type { Clock, PingSign } from '#contracts';
+import { execa } from 'execa';
+import type { PingSign } from '#contracts';
 
 /** ms for the program to start, and to end, on a busy machine: one that took longer has asked nobody. */
 const START = 2_000;
 /** At once; who finds no room is asked in a later round. */
 const MOST_PINGS = 32;
 
-/** As it runs: what it says goes to `said`, its end, or that it cannot be had, to `ended`. */
-export type StartPing = (
+/** How it ended; `code` is absent where it could not be started, or was ended. */
+export type RunPing = (
   host: string,
   seconds: number,
-  ended: (code: number | null, said: string) => void,
-) => { kill(): void };
+  limit: number,
+) => Promise<{ code?: number | undefined; said: string }>;
 
 /** The system's own: it has the privilege, or the kernel gives one to everybody (net.ipv4.ping_group_range). */
-export const systemPing: StartPing = (host, seconds, ended) => {
-  const child = spawn('ping', ['-n', '-q', '-c', '1', '-W', String(seconds), host], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+export const systemPing: RunPing = async (host, seconds, limit) => {
+  const done = await execa('ping', ['-n', '-q', '-c', '1', '-W', String(seconds), host], {
+    reject: false,
+    stdin: 'ignore',
+    timeout: limit,
+    killSignal: 'SIGKILL',
+    env: { LC_ALL: 'C' },
   });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8').slice(0, 1024)));
-  child.on('error', (e) => ended(null, e.message));
-  child.on('close', (code) => ended(code, said));
-  return { kill: () => child.kill('SIGKILL') };
+  return { code: done.exitCode, said: done.timedOut ? '' : done.stderr || (done.code ?? '') };
 };
 
 /**
  * What the end of `ping` says of the host: 0 an echo came, 1 none did, 2 that it could not ask. Where its own
  * words name a route that lacks, or it was ended by a signal, it can at another time.
  */
-export function pingMeans(code: number | null, said: string): PingSign {
+export function pingMeans(code: number | undefined, said: string): PingSign {
   if (code === 0) return 'reply';
   if (code === 1) return 'silent';
-  if (code === null && said === '') return 'not-tried';
+  if (code === undefined && said === '') return 'not-tried';
   return /unreachable|no route|invalid argument|no buffer/i.test(said) ? 'not-tried' : 'cannot';
 }
 
@@ -41,29 +40,15 @@ export function pingMeans(code: number | null, said: string): PingSign {
 export class Pings {
   private running = 0;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly start: StartPing = systemPing,
-  ) {}
+  constructor(private readonly run: RunPing = systemPing) {}
 
   /** @param limit ms that the echo may take; whole seconds, at least one */
   sign(host: string, limit: number): Promise<PingSign> {
     if (this.running >= MOST_PINGS) return Promise.resolve('not-tried');
     this.running++;
-    return new Promise((resolve) => {
-      let done = false;
-      const end = (sign: PingSign): void => {
-        if (done) return;
-        done = true;
-        this.running--;
-        timer.cancel();
-        resolve(sign);
-      };
-      const ping = this.start(host, Math.max(1, Math.ceil(limit / 1000)), (code, said) => end(pingMeans(code, said)));
-      const timer = this.clock.after(limit + START, () => {
-        ping.kill();
-        end('not-tried');
-      });
-    });
+    const seconds = Math.max(1, Math.ceil(limit / 1000));
+    return this.run(host, seconds, seconds * 1000 + START)
+      .then(({ code, said }) => pingMeans(code, said))
+      .finally(() => this.running--);
   }
 }

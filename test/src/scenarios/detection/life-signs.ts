@@ -105,6 +105,8 @@ export const F36: Scenario = {
       await fleet.api.request('PATCH', '/v1/settings', { fencing: { hung: null } });
     }
     say('only told of by policy');
+    // The banner with which it woke up is no sign of life any more.
+    await lasts(11_000);
 
     const watch = new Watch(fleet);
     await fleet.lab('pause', host);
