@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { HostSigns, SIGN_KEPT } from './host-signs.js';
+import { HostSigns } from './host-signs.js';
 import { pingMeans } from './ping-sign.js';
+
+/** ms for which a sign is kept. */
+const KEPT = 10_000;
 
 describe('the signs of a host', () => {
   let sut: HostSigns;
@@ -21,7 +24,7 @@ describe('the signs of a host', () => {
   });
 
   it('outlive what is lost on the way, each for ten seconds', () => {
-    for (const at of [0, SIGN_KEPT - 1, SIGN_KEPT]) {
+    for (const at of [0, KEPT - 1, KEPT]) {
       sut = new HostSigns();
       sut.foundSsh('accepted', 0);
       sut.foundIcmp('reply', 0);
@@ -31,7 +34,7 @@ describe('the signs of a host', () => {
         sut.foundIcmp('silent', at);
         sut.foundPort('silent', at);
       }
-      const kept = at < SIGN_KEPT;
+      const kept = at < KEPT;
       expect(sut.look(at)).toMatchObject(
         kept
           ? { ssh: 'accepted', icmp: 'reply', port: 'unreachable' }

@@ -151,7 +151,7 @@ describe('the monitor’s own look', () => {
       const echo = { ...probe, type: DatagramTypes.ECHO, from: probe.to, to: probe.from };
       agent.send(encodeDatagram(echo, keys), from.port, from.address);
     }
-    const heardOn = (node: string): string[] => probes.evidence(node, performance.now(), LIMIT_MS)?.echo ?? [];
+    const heardOn = (node: string): string[] => probes.evidence(node, performance.now(), 60_000)?.echo ?? [];
     const heard = (): number => nodes.reduce((sum, node) => sum + heardOn(node).length, 0);
     const over = new AbortController();
     const limit = pause(LIMIT_MS, undefined, { signal: over.signal }).catch(() => undefined);
