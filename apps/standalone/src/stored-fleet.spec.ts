@@ -15,6 +15,9 @@ import {
 
 const fixture = join(process.cwd(), 'test/fixtures/store/eb7662b');
 
+/** Answered otherwise on purpose: jobs of the system itself are nobody's active or last one any more. */
+const ANSWERED_ANEW: ReadonlySet<string> = new Set(['GET /info/job/active', 'GET /info/job/last']);
+
 describe('the store that commit eb7662b has written', () => {
   let text: string;
   let lines: StoredLine[];
@@ -41,9 +44,9 @@ describe('the store that commit eb7662b has written', () => {
     expect(createHash('sha256').update(text).digest('hex')).toBe(recorded.sha256);
   });
 
-  it('is answered from as it was then', () => {
-    for (const question of Object.keys(recorded.answers))
-      expect({ question, answer: answers[question] }).toEqual({ question, answer: recorded.answers[question] });
+  it('is answered from as it was then; what is new is added', () => {
+    for (const question of Object.keys(recorded.answers).filter((q) => !ANSWERED_ANEW.has(q)))
+      expect({ question, answer: answers[question] }).toMatchObject({ question, answer: recorded.answers[question] });
   });
 
   it('answers a request again that it has answered then', async () => {

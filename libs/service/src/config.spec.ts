@@ -59,7 +59,7 @@ describe('the configuration', () => {
     const config = load('initial: {fencing: {mode: enforce}, detection: {profile: fast}}');
     expect(config.initial?.fencing).toEqual({
       mode: 'enforce',
-      hung: 'alarm',
+      hung: 'fence',
       afterRecovery: 'power-on',
       storm: { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 3, capShare: 0.1, flaps: 3 },
     });

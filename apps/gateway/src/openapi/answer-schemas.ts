@@ -466,7 +466,9 @@ export const namedSchemas: Record<string, Schema> = {
           'partial-reachability',
           'partly-heard',
           'peer-list',
+          'power-identity',
           'power-on-withheld',
+          'power-place',
           'record-unreadable',
           'resetup-failed',
           'token-behind',
@@ -1869,6 +1871,11 @@ export const namedSchemas: Record<string, Schema> = {
       username: { type: 'string' },
       secret: { type: 'string', description: 'Key in bucket `secrets`; the password itself is never in a record.' },
       options: { type: 'object', additionalProperties: { type: 'string' } },
+      shared: {
+        type: 'boolean',
+        description:
+          "Another node's device may be at the same place, and says so too: one outlet feeds both. An off reaches both.",
+      },
     },
     required: ['id', 'driver', 'address'],
   },

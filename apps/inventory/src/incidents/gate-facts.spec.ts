@@ -16,7 +16,13 @@ describe('how long a host has been hung', () => {
 
   beforeEach(() => {
     now = 1_000;
-    const view = { live: true, entries: () => [], get: () => undefined, onChange: () => () => undefined };
+    const view = {
+      live: true,
+      unreadable: new Map(),
+      entries: () => [],
+      get: () => undefined,
+      onChange: () => () => undefined,
+    };
     const empty = { view, bucket: { get: () => Promise.resolve(undefined) } };
     const nodes = { ...empty, view: { ...view, onChange: (fn: typeof told) => (told = fn) } };
     const store = {
@@ -65,6 +71,7 @@ describe('who counts against the brake', () => {
   ): string[] => {
     const verdict = { verdict: 'DEGRADED' as const, networks: ['backend'], epoch: 1, seq: 1, at: 1, ...says };
     const view = <T>(all: Record<string, T>): object => ({
+      unreadable: new Map(),
       live: true,
       entries: () => Object.entries(all).map(([key, value]) => ({ key, value })),
       get: (key: string) => all[key] && { key, value: all[key] },

@@ -21,6 +21,7 @@ function behind(o: { catchesUp: boolean }): { round: AdmissionRound; lists: () =
   const stored = [onNode('web', 'a-1', 4), onNode('db', 'b-1', 5)];
   let [shown, lists] = [4, 0];
   const view = {
+    unreadable: new Map(),
     get revision() {
       return shown;
     },

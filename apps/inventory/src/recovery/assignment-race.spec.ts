@@ -83,7 +83,7 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
     alarms: { bucket: bus.bucket<AlarmRecord>('alarms') },
     reservations: { bucket: admission(), view: {} },
     // Its view is behind: it reads the bucket.
-    workloads: { bucket, view: { revision: 0, shows: async () => Promise.resolve(false) } },
+    workloads: { bucket, view: { unreadable: new Map(), revision: 0, shows: async () => Promise.resolve(false) } },
   } as unknown as InventoryStore;
   const secrets = new PowerSecrets({ bus } as unknown as ServiceContext);
   const users = { noteRevocation: async () => Promise.resolve() } as unknown as AgentUsers;

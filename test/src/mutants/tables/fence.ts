@@ -160,7 +160,7 @@ export const fence: readonly Mutant[] = [
   {
     name: 'a quick end without a session is a wrong password',
     file: 'apps/fencer/src/drivers/ipmitool-answer.ts',
-    symbol: 'failure',
+    symbol: 'ipmitoolFailure',
     operation: {
       replace: "{ code: 'BMC_REFUSED', detail: `no session, after ${seconds(r.tookMs)}${why}` }",
       with: "{ code: 'BMC_AUTH', detail: 'no session' }",

@@ -31,7 +31,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 42,
   detect: 137,
-  fence: 51,
+  fence: 96,
   keys: 26,
   lease: 24,
   recover: 18,
