@@ -163,6 +163,9 @@ describe('admission, in the words of the operations contract', () => {
     // Its rollback cleans up.
     const commission = { kind: 'commission' as const, nodes: ['host2-SN2'], hostGroup: 'service-master' };
     expect(refusal(commission, facts([free], { workloadsOn: () => ['db'] })).code).toBe('WORKLOADS_PRESENT');
+    // Of a node that serves already, its status is what the contract names.
+    const served = { ...commission, nodes: ['host1-SN1'] };
+    expect(refusal(served, facts([master], { workloadsOn: () => ['db'] })).code).toBe('ILLEGAL_TRANSITION');
     expect(admit(request({ kind: 'check', nodes: ['host1-SN1'] }), f).nodes).toEqual(['host1-SN1']);
   });
 

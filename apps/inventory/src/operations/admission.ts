@@ -77,13 +77,15 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
   if (rule) throw rule;
   checkReserved(request, names, facts);
   checkNeeded(request, nodes);
-  const moving = checkWorkloads(request, names, facts);
+  // A commission of what serves is refused for its status, in the contract's words; workloads are what its rollback meets.
+  const moved = kind === 'commission' ? undefined : checkWorkloads(request, names, facts);
   checkQuarantine(kind, names, facts);
   checkQueue(facts);
   for (const node of nodes) {
     const refused = refusedStart(node, kind);
     if (refused) throw refused;
   }
+  const moving = moved ?? checkWorkloads(request, names, facts);
   const resetup = kind === 'resetup' ? brokenResetupRule(nodes, { ...facts, nodes: facts.nodes.values() }) : undefined;
   if (resetup) throw resetup;
   checkDrivers(nodes, facts.provisionDrivers);
