@@ -32,6 +32,13 @@ const compare = (
 const proven: PowerIdentity = { result: 'proven', by: 'guid', at: 5, seen: { guid: g(2) }, basis: 'here' };
 
 describe(`the identity of a power device, MUSTER_SEED=${SEED}`, () => {
+  it('that a drill or a contradiction found to be wrong stays so, whatever it says that proves nothing', () => {
+    const wrong: PowerIdentity = { result: 'mismatch', at: 5, why: 'by a drill', basis: 'here' };
+    expect(compare({ guid: g(2) }, { systemUuid: g(2) }, { host3: { systemUuid: g(2) } }, wrong)).toBe(wrong);
+    expect(compare({}, { systemUuid: g(2) }, {}, wrong)).toBe(wrong);
+    expect(compare({ guid: g(2) }, { systemUuid: g(2) }, {}, wrong)).toMatchObject({ result: 'proven', by: 'guid' });
+  });
+
   it.each([
     ['rfc4122', g(2)],
     ['smbios', smbios(g(2))],

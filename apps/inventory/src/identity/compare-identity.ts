@@ -101,6 +101,8 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
     return mismatch(`its ${words[differs]} is ${seen[differs]}, the machine's is ${ownValues(c.own, differs)[0]}`);
   if (changed && c.known?.result === 'proven')
     return mismatch('another device answers in the place of the one that was proven');
+  // Found by what it did, not by what it says: words that prove nothing do not take it back.
+  if (c.known?.result === 'mismatch' && c.known.seen === undefined) return c.known;
   if (equal.length > 0)
     return result({
       result: 'unproven',
