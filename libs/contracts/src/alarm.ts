@@ -1,3 +1,5 @@
+import type { Remedy } from './remedies/remedy.js';
+
 export const AlarmCodes = [
   'agent-down',
   /** The kernel of a host answers, and nothing above it does. */
@@ -14,14 +16,21 @@ export const AlarmCodes = [
   'brake',
   'domain-down',
   'not-fenceable',
-  'half-dead',
+  /** A dead node that an operator has Muster leave alone, with work that should run. */
+  'dead-with-work',
   'no-room',
   'workload-held',
+  /** A workload ends by itself again and again on a node that is well, or is being started there and never runs. */
+  'workload-ended',
   'power-on-withheld',
   /** A node that Muster has powered on was not heard in a new boot within its grace. */
   'boot-timeout',
   'drift',
   'resetup-failed',
+  /** A node is back and heard, and its check does not get there by ssh: it stays out of service until one does. */
+  'check-unreachable',
+  /** A node is back, and its check cannot be carried out, or not for one of its services: it stays out of service. */
+  'check-failed',
   'flapping',
   'conflict',
   'conflict-power',
@@ -30,12 +39,10 @@ export const AlarmCodes = [
   'collateral',
   'no-workers',
   'peer-list',
-  'bmc-unreachable',
   /** Power devices of two nodes are at one place: an off that is meant for one would reach the other. */
   'power-place',
   /** A power device says that it is another machine's. */
   'power-identity',
-  'observe-mode',
   'drain-stuck',
   'webhook-failing',
   /** Two nodes do not hear each other on a network, while others hear both. */
@@ -55,6 +62,8 @@ export const AlarmCodes = [
   'token-behind',
   /** A bucket of Muster was not there, or is another one than before. */
   'bucket-anew',
+  /** The disk under NATS fills up. */
+  'store-space',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 
@@ -70,6 +79,10 @@ export interface AlarmRecord {
   since: number;
   count: number;
   cleared?: number;
-  acknowledged?: { by: string; at: number };
+  acknowledged?: { by: string; at: number; note?: string };
+}
+/** An alarm as it is shown: with the first thing to do about it. */
+export interface AlarmView extends AlarmRecord {
+  remedy: Remedy;
 }
 export const alarmKey = (code: AlarmCode, subject: string): string => `${code}=${subject}`;

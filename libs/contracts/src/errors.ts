@@ -88,9 +88,15 @@ export interface WireError {
   facts?: Record<string, unknown>;
 }
 
+/** As people and programs outside are told: what failed inside is for our own log. */
+export const toldOutside = (e: MusterError): MusterError =>
+  e.code === 'INTERNAL'
+    ? new MusterError('INTERNAL', 'this failed inside Muster: the logs of its services say why', {}, { cause: e })
+    : e;
+
 export const isWireError = (x: unknown): x is WireError =>
   typeof x === 'object' &&
   x !== null &&
   typeof (x as WireError).code === 'string' &&
-  (x as WireError).code in ErrorCodes &&
+  Object.hasOwn(ErrorCodes, (x as WireError).code) &&
   typeof (x as WireError).message === 'string';

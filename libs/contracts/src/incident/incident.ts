@@ -164,7 +164,7 @@ export interface IncidentRecord {
   silentBefore?: string[];
   /**
    * Other nodes that fell silent after an `off` by a device that is not proven: the proof is held until each has spoken
-   * in this boot, the device is proven, or a person confirms.
+   * in this boot or a person confirms. Once the device is proven the proof is void, and the node powered off anew.
    */
   collateral?: { at: number; nodes: { node: string; bootId?: string }[] };
   /** The node spoke after this proof of off, in the boot that it was to have ended: it proves nothing. The last one. */

@@ -16,7 +16,8 @@ export type JobStatus = (typeof JobStatuses)[number];
 
 export interface Finding {
   service: string;
-  result: 'ok' | 'drift' | 'broken';
+  /** `unknown`: it could not be looked at. */
+  result: 'ok' | 'drift' | 'broken' | 'unknown';
   /** Why, in a few words; empty when ok. */
   why: string;
 }
@@ -25,6 +26,8 @@ export interface Finding {
 export interface CheckResult {
   findings: Finding[];
   checksum: string;
+  /** Services that may be set up again while the node's others go on. @default none */
+  alone?: string[];
 }
 
 export interface NodeResult {
@@ -35,9 +38,13 @@ export interface NodeResult {
   node?: string;
   failedTask?: string;
   message?: string;
+  /** ssh did not get there, or was not let in: nothing is known of the node. */
+  unreachable?: true;
   /** Tasks that changed something on the node. */
   changed?: number;
   check?: CheckResult;
+  /** check: what it says of the node, once its findings were held against what was provisioned. */
+  verdict?: { outcome: 'pass' | 'drift' | 'unknown'; why: string };
   /** Effective configuration after a successful site run. */
   checksum?: string;
   /** Services that a site run told of, by name; absent: of none. */
@@ -49,7 +56,16 @@ export interface NodeResult {
   /** What the machine said of itself. */
   hardware?: Omit<HardwareFacts, 'at'>;
   /** recover: for each workload of the job, whether its start (or its stop) succeeded on this node, and why not. */
-  workloads?: Record<string, { started: boolean; stopped?: boolean; reason: string }>;
+  workloads?: Record<string, WorkloadOutcome>;
+}
+
+/** What became of the order to start or to stop one workload on a node. */
+export interface WorkloadOutcome {
+  started: boolean;
+  stopped?: boolean;
+  reason: string;
+  /** It was refused as an older order than the last one there: generation of that. The next one must be above it. */
+  seen?: number;
 }
 
 /** How far a running job is on one node. */
@@ -84,6 +100,10 @@ export interface JobRecord {
   extraVars: Record<string, unknown>;
   /** discover: addresses to go to. */
   addresses?: string[];
+  /** discover: addresses that were left out, and the node that each is already. */
+  skipped?: Record<string, string>;
+  /** resetup: the only services that it touches; absent: all of the node. */
+  services?: string[];
   /** recover: what to start, or to stop, on the one node of the job. */
   recover?: RecoverTask[];
   /** Of a running job; written at most once a second. */
@@ -107,6 +127,8 @@ export interface JobRecord {
   cause?: string;
   /** Token of the conductor behind a job that the system started: workers refuse lower ones. */
   conductor?: number;
+  /** Refused for that token: the highest one that its worker knows of. Conductors take one above it. */
+  outranked?: number;
   worker?: string;
   /** Grows with each worker that takes the job: a late write of an earlier one is refused. */
   generation: number;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { standIn } from '../records/stand-in.js';
 import type { IncidentRecord } from '../incident/incident.js';
+import type { JobRecord } from './job.js';
 import { aNode } from '../testing/a-node.js';
 import { conductorFloor, detectorFloor, fencerFloor } from './token-floor.js';
 
@@ -19,6 +20,8 @@ describe('the highest token in the records', () => {
 
   it('of a conductor is in incidents and in jobs', () => {
     expect(conductorFloor([incident({ conductor: 4 })], [])).toBe(4);
+    const refused = { conductor: 5, outranked: 9 } as JobRecord;
+    expect(conductorFloor([incident({ conductor: 4 })], [refused])).toBe(9);
   });
 
   it('of a detector is in what rests on its verdicts', () => {

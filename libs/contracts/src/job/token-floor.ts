@@ -11,11 +11,11 @@ export interface TokenFloor {
   highest: number;
 }
 
-/** Highest token of a conductor in what it has written. */
+/** Highest token of a conductor in what it has written, and in what workers have answered to a lower one. */
 export const conductorFloor = (incidents: Iterable<IncidentRecord>, jobs: Iterable<JobRecord>): number => {
   let highest = 0;
   for (const i of incidents) highest = Math.max(highest, i.conductor);
-  for (const j of jobs) highest = Math.max(highest, j.conductor ?? 0);
+  for (const j of jobs) highest = Math.max(highest, j.conductor ?? 0, j.outranked ?? 0);
   return highest;
 };
 

@@ -1,3 +1,4 @@
+import type { Remedy } from '../remedies/remedy.js';
 import type { LifeSeen, LifeSignWaived } from '../verdict/life-look.js';
 import type { VerdictKind } from '../verdict/verdict.js';
 import type { HardwareFacts, PowerIdentity } from './power-identity.js';
@@ -20,11 +21,16 @@ export type NodeState = 'Unknown' | 'Discovered' | 'Disappeared';
 /** Networks of a node by name; `management` is the one that ssh and the API use. */
 export type Networks = Record<string, { address: string }>;
 export const MANAGEMENT = 'management';
+/** By which operators and the monitor name a node; empty: it has none. */
+export const managementAddress = (n: { networks: Networks }): string => n.networks[MANAGEMENT]?.address ?? '';
+
+/** How a power device is spoken to: those that a fencer carries out. */
+export const PowerDrivers: readonly string[] = ['ipmitool'];
 
 export interface PowerDevice {
   /** Unique within the node, e.g. `bmc`. */
   id: string;
-  /** `ipmitool`, `fence-agent:<name>`, `exec`. */
+  /** One of PowerDrivers. */
   driver: string;
   address: string;
   /** @default 623 */
@@ -73,10 +79,20 @@ export interface PendingReturn {
   job?: string;
   /** The check has found something to repair: the next job is the re-setup. */
   next?: 'resetup';
-  /** Checks that could not be carried out (the node did not answer ssh, …), one after the other. */
+  /** Checks that could not be carried out, one after the other, other than for ssh: tried again for ever. */
   failedTries?: number;
+  /** Why the last of them could not. */
+  failedWhy?: string;
+  /** Tries of its check with which ssh did not get to the node, one after the other: tried again for ever. */
+  unreached?: { tries: number; why: string };
+  /** What the check has found, for as long as its re-setup is due. */
+  found?: string;
+  /** Services that this re-setup is for, where they may be set up by themselves. @default all of the node */
+  only?: string[];
   /** Stopped: waits for an operator (`drift`, `flapping`, `ask`). */
   held?: string;
+  /** Held for what runs there: once nothing does any more, the node is checked anew, without an operator. */
+  heldBy?: 'work';
 }
 
 /** What the last successful provisioning put on the node. */
@@ -189,6 +205,8 @@ export interface OutReason {
     | 'NO_POWER_WORKER'
     | 'VIEW_STALE';
   detail: string;
+  /** What brings it back; in the answer for one node, not in lists. */
+  remedy?: Remedy;
 }
 
 /** A node as answered to readers: the record plus what is computed. */

@@ -44,7 +44,20 @@ const node = object(
     cordon: object({ reason: text, ...byAt }, { until: number, drain: flag, drained: number }),
     maintenance: object({ reason: text, at: number }, { incident: text }),
     confirmedOff: object({ at: number, incident: text }, { bootId: text }),
-    pendingReturn: object({ reason: text, at: number }, { job: text, next: text, failedTries: count, held: text }),
+    pendingReturn: object(
+      { reason: text, at: number },
+      {
+        job: text,
+        next: text,
+        failedTries: count,
+        failedWhy: text,
+        unreached: object({ tries: count, why: text }),
+        found: text,
+        only: listOf(text),
+        held: text,
+        heldBy: text,
+      },
+    ),
     provisioned: object({ checksum: text, at: number, job: text }),
     bootId: text,
     verdict: object(
@@ -115,11 +128,16 @@ const nodeResult = object(
     failedTask: text,
     message: text,
     changed: number,
-    check: object({ findings: listOf(object({ service: text, result: text, why: text })), checksum: text }),
+    check: object(
+      { findings: listOf(object({ service: text, result: text, why: text })), checksum: text },
+      { alone: listOf(text) },
+    ),
+    verdict: object({ outcome: text, why: text }),
     checksum: text,
     cleanupFailed: flag,
+    unreachable: flag,
     hostKeys: listOf(text),
-    workloads: mapOf(object({ started: flag, reason: text }, { stopped: flag })),
+    workloads: mapOf(object({ started: flag, reason: text }, { stopped: flag, seen: count })),
   },
 );
 
@@ -142,6 +160,8 @@ const job = object(
   {
     hostGroup: text,
     addresses: listOf(text),
+    skipped: mapOf(text),
+    services: listOf(text),
     recover: listOf(recoverTask),
     progress: mapOf(object({ step: text, task: text, done: number, failed: flag })),
     timeoutMs: number,
@@ -151,6 +171,7 @@ const job = object(
     fingerprint: text,
     cause: text,
     conductor: count,
+    outranked: count,
     worker: text,
     cancel: object(byAt),
   },
@@ -169,12 +190,13 @@ const workload = object(
   },
   {
     hostGroup: text,
-    assignment: object({ node: text, generation: count }),
+    assignment: object({ node: text, generation: count }, { followed: count }),
     held: text,
     start: owed,
     stop: owed,
     move: object({ cause: text, from: text, to: text }),
     boot: text,
+    ended: object({ times: count, at: number }),
   },
 );
 
@@ -197,7 +219,7 @@ const alarm = object(
     since: number,
     count: number,
   },
-  { worst: text, cleared: number, acknowledged: object(byAt) },
+  { worst: text, cleared: number, acknowledged: object(byAt, { note: text }) },
 );
 
 /** The longest that a record may claim to hold a lease for, ms: a contender waits as long as the record says. */

@@ -1,4 +1,5 @@
 import type { AlarmRecord } from '../alarm.js';
+import type { Remedy } from '../remedies/remedy.js';
 import type { CheckResult, JobKind, JobStatus, NodeResult } from '../job/job.js';
 import type { GateCode, IncidentPhase } from '../incident/incident.js';
 import type { NodeState, NodeStatus } from '../node/node.js';
@@ -43,10 +44,11 @@ export interface EventMap {
     workload: string;
     node?: string;
     generation: number;
-    change: 'assigned' | 'running' | 'cleared' | 'held' | 'stopping' | 'stopped';
+    /** `ended`: by itself; it is started again. */
+    change: 'assigned' | 'running' | 'cleared' | 'held' | 'stopping' | 'stopped' | 'ended';
   };
   /** Key = `<code>`. */
-  alarm: AlarmRecord;
+  alarm: AlarmRecord & { remedy?: Remedy };
   /** Key = driver: one per transition. */
   driver: { driver: string; offered: boolean; nodesAffected: number };
   /** Key = durable consumer: a message that its handler refused again and again, and that is not offered any more. */
@@ -58,8 +60,15 @@ export interface EventMap {
     error: string;
     value: unknown;
   };
-  /** Key = subject of the act: who did what. */
-  audit: { by: string; action: string; subject: string; detail: string; outcome: 'accepted' | 'refused' };
+  /** Key = subject of the act: who did what. `from`: the address that asked, `unix` for the socket; absent: not by HTTP. */
+  audit: {
+    by: string;
+    from?: string;
+    action: string;
+    subject: string;
+    detail: string;
+    outcome: 'accepted' | 'refused';
+  };
 }
 export type EventKind = keyof EventMap;
 

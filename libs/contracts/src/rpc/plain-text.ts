@@ -10,12 +10,14 @@ const DEEPEST = 40;
 
 /**
  * One rule for all that comes in, whatever it comes in: texts are characters that steer no terminal, and no key reaches
- * an object's prototype, and nothing is so deep that who reads it later overflows.
+ * an object's prototype, numbers are what JSON can hold, and nothing is so deep that who reads it later overflows.
  * @param where what it stands in, for the sentence: `the body`
  * @throws MusterError BAD_REQUEST
  */
 export function refuseHostile(value: unknown, where = 'the body', depth = 0): void {
   if (typeof value === 'string') return refuseText(value, where);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new MusterError('BAD_REQUEST', `a number of ${where} is too large, or none: it could not be stored`);
   if (typeof value !== 'object' || value === null) return;
   if (depth > DEEPEST) throw new MusterError('BAD_REQUEST', `${where} is nested more than ${DEEPEST} levels deep`);
   for (const [key, inner] of Object.entries(value)) {

@@ -19,6 +19,9 @@ import {
 } from 'class-validator';
 import type { StormLimits } from '../settings/settings.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '../node/names.js';
+import { PowerDrivers } from '../node/node.js';
+import { RecoverySpecRequest } from '../workload/recovery-spec-request.js';
+import { RecoveryDrivers, type RecoveryDriver } from '../workload/recovery-spec.js';
 import { JobKinds, type JobKind } from '../job/job.js';
 import { Buckets, type BucketName } from './subjects.js';
 
@@ -47,6 +50,11 @@ export class OperationRequest {
   @IsString({ each: true })
   addresses?: string[];
 
+  /** discover only: leave out addresses of nodes that are known already, unless all are. @default false: refused whole */
+  @IsOptional()
+  @IsBoolean()
+  skipKnown?: boolean;
+
   @IsOptional()
   @Matches(NAME_PATTERN)
   hostGroup?: string;
@@ -72,7 +80,7 @@ export class PowerDeviceRequest {
   @Matches(NAME_PATTERN)
   id!: string;
 
-  @Matches(/^(ipmitool|exec|fence-agent:[a-z0-9_]+)$/)
+  @IsIn(PowerDrivers)
   driver!: string;
 
   @Matches(/^[A-Za-z0-9.:_-]{1,255}$/)
@@ -377,6 +385,7 @@ export class RevokeRequest {
 export class WaiveLifeSignRequest {
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 }
 
@@ -408,6 +417,7 @@ export class RecordDeleteRequest {
 
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 }
 
@@ -430,6 +440,7 @@ export class ReasonRequest {
 export class StormRequest {
   @IsString()
   @Length(1, 500)
+  @OneLine()
   reason!: string;
 
   /** Members. @default all that are not back */
@@ -447,11 +458,12 @@ export class StormRequest {
 }
 
 export class RecoveryRequest {
-  @IsIn(['ansible', 'ssh', 'event'])
-  driver!: 'ansible' | 'ssh' | 'event';
+  @IsIn(RecoveryDrivers)
+  driver!: RecoveryDriver;
 
-  @IsObject()
-  spec!: Record<string, unknown>;
+  @ValidateNested()
+  @Type(() => RecoverySpecRequest)
+  spec!: RecoverySpecRequest;
 }
 
 export class WorkloadRequest {
@@ -525,6 +537,7 @@ export class FencingRequest {
 }
 
 export class AckRequest {
+  /** For whoever looks at it next; kept with the alarm until that is cleared. */
   @IsOptional()
   @MaxLength(500)
   @OneLine()

@@ -1,6 +1,6 @@
 import type { AgentToken } from '../keys/agent-token.js';
 import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-key-set.js';
-import type { AlarmRecord } from '../alarm.js';
+import type { AlarmView } from '../alarm.js';
 import type { GateResult, IncidentRecord } from '../incident/incident.js';
 import type { StormOutcome, StormView } from '../incident/storm.js';
 import type { PublicEvent } from './public-event.js';
@@ -29,11 +29,15 @@ import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
 import type { LifeSeen } from '../verdict/life-look.js';
 import type { TroubledNode, Verdict } from '../verdict/verdict.js';
 import type { WorkerRecord } from '../job/worker.js';
+import type { Remedy } from '../remedies/remedy.js';
+import type { WorkloadStanding, WorkloadView } from '../workload/standing.js';
 import type { WorkloadRecord } from '../workload/workload.js';
 
 /** Who asks: for audit and records. */
 export interface By {
   by: string;
+  /** Address that the request came from, `unix` for a unix socket. Absent: it came by NATS. */
+  from?: string;
 }
 export type WithRevision<T> = T & { revision: number };
 export interface Page<T> {
@@ -63,8 +67,39 @@ export interface FenceableView {
   mismatch: string[];
 }
 
+/** A node that is out of service. */
+export interface OutNode {
+  node: string;
+  reasons: string[];
+  /** For the first reason, which is the worst. */
+  remedy: Remedy;
+  /** It is so by somebody's will: cordoned, held, or not commissioned; and no work is assigned to it. */
+  planned: boolean;
+}
+
+/** Workloads of a status that are not as they should be, at most. */
+export const MOST_WRONG_WORKLOADS = 100;
+
+export interface WorkloadSummary {
+  total: number;
+  /** Of those that should run. */
+  running: number;
+  /** Not as they should be: should run and do not, run and should not, or nobody can say. */
+  wrong: number;
+  /** The worst of them: highest priority first, {@link MOST_WRONG_WORKLOADS} at most. */
+  worst: { workload: string; node?: string; actual: WorkloadStanding }[];
+}
+
+/** Something that will stand in the way some day, though nothing is wrong now. */
+export interface Weakness {
+  text: string;
+  remedy: Remedy;
+}
+
 export interface StatusView {
   cluster: string;
+  /** One line: what keeps the store of NATS from its work, as the gateway itself sees it; absent: nothing. */
+  store?: string;
   fencing: FencingSettings;
   leases: LeaseView[];
   detector: {
@@ -81,7 +116,8 @@ export interface StatusView {
   nodes: {
     total: number;
     inService: number;
-    out: { node: string; reasons: string[] }[];
+    /** The worst first: incidents and the silent before what only waits, and what an operator wants so last. */
+    out: OutNode[];
     /** At once, whether or not an alarm or an incident has followed; also of those that are in service. */
     troubled: TroubledNode[];
   };
@@ -90,7 +126,9 @@ export interface StatusView {
   incidents: WithRevision<IncidentRecord>[];
   /** Jobs that are kept, by their status. */
   jobs: Record<JobStatus, number>;
-  alarms: AlarmRecord[];
+  workloads: WorkloadSummary;
+  weaknesses: Weakness[];
+  alarms: AlarmView[];
   missingDrivers: { driver: string; nodes: string[] }[];
   workers: WorkerRecord[];
 }
@@ -255,7 +293,11 @@ export interface RpcMap {
     { incident?: WithRevision<IncidentRecord>; gates: GateResult[] },
   ];
   /** The same `key` again, by the same caller: the same job, not a second one. */
-  'inventory.operations.submit': [By & OperationRequest & { key?: string }, { job: string }];
+  'inventory.operations.submit': [
+    By & OperationRequest & { key?: string },
+    /** `skipped`: addresses that were left out, and the node that each is already. */
+    { job: string; skipped?: Record<string, string> },
+  ];
   'inventory.claims.create': [By & ClaimRequest & { key?: string }, ClaimRecord];
   'inventory.claims.list': [PageRequest & { owner?: string }, Page<ClaimRecord>];
   'inventory.claims.get': [{ id: string }, ClaimRecord];
@@ -295,14 +337,16 @@ export interface RpcMap {
     { node: string; incident: string; epoch: number },
     { go: boolean; reason: string; revision: number; verdict?: Verdict },
   ];
-  'inventory.workloads.list': [PageRequest, Page<WithRevision<WorkloadRecord>>];
-  'inventory.workloads.get': [{ name: string }, WithRevision<WorkloadRecord>];
+  'inventory.workloads.list': [PageRequest, Page<WithRevision<WorkloadView>>];
+  'inventory.workloads.get': [{ name: string }, WithRevision<WorkloadView>];
   'inventory.workloads.put': [By & { name: string; workload: WorkloadRequest }, WithRevision<WorkloadRecord>];
-  'inventory.workloads.delete': [By & { name: string }, Record<string, never>];
-  'inventory.alarms.list': [{ all?: boolean }, { items: AlarmRecord[] }];
-  'inventory.alarms.ack': [By & { id: string }, AlarmRecord];
+  /** `reason`: an operator answers for it that it does not run, where its node was never heard. */
+  'inventory.workloads.delete': [By & { name: string; reason?: string }, Record<string, never>];
+  'inventory.alarms.list': [{ all?: boolean }, { items: AlarmView[] }];
+  'inventory.alarms.ack': [By & { id: string; note?: string }, AlarmView];
   'inventory.status': [Record<string, never>, StatusView];
-  'inventory.fencing.put': [By & FencingRequest, FencingSettings];
+  /** `warnings`: what will keep nodes from being fenced all the same. */
+  'inventory.fencing.put': [By & FencingRequest, FencingSettings & { warnings?: string[] }];
   'inventory.settings.get': [Record<string, never>, WithRevision<ClusterSettings>];
   /** Merge patch over the whole set, validated as one. */
   'inventory.settings.patch': [
@@ -321,7 +365,7 @@ export interface RpcMap {
   /** By a provisioner that has found a bare machine: registers it where it is new, and issues its agent's user. */
   'inventory.agents.enrol': [By & AgentEnrolRequest, AgentEnrolment];
   /** By a host itself, which shows a token; `sha256` is of that. */
-  'inventory.agents.admit': [{ sha256: string; host: AgentEnrolRequest }, AgentAdmission];
+  'inventory.agents.admit': [{ sha256: string; host: AgentEnrolRequest; from?: string }, AgentAdmission];
   'inventory.agentTokens.list': [Record<string, never>, { items: AgentToken[] }];
   /** `sha256` of a token that the gateway has made and shows once; `ttl` in s; `uses`: nodes. @default 1 */
   'inventory.agentTokens.create': [By & { sha256: string; ttl: number; uses?: number }, AgentToken];

@@ -14,6 +14,8 @@ export const Subjects = {
   gate: (node: string): string => `muster.gate.${token(node)}`,
   /** Plain {@link PollRequest} of the active detector to an agent: look at these nodes now. */
   poll: (node: string): string => `muster.poll.${token(node)}`,
+  /** Plain {@link LifeQuestion} of a detector to an agent: look for life at this peer of yours now. */
+  life: (node: string): string => `muster.life.${token(node)}`,
   /** Durable liveness verdicts. */
   verdict: (node: string): string => `muster.verdict.${token(node)}`,
   /** Durable events; see {@link EventMap}. */

@@ -139,6 +139,7 @@ describe('settings are refused as one set', () => {
     [{ hostGroups: [{ name: 'a', role: 'none', lifeSign: 'no', lifeSignReason: 'x' }] }, 'lifeSign must be none'],
     [{ hostGroups: [{ name: 'a', role: 'none', lifeSign: 'none' }] }, 'needs a lifeSignReason'],
     [{ hostGroups: [{ name: 'a', role: 'none', lifeSign: 'none', lifeSignReason: ' ' }] }, 'needs a lifeSignReason'],
+    [{ hostGroups: [{ name: 'a', role: 'none', lifeSign: 'none', lifeSignReason: 'a\nb' }] }, 'in one line'],
     [{ hostGroups: [{ name: 'a', role: 'none', lifeSignReason: 'x' }] }, 'needs a lifeSignReason'],
     [{ hostGroups: {} }, 'hostGroups must be a list'],
     [{ globals: { ansible_connection: 'local' } }, 'globals: the variable "ansible_connection" is refused'],
@@ -158,6 +159,20 @@ describe('settings are refused as one set', () => {
     [{ webhooks: [hook, hook] }, 'pager is there twice'],
     [{ webhooks: [{ ...hook, url: 'ftp://x' }] }, 'must begin with http:// or https://'],
     [{ webhooks: [{ ...hook, url: 'https://u:p@x/' }] }, 'must hold no user or password'],
+    ...[
+      '169.254.169.254/latest/meta-data',
+      '2852039166/',
+      '0xA9FEA9FE/',
+      '[::ffff:169.254.169.254]/',
+      '[64:ff9b::a9fe:a9fe]/',
+      '[fe80::1]/',
+      '[fd00:ec2::254]/',
+      '100.100.100.200/',
+      'Metadata.Google.Internal/computeMetadata/v1/',
+    ].map(
+      (where) =>
+        [{ webhooks: [{ ...hook, url: `http://${where}` }] }, 'must not lead to a link-local address'] as const,
+    ),
     [{ webhooks: [{ ...hook, secret: '' }] }, 'secret must be a text'],
     [{ webhooks: [{ ...hook, severity: 'loud' }] }, 'severity must be'],
     [{ webhooks: ['x'] }, 'webhooks[0] must be a mapping'],

@@ -1,7 +1,8 @@
 import { MusterError } from '../errors.js';
 import { NAME_PATTERN } from '../node/names.js';
 import type { HostGroup } from '../node/node.js';
-import { MASK } from './secret-names.js';
+import { isNoHookHost } from './hook-address.js';
+import { MASK } from './masked.js';
 import {
   checkDetection,
   defaultDegraded,
@@ -158,9 +159,9 @@ function checkHostGroups(groups: unknown, facts: SettingsFacts, say: Say): void 
     if (!['resetup', 'ask', 'check-only'].some((r) => r === onReturn))
       say(`${at}: onReturn must be resetup, ask or check-only`);
     if (lifeSign !== undefined && lifeSign !== 'none') say(`${at}: lifeSign must be none, or absent`);
-    const isReason = typeof lifeSignReason === 'string' && lifeSignReason.trim() !== '' && lifeSignReason.length <= 500;
+    const isReason = typeof lifeSignReason === 'string' && isOneLine(lifeSignReason);
     if (lifeSign !== undefined ? !isReason : lifeSignReason !== undefined)
-      say(`${at}: lifeSign: none needs a lifeSignReason of 1 to 500 characters, which is for nothing else`);
+      say(`${at}: lifeSign: none needs a lifeSignReason of 1 to 500 characters in one line, which is for nothing else`);
   }
   for (const { name } of facts.before?.hostGroups ?? []) {
     const left = names.has(name) ? [] : facts.nodes.filter((n) => n.hostGroup === name).map((n) => n.name);
@@ -168,6 +169,9 @@ function checkHostGroups(groups: unknown, facts: SettingsFacts, say: Say): void 
       say(`hostGroups: ${name} cannot be removed while nodes are in it: ${someOf(left)}. Decommission them first`);
   }
 }
+
+/** It is shown in lines of lists. */
+const isOneLine = (reason: string): boolean => reason.trim() !== '' && reason.length <= 500 && !/[\r\n]/.test(reason);
 
 /** Ansible and the inventory itself give other names a meaning. */
 const isGroupName = (name: HostGroup['name']): boolean =>
@@ -226,9 +230,11 @@ function checkWebhooks(hooks: unknown, say: Say): void {
 
 function urlFault(url: unknown): string | undefined {
   if (typeof url !== 'string' || url.length > 2000 || !URL.canParse(url)) return 'must be a URL';
-  const { protocol, username, password } = new URL(url);
+  const { protocol, username, password, hostname } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://';
   if (username !== '' || password !== '') return 'must hold no user or password: it is shown to everybody who may read';
+  if (isNoHookHost(hostname))
+    return 'must not lead to a link-local address or to the metadata of a cloud: whoever may set a webhook would have this machine ask there';
   return undefined;
 }
 

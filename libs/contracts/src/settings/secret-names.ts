@@ -1,62 +1,40 @@
-import { MusterError } from '../errors.js';
-
-const SECRET_NAME = /pass|secret|token|key|credential/i;
-/** Stands where a secret is not shown; sent back, it means: as it is. */
-export const MASK = '***';
+const SECRET_NAME =
+  /pass|pwd|secret|token|key|credential|psk|auth(?!or(?!iz|is))|community|dsn|bearer|cookie|jwt|(?<![a-z])(?:pw|pin|otp|salt|seed|creds?)(?![a-z])/i;
 
 /**
- * Does a variable's name say that its value is secret? One answer for what is shown and for what is logged. Wide on
+ * Does a variable's name say that its value is secret? One answer for what is shown, logged and sealed. Wide on
  * purpose: a path that is hidden costs a look at the configuration, a key that is shown costs the key.
  */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
-/** The same value with everything masked whose name says that it is a secret, at any depth. */
-export function masked<T>(value: T): T {
-  // The shape stays; only values behind secret names become a text.
-  return mask(value) as T;
-}
+const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
+/** `password=…`, `"api_key": "…"`, `--token …`, `Authorization: …`, as they stand in longer texts. */
+const ASSIGNMENT =
+  /(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|authorization)[a-z_]{0,12}["']?\s{0,3}[=:]\s{0,3}["']?[^\s"',;]/i;
+const BEARER = /\bBearer\s{1,3}[A-Za-z0-9._~+/=-]{8}/;
 
-function mask(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(mask);
-  if (!isMapping(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, isSecretName(k) ? MASK : mask(v)]));
-}
+/** How a secret begins that is stored sealed where it stands. */
+export const SEALED = 'muster-sealed:1:';
 
-/**
- * Undoes {@link masked} in what a client sends back: a mask stands for the value that is stored in its place. In a list
- * the place is that of the item that looks the same; one that was edited has to bring its secrets along.
- * @throws MusterError SETTINGS_INVALID where nothing is stored that the mask could stand for
- */
-export function unmasked<T>(given: T, stored: unknown, at: string): T {
-  return unmask(given, stored, at) as T;
-}
+/** Does a text show by itself that it is secret, or holds a secret, whatever its name is? */
+export const isSecretText = (text: string): boolean =>
+  text.startsWith(SEALED) ||
+  PRIVATE_KEY.test(text) ||
+  ASSIGNMENT.test(text) ||
+  BEARER.test(text) ||
+  passwordsInUrls(text).length > 0;
 
-function unmask(given: unknown, stored: unknown, at: string): unknown {
-  if (Array.isArray(given)) {
-    const known: unknown[] = Array.isArray(stored) ? stored : [];
-    return given.map((item: unknown, i) => {
-      const shown = JSON.stringify(item);
-      return unmask(
-        item,
-        known.find((k) => JSON.stringify(masked(k)) === shown),
-        `${at}[${i}]`,
-      );
-    });
+/** Passwords that stand in the URLs of a text: `postgres://user:PASSWORD@host`, `https://TOKEN@host`. */
+export function passwordsInUrls(text: string): string[] {
+  const found: string[] = [];
+  // Each piece is looked at once: a text of a megabyte may be full of beginnings.
+  for (let at = text.indexOf('://'); at !== -1;) {
+    const rest = /^[^\s"'<>]*/.exec(text.slice(at + 3))?.[0] ?? '';
+    const [, user = '', password] = /^([^:@/?#]*)(?::((?!\d{1,5}\/)[^@]+))?@/.exec(rest) ?? [];
+    const isHttp = /https?$/i.test(text.slice(Math.max(0, at - 5), at));
+    if (password !== undefined) found.push(password);
+    else if (isHttp && user !== '') found.push(user);
+    at = text.indexOf('://', at + 3 + rest.length);
   }
-  if (!isMapping(given)) return given;
-  const known = isMapping(stored) ? stored : {};
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
-      if (!isSecretName(name) || value !== MASK)
-        return [name, unmask(value, Object.hasOwn(known, name) ? known[name] : undefined, `${at}.${name}`)];
-      if (Object.hasOwn(known, name)) return [name, known[name]];
-      throw new MusterError(
-        'SETTINGS_INVALID',
-        `${at}.${name}: ${MASK} stands for a secret that is stored, and none is: send the secret itself`,
-      );
-    }),
-  );
+  return found;
 }
-
-const isMapping = (x: unknown): x is Record<string, unknown> =>
-  typeof x === 'object' && x !== null && !Array.isArray(x);

@@ -1,5 +1,5 @@
 import { MusterError } from '../errors.js';
-import { MASK, masked, unmasked } from './secret-names.js';
+import { MASK, masked, unmasked } from './masked.js';
 import {
   defaultDegraded,
   defaultFencing,
@@ -71,11 +71,11 @@ function withStoredSecrets(current: ClusterSettings, patch: Members): Members {
     };
   if (Array.isArray(webhooks))
     out['webhooks'] = webhooks.map((hook: unknown) => {
-      if (!isMapping(hook) || hook['secret'] !== MASK) return hook;
-      const secret = current.webhooks.find((w) => w.name === hook['name'])?.secret;
-      if (secret === undefined)
+      if (!isMapping(hook)) return hook;
+      const stored = current.webhooks.find((w) => w.name === hook['name']);
+      if (hook['secret'] === MASK && stored?.secret === undefined)
         throw invalid(`webhooks: ${MASK} stands for the stored secret of ${String(hook['name'])}, which has none`);
-      return { ...hook, secret };
+      return unmasked(hook, stored, `webhooks.${String(hook['name'])}`);
     });
   return out;
 }
@@ -85,7 +85,7 @@ export const shownSettings = <T extends ClusterSettings>(s: T): T => ({
   ...s,
   globals: masked(s.globals),
   ansible: { ...s.ansible, ...(s.ansible.extraVars !== undefined && { extraVars: masked(s.ansible.extraVars) }) },
-  webhooks: s.webhooks.map((w) => (w.secret === undefined ? w : { ...w, secret: MASK })),
+  webhooks: masked(s.webhooks),
 });
 
 /** Places where two sets differ, e.g. `detection.interval`; lists as a whole. Names only: values may be secret. */

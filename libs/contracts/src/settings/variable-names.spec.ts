@@ -35,6 +35,15 @@ describe('variables of people', () => {
     ['ansible_python_interpreter', 'python3', 'BAD_REQUEST'],
     ['ansible_host', '10.0.0.1', 'BAD_REQUEST'],
     ['ansible_shell_executable', '/bin/sh', 'BAD_REQUEST'],
+    // They name a role to be run from the control machine, and what of a node a run passes over.
+    ['muster_services', [{ name: 'x' }], 'BAD_REQUEST'],
+    ['muster_service_roles', '/tmp/mine', 'BAD_REQUEST'],
+    ['muster_service', { name: 'x' }, 'BAD_REQUEST'],
+    ['muster_only', ['web'], 'BAD_REQUEST'],
+    ['muster_mode', 'absent', 'BAD_REQUEST'],
+    ['muster_unchecked', '', 'BAD_REQUEST'],
+    ['muster_service_effective', {}, 'BAD_REQUEST'],
+    ['muster_mirror_port', 7379, 'ok'],
     ['plain', { a: [{ 'b{': 1 }] }, 'BAD_REQUEST'],
     ['plain', { a: ['{{ b }}'] }, 'ok'],
   ])('%s: %j is %s', (name, value, told) => {

@@ -2,7 +2,7 @@ import { MusterError } from '../errors.js';
 
 /** Set by Muster itself for each host or run. */
 const OWN =
-  /^muster_(node|host_group|role|networks|job|run|recover|agent|agents|agent_archive|verify|effective|environment)$/;
+  /^muster_(node|host_group|role|networks|job|run|recover|agent|agents|agent_archive|verify|effective|environment|services?|service_roles|service_effective|only|mode|unchecked)$/;
 
 const USER = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const YES_OR_NO = /^(?:true|false|yes|no|on|off)$/i;

@@ -15,16 +15,37 @@ export type PingSign = 'reply' | 'silent' | 'not-tried' | 'cannot';
 /** `unreachable`: the kernel says that nobody listens there. */
 export type PortSign = 'unreachable' | 'silent' | 'not-tried' | 'cannot';
 
-/** What one observer found when it looked for life in a host whose agent is silent. */
-export interface LifeLook {
-  /** Instance of the detector, or name of the node. */
-  by: string;
+/** What was found at a host, by channel. */
+export interface HostLook {
   ssh: SshSign;
   icmp: PingSign;
   /** A UDP port on which nobody listens: {@link UNUSED_PORT}. */
   port: PortSign;
   /** The UDP port of its agent. */
   agentPort: PortSign;
+}
+
+export const UNTRIED: Readonly<HostLook> = {
+  ssh: 'not-tried',
+  icmp: 'not-tried',
+  port: 'not-tried',
+  agentPort: 'not-tried',
+};
+
+/** Of a look whose silence says nothing: what was found, and of the rest that it was not tried. */
+export const withoutSilence = ({ ssh, icmp, port, agentPort }: HostLook): HostLook => ({
+  ssh: foundOrUntried(ssh),
+  icmp: foundOrUntried(icmp),
+  port: foundOrUntried(port),
+  agentPort: foundOrUntried(agentPort),
+});
+
+const foundOrUntried = <S extends string>(sign: S): S | 'not-tried' => (sign === 'silent' ? 'not-tried' : sign);
+
+/** What one observer found when it looked for life in a host whose agent is silent. */
+export interface LifeLook extends HostLook {
+  /** Instance of the detector, or name of the node. */
+  by: string;
   /** The channels that this observer has seen to speak while the node lived: of others, silence says nothing. */
   spoke: LifeChannel[];
 }
@@ -41,6 +62,9 @@ export interface LifeSeen {
   at: number;
 }
 export const lifePlace = (host: string, sshPort: number): string => `${host} ${sshPort}`;
+/** Under which name a node that was asked to look stands among the observers of {@link LifeSeen}; detectors have their own. */
+export const agentObserver = (node: string): string => `agent:${node}`;
+export const isAgentObserver = (observer: string): boolean => observer.startsWith('agent:');
 
 /** By an admin: this node may be powered off although no channel could show that its host lives. */
 export interface LifeSignWaived {

@@ -27,6 +27,8 @@ export interface GateRequest {
   workload: string;
   /** Boot that asks: another one than the node's accepted one starts nothing, nor does one that is not named. */
   bootId?: string;
+  /** For which the unit was made that asks. Absent: whichever is current. */
+  generation?: number;
 }
 
 /** `allowed` only where the registry, read live, assigns the workload to this very node and it shall run. */

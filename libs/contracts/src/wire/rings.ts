@@ -11,7 +11,7 @@ export interface WatchedNode {
 }
 
 /** fnv1a with murmur3's last mixing: cheap, and neighbours in the alphabet land far apart. */
-function hash(text: string): number {
+export function nameHash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -62,7 +62,7 @@ export class WatchPlan {
     // By their places in the sorted list: a thousand nodes are drawn anew whenever one comes or goes.
     const order = sorted.map((_, i) => i);
     for (let ring = 0; ring < k; ring++) {
-      const at = sorted.map((n) => hash(`${ring}\0${n.name}`));
+      const at = sorted.map((n) => nameHash(`${ring}\0${n.name}`));
       order.sort((a, b) => (at[a] as number) - (at[b] as number) || a - b);
       order.forEach((target, i) => {
         const chosen = chosenOf[target] as string[];

@@ -2,6 +2,11 @@ export interface Assignment {
   node: string;
   /** Grows with every assignment: starts and gates refuse an older one. */
   generation: number;
+  /**
+   * Generation of the run that the registry has followed to this node: the unit that was made for it asks the start gate
+   * with that number when it starts again by itself. Gone with the next order.
+   */
+  followed?: number;
 }
 
 /** Bucket `workloads`. */
@@ -14,7 +19,8 @@ export interface WorkloadRecord {
   hostGroup?: string;
   /** Against the node's capacity. @default 1 */
   weight: number;
-  recovery: { driver: 'ansible' | 'ssh' | 'event'; spec: Record<string, unknown> };
+  /** How it is started and stopped: driver one of RecoveryDrivers, spec a RecoverySpecRequest when it was put. */
+  recovery: { driver: string; spec: Record<string, unknown> };
   assignment?: Assignment;
   /** Highest generation ever given, also after the assignment was cleared. */
   generation: number;
@@ -38,6 +44,17 @@ export interface WorkloadRecord {
   move?: Move;
   /** Boot of the assigned node under which it was last seen running: another boot means that it was lost. */
   boot?: string;
+  /**
+   * It has ended by itself so often in a row on the node that it is assigned to, without an order, an incident or a
+   * reboot. Taken away when it has run on for ten minutes, or leaves that node.
+   */
+  ended?: Ended;
+}
+
+export interface Ended {
+  times: number;
+  /** Wall clock of the last time, for people. */
+  at: number;
 }
 
 export interface Move {
@@ -49,7 +66,7 @@ export interface Move {
 }
 
 export interface StartOwed {
-  /** `incident:<id>`, `reboot:<bootId>`, `put`, `unassigned`, `move:<cause>`. */
+  /** `incident:<id>`, `reboot:<bootId>`, `ended`, `put`, `run-again`, `unassigned`, `move:<cause>`. */
   cause: string;
   /** The recover job that carries it out now. Written before the job's own record. */
   job?: string;

@@ -1,0 +1,301 @@
+import type { AlarmCode, AlarmRecord } from '../alarm.js';
+import { word, type Remedy } from './remedy.js';
+
+/** What an alarm is about, and what to do: its remedy, and its row in docs/alarms.md. */
+export interface AlarmGuide {
+  /** Subject, as the page calls it. */
+  subject: string;
+  /** What it means, in one sentence. */
+  meaning: string;
+  /** The first thing to do. */
+  text: string;
+  command: (subject: string) => string;
+}
+
+/** Subject of an alarm that is about all nodes, or most of them. */
+const FLEET = 'fleet';
+
+const always = (command: string) => (): string => command;
+/** Told of most of the fleet at once, there is no node to look at. */
+const why = (subject: string): string => (subject === FLEET ? 'muster status' : `muster node why ${word(subject)}`);
+const whyFirst = (link: string): string => why(link.split('~')[0] ?? link);
+const getNode = (node: string): string => `muster node get ${word(node)}`;
+const getIncident = (node: string): string => `muster incident get ${word(node)}`;
+const getWorkload = (name: string): string => `muster workload get ${word(name)}`;
+const testPower = (node: string): string => `muster node power-device test ${word(node)}`;
+const confirm = (node: string): string => `muster incident confirm ${word(node)} --reason "…"`;
+
+/** Every code: a new one is not complete without it. */
+export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
+  'agent-down': {
+    subject: 'NODE',
+    meaning: 'The host lives and its agent does not: it is not fenced, and nobody sees what runs there.',
+    text: 'Start the agent there (systemctl start muster-agent). Only where the host serves nothing any more, release its incident with --force: it is powered off then.',
+    command: getIncident,
+  },
+  'host-hung': {
+    subject: 'NODE',
+    meaning: 'The kernel answers, and nothing above it does.',
+    text: 'Look at its console. By the policy fencing.hung it is powered off after 10 s, or held until you release its incident with --force.',
+    command: getIncident,
+  },
+  'life-sign-weak': {
+    subject: 'NODE',
+    meaning:
+      'Nothing but its agent has ever shown that the host lives: should the agent fall silent, it is not fenced.',
+    text: 'Let the detector reach ssh or ICMP on it; where that cannot be, an administrator says that it may be fenced all the same.',
+    command: (node) => (node === FLEET ? 'muster nodes get' : `muster node life-sign ${word(node)} none --reason "…"`),
+  },
+  'partial-reachability': {
+    subject: 'NODE',
+    meaning: 'It seems dead to most, and somebody still hears it: it is not fenced.',
+    text: 'See who hears it and by which network, and mend that network.',
+    command: why,
+  },
+  'network-down': {
+    subject: 'NETWORK',
+    meaning: 'Most nodes are silent on one network.',
+    text: 'Look at its switch, not at the nodes. While it lasts, deaths are judged by the other networks.',
+    command: always('muster events --kind verdict --since 1h'),
+  },
+  'node-degraded': {
+    subject: 'NODE',
+    meaning: 'One node is silent on one of its networks.',
+    text: 'Look at its cable, its port and its interface.',
+    command: why,
+  },
+  blind: {
+    subject: 'fleet',
+    meaning: 'Too few nodes report to judge anybody: nobody is fenced.',
+    text: 'See which agents do not report: their hosts, their agents, or the network between them and NATS.',
+    command: always('muster nodes get'),
+  },
+  'detector-silent': {
+    subject: 'detector',
+    meaning: 'No detector is heard: every verdict is UNKNOWN, and nobody is fenced.',
+    text: 'Start the detector, or see in its log what keeps it from its lease.',
+    command: always('muster status'),
+  },
+  'fencing-failed': {
+    subject: 'NODE',
+    meaning: 'Its power could not be proven off: its work is started nowhere.',
+    text: 'See what the device answered and correct it (muster node power-device set); or go there, see that it is off, and confirm.',
+    command: confirm,
+  },
+  'fencing-suppressed': {
+    subject: 'NODE',
+    meaning: 'It is to be fenced, and a gate stops that; its work is started nowhere.',
+    text: 'The message names the gate: docs/gates.md says what to do about each. Then release the incident, or confirm that the node is down.',
+    command: getIncident,
+  },
+  brake: {
+    subject: 'fleet',
+    meaning: 'More nodes fell silent at once than may: none of them is fenced by itself.',
+    text: 'Look for what they have in common. Whoever is really dead is let go, or confirmed, by its storm.',
+    command: always('muster storm get'),
+  },
+  'domain-down': {
+    subject: 'DOMAIN',
+    meaning: 'Most of a failure domain fell silent together: none of it is fenced by itself.',
+    text: 'Look at its power and its switch. Whoever is really dead is let go, or confirmed, by its storm.',
+    command: always('muster storm get'),
+  },
+  'not-fenceable': {
+    subject: 'NODE',
+    meaning: 'It seems dead, and Muster may not, or cannot, power it off: its work is started nowhere.',
+    text: 'See that it is off (its switch, its BMC), and confirm: its work starts elsewhere then.',
+    command: confirm,
+  },
+  'dead-with-work': {
+    subject: 'NODE',
+    meaning: 'It is dead, it is left alone by an operator’s word, and work that should run is assigned to it.',
+    text: 'Uncordon it: it is then fenced and its work starts elsewhere. Or have it fenced by hand: muster node fence.',
+    command: (node) => `muster node uncordon ${word(node)}`,
+  },
+  'no-room': {
+    subject: 'WORKLOAD',
+    meaning: 'No node in service has room for it: it runs nowhere.',
+    text: 'Bring a node of its host group into service, or stop something that matters less; it is placed by itself then.',
+    command: always('muster status'),
+  },
+  'workload-held': {
+    subject: 'WORKLOAD',
+    meaning: 'It should run and is not started, or should stop and is not stopped.',
+    text: 'The message says what it waits for.',
+    command: getWorkload,
+  },
+  'workload-ended': {
+    subject: 'WORKLOAD',
+    meaning: 'It ended by itself on its node, and was started there again and again.',
+    text: 'The message says how often. The log of its unit on the node says why it ends.',
+    command: getWorkload,
+  },
+  'power-on-withheld': {
+    subject: 'NODE',
+    meaning: 'It was fenced, its work runs elsewhere, and it stays off.',
+    text: 'See why it died; then switch it on. It is checked before it serves again.',
+    command: (node) => `muster node power on ${word(node)} --reason "…"`,
+  },
+  'boot-timeout': {
+    subject: 'NODE',
+    meaning: 'It was powered on, and was not heard in a new boot within its grace.',
+    text: 'Look at its console: it hangs in its firmware, or its agent does not start.',
+    command: (node) => `muster node power status ${word(node)}`,
+  },
+  'check-failed': {
+    subject: 'NODE',
+    meaning:
+      'A node is back, and its check cannot be carried out, or tells nothing of a service that was set up there. It is tried again, for ever.',
+    text: 'Mend tasks/check.yml of the service that it names, and check again. Where the service was taken out of its folder on purpose: muster node resetup.',
+    command: (node) => `muster node check ${word(node)} --wait`,
+  },
+  'check-unreachable': {
+    subject: 'NODE',
+    meaning: 'A node is back, and ssh does not get there for its check. It is tried again, for ever.',
+    text: 'Look at its ssh server, its firewall and its key; it is in service once the check passes.',
+    command: getNode,
+  },
+  drift: {
+    subject: 'NODE',
+    meaning: 'It returned, and its check found another configuration than it should have: it waits for you.',
+    text: 'See the findings; set it up anew, or correct what differs and check again.',
+    command: (node) => `muster node resetup ${word(node)} --wait`,
+  },
+  'resetup-failed': {
+    subject: 'NODE',
+    meaning: 'Its re-setup failed: it stays out of service.',
+    text: 'See the log of the job (muster job list), mend its cause, and set the node up again.',
+    command: (node) => `muster node resetup ${word(node)} --wait`,
+  },
+  flapping: {
+    subject: 'NODE',
+    meaning: 'It left and returned so often that it is not taken back by itself.',
+    text: 'Find out why it comes and goes; when it is mended, a check that passes takes it back.',
+    command: (node) => `muster node check ${word(node)} --wait`,
+  },
+  conflict: {
+    subject: 'NODE',
+    meaning: 'Two machines report under one name: neither is judged, neither is fenced.',
+    text: 'Stop the agent on the one that is not this node; where its credentials were copied, shut it out (muster node revoke) and enrol the right one anew.',
+    command: why,
+  },
+  'conflict-power': {
+    subject: 'NODE',
+    meaning: 'It speaks although its power counts as off: nothing more of it is started elsewhere.',
+    text: 'Its power device may be another machine’s: test it, and correct it.',
+    command: testPower,
+  },
+  'conflict-workload': {
+    subject: 'WORKLOAD',
+    meaning: 'It runs on a node that it is not assigned to.',
+    text: 'End it by hand on one of the two nodes.',
+    command: getWorkload,
+  },
+  collateral: {
+    subject: 'NODE',
+    meaning: 'Its power-off may have hit another node: its proof of off is held.',
+    text: 'See which of the two is off. Where it is this one, confirm; else correct its power device.',
+    command: confirm,
+  },
+  'no-workers': {
+    subject: 'DRIVER',
+    meaning: 'No live worker offers a driver that nodes need.',
+    text: 'Start a fencer or provisioner that offers it, or see in its log why its self-test fails.',
+    command: always('muster drivers'),
+  },
+  'peer-list': {
+    subject: 'NODE',
+    meaning: 'An agent cannot use the list of its peers, and goes on with its last good one.',
+    text: 'Run muster-agent status there: it says what is wrong with the list.',
+    command: why,
+  },
+  'power-place': {
+    subject: 'NODE',
+    meaning: 'Power devices of two nodes are at one place: neither node is fenced.',
+    text: 'Correct the address of the one that is wrong.',
+    command: (node) => `muster node power-device list ${word(node)}`,
+  },
+  'power-identity': {
+    subject: 'NODE',
+    meaning: 'A power device says that it is another machine’s: the node is not fenced.',
+    text: 'Correct the wiring or the address, and test again.',
+    command: testPower,
+  },
+  'drain-stuck': {
+    subject: 'NODE',
+    meaning: 'A drain goes no further: what could not move runs on where it is.',
+    text: 'Make room elsewhere, or end the drain.',
+    command: getNode,
+  },
+  'webhook-failing': {
+    subject: 'WEBHOOK',
+    meaning: 'A webhook has not taken what was sent to it: who relies on it is not told.',
+    text: 'See whether its receiver lives, and whether its address is right.',
+    command: always('muster settings get'),
+  },
+  'link-down': {
+    subject: 'NODE~NODE',
+    meaning: 'Two nodes do not hear each other on a network, while others hear both.',
+    text: 'Look at the path between the two: a switch port, a firewall, a wrong MTU.',
+    command: whyFirst,
+  },
+  'partly-heard': {
+    subject: 'NODE',
+    meaning: 'Some observers hear a node on no network, or it has no verdict although others report.',
+    text: 'See who hears it and who does not. A node without a verdict is not fenced: an operator decides.',
+    command: why,
+  },
+  'link-quality': {
+    subject: 'NODE',
+    meaning: 'Many probes are lost on the way to it.',
+    text: 'Look at its cable, its port and its load before it falls silent.',
+    command: whyFirst,
+  },
+  'auth-failure': {
+    subject: 'NODE',
+    meaning: 'Somebody sends what does not bear the cluster’s key, or speaks as a node that is not let in.',
+    text: 'See whether an agent has an old key; where nobody of yours sends it, exchange the key.',
+    command: always('muster agent key status'),
+  },
+  duplicate: {
+    subject: 'NODE',
+    meaning: 'A machine was refused that claims the name or address of this node.',
+    text: 'Give that machine its own name and address; where it is new hardware in an old place, replace the node.',
+    command: (node) => `muster node replace ${word(node)} SERIAL`,
+  },
+  'agent-health': {
+    subject: 'NODE',
+    meaning: 'An agent warns, abstains for long, or is not heard.',
+    text: 'Run muster-agent status there: it says what is wrong.',
+    command: why,
+  },
+  'record-unreadable': {
+    subject: 'BUCKET/KEY',
+    meaning: 'A stored record cannot be read: it is left out of everything.',
+    text: 'See what it says; restore it, or delete it.',
+    command: always('muster record list'),
+  },
+  'token-behind': {
+    subject: 'LEASE',
+    meaning: 'A lease is held with a token below one in the records that it guards: its holder’s writes are refused.',
+    text: 'The store was set back, or restored: docs/store.md says what to do. It ends when the token is raised.',
+    command: always('muster status'),
+  },
+  'bucket-anew': {
+    subject: 'BUCKET',
+    meaning: 'A bucket of Muster vanished, or is another one than before: what it held is gone.',
+    text: 'Restore it from a backup where it held more than can be made again: docs/store.md says which. Accept it where nothing is missed.',
+    command: (bucket) => `muster alarms ack ${word(`bucket-anew=${bucket}`)}`,
+  },
+  'store-space': {
+    subject: 'disk',
+    meaning: 'The disk under NATS is 80 % full or more: from 100 % on nothing is stored, and nobody is fenced.',
+    text: 'Make room on that disk, or move the store to a larger one: docs/store.md says how.',
+    command: always('muster status'),
+  },
+};
+
+export const alarmRemedy = ({ code, subject }: Pick<AlarmRecord, 'code' | 'subject'>): Remedy => {
+  const guide = alarmGuides[code];
+  return { text: guide.text, command: guide.command(subject) };
+};
