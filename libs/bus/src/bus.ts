@@ -24,7 +24,7 @@ import { connectPorts } from './nats/connect.js';
 import { Link, type BusPorts } from './ports/link.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
 import { store } from './streams/store.js';
-import { bucketBirths, createStorage } from './streams/storage.js';
+import { bucketBirths, createStorage, hasStream } from './streams/storage.js';
 import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
@@ -96,14 +96,22 @@ export class Bus {
     return bucket as KvBucket<T>;
   }
 
-  /** Creates the streams and buckets that are missing; CONFIG_INVALID where one exists with another shape. */
-  createBuckets(o: { replicas?: number; only?: readonly BucketName[] } = {}): Promise<void> {
-    return createStorage(this.link, o.replicas ?? 1, o.only);
+  /**
+   * Creates the streams and buckets that are missing; CONFIG_INVALID where one exists with another shape.
+   * @param o.diskBytes size of the store's disk, which the limits of those that are made fit; absent: not known
+   */
+  createBuckets(o: { replicas?: number; only?: readonly BucketName[]; diskBytes?: number } = {}): Promise<void> {
+    return createStorage(this.link, o.replicas ?? 1, o.only, o.diskBytes);
   }
 
   /** When each bucket was made; undefined: it is not there. */
   bucketBirths(): Promise<Map<BucketName, Date | undefined>> {
     return bucketBirths(this.link);
+  }
+
+  /** Whether the server knows a stream that this user may ask for. Rejects where its store does not answer. */
+  hasStream(name: string): Promise<boolean> {
+    return hasStream(this.link, name);
   }
 
   /** Core NATS: who is not there misses it. Dropped without a connection. */

@@ -38,11 +38,26 @@ export { leaseServerRefusal } from './lease/lease-server.js';
 export { LineSplitter } from './streams/line-splitter.js';
 export { natsOptions } from './nats/connect.js';
 export type { BusPorts } from './ports/link.js';
+export { writeAnswer } from './rpc/trailing-text.js';
+export { forgetOldest } from './ports/forget-oldest.js';
 export { ApiErrors, ApiFailure } from './ports/log-failure.js';
+export { SparseLog } from './ports/sparse-log.js';
 export type * from './ports/message-log.js';
 export type * from './ports/wire.js';
+export { diskOf, storeRoomWarning } from './init/store-limits.js';
+export { readDisk } from './store-health/disk.js';
+export {
+  hasRoom,
+  isFull,
+  spaceWarning,
+  type Disk,
+  type StoreFacts,
+  type StoreTrouble,
+} from './store-health/store-health.js';
+export { StoreWatch } from './store-health/store-watch.js';
 export type { PastEvent, ReadBackOptions } from './streams/read-back.js';
 export { assignByRendezvous } from './workers/rendezvous.js';
+export { openMembers, sealMembers } from './keys/sealed-members.js';
 export { openSecret, readSecretsKey, sealSecret, type SealedSecret } from './keys/secrets.js';
 export { matches } from './streams/subject-filter.js';
 export {

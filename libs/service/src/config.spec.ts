@@ -38,6 +38,9 @@ describe('the configuration', () => {
     expect(config.dataDir).toBe(join(dir, 'data'));
     expect(config.ansible).toMatchObject({ user: 'ops', parallel: 4 });
     expect(config.ansible.playbooks).toMatch(/playbooks$/);
+    expect(config.ansible).toMatchObject({ defaultServices: join(dir, 'services') });
+    expect(config.ansible.services).toBeUndefined();
+    expect(load('ansible: {services: mine}').ansible.services).toBe(join(dir, 'mine'));
   });
 
   it('lets the environment win', () => {

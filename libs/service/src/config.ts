@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -6,6 +7,7 @@ import { plainToInstance, Type } from 'class-transformer';
 import {
   ArrayNotEmpty,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsObject,
@@ -54,6 +56,21 @@ export class NatsConfig {
   @IsOptional()
   @IsString()
   listen?: string;
+
+  /**
+   * Folder of NATS's store, where that is on this machine: its disk is watched, and named when it is full. Environment
+   * `MUSTER_NATS_STORE`. @default its disk is not watched
+   */
+  @IsOptional()
+  @IsString()
+  store?: string;
+
+  /**
+   * Whoever runs NATS restarts it when its disk has room again, as `npm start` does: it is what people are told then.
+   * Environment `MUSTER_NATS_RESTARTED` (`true`). @default false
+   */
+  @IsBoolean()
+  restarted = false;
 }
 
 export class HttpConfig {
@@ -109,6 +126,17 @@ export class AnsibleConfig {
   /** Folder of the playbooks. @default those that come with Muster */
   @IsString()
   playbooks = ownPlaybooks;
+
+  /**
+   * Folder of the operator's own services, one folder each (docs/services.md). It must exist where it is named.
+   * @default `services` beside the configuration file, where that is there
+   */
+  @IsOptional()
+  @IsString()
+  services?: string;
+
+  /** Where services are looked for while `services` says nothing. Not a setting. */
+  declare defaultServices?: string;
 
   /** ssh user on the nodes. @default root */
   @IsString()
@@ -267,6 +295,7 @@ export function buildConfig(values: Record<string, unknown>, base: string | unde
   if (base !== undefined) {
     config.folder = base;
     absolutePaths(config, base);
+    config.ansible.defaultServices = resolve(base, 'services');
   }
   return config;
 }
@@ -305,6 +334,8 @@ function withEnvironment(values: Record<string, unknown>, env: NodeJS.ProcessEnv
   const path = (v: string): string => (v === 'none' ? v : resolve(v));
   set('MUSTER_INSTANCE', (v) => (out['instance'] = v));
   set('MUSTER_NATS', (v) => (out['nats'] = { ...part('nats'), servers: v.split(',').map((s) => s.trim()) }));
+  set('MUSTER_NATS_STORE', (v) => (out['nats'] = { ...part('nats'), store: path(v) }));
+  set('MUSTER_NATS_RESTARTED', (v) => (out['nats'] = { ...part('nats'), restarted: v === 'true' }));
   set('MUSTER_CREDENTIALS', (v) => (out['credentials'] = path(v)));
   set('MUSTER_LISTEN', (v) => (out['http'] = { ...part('http'), listen: v }));
   set('MUSTER_DATA_DIR', (v) => (out['dataDir'] = path(v)));
@@ -328,6 +359,7 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   };
   fix(config, 'credentials');
   fix(config, 'dataDir');
+  fix(config.nats, 'store');
   fix(config.http, 'tokens');
   fix(config.keys, 'datagram');
   fix(config.keys, 'secrets');
@@ -335,6 +367,7 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   fix(config.keys, 'revoker');
   fix(config.agents, 'runtime');
   fix(config.ansible, 'playbooks');
+  fix(config.ansible, 'services');
   fix(config.ansible, 'privateKey');
   fix(config.ansible, 'knownHosts');
 }

@@ -10,6 +10,7 @@ export {
   ServiceConfig,
 } from './config.js';
 export { contextModule, openContext, ServiceContext } from './context.js';
+export { endDisplaced } from './displaced.js';
 export { effectiveAnsible } from './effective-ansible.js';
 export { createLogger, NestLog } from './logger.js';
 export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';

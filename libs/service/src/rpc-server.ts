@@ -1,6 +1,6 @@
 import { NatsContext, Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { throwError, type Observable } from 'rxjs';
-import type { Wire, WireMessage, WireSubscription } from '#bus';
+import { writeAnswer, type Wire, type WireMessage, type WireSubscription } from '#bus';
 import { isInbox, type Clock } from '#contracts';
 
 /** Requests in work may take this long after the service was told to stop, ms. */
@@ -80,7 +80,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
 
   private async carryOut(subject: string, m: WireMessage): Promise<void> {
     const context = new NatsContext([m.subject, undefined]);
-    const message = await this.deserializer.deserialize(JSON.parse(m.text), { channel: subject, replyTo: m.reply });
+    const envelope = JSON.parse(m.text) as { trailing?: unknown } | null;
+    const message = await this.deserializer.deserialize(envelope, { channel: subject, replyTo: m.reply });
     if (!('id' in message) || message.id === undefined) return this.handleEvent(subject, message, context);
     const { id } = message;
     const request = {};
@@ -92,7 +93,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     const answer = (packet: Packet): void => {
       // Over also where it cannot be put into words: the stop must not wait for it.
       if (packet.isDisposed === true || packet.err !== undefined) ended();
-      m.respond(JSON.stringify({ ...packet, id }));
+      m.respond(writeAnswer({ ...packet, id }, envelope?.trailing === true));
     };
     const produce = async (): Promise<Observable<unknown>> => {
       try {

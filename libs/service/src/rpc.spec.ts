@@ -15,6 +15,8 @@ beforeEach(() => {
   gate.wait = new Promise((resolve) => (gate.open = resolve));
 });
 
+const LONG = JSON.stringify({ name: 'n-1', note: 'a "quoted" line\n'.repeat(1_000) });
+
 @Controller()
 class Handlers {
   constructor(@Inject(ServiceContext) private readonly context: ServiceContext) {}
@@ -22,6 +24,11 @@ class Handlers {
   @Rpc('inventory.settings.get')
   settings(): RpcAnswer<'inventory.settings.get'> {
     return { cluster: this.context.config.cluster, revision: 7 } as RpcAnswer<'inventory.settings.get'>;
+  }
+
+  @Rpc('inventory.nodes.text')
+  text(): RpcAnswer<'inventory.nodes.text'> {
+    return { text: LONG, count: 1 };
   }
 
   @Rpc('inventory.nodes.get')
@@ -66,6 +73,17 @@ afterAll(async () => {
 describe('an RPC', () => {
   it('is answered by the handler of its verb, which has the context', async () => {
     expect(await bus.call('inventory.settings.get', {})).toEqual({ cluster: 'spec', revision: 7 });
+  });
+
+  it('has a long text behind the rest of its answer, but within for who asks as programs of before do', async () => {
+    const pattern = 'muster.rpc.inventory.nodes.text';
+    const asked = async (o: object): Promise<string> => {
+      const answer = await connectionOf(bus).request(pattern, JSON.stringify({ pattern, data: {}, id: '1', ...o }));
+      return answer.string();
+    };
+    expect(await bus.call('inventory.nodes.text', {})).toEqual({ text: LONG, count: 1 });
+    expect((await asked({ trailing: true })).endsWith(`\n${LONG}`)).toBe(true);
+    expect(JSON.parse(await asked({}))).toMatchObject({ response: { text: LONG, count: 1 }, id: '1' });
   });
 
   it('rejects with the error that the handler threw, code and facts included', async () => {

@@ -33,14 +33,18 @@ const nats = (): unknown => (parse(file('muster.yaml')) as { nats: unknown }).na
 describe('initCluster', () => {
   it('keeps where NATS listens in muster.yaml, apart from where services reach it', async () => {
     await init('0.0.0.0:4300');
-    expect(nats()).toEqual({ listen: '0.0.0.0:4300', servers: ['nats://127.0.0.1:4300'] });
+    expect(nats()).toEqual({
+      listen: '0.0.0.0:4300',
+      servers: ['nats://127.0.0.1:4300'],
+      store: expect.stringMatching(/nats$/),
+    });
   });
 
   it('lets muster.yaml follow when NATS shall listen elsewhere, and keeps what the operator wrote there', async () => {
     await init('127.0.0.1:4300');
     writeFileSync(join(dir, 'muster.yaml'), `${file('muster.yaml')}# mine\nreplicas: 1\n`);
     await init('0.0.0.0:4301');
-    expect(nats()).toEqual({ listen: '0.0.0.0:4301', servers: ['nats://127.0.0.1:4301'] });
+    expect(nats()).toMatchObject({ listen: '0.0.0.0:4301', servers: ['nats://127.0.0.1:4301'] });
     expect(file('muster.yaml')).toContain('# mine\nreplicas: 1\n');
     expect(file('nats.conf')).toContain('listen: "0.0.0.0:4301"');
   });

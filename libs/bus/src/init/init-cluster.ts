@@ -28,6 +28,7 @@ import { listenAddress, natsConfig, type NatsConfigOptions } from './nats-config
 import { keyPair, publicKeyOf } from '#contracts/keys/nkey.js';
 import { userKinds, type ToolRole } from './permissions.js';
 import { FOR_GOOD } from './revocation.js';
+import { diskOf, maxFileStore } from './store-limits.js';
 import { newRevokerKey, readRevokerKey, type RevokerKey } from './revoker-key.js';
 
 export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
@@ -58,7 +59,10 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
   adoptStore(dir, o.storeDir, keys.account);
   await writeUsers(dir, o.agents, accountsIn(o.storeDir));
-  write(join(dir, 'nats.conf'), natsConfig({ ...o, storeDir: resolve(o.storeDir) }));
+  write(
+    join(dir, 'nats.conf'),
+    natsConfig({ ...o, storeDir: resolve(o.storeDir), maxFileStore: maxFileStore(diskOf(o.storeDir)) }),
+  );
   const yaml = join(dir, 'muster.yaml');
   if (!existsSync(yaml)) write(yaml, firstConfig(o));
   else followListen(yaml, o.natsListen);
@@ -276,7 +280,11 @@ function followListen(file: string, natsListen: string[]): void {
 function firstConfig(o: InitOptions): string {
   const values = {
     cluster: o.cluster,
-    nats: { listen: listenAddress(o.natsListen), servers: natsServers(o.natsListen) },
+    nats: {
+      listen: listenAddress(o.natsListen),
+      servers: natsServers(o.natsListen),
+      store: resolve(o.storeDir),
+    },
     keys: Object.fromEntries(['datagram', 'secrets', 'agents', 'revoker'].map((key) => [key, keyFile('', key)])),
     dataDir: 'data',
     ...o.config,

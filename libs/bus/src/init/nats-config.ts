@@ -1,4 +1,5 @@
 import { MusterError } from '#contracts';
+import { maxFileStore } from './store-limits.js';
 
 export interface NatsConfigOptions {
   cluster: string;
@@ -9,6 +10,8 @@ export interface NatsConfigOptions {
   monitor?: number;
   /** E.g. `2.12.1`. Each server refuses settings that it does not know. @default the oldest supported */
   natsVersion?: string;
+  /** What JetStream may keep, bytes. @default as on a small disk */
+  maxFileStore?: number;
 }
 
 const quote = (text: string): string => JSON.stringify(text);
@@ -45,6 +48,8 @@ export function natsConfig(o: NatsConfigOptions): string {
     'ping_max: 2',
     'jetstream {',
     `  store_dir: ${quote(o.storeDir)}`,
+    // The server's default is three quarters of what is free when it starts: a fuller disk would lose it its streams.
+    `  max_file_store: ${o.maxFileStore ?? maxFileStore()}`,
     // The default writes to the disk every two minutes: what was acknowledged could be lost on a power cut.
     ...(always ? ['  sync_interval: always'] : []),
     '}',

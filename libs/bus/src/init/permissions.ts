@@ -68,7 +68,7 @@ const needs: Record<UserKind, Needs> = {
     leases: ['detector'],
     followsEvents: true,
     emits: true,
-    publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*')],
+    publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*'), Subjects.life('*')],
     listens: [Subjects.report('*'), Subjects.currentVerdict()],
     answers: true,
     asks: [KEYS, LIFE_SEEN],
@@ -171,13 +171,18 @@ export function userPermissions(kind: UserKind): Permissions {
 
 /**
  * An agent says what it sees, asks for its own peers and for its own gate, hears that its peers have changed, and
- * answers the monitor that asks it to look at somebody.
+ * answers a detector that asks it to look at somebody.
  * Nothing else: it runs on the machine that may be broken, or broken into.
  */
 export function agentPermissions(node: string): Permissions {
   return {
     publish: [Subjects.report(node), Subjects.peers(node), Subjects.gate(node)],
-    subscribe: [`${inboxPrefix(agentUser(node))}.>`, Subjects.peersChanged(node), Subjects.poll(node)],
+    subscribe: [
+      `${inboxPrefix(agentUser(node))}.>`,
+      Subjects.peersChanged(node),
+      Subjects.poll(node),
+      Subjects.life(node),
+    ],
     responses: true,
   };
 }

@@ -65,6 +65,7 @@ const targets: [string, string][] = [
   ['own report', Subjects.report('n1')],
   ['questions of gates', Subjects.gate('zzz')],
   ['polls', Subjects.poll('zzz')],
+  ['questions for life', Subjects.life('zzz')],
   ['news of peers', Subjects.peersChanged('zzz')],
   ['RPC of inventory', Subjects.rpc('inventory', 'nodes.list')],
   ['enrolment', Subjects.rpc('inventory', 'agents.enrol')],

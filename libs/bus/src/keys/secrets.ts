@@ -25,9 +25,9 @@ export function readSecretsKey(file: string): Buffer {
   return Buffer.from(text, 'hex');
 }
 
-export function sealSecret(key: Buffer, text: string): SealedSecret {
+/** @param iv never the same for two texts under one key. @default random */
+export function sealSecret(key: Buffer, text: string, iv: Buffer = randomBytes(12)): SealedSecret {
   if (key.length !== KEY_BYTES) throw new RangeError(`a secrets key has ${KEY_BYTES} bytes`);
-  const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, iv);
   const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return {

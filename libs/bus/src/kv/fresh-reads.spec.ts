@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FreshReads } from './fresh-reads.js';
+import type { Clock } from '#contracts';
 import { connectBus, systemClock, type Bus } from '../index.js';
 import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
@@ -10,13 +11,13 @@ interface Thing {
 
 describe('reads out of a view', () => {
   /** A bucket whose questions are answered by hand, and a view that shows as much as it is told. */
-  function byHand() {
+  function byHand(clock: Clock = systemClock) {
     const questions: ((end: number) => void)[] = [];
     const asked: number[] = [];
     let shown = Infinity;
     const reads = new FreshReads<Thing>(
       {
-        clock: systemClock,
+        clock,
         get: (key) => Promise.resolve({ key, value: { n: 99 }, revision: 99 }),
         lastRevision: () => new Promise((resolve) => questions.push(resolve)),
       },
@@ -54,6 +55,33 @@ describe('reads out of a view', () => {
     expect(h.asked).toEqual([5, 8, 8, 8]);
     void h.reads.get('a');
     expect(h.questions).toHaveLength(3);
+  });
+
+  it('that are many do not wait for the gap before the next question', async () => {
+    // A gap that nothing but the readers ends.
+    const stopped = { ...systemClock, monotonicMs: () => 0, sleep: (_ms, o) => systemClock.sleep(60_000, o) } as Clock;
+    const h = byHand(stopped);
+    const first = h.reads.get('a');
+    const few = Array.from({ length: 7 }, () => h.reads.get('b'));
+    h.questions[0]?.(5);
+    await first;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(h.questions).toHaveLength(1);
+    const last = h.reads.get('c');
+    await h.asks(2);
+    h.questions[1]?.(8);
+    await Promise.all([...few, last]);
+    expect(h.asked).toEqual([5, 8, 8, 8, 8, 8, 8, 8, 8]);
+    // The next gap is a whole one again.
+    const [third, fourth] = [h.reads.get('d'), h.reads.get('e')];
+    h.questions[2]?.(9);
+    await third;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(h.questions).toHaveLength(3);
+    const rest = Array.from({ length: 7 }, () => h.reads.get('f'));
+    await h.asks(4);
+    h.questions[3]?.(9);
+    await Promise.all([fourth, ...rest]);
   });
 
   it('go to the bucket where the view is too far behind', async () => {

@@ -86,6 +86,22 @@ describe('lease on a real server', () => {
     expect(performance.now() - start).toBeLessThan(3000);
   });
 
+  it('is a warning where it is lost, and nobody’s news where it is given up', async () => {
+    const lines: string[] = [];
+    const say = (level: string) => (_facts: object, line: string) => lines.push(`${level} ${line}`);
+    const log = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+    const bus = await connectBus({ name: 'spec', servers: [nats.url], log });
+    buses.push(bus);
+    const lease = contend(bus, 'a', 3000);
+    const token = await lease.whenHeld();
+    lease.raise(token);
+    expect(lines.filter((line) => line.startsWith('warn lease'))).toEqual(['warn lease lost']);
+    await lease.whenHeld();
+    lines.length = 0;
+    await lease.stop();
+    expect(lines).toEqual(['debug lease given up']);
+  });
+
   it('gives higher tokens also after its key was forgotten', async () => {
     const bus = await connect(nats.url);
     const a = contend(bus, 'a', 1000, 'job.1');

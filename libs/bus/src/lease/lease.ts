@@ -143,7 +143,7 @@ export class Lease {
     this.running = undefined;
     const term = this.state.term;
     if (term === undefined) return;
-    this.end();
+    this.end('given up');
     try {
       if (o.forget === true) await this.store.delete(this.options.name, term.revision);
       else {
@@ -198,14 +198,15 @@ export class Lease {
   }
 
   /** Tells the end of a term that was announced. */
-  private end(): void {
+  private end(how: 'lost' | 'given up' = 'lost'): void {
     const token = this.announced;
     if (token === undefined) return;
     this.announced = undefined;
     this.last = token;
     const { term: _over, ...rest } = this.state;
     this.state = rest;
-    this.bus.log.warn({ lease: this.options.name, token }, 'lease ended');
+    // Every job gives its lease up in the end: that is nobody's news.
+    this.bus.log[how === 'lost' ? 'warn' : 'debug']({ lease: this.options.name, token }, `lease ${how}`);
     this.announce('lost', token);
   }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MusterError } from '#contracts';
 import { connectBus, type Bus } from '../index.js';
 import { freePort } from '../testing/free-port.js';
 import { connectionOf } from '../testing/connection-of.js';
@@ -74,14 +75,18 @@ describe('a connection', () => {
 
   it('answers plain requests, and brings errors across', async () => {
     bus.answer<{ n: number }, { n: number }>('muster.peers.*', ({ n }, subject) => {
-      if (n === 0) throw new Error(`zero on ${subject}`);
+      if (n === 0) throw new MusterError('NOT_FOUND', `zero on ${subject}`);
+      if (n < 0) throw new Error('a path of this machine');
       return { n: n + 1 };
     });
     expect(await bus.ask('muster.peers.n1', { n: 1 })).toEqual({ n: 2 });
     await expect(bus.ask('muster.peers.n1', { n: 0 })).rejects.toMatchObject({
-      code: 'INTERNAL',
+      code: 'NOT_FOUND',
       message: 'zero on muster.peers.n1',
     });
+    const internal = await bus.ask('muster.peers.n1', { n: -1 }).catch((e: unknown) => e as MusterError);
+    expect(internal).toMatchObject({ code: 'INTERNAL' });
+    expect(String(internal)).not.toContain('path');
     const raw = await connectionOf(bus).request('muster.peers.n1', '{');
     expect(raw.json()).toMatchObject({ code: 'BAD_REQUEST' });
     await expect(bus.ask('muster.gate.n1', {})).rejects.toMatchObject({ code: 'NO_RESPONDER' });

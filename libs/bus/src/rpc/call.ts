@@ -3,6 +3,7 @@ import {
   Subjects,
   isInbox,
   isWireError,
+  toldOutside,
   type RpcAnswer,
   type RpcRequest,
   type RpcVerb,
@@ -10,6 +11,7 @@ import {
 } from '#contracts';
 import type { Link } from '../ports/link.js';
 import type { Closable } from '../types.js';
+import { readAnswer } from './trailing-text.js';
 
 /** `inventory.nodes.list` → `muster.rpc.inventory.nodes.list` */
 export function rpcSubject(verb: RpcVerb): string {
@@ -23,8 +25,9 @@ interface NestAnswer {
 }
 
 /**
- * Request to a Nest service in Nest's envelope. NO_RESPONDER when no replica listens, TIMEOUT when one is frozen (it may
- * have done the work), BUS_UNAVAILABLE without a connection, else the service's own error.
+ * Request to a Nest service in Nest's envelope, which says that a long text may trail its answer. NO_RESPONDER when no
+ * replica listens, TIMEOUT when one is frozen (it may have done the work), BUS_UNAVAILABLE without a connection, else the
+ * service's own error.
  */
 export async function call<V extends RpcVerb>(
   link: Link,
@@ -33,8 +36,8 @@ export async function call<V extends RpcVerb>(
   timeoutMs: number,
 ): Promise<RpcAnswer<V>> {
   const subject = rpcSubject(verb);
-  const envelope = JSON.stringify({ pattern: subject, data: request, id: link.random.uuid() });
-  const answer = JSON.parse(await link.wire.request(subject, envelope, { timeoutMs })) as NestAnswer;
+  const envelope = JSON.stringify({ pattern: subject, data: request, id: link.random.uuid(), trailing: true });
+  const answer = readAnswer(await link.wire.request(subject, envelope, { timeoutMs })) as NestAnswer;
   if (answer.err !== undefined && answer.err !== null) throw remoteError(answer.err, subject);
   return answer.response as RpcAnswer<V>;
 }
@@ -87,7 +90,7 @@ export function answerText<A>(
     } catch (e) {
       const error = MusterError.from(e);
       if (error.code === 'INTERNAL') link.log.error({ err: e, subject: at }, 'a request failed');
-      return JSON.stringify({ ok: false, ...error.toJSON() });
+      return JSON.stringify({ ok: false, ...toldOutside(error).toJSON() });
     }
   };
   const sub = link.wire.subscribe(subject, {

@@ -34,8 +34,15 @@ const bucketOptions: Partial<Record<BucketName, BucketOptions>> = {
   idempotency: { maxAge: day },
 };
 
-/** Streams and buckets as they must be. */
-export function wantedStreams(replicas: number): Wanted[] {
+/** Where the disk is small, logs and events are given so much of it, and no less than some of them, bytes. */
+const partOf = (diskBytes: number | undefined, part: number, most: number, least: number): number =>
+  diskBytes === undefined ? most : Math.max(least, Math.min(most, Math.floor(diskBytes * part)));
+
+/**
+ * Streams and buckets as they must be.
+ * @param diskBytes size of the disk that they will be on; absent: not known, large enough
+ */
+export function wantedStreams(replicas: number, diskBytes?: number): Wanted[] {
   const log = (name: string, subjects: readonly string[], maxAge: number, maxBytes: number): Wanted => ({
     name,
     subjects: [...subjects],
@@ -48,8 +55,8 @@ export function wantedStreams(replicas: number): Wanted[] {
   });
   return [
     // Half of it is for verdicts, which inventory thins out: room for a day of 1,000 nodes that each change 100 times.
-    log(Streams.events.name, Streams.events.subjects, 30 * day, 1024 * MiB),
-    log(Streams.logs.name, Streams.logs.subjects, 30 * day, 512 * MiB),
+    log(Streams.events.name, Streams.events.subjects, 30 * day, partOf(diskBytes, 1 / 4, 1024 * MiB, 16 * MiB)),
+    log(Streams.logs.name, Streams.logs.subjects, 30 * day, partOf(diskBytes, 1 / 8, 512 * MiB, 8 * MiB)),
     ...Buckets.map((bucket): Wanted => ({
       name: bucketStream(bucket),
       subjects: [`$KV.${bucket}.>`],
@@ -72,9 +79,14 @@ const binding = ['subjects', 'max_msgs_per_subject', 'allow_direct', 'num_replic
  * Creates what is missing. CONFIG_INVALID where something exists under the name with another shape: it is never
  * changed, and never made anew, since revisions would start again at 1 and with them the fencing tokens.
  */
-export async function createStorage(link: Link, replicas: number, only?: readonly BucketName[]): Promise<void> {
+export async function createStorage(
+  link: Link,
+  replicas: number,
+  only?: readonly BucketName[],
+  diskBytes?: number,
+): Promise<void> {
   const names = only?.map(bucketStream);
-  for (const wanted of wantedStreams(replicas).filter((w) => names?.includes(w.name) ?? true)) {
+  for (const wanted of wantedStreams(replicas, diskBytes).filter((w) => names?.includes(w.name) ?? true)) {
     const full = {
       ...wanted,
       storage: 'file' as StreamConfig['storage'],
@@ -122,6 +134,17 @@ async function create(link: Link, config: Partial<StreamConfig> & { name: string
     const there = await existing(link, config.name);
     if (there) return there;
     throw apiError(e, config.name);
+  }
+}
+
+/** Whether the server knows the stream. Rejects where its store does not answer. */
+export async function hasStream(link: Link, name: string): Promise<boolean> {
+  try {
+    await link.messages.info(name);
+    return true;
+  } catch (e) {
+    if (isStreamMissing(e)) return false;
+    throw apiError(e, name);
   }
 }
 

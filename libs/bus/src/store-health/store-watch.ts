@@ -1,0 +1,96 @@
+import type { Timer } from '#contracts';
+import type { Bus } from '../bus.js';
+import { readDisk } from './disk.js';
+import { storeTrouble, type Disk, type StoreFacts, type StoreTrouble } from './store-health.js';
+
+/** Between two looks, ms. */
+const LOOK_MS = 1_000;
+
+export interface StoreWatchOptions {
+  /** The store's folder, where it is on this machine. */
+  path?: string | undefined;
+  /** That its user may ask for. */
+  streams: readonly string[];
+  restartsItself?: boolean | undefined;
+  /** Called after each look. */
+  onLook?: (facts: StoreFacts) => void;
+}
+
+/**
+ * Looks at the store from outside, once a second: the disk by itself, the streams by asking. A server of 2.9 whose disk
+ * is full answers nothing about streams any more, while everything else of it works.
+ */
+export class StoreWatch {
+  private timer: Timer | undefined;
+  private asking: Promise<void> | undefined;
+  private silentSince: number | undefined;
+  private missing: string[] = [];
+  private missingSince: number | undefined;
+  private wasWhole = false;
+  private disk: Disk | undefined;
+  private next = 0;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly o: StoreWatchOptions,
+  ) {}
+
+  start(): this {
+    this.timer = this.bus.clock.every(LOOK_MS, () => void this.look());
+    void this.look();
+    return this;
+  }
+
+  close(): void {
+    this.timer?.cancel();
+  }
+
+  /** What is wrong now, by the last look. */
+  get trouble(): StoreTrouble | undefined {
+    return storeTrouble(this.facts());
+  }
+
+  private facts(): StoreFacts {
+    const now = this.bus.clock.monotonicMs();
+    const since = (at: number | undefined): number => (at === undefined ? 0 : now - at);
+    return {
+      connected: this.bus.connected,
+      ...(this.disk !== undefined && { disk: this.disk }),
+      silentForMs: since(this.silentSince),
+      missing: this.missing,
+      missingForMs: since(this.missingSince),
+      wasWhole: this.wasWhole,
+      restartsItself: this.o.restartsItself === true,
+    };
+  }
+
+  private async look(): Promise<void> {
+    this.ask();
+    if (this.o.path !== undefined) this.disk = await readDisk(this.o.path);
+    this.o.onLook?.(this.facts());
+  }
+
+  /** One question at a time, each stream in its turn: a store that is silent is not to be drowned in them. */
+  private ask(): void {
+    if (!this.bus.connected) this.silentSince = undefined;
+    else {
+      this.silentSince ??= this.bus.clock.monotonicMs();
+      const name = this.o.streams[this.next] ?? '';
+      this.asking ??= this.bus
+        .hasStream(name)
+        .then((there) => this.answered(name, there))
+        // No answer, and no other word of the store: the time that is running says so.
+        .catch((e: unknown) => this.bus.log.debug({ err: e }, 'the store does not answer'))
+        .finally(() => (this.asking = undefined));
+    }
+  }
+
+  private answered(name: string, there: boolean): void {
+    this.silentSince = undefined;
+    this.missing = [...this.missing.filter((m) => m !== name), ...(there ? [] : [name])];
+    if (this.missing.length === 0) this.missingSince = undefined;
+    else this.missingSince ??= this.bus.clock.monotonicMs();
+    this.next = (this.next + 1) % this.o.streams.length;
+    if (this.missing.length === 0 && this.next === 0) this.wasWhole = true;
+  }
+}
