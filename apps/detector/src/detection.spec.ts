@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectBus, credentialsFile, readCredentials } from '#bus';
-import { Subjects, type Beacon, type Verdict } from '#contracts';
+import { Subjects, type Beacon, type LifeLook, type Verdict } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';
 import { startService, type RunningService } from '#service';
 import { DetectorModule } from './detector.module.js';
@@ -67,6 +67,22 @@ describe('three real agents, a real nats-server and the detector', () => {
     expect(now).toMatchObject({ verdict: 'DOWN', evidence: { accusers: 2, assigned: 2, members: 3 } });
     expect(now.evidence.ownProbe).toMatchObject({ echo: [], ssh: 'refused' });
     expect(now.evidence.ownReportAgeMs).toBeGreaterThanOrEqual(2_500);
+  });
+
+  it('asks the others too whether the host of a dead one lives', async () => {
+    const looks = async (): Promise<LifeLook[]> => {
+      const { evidence } = await fleet.inventory.ask<Verdict>(Subjects.currentVerdict(), { node: 'blue-3' });
+      const { lifeLooks = [] } = evidence;
+      if (lifeLooks.length === 2) return lifeLooks;
+      await nextBeacon(fleet);
+      return looks();
+    };
+    // The kernel of this machine speaks for all of 127.x, so ping and the closed port are not asked there.
+    const look = { ssh: 'refused', icmp: 'cannot', port: 'cannot', agentPort: 'unreachable', spoke: [] };
+    expect((await looks()).sort((a, b) => a.by.localeCompare(b.by))).toEqual([
+      { by: 'green-2', ...look },
+      { by: 'red-1', ...look },
+    ]);
   });
 
   it('names the dead in its beacon, and takes it back as UP when it returns', async () => {

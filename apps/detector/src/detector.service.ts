@@ -17,7 +17,8 @@ import type { ServiceContext } from '#service';
 import { AgentBook } from './conditions/agent-book.js';
 import { ConditionBook } from './conditions/condition-book.js';
 import { FleetView } from './fleet/fleet-view.js';
-import { LivingLooks } from './life/living-looks.js';
+import { LifeObservers } from './life/life-observers.js';
+import { askHost, LivingLooks } from './life/living-looks.js';
 import { livingNode } from './life/living-node.js';
 import { ReportBook } from './observers/report-book.js';
 import { ReportInbox } from './observers/report-inbox.js';
@@ -43,6 +44,7 @@ const LOOK_AT_LIVING = 1_000;
 interface Bench {
   fleet: FleetView;
   monitor: Monitor;
+  observers: LifeObservers;
   conditions: ConditionBook;
 }
 
@@ -83,7 +85,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     this.lease = new Lease(bus, { name: 'detector', holder: config.instance, floor });
     this.looks = new LivingLooks({
       clock: this.clock,
-      net,
+      ask: askHost(net),
       random: () => context.random.number(),
       keep: async (name, seen) => {
         await bus.call('inventory.nodes.lifeSeen', { name, observer: config.instance, seen });
@@ -142,6 +144,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     for (const off of this.unsubscribe) off();
     this.probes?.close();
     this.looks.stop();
+    this.bench?.observers.stop();
     await this.answering?.close();
     await this.lease.stop();
     await Promise.all(this.closables.map((c) => c.close()));
@@ -159,13 +162,30 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     follow();
     this.unsubscribe.push(settings.onChange(follow));
     const fleet = new FleetView(nodes, settings, config.cluster);
+    const observers = new LifeObservers({
+      clock: this.clock,
+      random: this.context.random,
+      fleet,
+      reports,
+      send: (subject, question, o) => bus.ask(subject, question, o),
+      keep: async (name, observer, seen) => {
+        await bus.call('inventory.nodes.lifeSeen', { name, observer, seen });
+      },
+      changed: (node) => this.learn([node]),
+      log,
+    });
     const monitor = new Monitor(
       {
         fleet,
         reports,
         polls,
         verdicts,
-        probes,
+        probes: {
+          watch: (targets) => (probes.watch(targets), observers.watch(targets)),
+          state: (...q) => probes.state(...q),
+          evidence: (...q) => probes.evidence(...q),
+          lifeLooks: (...q) => observers.looks(...q),
+        },
         witness: () => witness.ok,
         leads: () => lease.held,
         wall: () => this.clock.wallMs(),
@@ -175,7 +195,10 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       },
       this.clock.monotonicMs(),
     );
-    this.bench = { fleet, monitor, conditions: new ConditionBook(fleet, reports, verdicts, agents, this.looks) };
+    // What others see of a host is as good as what this process sees.
+    const weak = { conditions: () => this.looks.conditions().filter(({ subject }) => !observers.areEnough(subject)) };
+    const conditions = new ConditionBook(fleet, reports, verdicts, agents, weak);
+    this.bench = { fleet, monitor, observers, conditions };
     lease.start();
   }
 
@@ -211,10 +234,11 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
 
   private tick(now: number): void {
     if (!this.bench) return;
-    const { fleet, monitor } = this.bench;
+    const { fleet, monitor, observers } = this.bench;
     void this.keys?.step(now);
     monitor.tick(now);
     if (now >= this.lookAtLivingAt) this.lookAtLiving(fleet, now);
+    observers.step(this.lease.held);
     this.agents.keepOnly(fleet.targets);
     this.inbox.keepOnly(fleet.targets);
     if (!this.lease.held) return;

@@ -8,6 +8,7 @@ import type { VerdictLog } from '../verdicts/verdict-log.js';
 import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
 import { sendConditions, type MuteFor } from './cannot-send.js';
+import { withoutLossy } from './lossy-nodes.js';
 import { qualityConditions, type BadLinks } from './link-quality.js';
 import { keyConditions } from './outdated-keys.js';
 import type { Sight, SightedNode } from './sight.js';
@@ -75,14 +76,15 @@ export class ConditionBook {
       ...this.agents.conditions(now),
       ...silent.conditions,
     ];
-    return worstFirst(told, sight.nodes.length);
+    return worstFirst(withoutLossy(told, sight.nodes), sight.nodes.length);
   }
 
-  private voiceOf({ name, verdict }: SightedNode, now: number): AgentVoice {
+  private voiceOf({ name, verdict, networks, silentOn }: SightedNode, now: number): AgentVoice {
     const heard = this.reports.of(name);
     return {
       name,
       verdict,
+      heardWithGaps: networks.length > 0 && networks.every((n) => silentOn.includes(n)),
       ...(heard && { reportAgeMs: now - heard.at }),
       hasReported: heard !== undefined || this.fleet.targets.get(name)?.record.verdict?.bootId !== undefined,
     };

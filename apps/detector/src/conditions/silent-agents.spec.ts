@@ -44,6 +44,12 @@ describe('agents whose reports have stopped although others hear them', () => {
     expect(after(2 * SILENT_HOLD_MS, [mute('d', verdict)])[0]).toEqual([]);
   });
 
+  it('are no news of their own where the node is DEGRADED on all of its networks', () => {
+    const gappy = { ...mute('d', 'DEGRADED'), heardWithGaps: true };
+    expect(after(2 * SILENT_HOLD_MS, [gappy])[0]).toEqual([]);
+    expect(subjects(after(SILENT_HOLD_MS, [mute('d', 'DEGRADED')])[0])).toEqual(['agent-health=d']);
+  });
+
   it.each<[VerdictKind]>([['UNKNOWN'], ['SUSPECT']])('stay as they were while the node is %s', (verdict) => {
     expect(after(5 * SILENT_HOLD_MS, [mute('d', verdict)])[0]).toEqual([]);
     const [, half] = after(SILENT_HOLD_MS - 1000, [mute('d')]);

@@ -10,6 +10,8 @@ export const MOST_NAMED = 10;
 export interface AgentVoice {
   name: string;
   verdict: VerdictKind;
+  /** DEGRADED on all of its networks: what keeps others from hearing it keeps its reports, and has an alarm. */
+  heardWithGaps?: boolean;
   /** Of the last one, ms; absent: none has come since this process listens. */
   reportAgeMs?: number;
   /** It has spoken before, to us or by the registry to another detector. */
@@ -36,6 +38,7 @@ export function silentAgents(
   const held: string[] = [];
   for (const v of voices) {
     if (v.reportAgeMs !== undefined && v.reportAgeMs <= n.freshness) continue;
+    if (v.heardWithGaps === true) continue;
     const before = was.get(v.name);
     if (isSeen(v)) silentFor.set(v.name, lasting(before, passed));
     else if (isUnseen(v) && before !== undefined) silentFor.set(v.name, before);

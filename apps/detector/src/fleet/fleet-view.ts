@@ -99,6 +99,10 @@ export class FleetView {
     return { targets: records.map((r) => ({ name: r.name, networks: addresses(r) })), port: this.settings.agentPort };
   }
 
+  sshPortOf(record: Pick<NodeRecord, 'vars'>): number {
+    return sshPort(record.vars);
+  }
+
   probeTarget(t: WatchedTarget): ProbeTarget {
     const networks = addresses(t.record);
     const { agentPort, detection } = this.settings;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '#bus';
 import { lifePlace, type LifeSeen, type PingSign, type PortSign, type SshSign } from '#contracts';
-import { LivingLooks, type LivingNode } from './living-looks.js';
+import { askHost, LivingLooks, type LivingNode } from './living-looks.js';
 
 const HOUR = 3_600_000;
 
@@ -9,6 +9,7 @@ describe('the looks at hosts that live', () => {
   let now: number;
   let shows: { ssh: SshSign; icmp: PingSign; port: PortSign };
   let asked: string[];
+  let cannotLook: boolean;
   let kept: [string, Omit<LifeSeen, 'at'>][];
   let keeps: () => Promise<void>;
   let nodes: Map<string, LivingNode>;
@@ -29,11 +30,14 @@ describe('the looks at hosts that live', () => {
         // Between two tries: the time that it takes, and nothing else.
         after: (ms, fn) => ((now += ms), queueMicrotask(fn), { cancel: () => undefined }),
       },
-      net: {
-        sshSign: (host) => ask(host, shows.ssh),
-        ping: (host) => ask(host, shows.icmp),
-        unusedPort: (host) => ask(host, shows.port),
-      },
+      ask: async (...q) =>
+        cannotLook
+          ? undefined
+          : askHost({
+              sshSign: (host) => ask(host, shows.ssh),
+              ping: (host) => ask(host, shows.icmp),
+              unusedPort: (host) => ask(host, shows.port),
+            })(...q),
       random: () => 0.5,
       keep: (name, seen) => (kept.push([name, seen]), keeps()),
       failed: () => undefined,
@@ -46,7 +50,7 @@ describe('the looks at hosts that live', () => {
   const weak = (): string[] => sut.conditions().map((c) => c.subject);
 
   beforeEach(() => {
-    [now, kept, keeps] = [1_000, [], () => Promise.resolve()];
+    [now, kept, keeps, cannotLook] = [1_000, [], () => Promise.resolve(), false];
     shows = { ssh: 'banner', icmp: 'reply', port: 'unreachable' };
     nodes = new Map([['a', node('10.0.0.1')]]);
     sut = make();
@@ -88,6 +92,26 @@ describe('the looks at hosts that live', () => {
     now += 60_000;
     await step();
     expect([sut.spoke('a'), weak(), kept.length]).toEqual([[], ['a'], 2]);
+  });
+
+  it('take nothing back where nobody could look, and are tried again after a minute', async () => {
+    await step();
+    now += 7 * HOUR;
+    cannotLook = true;
+    await step();
+    now += 60_000;
+    await step();
+    expect([sut.spoke('a'), weak()]).toEqual([['icmp', 'port', 'ssh'], []]);
+    cannotLook = false;
+    shows = { ssh: 'silent', icmp: 'reply', port: 'silent' };
+    now += 59_000;
+    await step();
+    expect(asked).toEqual([]);
+    for (const ms of [1_000, 60_000]) {
+      now += ms;
+      await step();
+    }
+    expect(sut.spoke('a')).toEqual(['icmp']);
   });
 
   it('say nothing of another place, and tell no alarm where an admin has waived it', async () => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  LifeChannels,
   lifePlace,
   UNUSED_PORT,
   type Clock,
@@ -17,7 +18,7 @@ const PERIOD_WEAK = 5 * 60_000;
 /** ms before the next try where a channel did not speak: one datagram may be lost, a kernel answers one a second. */
 const AGAIN = 1_500;
 const TRIES = 3;
-/** ms before a look that found less, or could not be put on record, is taken again. */
+/** ms before a look that found less, could not be taken, or could not be put on record, is taken again. */
 const SOON = 60_000;
 /** Hosts that are looked at side by side. */
 const MOST_AT_ONCE = 16;
@@ -25,6 +26,8 @@ const MOST_AT_ONCE = 16;
 /** A node as it is now. */
 export interface LivingNode {
   target: ProbeTarget;
+  /** Where its host is looked at. @default by the address and the ssh port of the target */
+  place?: string;
   /** Its own reports come. */
   alive: boolean;
   /** What this observer has on record of it. */
@@ -35,7 +38,8 @@ export interface LivingNode {
 
 export interface LivingLooksParts {
   clock: Clock;
-  net: Pick<ProbeNet, 'sshSign' | 'ping' | 'unusedPort'>;
+  /** One try: the channels that speak, of those not found yet; undefined: nobody could look. */
+  ask: (node: string, target: ProbeTarget, found: ReadonlySet<LifeChannel>) => Promise<LifeChannel[] | undefined>;
   random: () => number;
   /** Puts it on record. Rejects where it could not; it is then looked at, and put there, again later. */
   keep: (node: string, seen: Omit<LifeSeen, 'at'>) => Promise<void>;
@@ -50,7 +54,30 @@ interface Known {
   doubted?: true;
 }
 
-const placeOf = ({ ssh }: ProbeTarget): string | undefined => ssh && lifePlace(ssh.host, ssh.port);
+const placeOf = ({ place, target: { ssh } }: LivingNode): string | undefined =>
+  ssh && (place ?? lifePlace(ssh.host, ssh.port));
+
+/** The look of this process itself. */
+export const askHost =
+  (net: Pick<ProbeNet, 'sshSign' | 'ping' | 'unusedPort'>): LivingLooksParts['ask'] =>
+  async (_node, { ssh, limit }, found) => {
+    if (!ssh) return [];
+    const [banner, reply, port] = await Promise.all([
+      found.has('ssh') || net.sshSign(ssh.host, ssh.port, limit),
+      found.has('icmp') || net.ping(ssh.host, limit),
+      found.has('port') || net.unusedPort(ssh.host, UNUSED_PORT, limit),
+    ]);
+    return channelsIn({ ssh: banner, icmp: reply, port });
+  };
+
+/** By what a host has shown that it lives. */
+export function channelsIn(found: { ssh: unknown; icmp: unknown; port: unknown }): LifeChannel[] {
+  const channels: LifeChannel[] = [];
+  if (found.ssh === 'banner') channels.push('ssh');
+  if (found.icmp === 'reply') channels.push('icmp');
+  if (found.port === 'unreachable') channels.push('port');
+  return channels;
+}
 
 /**
  * By which channels hosts that live have shown it: each is looked at when it is first heard at a place, and every six
@@ -74,7 +101,7 @@ export class LivingLooks {
     const now = this.p.clock.monotonicMs();
     for (const node of this.known.keys()) if (!nodes.has(node)) this.known.delete(node);
     for (const [name, node] of nodes) {
-      const place = placeOf(node.target);
+      const place = placeOf(node);
       if (place === undefined) continue;
       if (this.known.get(name)?.place !== place) this.known.set(name, this.first(place, node, now));
       const isDue = node.alive && now >= (this.known.get(name) as Known).dueAt;
@@ -114,9 +141,13 @@ export class LivingLooks {
       const channels = await this.channelsOf(name, target);
       const node = this.nodes.get(name);
       // What fell silent meanwhile may have done so before it was asked.
-      if (this.stopped || !node?.alive || placeOf(node.target) !== place) return;
+      if (this.stopped || !node?.alive || placeOf(node) !== place) return;
       const before = this.known.get(name) as Known;
       const now = this.p.clock.monotonicMs();
+      if (channels === undefined) {
+        this.known.set(name, { ...before, dueAt: now + SOON });
+        return;
+      }
       if (!before.doubted && before.channels.some((c) => !channels.includes(c))) {
         this.known.set(name, { ...before, dueAt: now + SOON, doubted: true });
         return;
@@ -136,22 +167,17 @@ export class LivingLooks {
     }
   }
 
-  private async channelsOf(name: string, { ssh, limit }: ProbeTarget): Promise<LifeChannel[]> {
+  private async channelsOf(name: string, target: ProbeTarget): Promise<LifeChannel[] | undefined> {
     const found = new Set<LifeChannel>();
-    if (!ssh) return [];
-    const { clock, net } = this.p;
-    for (let n = 0; n < TRIES && found.size < 3 && !this.stopped; n++) {
-      if (n > 0) await new Promise<void>((resolve) => void clock.after(AGAIN, resolve));
+    let looked = false;
+    for (let n = 0; n < TRIES && found.size < LifeChannels.length && !this.stopped; n++) {
+      if (n > 0) await new Promise<void>((resolve) => void this.p.clock.after(AGAIN, resolve));
       if (this.nodes.get(name)?.alive !== true) break;
-      const [banner, reply, port] = await Promise.all([
-        found.has('ssh') || net.sshSign(ssh.host, ssh.port, limit),
-        found.has('icmp') || net.ping(ssh.host, limit),
-        found.has('port') || net.unusedPort(ssh.host, UNUSED_PORT, limit),
-      ]);
-      if (banner === 'banner') found.add('ssh');
-      if (reply === 'reply') found.add('icmp');
-      if (port === 'unreachable') found.add('port');
+      const channels = await this.p.ask(name, target, found);
+      if (channels === undefined) break;
+      looked = true;
+      for (const channel of channels) found.add(channel);
     }
-    return [...found].sort();
+    return looked ? [...found].sort() : undefined;
   }
 }

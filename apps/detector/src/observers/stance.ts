@@ -18,10 +18,14 @@ export interface Vote {
   heardOn: readonly string[];
   missingOn: readonly string[];
   silentOn: readonly string[];
+  /** Networks on which its last probe was answered, and few of the last minute were not. */
+  answeredOn: readonly string[];
   /** Networks on which it cannot send to the target, and so says nothing of it. */
   muteOn: readonly string[];
 }
 
+/** In a thousand, over a minute: from so many lost probes on, that the last one was answered is chance. */
+const GAPS_PERMILLE = 200;
 const NONE: readonly string[] = [];
 const NOWHERE: ReadonlySet<string> = new Set();
 
@@ -41,6 +45,7 @@ export const absent = (observer: string): Vote => ({
   heardOn: NONE,
   missingOn: NONE,
   silentOn: NONE,
+  answeredOn: NONE,
   muteOn: NONE,
 });
 
@@ -72,11 +77,15 @@ export function voteOf(
   if (hearsAll(heard, links, target, networks, n)) {
     vote.stance = 'hears';
     vote.heardOn = heard.report.networks;
+    vote.answeredOn = links.every(isAnswered)
+      ? vote.heardOn
+      : vote.heardOn.filter((_n, i) => isAnswered(links[i] as LinkObservation));
     return vote;
   }
   const heardOn: string[] = [];
   const missingOn: string[] = [];
   const silentOn: string[] = [];
+  const answeredOn: string[] = [];
   const muteOn: string[] = [];
   let asked = 0;
   heard.report.networks.forEach((network, i) => {
@@ -91,16 +100,19 @@ export function voteOf(
     if (!link) return;
     const state = linkClass(link[0], link[1], n);
     if (state === 'heard') heardOn.push(network);
+    if (state === 'heard' && isAnswered(link)) answeredOn.push(network);
     if (state === 'silent') silentOn.push(network);
     if (state === 'silent' || state === 'missing') missingOn.push(network);
   });
-  Object.assign(vote, { heardOn, missingOn, silentOn, muteOn });
+  Object.assign(vote, { heardOn, missingOn, silentOn, answeredOn, muteOn });
   if (asked === 0) return vote;
   vote.suspects = missingOn.length === asked;
   if (silentOn.length === asked) vote.stance = 'accuses';
   else if (heardOn.length > 0) vote.stance = 'hears';
   return vote;
 }
+
+const isAnswered = ([misses, , lost = 0]: LinkObservation): boolean => misses === 0 && lost < GAPS_PERMILLE;
 
 function hearsAll(
   { report }: Heard,

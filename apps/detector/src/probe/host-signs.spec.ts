@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { HostSigns } from './host-signs.js';
-import { pingMeans } from './ping-sign.js';
 
 /** ms for which a sign is kept. */
 const KEPT = 10_000;
@@ -60,18 +59,5 @@ describe('the signs of a host', () => {
     sut.foundAgentPort('silent', 1_000);
     sut.foundIcmp('reply', 1_000);
     expect(sut.look(1_000)).toMatchObject({ icmp: 'reply', agentPort: 'silent' });
-  });
-});
-
-describe('the end of ping', () => {
-  it.each([
-    [0, '', 'reply'],
-    [1, '', 'silent'],
-    [2, 'ping: socket: Operation not permitted', 'cannot'],
-    [2, 'ping: connect: Network is unreachable', 'not-tried'],
-    [undefined, 'ENOENT', 'cannot'],
-    [undefined, '', 'not-tried'],
-  ])('%s %s: %s', (code, said, sign) => {
-    expect(pingMeans(code, said)).toBe(sign);
   });
 });

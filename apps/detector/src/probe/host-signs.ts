@@ -1,4 +1,4 @@
-import type { LifeLook, PingSign, PortSign, SshSign } from '#contracts';
+import { UNTRIED, type HostLook, type PingSign, type PortSign, type SshSign } from '#contracts';
 
 /**
  * ms for which a sign of life stays one: a connection that is lost on the way, that a busy ssh server turns away, or an
@@ -7,12 +7,9 @@ import type { LifeLook, PingSign, PortSign, SshSign } from '#contracts';
  */
 export const SIGN_KEPT = 10_000;
 
-/** What is known of a host whose agent is silent. */
-export type HostLook = Pick<LifeLook, 'ssh' | 'icmp' | 'port' | 'agentPort'>;
-
 /** What a host has shown of itself, and when. Times are monotonic ms. */
 export class HostSigns {
-  private last: HostLook = { ssh: 'not-tried', icmp: 'not-tried', port: 'not-tried', agentPort: 'not-tried' };
+  private last: HostLook = { ...UNTRIED };
   private bannerAt = -Infinity;
   private taken: { sign: SshSign; at: number } = { sign: 'silent', at: -Infinity };
   private replyAt = -Infinity;
@@ -48,7 +45,7 @@ export class HostSigns {
 
   /** Whom nobody looks at now: what was found is as good as not tried when he is looked at again; signs are kept. */
   rest(): void {
-    this.last = { ssh: 'not-tried', icmp: 'not-tried', port: 'not-tried', agentPort: 'not-tried' };
+    this.last = { ...UNTRIED };
   }
 
   /** The last of what it has shown. */

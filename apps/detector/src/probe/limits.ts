@@ -1,7 +1,6 @@
 import type { DetectionSettings } from '#contracts';
+import { MOST_WAITED } from '#probe/port-sign.js';
 
-/** ms that an echo to the monitor, or a TCP connection, may take at most, whatever the profile. */
-export const MOST_WAITED = 1000;
 /** ms between two rounds of the monitor's own look at most. */
 const MOST_ROUND = 500;
 /** Of the time from SUSPECT to the accusations: the rest is for the way there and back, and for a busy loop. */

@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '#bus';
 import { DatagramTypes, decodeDatagram, DetectionProfiles, encodeDatagram, type OwnProbe } from '#contracts';
+import { sshSign } from '#probe/tcp-sign.js';
 import { answerLimit, roundPeriod } from './limits.js';
 import { OwnProbes, type ProbeTarget } from './own-probe.js';
 import { ownProbeNet } from './own-probe-net.js';
-import { sshSign } from './tcp-sign.js';
 
 /** The kernel refuses to send there: EACCES for datagrams, ENETUNREACH for TCP. */
 const NOT_TO_BE_SENT_TO = '255.255.255.255';

@@ -1,4 +1,4 @@
-import type { PingSign, PortSign, SshSign } from '#contracts';
+import type { HostProbes } from '#probe/host-probes.js';
 import type { ProbeKeys } from './fleet-keys.js';
 
 export interface EchoAnswer {
@@ -28,16 +28,8 @@ export interface EchoProbesOptions {
 }
 
 /** The network, as the monitor's own look at nodes and its witness reach through it. A simulation plays it here. */
-export interface ProbeNet {
+export interface ProbeNet extends HostProbes {
   echoes(o: EchoProbesOptions): EchoProbes;
-  /** @param connectLimit ms in which the connection must stand */
-  sshSign(host: string, port: number, connectLimit: number): Promise<SshSign>;
-  /** @param limit ms */
-  ping(host: string, limit: number): Promise<PingSign>;
-  /** What the kernel says of a UDP port on which nobody listens. @param limit ms */
-  unusedPort(host: string, port: number, limit: number): Promise<PortSign>;
-  /** What it says of the agent's. @param bytes what is sent there @param limit ms */
-  agentPort(host: string, port: number, bytes: Buffer, limit: number): Promise<PortSign>;
   /** Whether anything at `host:port` answers, be it by refusing. */
   answersAt(hostPort: string): Promise<boolean>;
 }

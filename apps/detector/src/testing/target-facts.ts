@@ -10,11 +10,18 @@ export const vote = (said: Said, i: number): Vote => {
   const v = absent(`o${i}`);
   if (said === 'accuses') return { ...v, stance: 'accuses', suspects: true, missingOn: NETWORKS, silentOn: NETWORKS };
   if (said === 'suspects') return { ...v, suspects: true, missingOn: NETWORKS };
-  if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS };
+  if (said === 'hears') return { ...v, stance: 'hears', heardOn: NETWORKS, answeredOn: NETWORKS };
   if (said === 'absent') return v;
   if (said === 'mute') return { ...v, missingOn: ['management'], silentOn: ['management'], muteOn: ['backend'] };
   const [on, off] = said === 'hears-management' ? ['management', 'backend'] : ['backend', 'management'];
-  return { ...v, stance: 'hears', heardOn: [on as string], missingOn: [off as string], silentOn: [off as string] };
+  return {
+    ...v,
+    stance: 'hears',
+    heardOn: [on as string],
+    answeredOn: [on as string],
+    missingOn: [off as string],
+    silentOn: [off as string],
+  };
 };
 
 export const many = <T extends Said>(n: number, said: T): T[] => Array.from({ length: n }, () => said);
@@ -38,7 +45,10 @@ export const factsOf = (said: readonly Said[], over: Partial<TargetFacts> = {}):
     conflict: false,
     ownProbe: 'silent',
     witness: false,
+    witnessAt: '10.0.0.1:80',
     freshness: 2500,
+    silence: 3000,
+    now: 0,
     ...over,
   };
 };

@@ -40,7 +40,7 @@ describe('what a verdict rests on', () => {
   );
   const reporters = sut.reporters(now);
   const out = sut.networksOut(reporters);
-  const found = sut.examine(target, { now, listeningSince: 0, reporters, out, witness: false });
+  const found = sut.examine(target, { now, listeningSince: 0, reporters, out, witness: false, witnessAt: '' });
   const evidence = sut.evidence(target, found, now);
 
   it('names each of those that had to speak, also who never did', () => {
@@ -90,7 +90,7 @@ describe('a network on which most members cannot send', () => {
     );
     const reporters = sut.reporters(now);
     const out = sut.networksOut(reporters);
-    return sut.examine(target('x'), { now, listeningSince: -9000, reporters, out, witness: false });
+    return sut.examine(target('x'), { now, listeningSince: -9000, reporters, out, witness: false, witnessAt: '' });
   };
 
   it('is out by the word of most members, not of most that report', () => {

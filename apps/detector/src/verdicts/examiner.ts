@@ -1,4 +1,4 @@
-import type { VerdictEvidence } from '#contracts';
+import { silence, type LifeLook, type VerdictEvidence } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { isDuplicated } from '../observers/duplicates.js';
 import type { ReportBook } from '../observers/report-book.js';
@@ -20,6 +20,8 @@ export interface Vantage {
   /** Networks that are out, by the word of most members. */
   out: ReadonlySet<string>;
   witness: boolean;
+  /** Where it is, `host:port`; '': none is set. */
+  witnessAt: string;
 }
 
 export interface Examination {
@@ -32,7 +34,9 @@ export class Examiner {
   constructor(
     private readonly fleet: FleetView,
     private readonly book: ReportBook,
-    private readonly probes: Pick<OwnProbes, 'state' | 'evidence'>,
+    private readonly probes: Pick<OwnProbes, 'state' | 'evidence'> & {
+      lifeLooks?: (node: string, now: number) => LifeLook[];
+    },
     private readonly polls: Pick<PollBook, 'drawnFor' | 'wordOf'>,
   ) {}
 
@@ -80,7 +84,10 @@ export class Examiner {
       ...(left && { left }),
       ownProbe: this.probes.state(name, v.now, n.freshness),
       witness: v.witness,
+      witnessAt: v.witnessAt,
       freshness: n.freshness,
+      silence: silence(n),
+      now: v.now,
     };
     return { facts, tally: tally(facts) };
   }
@@ -89,6 +96,7 @@ export class Examiner {
     const { name } = target.record;
     const own = this.book.of(name);
     const probe = this.probes.evidence(name, now, this.fleet.settings.detection.freshness);
+    const lifeLooks = this.probes.lifeLooks?.(name, now) ?? [];
     const watching = new Set(facts.votes.map((v) => v.observer));
     const asked = (facts.polled ?? []).filter((v) => !watching.has(v.observer));
     const observers = [
@@ -107,6 +115,7 @@ export class Examiner {
       sighted: t.sighted,
       ...(own && { ownReportAgeMs: Math.round(now - own.at) }),
       ...(probe && { ownProbe: probe }),
+      ...(lifeLooks.length > 0 && { lifeLooks }),
       ...(facts.left && { left: facts.left }),
     };
   }

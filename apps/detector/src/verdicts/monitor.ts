@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DetectionSettings, Report, Verdict } from '#contracts';
+import type { DetectionSettings, LifeLook, Report, Verdict } from '#contracts';
 import type { BusLog } from '#bus';
 import type { FleetView } from '../fleet/fleet-view.js';
 import { NetworkOutages } from '../observers/network-outages.js';
@@ -19,7 +19,10 @@ export interface MonitorParts {
   reports: ReportBook;
   polls: PollBook;
   verdicts: VerdictLog;
-  probes: Pick<OwnProbes, 'watch' | 'state' | 'evidence'>;
+  probes: Pick<OwnProbes, 'watch' | 'state' | 'evidence'> & {
+    /** What nodes that were asked have found. @default nobody is asked */
+    lifeLooks?: (node: string, now: number) => LifeLook[];
+  };
   /** Something that is no node answers us. */
   witness: () => boolean;
   /** This instance may judge: its lease is valid now. */
@@ -184,9 +187,11 @@ export class Monitor {
   private vantage(now: number): Vantage {
     const reporters = this.seenReporters(now);
     const { listeningSince } = this.attention;
-    const { detection } = this.p.fleet.settings;
+    const { settings } = this.p.fleet;
+    const { detection } = settings;
     const out = this.outages.lasting(this.examiner.networksOut(reporters), now, detection);
-    return { now, listeningSince, reporters, out, witness: this.p.witness() };
+    const witnessAt = settings.witness ?? '';
+    return { now, listeningSince, reporters, out, witness: this.p.witness(), witnessAt };
   }
 
   /** One that does not lead looks, too: blindness may begin or end while nobody leads, and the same one may lead again. */

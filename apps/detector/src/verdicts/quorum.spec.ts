@@ -87,6 +87,15 @@ describe('the quorum, by the number of members', () => {
     expect(verdict(factsOf(['hears'], { witness: true }))).toBe('UP');
   });
 
+  it('with two members it says which witness has not answered, or that none is set', () => {
+    const reason = (witnessAt: string): string => {
+      const f = factsOf(['accuses'], { witness: false, witnessAt });
+      return judge(unexamined, f, tally(f), 0).reason;
+    };
+    expect(reason('10.0.0.1:80')).toContain('witness 10.0.0.1:80 must answer, and has not');
+    expect(reason('')).toContain('none is set (muster settings set witness=HOST:PORT)');
+  });
+
   it('the last member is never called dead', () => {
     expect(verdict(factsOf([], { members: 1 }))).toBe('UNKNOWN');
     expect(verdict(factsOf([], { members: 1, reporters: 1, ownFresh: true }))).toBe('UP');
@@ -183,7 +192,10 @@ describe('who cannot send', () => {
     });
     expect(judged(factsOf(many(4, 'absent'), { ...out, reporters: 5 }))).toMatchObject({ networks: ['backend'] });
     const healed = factsOf(many(4, 'hears'), { ownFresh: true });
-    expect(judge(degraded, healed, tally(healed), 600_000).verdict).toBe('UP');
+    const soon = judge(degraded, healed, tally(healed), 600_000);
+    expect(soon).toMatchObject({ verdict: 'DEGRADED', reason: 'Heard with gaps on backend.' });
+    const later = { ...healed, now: healed.silence };
+    expect(judge(soon, later, tally(later), 600_000).verdict).toBe('UP');
   });
 
   it('is left out of what a death rests on, and the reason says so', () => {
@@ -255,11 +267,24 @@ describe('a verdict holds', () => {
     expect(verdict(factsOf(many(4, 'hears')), suspect)).toBe('UP');
   });
 
-  it('DEGRADED by most observers, until most do not miss it and one hears it', () => {
+  it('DEGRADED for a quarter of x at most when nothing shows any more that it lives', () => {
+    const heard = factsOf(many(4, 'hears-management'), { ownFresh: true });
+    const was = judge(degraded, heard, tally(heard), 600_000);
+    const missed = (now: number): string => verdict(factsOf(many(4, 'suspects'), { now }), was);
+    expect([missed(heard.silence / 4 - 1), missed(heard.silence / 4)]).toEqual(['DEGRADED', 'SUSPECT']);
+  });
+
+  it('DEGRADED by most observers, until most of those who speak of it there are answered for x', () => {
     const alive = { ownFresh: true };
     expect(verdict(factsOf(many(4, 'hears-management'), alive))).toBe('DEGRADED');
     expect(verdict(factsOf(['hears-management', 'hears-management', 'hears', 'hears'], alive))).toBe('UP');
     expect(verdict(factsOf(many(4, 'absent'), { ...alive, reporters: 5 }), degraded)).toBe('DEGRADED');
-    expect(verdict(factsOf(many(4, 'hears'), alive), degraded)).toBe('UP');
+    const heard = factsOf(many(4, 'hears'), alive);
+    const at = (now: number, was: Judgement): Judgement => judge(was, { ...heard, now }, tally(heard), 600_000);
+    const soon = at(heard.silence - 1, at(0, degraded));
+    expect(soon.verdict).toBe('DEGRADED');
+    expect(at(heard.silence, soon).verdict).toBe('UP');
+    const missed = factsOf([...many(2, 'hears'), ...many(2, 'hears-management')], { ...alive, now: 1000 });
+    expect(at(heard.silence, judge(at(0, degraded), missed, tally(missed), 0)).verdict).toBe('DEGRADED');
   });
 });

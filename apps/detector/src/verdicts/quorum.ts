@@ -34,7 +34,13 @@ export interface TargetFacts {
   ownProbe: 'echo' | 'silent' | 'unknown';
   /** With two members: the monitor reaches its witness. */
   witness: boolean;
+  /** Where that is, `host:port`; '': none is set. */
+  witnessAt: string;
   freshness: number;
+  /** x: silence that accuses, ms. */
+  silence: number;
+  /** As of when this was gathered, monotonic ms: how long something lasts is counted by it. */
+  now: number;
 }
 
 /** What the votes say. */
@@ -52,8 +58,9 @@ export interface Tally {
   hears: number;
   /** Networks on which most observers miss it, and those that are out. */
   silentNetworks: string[];
-  /** Networks that are not out, on which most observers do not miss it any more and one hears it. */
-  restoredNetworks: string[];
+  /** Networks that are not out, on which most of those who speak of it there, or all, had their last probe answered. */
+  mostAnswered: string[];
+  allAnswered: string[];
 }
 
 const majority = (members: number): number => Math.floor(members / 2) + 1;
@@ -101,6 +108,8 @@ export function tally(f: TargetFacts): Tally {
   const suspect = most(counted(f.votes, (v) => v.suspects));
   const on = (network: string, of: (v: Vote) => readonly string[]): number =>
     counted(f.votes, (v) => of(v).includes(network));
+  const answered = (network: string): number => on(network, (v) => v.answeredOn);
+  const speaking = (network: string): number => on(network, (v) => v.heardOn) + on(network, (v) => v.missingOn);
   return {
     blind: isBlind(f.reporters, f.members),
     sighted,
@@ -117,8 +126,7 @@ export function tally(f: TargetFacts): Tally {
       f.ownProbe === 'silent' &&
       !f.conflict,
     silentNetworks: f.networks.filter((n) => most(on(n, (v) => v.silentOn)) || f.out.includes(n)),
-    restoredNetworks: f.networks.filter(
-      (n) => !f.out.includes(n) && !most(on(n, (v) => v.missingOn)) && on(n, (v) => v.heardOn) > 0,
-    ),
+    mostAnswered: f.networks.filter((n) => !f.out.includes(n) && isMost(answered(n), speaking(n))),
+    allAnswered: f.networks.filter((n) => !f.out.includes(n) && answered(n) > 0 && answered(n) === speaking(n)),
   };
 }

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '#bus';
+import type { HostLook, LifeLook } from '#contracts';
+import { AskedLooks } from './asked-looks.js';
+
+const silent: HostLook = { ssh: 'silent', icmp: 'silent', port: 'silent', agentPort: 'silent' };
+
+describe('what nodes find that are asked about a suspect', () => {
+  let now: number;
+  let asked: string[];
+  let changed: string[];
+  let observers: string[];
+  /** What each finds; nothing: it could not look. */
+  let finds: Record<string, HostLook | undefined>;
+  /** While set, nobody answers. */
+  let hold: Promise<void> | undefined;
+  let sut: AskedLooks;
+
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const watch = async (...nodes: string[]): Promise<void> => {
+    sut.watch(nodes.map((node) => ({ node })));
+    await turn();
+  };
+  const pass = async (ms: number): Promise<void> => {
+    for (const end = now + ms; now < end;) {
+      now += Math.min(100, end - now);
+      sut.step();
+      await turn();
+    }
+  };
+  const looks = (node = 'x'): LifeLook[] => sut.looks(node, now);
+
+  beforeEach(() => {
+    [now, asked, changed, observers, hold] = [1_000, [], [], ['a', 'b'], undefined];
+    finds = { a: silent, b: silent };
+    sut = new AskedLooks({
+      clock: { ...systemClock, monotonicMs: () => now },
+      observersOf: () => observers,
+      ask: async (observer, node) => {
+        asked.push(`${observer} ${node}`);
+        const look = finds[observer];
+        await hold;
+        return look && { look, ageMs: 0 };
+      },
+      spoke: (observer) => (observer === 'a' ? ['ssh'] : []),
+      changed: (node) => changed.push(node),
+    });
+  });
+
+  it('is asked for at once, of each, and told with what spoke to it before', async () => {
+    await watch('x');
+    expect(asked).toEqual(['a x', 'b x']);
+    expect(changed).toEqual(['x', 'x']);
+    expect(looks()).toEqual([
+      { by: 'a', ...silent, spoke: ['ssh'] },
+      { by: 'b', ...silent, spoke: [] },
+    ]);
+    expect(looks('y')).toEqual([]);
+  });
+
+  it('is asked for every two seconds, after a minute every five, and not while an answer is waited for', async () => {
+    await watch('x');
+    await pass(60_000);
+    expect(asked.length).toBe(2 * 30 + 2);
+    asked = [];
+    await pass(60_000);
+    expect(asked.length).toBe(2 * 12);
+    hold = new Promise(() => undefined);
+    asked = [];
+    await pass(60_000);
+    expect(asked.length).toBe(2);
+  });
+
+  it('is nothing of one that could not look, and of one that cannot any more its signs alone', async () => {
+    finds['b'] = undefined;
+    await watch('x');
+    expect(looks().map((l) => l.by)).toEqual(['a']);
+    finds['a'] = { ...silent, icmp: 'reply' };
+    await pass(2_000);
+    finds['a'] = undefined;
+    await pass(9_900);
+    expect(looks()).toMatchObject([{ by: 'a', icmp: 'reply', ssh: 'silent' }]);
+    await pass(2_200);
+    expect(looks()).toEqual([]);
+  });
+
+  it('keeps a sign of life for ten seconds, and for as long as the look itself, whoever is asked by then', async () => {
+    finds['a'] = { ...silent, ssh: 'banner' };
+    await watch('x');
+    finds['a'] = silent;
+    observers = ['b', 'c'];
+    finds['c'] = silent;
+    await pass(9_900);
+    expect(looks().find((l) => l.by === 'a')?.ssh).toBe('banner');
+    await pass(2_200);
+    expect(looks().find((l) => l.by === 'a')?.ssh).not.toBe('banner');
+    expect(looks().map((l) => l.by)).toContain('c');
+  });
+
+  it('is not tried again once the node was heard meanwhile; a sign of life is kept', async () => {
+    finds['b'] = { ...silent, icmp: 'reply' };
+    await watch('x');
+    await watch();
+    expect(looks()).toEqual([]);
+    let release = (): void => undefined;
+    hold = new Promise((resolve) => (release = resolve));
+    await watch('x');
+    expect(looks()).toMatchObject([{ by: 'b', ssh: 'not-tried', icmp: 'reply' }]);
+    // What was asked for in the suspicion before says nothing of this one.
+    await watch();
+    await watch('x');
+    release();
+    await turn();
+    expect(looks()).toMatchObject([{ by: 'b', ssh: 'not-tried', icmp: 'reply' }]);
+  });
+
+  it('is not asked for any more when nobody wants to know', async () => {
+    await watch('x', 'y');
+    asked = [];
+    await watch('y');
+    await pass(20_000);
+    expect(new Set(asked)).toEqual(new Set(['a y', 'b y']));
+  });
+});
