@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { readLifeAnswer, type LifeAnswer } from '#contracts/wire/life-question.js';
 import type { Peer, PeerList } from '#contracts/wire/peers.js';
 import type { PollAnswer } from '#contracts/wire/poll.js';
 import { parseReport, type Report } from '#contracts/wire/report.js';
@@ -9,6 +10,8 @@ import { Subjects } from '#contracts/rpc/subjects.js';
 import type { AgentStatus } from './control/agent-status.js';
 import { AgentFleet, brisk } from './testing/fleet.js';
 
+/** TCP: nobody listens there. */
+const CLOSED_PORT = 1;
 const allHeard = (s: AgentStatus): boolean => s.peers.every(([, links]) => links.every(([, rtt]) => rtt >= 0));
 
 describe('agents with a real nats-server', () => {
@@ -84,6 +87,27 @@ describe('agents with a real nats-server', () => {
       { name: 'c', networks: { backend: { sent: 3, answered: 0 }, management: { sent: 3, answered: 0 } } },
     ]);
     expect(await poll('a', { targets: 'everybody' })).toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
+  it('look for life at a peer when they are asked, and at nobody else', async () => {
+    await fleet.startAll();
+    for (const name of ['a', 'b', 'c']) await fleet.until(name, (s) => allHeard(s) && s.nats.length === 2);
+    const nonce = '0123456789abcdef0123456789abcdef';
+    const ask = async (target: string): Promise<LifeAnswer | undefined> => {
+      const question = { nonce, target, sshPort: CLOSED_PORT, withinMs: 5_000 };
+      const said: unknown = (
+        await nc.request(Subjects.life('a'), JSON.stringify(question), { timeout: 10_000 })
+      ).json();
+      return readLifeAnswer(said, 'a', question);
+    };
+    // On the loopback this machine's own kernel answers, and neither ping nor the closed port is asked.
+    const look = { ssh: 'refused', icmp: 'cannot', port: 'cannot', agentPort: 'silent' };
+    expect((await ask('b'))?.networks).toEqual(
+      Object.fromEntries(fleet.networks.map((n) => [n, { address: fleet.relayAddress('b', n), ...look }])),
+    );
+    expect(await ask('somebody')).toMatchObject({ unable: 'not-a-peer', networks: {} });
+    const said = await nc.request(Subjects.life('a'), '{"target":"b"}', { timeout: 10_000 });
+    expect(said.json()).toMatchObject({ code: 'BAD_REQUEST' });
   });
 
   it('answer a request once on each connection, for whoever listens longer than to the first', async () => {

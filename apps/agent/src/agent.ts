@@ -3,12 +3,16 @@ import type { Clock, Timer } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import type { Leaving } from '#contracts/wire/report.js';
+import { readLifeQuestion } from '#contracts/wire/life-question.js';
 import { Subjects } from '#contracts/rpc/subjects.js';
+import { hostProbes } from '#probe/host-probes.js';
 import type { AgentConfig } from './config.js';
 import type { AgentStatus } from './control/agent-status.js';
 import { LocalRequests } from './control/local-requests.js';
 import { StatusSocket } from './control/status-socket.js';
 import { KeyRing } from './keys/key-ring.js';
+import { PeerLooks } from './life/peer-looks.js';
+import { systemPing } from './life/system-ping.js';
 import { reasonOf, type AgentLog } from './log.js';
 import { NatsLink, type NatsCredentials } from './nats/nats-link.js';
 import { NatsLinks } from './nats/nats-links.js';
@@ -46,6 +50,7 @@ export class Agent {
   private readonly keys: KeyRing;
   private readonly senses: Senses;
   private readonly reporter: Reporter;
+  private readonly looks: PeerLooks;
   private readonly plain: PlainEcho | undefined;
   private readonly nats: NatsLinks;
   private readonly refresher: Refresher;
@@ -84,6 +89,14 @@ export class Agent {
       },
       this.lastStep,
     );
+    this.looks = new PeerLooks({
+      node,
+      known: this.known,
+      probes: hostProbes(clock, systemPing(clock)),
+      datagram: (peer, network) => this.senses.probeOf(peer, network),
+      isLeaving: () => this.reporter.isLeaving,
+      clock,
+    });
     this.plain = config.plain && new PlainEcho(config.networks, config.plain.port, clock, log);
     this.nats = this.natsLinks();
     this.refresher = new Refresher({
@@ -178,6 +191,7 @@ export class Agent {
     if (gap > this.known.detection.loopGap) {
       this.reporter.stoodStill();
       this.senses.stoodStill(gap, now);
+      this.looks.stoodStill();
     }
     this.senses.step(now);
     this.reporter.step(now);
@@ -190,6 +204,7 @@ export class Agent {
     const ears = [
       { subject: Subjects.peersChanged(node), fn: () => this.onPeersChanged() },
       { subject: Subjects.poll(node), fn: (text: string, key: string) => this.answerPoll(text, key) },
+      { subject: Subjects.life(node), fn: (text: string) => this.answerLife(text) },
     ];
     const onUp = (): void => this.onNats();
     return new NatsLinks(
@@ -234,6 +249,13 @@ export class Agent {
     } catch (e) {
       return JSON.stringify(new MusterError('BAD_REQUEST', `the poll ${reasonOf(e)}`));
     }
+  }
+
+  private async answerLife(text: string): Promise<string> {
+    const question = readLifeQuestion(text);
+    return JSON.stringify(
+      question ? await this.looks.answer(question) : new MusterError('BAD_REQUEST', 'it is no question for life'),
+    );
   }
 
   private status(now: number): AgentStatus {

@@ -169,6 +169,11 @@ export class Senses {
     return this.polls.begin(request, key, now);
   }
 
+  /** A PROBE to this peer, to be sent by another socket: nobody waits for its echo. */
+  probeOf(peer: string, network: string): Buffer {
+    return this.datagrams.question(DatagramTypes.PROBE, peer, network).bytes;
+  }
+
   /** Grows with everything that others must hear at once. */
   get changes(): number {
     return this.links.changes + this.muteChanges;

@@ -35,7 +35,11 @@ export class LocalRequests {
   private async gate(workload: string, generation: number | undefined): Promise<unknown> {
     if (typeof workload !== 'string') return { allowed: false, reason: 'no workload was named' };
     try {
-      const request: GateRequest = { workload, bootId: this.p.bootId };
+      const request: GateRequest = {
+        workload,
+        bootId: this.p.bootId,
+        ...(generation !== undefined && { generation }),
+      };
       const text = JSON.stringify(request);
       return judgeGate(await this.p.ask(Subjects.gate(this.p.node), text, GATE_LIMIT), generation);
     } catch (e) {

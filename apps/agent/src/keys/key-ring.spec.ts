@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -130,16 +130,20 @@ describe("an agent's keys", () => {
     // Whoever opens this to write waits until somebody reads it; then it cannot be synced.
     const aside = join(dir, `datagram-keys.json.${process.pid}.new`);
     execaSync('mkfifo', [aside]);
-    for (const [version, keys] of [
-      [7, [OLD, NEW]],
-      [9, [NEW]],
-      [8, [NEW, OLD]],
-    ] as const)
-      expect(JSON.parse(hand(sut, version, [...keys]))).toEqual({ version: 4, peers: [] });
-    expect([sut.keys, changes]).toEqual([[OLD], 0]);
-    const reader = await open(aside, 'r');
-    await sut.settled();
-    await reader.close();
+    try {
+      for (const [version, keys] of [
+        [7, [OLD, NEW]],
+        [9, [NEW]],
+        [8, [NEW, OLD]],
+      ] as const)
+        expect(JSON.parse(hand(sut, version, [...keys]))).toEqual({ version: 4, peers: [] });
+      expect([sut.keys, changes]).toEqual([[OLD], 0]);
+    } finally {
+      // No process ends while one of its threads waits for a reader. To open without waiting frees whoever writes.
+      const reader = await open(aside, constants.O_RDONLY | constants.O_NONBLOCK);
+      await sut.settled();
+      await reader.close();
+    }
     expect([sut.keys, changes, sut.warning]).toEqual([[NEW], 1, undefined]);
     expect((await ring()).keys).toEqual([NEW]);
   });
