@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { ServiceContext } from '#service';
+import { endDisplaced, ServiceContext } from '#service';
 import { DriverRegistry } from './drivers/driver-registry.js';
 import { Fencer } from './fencer.js';
 import { readOwnHost } from './fencing/read-own-host.js';
@@ -22,10 +22,7 @@ export class FencerService implements OnApplicationBootstrap, OnApplicationShutd
       queue,
       drivers,
       ownHost: readOwnHost,
-      displaced: (by) => {
-        log.fatal({ by }, `another fencer runs as ${instance}: this one ends`);
-        process.kill(process.pid, 'SIGTERM');
-      },
+      displaced: endDisplaced('fencer', context),
     });
   }
 

@@ -2,6 +2,7 @@ import { runGuarded, type GuardResult } from '#bus';
 import { MusterError, type Clock, type PowerDevice } from '#contracts';
 import { CipherBook } from './cipher-book.js';
 import { readIpmitoolAnswer } from './ipmitool-answer.js';
+import { namedFailure } from './named-failure.js';
 import { GET_SYSTEM_GUID, PRINT_FRU, readFru, readGuid, tellsApart } from './ipmitool-identity.js';
 import {
   IPMI_PORT,
@@ -42,6 +43,15 @@ export class IpmitoolDriver implements PowerDriver {
   }
 
   async run(request: PowerRequest): Promise<PowerOutcome> {
+    return named(request.device, await this.tried(request));
+  }
+
+  /** The GUID as raw bytes: versions of ipmitool differ in how they write it. The board's own data where that names none. */
+  async identify(request: IdentifyRequest): Promise<DeviceIdentity> {
+    return named(request.device, await this.identified(request));
+  }
+
+  private async tried(request: PowerRequest): Promise<PowerOutcome> {
     const wrong = impossible(request);
     if (wrong !== undefined) return this.failed(request, wrong.code, wrong.detail);
     const bmc = bmcAddress(request.device);
@@ -58,8 +68,7 @@ export class IpmitoolDriver implements PowerDriver {
     return { ...outcome, detail: 'the BMC takes none of the cipher suites that were tried' };
   }
 
-  /** The GUID as raw bytes: versions of ipmitool differ in how they write it. The board's own data where that names none. */
-  async identify(request: IdentifyRequest): Promise<DeviceIdentity> {
+  private async identified(request: IdentifyRequest): Promise<DeviceIdentity> {
     const wrong = impossible(request);
     if (wrong !== undefined) return wrong;
     const bmc = bmcAddress(request.device);
@@ -124,6 +133,12 @@ export class IpmitoolDriver implements PowerDriver {
   private failed(request: PowerRequest, code: Required<PowerOutcome>['code'], detail: string): PowerOutcome {
     return { ok: false, ...(request.verb === 'status' ? { power: 'unknown' as const } : {}), code, detail };
   }
+}
+
+/** Whoever reads of a failure must know which device it was. */
+function named<T extends PowerOutcome | DeviceIdentity>(device: PowerDevice, outcome: T): T {
+  if (!('code' in outcome) || outcome.code === undefined || outcome.detail === undefined) return outcome;
+  return { ...outcome, detail: namedFailure(bmcAddress(device), device, outcome.code, outcome.detail) };
 }
 
 /** What no BMC can be asked with. */

@@ -56,6 +56,8 @@ describe('a fencer that cannot start a driver', () => {
   it('goes on with what the other cannot do, until that is done', () => {
     const other = [fencer('f2', 'control-2', ['redfish'])];
     expect(standsBack(me(['ipmitool'], 'control-1'), [a, waits('b', 'redfish')], other)).toBe(false);
+    const more = [a, waits('b', 'redfish'), waits('c', 'redfish')];
+    expect(standsBack(me(['ipmitool'], 'control-1'), more, other)).toBe(false);
     expect(standsBack(me(['ipmitool'], 'control-1'), [waits('b', 'redfish')], other)).toBe(true);
   });
 });
