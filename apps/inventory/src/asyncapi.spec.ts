@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, credsAuthenticator, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { execa } from 'execa';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import {
   type EventKind,
@@ -280,6 +282,22 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
       { kinds: ['\u001b'] },
     ])
       expect(await replayed(q)).toMatchObject({ ok: false, code: 'BAD_REQUEST' });
+  });
+
+  it('reads the same from Python, by the text protocol, without a client library; and not by another’s inbox', async () => {
+    const program = fileURLToPath(new URL('../../../docs/examples/nats_events.py', import.meta.url));
+    const creds = join(sut.nats.dir, 'creds', 'tools.creds');
+    const run = (inbox: string): Promise<{ exitCode?: number; stdout: string; stderr: string }> =>
+      execa('python3', [program, new URL(sut.nats.url).host, creds, inbox, '0'], { reject: false, timeout: 30_000 });
+    const { stdout, stderr } = await run('_INBOX_tools');
+    expect(stderr).toBe('');
+    const lines = stdout.split('\n');
+    const told = lines.slice(0, -1).map((line) => (JSON.parse(line) as { seq: number }).seq);
+    const { events } = await replayed({ limit: told.length });
+    expect(told).toEqual(events.map((e) => e.seq));
+    expect(lines.at(-1)).toBe(`last ${told.at(-1)}`);
+    const other = await run('_INBOX_gateway');
+    expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('Permissions Violation')]);
   });
 
   it('is told in the document’s words why something is refused', async () => {

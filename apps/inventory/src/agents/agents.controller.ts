@@ -21,7 +21,7 @@ export class AgentsController {
   /** A provisioner's alone: no other service may call it. */
   @Rpc('inventory.agents.enrol')
   enrol(q: RpcRequest<'inventory.agents.enrol'>): Promise<RpcAnswer<'inventory.agents.enrol'>> {
-    const { by, ...request } = q;
+    const { by, from: _nobody, ...request } = q;
     return this.audit.of(by, 'agent-enrol', enrolledName(request), placesOf(request), () =>
       this.enrolment.enrol(request),
     );
@@ -29,10 +29,14 @@ export class AgentsController {
 
   /** Who shows no token that is known leaves no trace: it could leave any number of them. */
   @Rpc('inventory.agents.admit')
-  async admit({ sha256, host }: RpcRequest<'inventory.agents.admit'>): Promise<RpcAnswer<'inventory.agents.admit'>> {
+  async admit({
+    sha256,
+    host,
+    from,
+  }: RpcRequest<'inventory.agents.admit'>): Promise<RpcAnswer<'inventory.agents.admit'>> {
     const token = await this.tokens.byHash(sha256);
-    const by = `agent-token ${token.id} of ${token.by}`;
-    return this.audit.of(by, 'agent-enrol', enrolledName(host), placesOf(host), () => this.tokens.admit(token, host));
+    const who = { by: `agent-token ${token.id} of ${token.by}`, ...(from !== undefined && { from }) };
+    return this.audit.of(who, 'agent-enrol', enrolledName(host), placesOf(host), () => this.tokens.admit(token, host));
   }
 
   @Rpc('inventory.agentTokens.list')
@@ -44,12 +48,12 @@ export class AgentsController {
   createToken(q: RpcRequest<'inventory.agentTokens.create'>): Promise<RpcAnswer<'inventory.agentTokens.create'>> {
     const uses = q.uses ?? AGENT_TOKEN_USES;
     const detail = `for ${q.ttl} s and ${uses} ${uses === 1 ? 'node' : 'nodes'}`;
-    return this.audit.of(q.by, 'agent-token-create', 'agent-tokens', detail, () => this.tokens.create(q));
+    return this.audit.of(q, 'agent-token-create', 'agent-tokens', detail, () => this.tokens.create(q));
   }
 
   @Rpc('inventory.agentTokens.delete')
   async deleteToken(q: RpcRequest<'inventory.agentTokens.delete'>): Promise<RpcAnswer<'inventory.agentTokens.delete'>> {
-    await this.audit.of(q.by, 'agent-token-delete', q.id, `agent token ${q.id}`, () => this.tokens.delete(q.id));
+    await this.audit.of(q, 'agent-token-delete', q.id, `agent token ${q.id}`, () => this.tokens.delete(q.id));
     return {};
   }
 
@@ -68,13 +72,13 @@ export class AgentsController {
   rotateKeys(q: RpcRequest<'inventory.agentKeys.rotate'>): Promise<RpcAnswer<'inventory.agentKeys.rotate'>> {
     const what = q.dropAbsent === true ? 'without those that nobody hears' : 'a new key for the datagrams';
     const detail = q.reason === undefined ? what : `${what}: ${q.reason}`;
-    return this.audit.of(q.by, 'agent-key-rotate', 'datagram-keys', detail, () => this.keys.rotate(q));
+    return this.audit.of(q, 'agent-key-rotate', 'datagram-keys', detail, () => this.keys.rotate(q));
   }
 
   @Rpc('inventory.nodes.revoke')
   revoke(q: RpcRequest<'inventory.nodes.revoke'>): Promise<RpcAnswer<'inventory.nodes.revoke'>> {
     const detail = `${q.reason}${q.force === true ? ' (forced)' : ''}`;
-    return this.audit.of(q.by, 'node-revoke', q.name, detail, () => this.revocations.revoke(q.name, q));
+    return this.audit.of(q, 'node-revoke', q.name, detail, () => this.revocations.revoke(q.name, q));
   }
 }
 

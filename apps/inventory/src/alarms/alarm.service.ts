@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { alarmKey, MusterError, type AlarmCode, type AlarmRecord } from '#contracts';
+import { alarmKey, alarmRemedy, MusterError, type AlarmCode, type AlarmRecord, type AlarmView } from '#contracts';
 import { worstOf } from './webhook/hook-policy.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
@@ -50,13 +50,17 @@ export class AlarmService {
     if (done.changed && done.value) await this.tell(done.value, done.revision);
   }
 
-  /** `id` is `<code>=<subject>`. Acknowledging says "seen": the alarm stays until its condition is over. */
-  async acknowledge(id: string, by: string): Promise<AlarmRecord> {
+  /**
+   * `id` is `<code>=<subject>`. Acknowledging says "seen": the alarm stays until its condition is over. Who has more to
+   * say than the one before takes his place; without a note the first one keeps it.
+   */
+  async acknowledge(id: string, by: string, note?: string): Promise<AlarmRecord> {
     const done = await this.store.alarms.bucket.mutate(id, (current) => {
       if (!current) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
-      return current.value.acknowledged
-        ? undefined
-        : { ...current.value, acknowledged: { by, at: this.store.clock.wallMs() } };
+      const was = current.value.acknowledged;
+      if (was !== undefined && (note === undefined || note === was.note)) return undefined;
+      const acknowledged = { by, at: this.store.clock.wallMs(), ...(note !== undefined && { note }) };
+      return { ...current.value, acknowledged };
     });
     if (done.value === undefined) throw new MusterError('NOT_FOUND', `there is no alarm "${id}"`, { alarm: id });
     if (done.changed) await this.tell(done.value, done.revision);
@@ -73,8 +77,13 @@ export class AlarmService {
   }
 
   private tell(alarm: AlarmRecord, revision: number): Promise<void> {
-    return this.store.bus.emit('alarm', alarm.code, alarm, { id: `alarm.${alarm.code}.${alarm.subject}.${revision}` });
+    return this.store.bus.emit('alarm', alarm.code, shownAlarm(alarm), {
+      id: `alarm.${alarm.code}.${alarm.subject}.${revision}`,
+    });
   }
 }
+
+/** With the first thing to do about it. */
+export const shownAlarm = (a: AlarmRecord): AlarmView => ({ ...a, remedy: alarmRemedy(a) });
 
 export const isActive = (a: AlarmRecord): boolean => a.cleared === undefined;

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
-import { AlarmService } from './alarm.service.js';
+import { AlarmService, shownAlarm } from './alarm.service.js';
 
 @Controller()
 export class AlarmsController {
@@ -13,11 +13,12 @@ export class AlarmsController {
 
   @Rpc('inventory.alarms.list')
   list(q: RpcRequest<'inventory.alarms.list'>): RpcAnswer<'inventory.alarms.list'> {
-    return { items: this.alarms.list(q.all === true) };
+    return { items: this.alarms.list(q.all === true).map(shownAlarm) };
   }
 
   @Rpc('inventory.alarms.ack')
-  ack(q: RpcRequest<'inventory.alarms.ack'>): Promise<RpcAnswer<'inventory.alarms.ack'>> {
-    return this.audit.of(q.by, 'ack', q.id, `alarm ${q.id}`, () => this.alarms.acknowledge(q.id, q.by));
+  async ack(q: RpcRequest<'inventory.alarms.ack'>): Promise<RpcAnswer<'inventory.alarms.ack'>> {
+    const detail = q.note === undefined ? `alarm ${q.id}` : `alarm ${q.id}: ${q.note}`;
+    return shownAlarm(await this.audit.of(q, 'ack', q.id, detail, () => this.alarms.acknowledge(q.id, q.by, q.note)));
   }
 }

@@ -14,7 +14,7 @@ export class ClaimsController {
   @Rpc('inventory.claims.create')
   create(q: RpcRequest<'inventory.claims.create'>): Promise<RpcAnswer<'inventory.claims.create'>> {
     const detail = `${q.count} node(s) for ${q.owner}`;
-    return this.audit.of(q.by, 'claim', q.owner, detail, () => this.claims.create(q));
+    return this.audit.of(q, 'claim', q.owner, detail, () => this.claims.create(q));
   }
 
   @Rpc('inventory.claims.list')
@@ -29,7 +29,7 @@ export class ClaimsController {
 
   @Rpc('inventory.claims.delete')
   async delete(q: RpcRequest<'inventory.claims.delete'>): Promise<RpcAnswer<'inventory.claims.delete'>> {
-    await this.audit.of(q.by, 'release-claim', q.id, `claim ${q.id}`, () => this.claims.delete(q.id));
+    await this.audit.of(q, 'release-claim', q.id, `claim ${q.id}`, () => this.claims.delete(q.id));
     return {};
   }
 }

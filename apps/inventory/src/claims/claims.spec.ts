@@ -3,6 +3,7 @@ import type { Closable } from '#bus';
 import { RESERVATIONS_KEY, type ClaimRequest, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
+import { until } from '../testing/until.js';
 
 let sut: RunningInventory;
 let provisioner: Closable;
@@ -105,7 +106,11 @@ describe('claims', () => {
 
   it('end by themselves', async () => {
     const { id } = await claim({ ttl: 1 });
-    const freed = await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.claims?.[id] === undefined);
+    // From the bucket: a view may not even have seen the claim yet.
+    const freed = await until(async () => {
+      const now = await sut.as('inventory').bucket<Reservations>('admission').get(RESERVATIONS_KEY);
+      return now?.value.claims?.[id] === undefined && now?.value;
+    }, 'the end of the claim');
     expect(Object.values(freed.held).map((h) => h.claim)).not.toContain(id);
   });
 

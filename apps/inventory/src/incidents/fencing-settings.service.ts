@@ -5,19 +5,22 @@ import {
   changedPaths,
   completeSettings,
   defaultSettings,
-  LAST_DATE_MS,
   readStorm,
   type FencingSettings,
   type NodeRecord,
+  type RpcAnswer,
   type RpcRequest,
 } from '#contracts';
+import { LAST_DATE_MS } from '#contracts/rpc/requests.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { isToBeFenced } from '../identity/fenceable.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { GateFactsService } from './gate-facts.js';
 import { unfenceable } from './gates.js';
 import { IncidentService } from './incident.service.js';
+import { weaknesses } from './weaknesses.js';
 import { mayCommand, stopped } from './stop-order.js';
+import { isMember } from './trouble.js';
 
 /** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
 const READS_AT_ONCE = 32;
@@ -35,7 +38,7 @@ export class FencingSettingsService {
   ) {}
 
   /** @throws MusterError SETTINGS_INVALID; FENCING_REFUSED naming the nodes that could not be fenced */
-  async put(q: RpcRequest<'inventory.fencing.put'>): Promise<FencingSettings> {
+  async put(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     if (q.storm !== undefined) readStorm(q.storm, this.store.clusterSettings.fencing.storm);
     if (q.mode === 'enforce' && this.store.clusterSettings.fencing.mode !== 'enforce')
       await this.refuseUntested(new Set(q.except ?? []));
@@ -55,7 +58,14 @@ export class FencingSettingsService {
     // Only then: what is on its way to a command does not wait for the word about it.
     if (done.changed)
       await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${done.revision}` });
-    return fencing;
+    const warnings = fencing.mode === 'enforce' ? this.warnings() : [];
+    return warnings.length > 0 ? { ...fencing, warnings } : fencing;
+  }
+
+  private warnings(): string[] {
+    const members = this.store.nodes.view.entries().filter((e) => isMember(e.value)).length;
+    const witness = this.store.clusterSettings.witness ?? '';
+    return weaknesses({ members, witness }).map((w) => `${w.text} ${w.remedy.text} (${w.remedy.command})`);
   }
 
   /** Every node that would be fenced must have power devices, and each must answer now. */
@@ -106,9 +116,14 @@ export class FencingSettingsService {
   }
 }
 
+/** As of every other request. */
+const LONGEST_REASON = 500;
+
 function readPause(p: { until: number; reason: string }): { until: number; reason: string } {
   const dated = Number.isSafeInteger(p.until) && p.until > 0 && p.until <= LAST_DATE_MS;
   if (!dated || typeof p.reason !== 'string' || p.reason.length === 0)
     throw new MusterError('BAD_REQUEST', 'paused needs "until" (a time in ms) and a "reason"');
+  if (p.reason.length > LONGEST_REASON || /[\r\n]/.test(p.reason))
+    throw new MusterError('BAD_REQUEST', `the "reason" of paused is one line of at most ${LONGEST_REASON} characters`);
   return { until: p.until, reason: p.reason };
 }

@@ -8,12 +8,14 @@ import {
   type JobRecord,
   type NodeRecord,
   type OwnProbe,
+  type PowerCommand,
   type PowerIdentity,
 } from '#contracts';
 import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
+import { decideIncident } from './decide-incident.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
 import { refuseRelease } from './operator-orders.service.js';
-import type { StormFacts } from './storm.js';
+import type { Latch, StormFacts } from './storm.js';
 
 const node = aNode('n-1');
 
@@ -226,6 +228,24 @@ describe('the gates', () => {
   it('keep a failure domain that fell together stopped, however long ago that was', () => {
     const silent = ['n-1', 'n-2', 'n-3'].map((n) => ({ node: n, domain: 'default', forMs: 3_600_000 }));
     expect(stop({ storm: calm({ members: 100, silent }) })).toBe('DOMAIN');
+  });
+
+  it('of a storm hold who has its permit already, until its first command', () => {
+    const latch: Latch = {
+      trips: [{ id: 's-1', cause: 'brake', at: 1, members: { 'n-1': {} } }],
+      state: () => 'rest',
+      sees: true,
+      settling: false,
+      calmMs: () => 0,
+      commanded: new Set(),
+      wallNow: 1_000_000,
+    };
+    const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
+    const decide = (commands: PowerCommand[], storm = calm({ latch })): unknown =>
+      decideIncident(anIncident('n-1', { phase: 'fencing', commands }), dead({ storm }), true);
+    expect(decide([])).toMatchObject({ do: 'suppress', gate: { gate: 'BRAKE' } });
+    expect(decide([off])).toMatchObject({ do: 'fence' });
+    expect(decide([], calm())).toMatchObject({ do: 'fence' });
   });
 
   it('are passed by a release only where they were released, and never without a power device', () => {

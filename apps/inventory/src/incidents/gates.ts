@@ -145,7 +145,7 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
     return { kind: 'heard', detail: `${hears.slice(0, 5).join(', ')} still hear${hears.length === 1 ? 's' : ''} it.` };
   const waived = isLifeSignWaived(f.node, settings.hostGroups);
   const { left } = v.evidence;
-  const { state, detail } = lifeSigns({ looks: looksIn(v.evidence), waived, ...(left && { left }) });
+  const { state, detail } = lifeSigns({ ...looksIn(v.evidence), waived, ...(left && { left }) });
   return { kind: state, detail };
 }
 

@@ -6,6 +6,7 @@ import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { DetectorView } from '../monitor/detector-view.js';
+import { runningBy } from './dead-work.js';
 import { AgeBook } from './age-book.js';
 import { bootMissed } from './boot-grace.js';
 import { GateFactsService } from './gate-facts.js';
@@ -47,8 +48,18 @@ export class IncidentAlarmsReconciler implements Reconciler {
       (i) => this.orderedSince.ageMs(order(i)) > FENCING_STUCK_MS,
       (boot, node) => told.has(node) || this.switchedOn.ageMs(boot) >= this.store.clusterSettings.leaveGrace,
       this.facts.storms(),
+      this.workOn(),
     );
     await keepAlarms(this.alarms, incidentAlarmCodes, wanted, () => void c.check());
+  }
+
+  /** Gathered when an alarm asks for it, once a round. */
+  private workOn(): (node: string) => readonly string[] {
+    let work: Map<string, string[]> | undefined;
+    return (node) => {
+      work ??= runningBy(this.store.workloads.view.entries().map((e) => e.value));
+      return work.get(node) ?? [];
+    };
   }
 }
 

@@ -41,6 +41,20 @@ describe('the alarms of incidents', () => {
     expect(of(false, anIncident('n-1', { phase: 'fenced', attempt: 1, steps: again }))).toEqual([]);
   });
 
+  it('name the work that runs nowhere as long as they stand, and not where its host may live', () => {
+    const suppressed = (gate: 'NOT_FENCEABLE' | 'LIFE_SIGN'): string | undefined =>
+      alarmsOf(
+        [anIncident('n-1', { phase: 'suppressed', gate, gates: [{ gate, pass: false, detail: 'No device.' }] })],
+        () => undefined,
+        () => false,
+        () => false,
+        [],
+        () => ['db', 'web'],
+      )[0]?.message;
+    expect(suppressed('NOT_FENCEABLE')).toBe('It seems dead and is not fenced. No device. Runs nowhere: db, web.');
+    expect(suppressed('LIFE_SIGN')).not.toContain('Runs nowhere');
+  });
+
   describe('of a storm', () => {
     const storm: StormView = {
       ...{ id: 's-1', cause: 'brake', at: 1, members: ['n-1', 'n-2', 'n-3'], returned: [], released: [] },

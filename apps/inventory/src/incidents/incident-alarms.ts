@@ -8,6 +8,7 @@ import {
   type StormView,
 } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import { runsNowhere } from './dead-work.js';
 import { bootMissed } from './boot-grace.js';
 import { isTakenBack } from './incident-machine.js';
 import { StormNumbers } from './storm.js';
@@ -26,6 +27,9 @@ export const incidentAlarmCodes: readonly AlarmCode[] = [
   'power-on-withheld',
   'boot-timeout',
 ];
+
+/** As long as they stand, what should run on their node runs nowhere. */
+const withoutRecovery: readonly AlarmCode[] = ['not-fenceable', 'fencing-suppressed', 'fencing-failed'];
 
 /** All levels have 20 s, a takeover of the fencer's lease at most 18 s: an order that is this old, ms, has nobody. */
 export const FENCING_STUCK_MS = 60_000;
@@ -91,6 +95,7 @@ function ofStorm(s: StormView): WantedAlarm {
  * All alarms that the incidents as they are call for, each subject once.
  * @param nodeOf its record; undefined: it was deleted
  * @param isStuck in phase `fencing` for longer than {@link FENCING_STUCK_MS}
+ * @param workOn workloads that should run there
  * @param isOverdue the boot that is awaited, by {@link bootMissed}, is so for longer than its grace
  */
 export function alarmsOf(
@@ -99,11 +104,14 @@ export function alarmsOf(
   isStuck: (i: IncidentRecord) => boolean,
   isOverdue: (boot: string, node: string) => boolean,
   storms: readonly StormView[] = [],
+  workOn: (node: string) => readonly string[] = () => [],
 ): WantedAlarm[] {
   const wanted = new Map<string, WantedAlarm>();
   const want = (a: WantedAlarm): void => {
     const key = `${a.code}=${a.subject}`;
-    if (!wanted.has(key)) wanted.set(key, a);
+    if (wanted.has(key)) return;
+    const work = withoutRecovery.includes(a.code) ? runsNowhere(workOn(a.subject)) : '';
+    wanted.set(key, { ...a, message: `${a.message}${work}` });
   };
   // One that an operator must end comes first, of several with one subject.
   const lasting = [...storms].sort((a, b) => Number(a.resumesAt !== undefined) - Number(b.resumesAt !== undefined));

@@ -34,17 +34,17 @@ export class IncidentsController {
 
   @Rpc('inventory.incidents.release')
   release(q: RpcRequest<'inventory.incidents.release'>): Promise<RpcAnswer<'inventory.incidents.release'>> {
-    return this.audit.of(q.by, 'release', q.node, q.reason, () => this.orders.release(q));
+    return this.audit.of(q, 'release', q.node, q.reason, () => this.orders.release(q));
   }
 
   @Rpc('inventory.incidents.confirm')
   confirm(q: RpcRequest<'inventory.incidents.confirm'>): Promise<RpcAnswer<'inventory.incidents.confirm'>> {
-    return this.audit.of(q.by, 'confirm', q.node, q.reason, () => this.orders.confirm(q));
+    return this.audit.of(q, 'confirm', q.node, q.reason, () => this.orders.confirm(q));
   }
 
   @Rpc('inventory.incidents.cancel')
   cancel(q: RpcRequest<'inventory.incidents.cancel'>): Promise<RpcAnswer<'inventory.incidents.cancel'>> {
-    return this.audit.of(q.by, 'cancel', q.node, q.reason, () => this.orders.cancel(q));
+    return this.audit.of(q, 'cancel', q.node, q.reason, () => this.orders.cancel(q));
   }
 
   @Rpc('inventory.incidents.recheck')
@@ -55,12 +55,12 @@ export class IncidentsController {
   @Rpc('inventory.nodes.fence')
   fence(q: RpcRequest<'inventory.nodes.fence'>): Promise<RpcAnswer<'inventory.nodes.fence'>> {
     if (q.dryRun === true) return this.orders.fence(q);
-    return this.audit.of(q.by, 'fence', q.name, q.reason, () => this.orders.fence(q));
+    return this.audit.of(q, 'fence', q.name, q.reason, () => this.orders.fence(q));
   }
 
   @Rpc('inventory.fencing.put')
   putFencing(q: RpcRequest<'inventory.fencing.put'>): Promise<RpcAnswer<'inventory.fencing.put'>> {
     const detail = `mode ${q.mode}${q.paused === undefined ? '' : ', paused'}`;
-    return this.audit.of(q.by, 'fencing', 'fencing', detail, () => this.fencing.put(q));
+    return this.audit.of(q, 'fencing', 'fencing', detail, () => this.fencing.put(q));
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { IdentityModule } from '../identity/identity.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { ReportsModule } from '../recovery/reports.module.js';
+import { DeadWorkReconciler } from './dead-work.reconciler.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentAlarmsReconciler } from './incident-alarms.reconciler.js';
@@ -25,6 +26,7 @@ import { VerdictNow } from './verdict-now.js';
   imports: [IdentityModule, ReportsModule, OperationsModule],
   controllers: [IncidentsController, PowerController, StormsController],
   providers: [
+    DeadWorkReconciler,
     FencingSettingsService,
     GateFactsService,
     IncidentAlarmsReconciler,

@@ -13,8 +13,11 @@ const aLook = (o: Partial<LifeLook> = {}): LifeLook => ({
   spoke: ['ssh', 'icmp', 'port'],
   ...o,
 });
-const state = (looks: LifeLook[], o: Partial<LifeFacts> = {}): HostLife['state'] =>
-  lifeSigns({ looks, waived: false, ...o }).state;
+/** Of a node that was asked. */
+const asked = (n: number, o: Partial<LifeLook> = {}): LifeLook => aLook({ by: `n-${n}`, ...o });
+/** The first is the monitor's own. */
+const state = ([own, ...asked]: LifeLook[], o: Partial<LifeFacts> = {}): HostLife['state'] =>
+  lifeSigns({ ...(own && { own }), asked, waived: false, ...o }).state;
 
 describe('what the looks at a host say', () => {
   const rows: [string, HostLife['state'], LifeLook[], Partial<LifeFacts>?][] = [
@@ -61,10 +64,68 @@ describe('what the looks at a host say', () => {
       [aLook({ spoke: [] })],
       { left: 'stop', waived: true },
     ],
+    ['its agent was stopped, and ping is answered', 'agent-down', [aLook({ icmp: 'reply' })], { left: 'stop' }],
+    [
+      'its agent was stopped, and a connection is taken from one of two',
+      'agent-down',
+      [aLook(), asked(2, { ssh: 'accepted' })],
+      { left: 'stop' },
+    ],
+    [
+      'its agent was stopped, and the second could not look whole',
+      'unwitnessed',
+      [aLook(), asked(2, { ssh: 'not-tried' })],
+      { left: 'stop' },
+    ],
+    [
+      'its agent was stopped, the second cannot ask by what spoke to it, and the third finds it silent',
+      'dead',
+      [aLook(), asked(2, { icmp: 'cannot' }), asked(3)],
+      { left: 'stop' },
+    ],
+    [
+      'its agent was stopped, and two find it silent to whom nothing of the monitor’s is open',
+      'dead',
+      [aLook({ spoke: [] }), asked(2), asked(3)],
+      { left: 'stop' },
+    ],
     ['it went down as planned, and did not come back', 'dead', [aLook()], { left: 'reboot' }],
+    ['one who was asked could not look', 'dead', [aLook(), asked(2, { ssh: 'not-tried', icmp: 'not-tried' })]],
+    [
+      'one who was asked could not look whole, and found a banner',
+      'agent-down',
+      [aLook(), asked(2, { ssh: 'banner', icmp: 'not-tried' })],
+    ],
+    ['only one who was asked has its ping answered', 'unknown', [aLook(), asked(2, { icmp: 'reply' })]],
+    ['two who were asked have', 'hung', [aLook(), asked(2, { icmp: 'reply' }), asked(3, { icmp: 'reply' })]],
+    [
+      'one who was asked has, and the monitor has no channel',
+      'unknown',
+      [aLook({ spoke: [] }), asked(2, { icmp: 'reply' })],
+    ],
+    [
+      'only one who was asked has its ping answered, and could not ask the agent',
+      'unknown',
+      [aLook(), asked(2, { icmp: 'reply', agentPort: 'not-tried' })],
+    ],
+    ['the monitor has not looked, and others have', 'unknown', [aLook({ ssh: 'not-tried' }), asked(2), asked(3)]],
+    ['it never spoke to the monitor, and one who was asked finds it silent', 'weak', [aLook({ spoke: [] }), asked(2)]],
+    [
+      'it never spoke to the monitor, and two who were asked find it silent',
+      'dead',
+      [aLook({ spoke: [] }), asked(2), asked(3)],
+    ],
+    ['it never spoke to anybody', 'weak', [aLook({ spoke: [] }), asked(2, { spoke: [] }), asked(3, { spoke: [] })]],
   ];
   it.each(rows.map((r) => ({ text: r[0], expected: r[1], looks: r[2], o: r[3] })))('$text: $expected', (r) => {
     expect(state(r.looks, r.o)).toBe(r.expected);
+  });
+
+  it('names how many find it silent, and who could not look', () => {
+    const facts: LifeFacts = { own: aLook(), asked: [asked(2, { icmp: 'not-tried' })], waived: false, left: 'stop' };
+    expect(lifeSigns(facts).detail).toBe(
+      'Its agent was stopped, so that its silence says nothing: 1 of 2 observers find silent what spoke to them before; n-2 could not look in every way.',
+    );
   });
 
   it('is never death where any channel speaks to anybody, or where one that spoke is not known to be silent', () => {
@@ -98,16 +159,26 @@ describe('what the looks at a host say', () => {
     });
     let deaths = 0;
     fc.assert(
-      fc.property(fc.array(look, { maxLength: 3 }), fc.boolean(), fc.boolean(), (looks, waived, stopped) => {
+      fc.property(fc.array(look, { maxLength: 4 }), fc.boolean(), fc.boolean(), (looks, waived, stopped) => {
         if (state(looks, { waived, ...(stopped && { left: 'stop' }) }) !== 'dead') return;
         deaths++;
         expect(looks.length).toBeGreaterThan(stopped ? 1 : 0);
         for (const l of looks) {
-          expect(['banner', 'accepted', 'refused', 'not-tried']).not.toContain(l.ssh);
-          for (const sign of [l.icmp, l.port, l.agentPort])
-            expect(['reply', 'unreachable', 'not-tried']).not.toContain(sign);
+          expect(['banner', 'accepted', 'refused']).not.toContain(l.ssh);
+          for (const sign of [l.icmp, l.port, l.agentPort]) expect(['reply', 'unreachable']).not.toContain(sign);
         }
-        if (!waived) expect(looks.some((l) => l.spoke.length > 0)).toBe(true);
+        const [own] = looks;
+        expect([own?.ssh, own?.icmp, own?.port, own?.agentPort]).not.toContain('not-tried');
+        const witnesses = looks.filter(
+          (l) =>
+            l.spoke.length > 0 &&
+            ![l.ssh, l.icmp, l.port, l.agentPort].includes('not-tried') &&
+            !l.spoke.some((c) => (c === 'ssh' ? l.ssh : l[c]) === 'cannot'),
+        );
+        if (stopped) expect(witnesses.length).toBeGreaterThan(1);
+        // One that may be broken, or broken into, is believed alone in nothing.
+        else if (!waived && own?.spoke.length === 0) expect(witnesses.length).toBeGreaterThan(1);
+        else if (!waived) expect(witnesses).toContain(own);
       }),
       { numRuns: 5_000 },
     );

@@ -13,11 +13,11 @@ export class PowerController {
 
   @Rpc('inventory.nodes.power')
   act(q: RpcRequest<'inventory.nodes.power'>): Promise<RpcAnswer<'inventory.nodes.power'>> {
-    return this.audit.of(q.by, `power-${q.action}`, q.name, q.reason, () => this.orders.act(q));
+    return this.audit.of(q, `power-${q.action}`, q.name, q.reason, () => this.orders.act(q));
   }
 
   @Rpc('inventory.nodes.drill')
   drill(q: RpcRequest<'inventory.nodes.drill'>): Promise<RpcAnswer<'inventory.nodes.drill'>> {
-    return this.audit.of(q.by, 'drill', q.name, q.reason, () => this.orders.drill(q));
+    return this.audit.of(q, 'drill', q.name, q.reason, () => this.orders.drill(q));
   }
 }

@@ -23,12 +23,12 @@ export class StormsController {
 
   @Rpc('inventory.storms.release')
   release(q: RpcRequest<'inventory.storms.release'>): Promise<RpcAnswer<'inventory.storms.release'>> {
-    return this.audit.of(q.by, 'storm-release', q.id, told(q), () => this.storms.release(q));
+    return this.audit.of(q, 'storm-release', q.id, told(q), () => this.storms.release(q));
   }
 
   @Rpc('inventory.storms.confirm')
   confirm(q: RpcRequest<'inventory.storms.confirm'>): Promise<RpcAnswer<'inventory.storms.confirm'>> {
-    return this.audit.of(q.by, 'storm-confirm', q.id, told(q), () => this.storms.confirm(q));
+    return this.audit.of(q, 'storm-confirm', q.id, told(q), () => this.storms.confirm(q));
   }
 }
 

@@ -65,7 +65,7 @@ export class StormsService {
     for (const node of this.chosen(q.id, q.nodes)) {
       const order = { by: q.by, node, reason: q.reason, ...(q.force === true && { force: true }) };
       try {
-        await this.audit.of(q.by, 'confirm', node, q.reason, () => this.orders.confirm(order));
+        await this.audit.of(q, 'confirm', node, q.reason, () => this.orders.confirm(order));
         outcomes.push({ node, ok: true });
       } catch (e) {
         const { code, message } = MusterError.from(e);

@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { isEndedJob, MusterError, RESERVATIONS_KEY, type JobRecord, type NodeRecord } from '#contracts';
+import {
+  isEndedJob,
+  managementAddress,
+  MusterError,
+  RESERVATIONS_KEY,
+  type JobRecord,
+  type NodeRecord,
+} from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { applyMonitorEvent } from '../monitor/monitor-event.js';
 import { NodeService } from '../nodes/node.service.js';
-import { managementAddress } from '../operations/admission.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { heldBy, release } from '../operations/reservations.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { checkVerdict, type CheckVerdict } from './check-verdict.js';
 import { settle, type SettleFacts, type Settlement } from './settle.js';
 
 /**
@@ -38,16 +45,19 @@ export class JobSettlementReconciler implements Reconciler {
     const job = (await this.store.jobs.bucket.get(seen.id))?.value;
     if (!job || job.settled || !isEndedJob(job)) return;
     let nodesAt = 0;
+    const verdicts = new Map<string, CheckVerdict>();
     await inParallel(job.nodes, async (name) => {
       c.check();
-      nodesAt = Math.max(nodesAt, await this.settleNode(name, job));
+      const { revision, verdict } = await this.settleNode(name, job);
+      nodesAt = Math.max(nodesAt, revision);
+      if (verdict) verdicts.set(name, verdict);
     });
     if (job.kind === 'discover') await this.rediscover(job, c);
     c.check();
     await this.release(job, nodesAt);
     c.check();
     await this.store.jobs.bucket.mutate(job.id, (current) =>
-      current && !current.value.settled ? { ...current.value, settled: true } : undefined,
+      current && !current.value.settled ? settled(current.value, verdicts) : undefined,
     );
     // A job with a worker was told by it; one that was cancelled while it waited has nobody else.
     if (job.worker !== undefined) return;
@@ -55,8 +65,8 @@ export class JobSettlementReconciler implements Reconciler {
     await this.store.bus.emit('job', id, { job: id, kind, status, nodes, task, error }, { id: `job.${id}.settled` });
   }
 
-  /** @returns the node's revision then; 0: it is gone */
-  private async settleNode(name: string, job: JobRecord): Promise<number> {
+  /** @returns the node's revision then, 0: it is gone; and what a check says of it */
+  private async settleNode(name: string, job: JobRecord): Promise<{ revision: number; verdict?: CheckVerdict }> {
     let settlement: Settlement | undefined;
     let revision: number;
     try {
@@ -68,11 +78,12 @@ export class JobSettlementReconciler implements Reconciler {
       const error = MusterError.from(e);
       if (error.code !== 'NODE_UNKNOWN') throw error;
       this.store.bus.log.warn({ node: name, job: job.id }, 'a node of an ended job was deleted meanwhile');
-      return 0;
+      return { revision: 0 };
     }
     // Told after the write, and again after a crash in between: events are deduplicated by their id.
     if (settlement) await this.tell(name, job, settlement);
-    return revision;
+    const result = job.kind === 'check' ? job.results[name] : undefined;
+    return { revision, ...(settlement && result && { verdict: checkVerdict(settlement.node, result) }) };
   }
 
   /** A node without an agent that had disappeared and answers at its address again: this is its way back. */
@@ -101,10 +112,14 @@ export class JobSettlementReconciler implements Reconciler {
 
   private facts(node: NodeRecord): SettleFacts {
     const group = this.store.clusterSettings.hostGroups.find((g) => g.name === node.hostGroup);
-    const workloads = this.store.workloads.view
-      .entries()
-      .filter((e) => e.value.assignment?.node === node.name)
-      .map((e) => e.key);
-    return { onReturn: group?.onReturn ?? 'resetup', workloads, at: this.store.clock.wallMs() };
+    return { onReturn: group?.onReturn ?? 'resetup', at: this.store.clock.wallMs() };
   }
+}
+
+/** Its nodes have followed; each check says what it has found. */
+function settled(job: JobRecord, verdicts: ReadonlyMap<string, CheckVerdict>): JobRecord {
+  const results = { ...job.results };
+  for (const [node, { outcome, why }] of verdicts)
+    if (results[node] !== undefined) results[node] = { ...results[node], verdict: { outcome, why } };
+  return { ...job, results, settled: true };
 }

@@ -23,6 +23,6 @@ export class JobsController {
 
   @Rpc('inventory.jobs.cancel')
   cancel(q: RpcRequest<'inventory.jobs.cancel'>): Promise<RpcAnswer<'inventory.jobs.cancel'>> {
-    return this.audit.of(q.by, 'cancel', q.id, `job ${q.id}`, () => this.jobs.cancel(q.id, q.by));
+    return this.audit.of(q, 'cancel', q.id, `job ${q.id}`, () => this.jobs.cancel(q.id, q.by));
   }
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { JobRecord, NodeRecord, NodeResult } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { moveForJob } from '../nodes/node-machine.js';
-import { MOST_FAILED_TRIES, settle, type SettleFacts } from './settle.js';
+import { settle, type SettleFacts } from './settle.js';
 
-const facts: SettleFacts = { onReturn: 'resetup', workloads: [], at: 7 };
+const facts: SettleFacts = { onReturn: 'resetup', at: 7 };
 const site: NodeResult = { ok: true, step: 'site', checksum: 'new' };
 const check = (result: 'ok' | 'drift' | 'broken', checksum = 'sum'): NodeResult => ({
   ok: true,
@@ -113,7 +113,7 @@ describe('a check of a returned node', () => {
     ['another effective configuration', check('ok', 'other')],
   ])('that finds %s asks for the re-setup', (_what, result) => {
     const s = settle(back(), job('check', result), facts);
-    expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, next: 'resetup' });
+    expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, next: 'resetup', found: expect.any(String) });
     expect(s.node.maintenance).toBeDefined();
     expect(kinds(s)).toEqual(['check']);
   });
@@ -136,7 +136,8 @@ describe('a check of a returned node', () => {
       [node, check('ok')],
     ] as const) {
       const s = settle(n, job('check', result), facts);
-      expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: 1 });
+      const failedWhy = expect.stringMatching(/^it (told of no service|did not tell of)/) as unknown;
+      expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: 1, failedWhy });
       expect(s.node.maintenance).toBeDefined();
     }
     const all = check('ok');
@@ -151,18 +152,79 @@ describe('a check of a returned node', () => {
       expect(s.node.pendingReturn?.job).toBeUndefined();
     },
   );
-  it('that finds drift under a workload is held, and names the workload', () => {
-    const s = settle(back(), job('check', check('drift')), { ...facts, workloads: ['db'] });
-    expect(s.node.pendingReturn?.held).toMatch(/needs operator.*db/);
+  it('that finds drift says what it has found: whether anything runs there is asked when the re-setup is due', () => {
+    const s = settle(back(), job('check', check('drift')), facts);
+    expect(s.node.pendingReturn).toMatchObject({ next: 'resetup', found: 'mirror drift (gone)' });
   });
-  it('that could not be carried out is tried again, and after enough tries held', () => {
-    const nothing: NodeResult = { ok: false, step: 'check', message: 'unreachable' };
-    const once = settle(back(), job('check', nothing, failed), facts).node;
-    expect(once.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: 1 });
-    const last = back({
-      pendingReturn: { reason: 'rebooted', at: 1, job: 'job-1', failedTries: MOST_FAILED_TRIES - 1 },
+  it('that ssh does not get there with is tried again for ever, and counts as nothing that was found', () => {
+    const nothing: NodeResult = { ok: false, step: 'check', unreachable: true, message: 'no route to host' };
+    let node = back({ pendingReturn: { reason: 'rebooted', at: 1, failedTries: 1 } });
+    for (let n = 1; n <= 15; n += 1) {
+      node = { ...node, pendingReturn: { ...(node.pendingReturn ?? { reason: 'rebooted', at: 1 }), job: 'job-1' } };
+      node = settle(node, job('check', nothing, failed), facts).node;
+      const unreached = { tries: n, why: 'no route to host' };
+      expect(node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: 1, unreached });
+    }
+    const found = {
+      ...node,
+      pendingReturn: { reason: 'rebooted' as const, at: 1, job: 'job-1', unreached: { tries: 9, why: '' } },
+    };
+    expect(settle(found, job('check', check('drift')), facts).node.pendingReturn).not.toHaveProperty('unreached');
+  });
+  it('that could not be carried out is tried again for ever, with the reason: never passed, and held for nobody', () => {
+    const nothing: NodeResult = { ok: false, step: 'check', message: 'no such module' };
+    let node = back();
+    for (let n = 1; n <= 15; n += 1) {
+      node = settle(node, job('check', nothing, failed), facts).node;
+      expect(node.pendingReturn).toEqual({ reason: 'rebooted', at: 1, failedTries: n, failedWhy: 'no such module' });
+      expect(node.maintenance).toBeDefined();
+      node = { ...node, pendingReturn: { ...(node.pendingReturn ?? { reason: 'rebooted', at: 1 }), job: 'job-1' } };
+    }
+    const found = settle(node, job('check', check('drift')), facts).node.pendingReturn;
+    expect(found).toEqual({ reason: 'rebooted', at: 1, next: 'resetup', found: 'mirror drift (gone)' });
+  });
+  it('that could not look at one of its services says which, and is no pass; what it did find counts', () => {
+    const web = { service: 'web', result: 'unknown' as const, why: 'task "Ask it": no such module' };
+    const half = check('ok');
+    half.check?.findings.push(web);
+    const s = settle(back(), job('check', half), facts);
+    expect(s.node.pendingReturn).toEqual({
+      ...{ reason: 'rebooted', at: 1, failedTries: 1 },
+      failedWhy: 'web could not be checked (task "Ask it": no such module)',
     });
-    expect(settle(last, job('check', nothing, failed), facts).node.pendingReturn?.held).toContain('unreachable');
+    expect(kinds(s)).toEqual(['check']);
+    const broken = check('broken');
+    broken.check?.findings.push(web);
+    expect(settle(back(), job('check', broken), facts).node.pendingReturn).toMatchObject({
+      next: 'resetup',
+      found: 'mirror broken (gone)',
+    });
+  });
+  it('that finds nothing else than services which may be set up by themselves asks for these only', () => {
+    const found = (change: (c: NonNullable<NodeResult['check']>) => void, provisioned = {}): string[] | undefined => {
+      const result = check('broken');
+      result.check?.findings.push(
+        { service: 'web', result: 'drift', why: '' },
+        { service: 'db', result: 'ok', why: '' },
+      );
+      if (result.check) {
+        result.check.alone = ['mirror', 'web'];
+        change(result.check);
+      }
+      const node = back({ provisioned: { checksum: 'sum', at: 1, job: 'job-0', ...provisioned } });
+      const pending = settle(node, job('check', result), facts).node.pendingReturn;
+      expect(pending?.next).toBe('resetup');
+      return pending?.only;
+    };
+    expect(found(() => undefined)).toEqual(['mirror', 'web']);
+    // Whatever else is to be repaired, or is not known, takes the whole way.
+    expect(found((c) => (c.alone = ['web']))).toBeUndefined();
+    expect(found((c) => delete c.alone)).toBeUndefined();
+    expect(found((c) => (c.checksum = 'other'))).toBeUndefined();
+    expect(found((c) => c.findings.push({ service: 'log', result: 'unknown', why: '' }))).toBeUndefined();
+    expect(found(() => undefined, { services: ['db', 'gone'] })).toBeUndefined();
+    const { provisioned: _p, ...never } = back();
+    expect(settle(never, job('check', check('broken')), facts).node.pendingReturn).not.toHaveProperty('only');
   });
   it('does not answer for a return that came after it', () => {
     const newer = back({ pendingReturn: { reason: 'rebooted', at: 2 } });
@@ -189,6 +251,11 @@ describe('a re-setup', () => {
     expect(s.node.pendingReturn).toBeUndefined();
     expect(s.node.maintenance).toBeUndefined();
     expect(s.node.provisioned?.checksum).toBe('new');
+    expect(kinds(s)).toEqual(['resetup', 'in-service']);
+  });
+  it('of some services only does not vouch for others whose content has changed meanwhile', () => {
+    const s = settle(due, job('resetup', site, { services: ['mirror'] }), facts);
+    expect(s.node.provisioned?.checksum).toBe('sum');
     expect(kinds(s)).toEqual(['resetup', 'in-service']);
   });
   it('that failed leaves maintenance with the reason, for an operator', () => {
@@ -233,6 +300,21 @@ describe('a re-setup', () => {
     expect(s.node).toMatchObject({ pendingReturn: { reason: 'rebooted', at: 2 }, provisioned: { checksum: 'new' } });
     expect(s.node.maintenance).toBeDefined();
     expect(kinds(s)).toEqual(['resetup']);
+  });
+});
+
+describe('a re-setup that a reboot has cut short', () => {
+  const bad: NodeResult = { ok: false, step: 'site', unreachable: true, message: 'no route to host' };
+  it('is no failure: the check of that reboot decides', () => {
+    const newer = back({ pendingReturn: { reason: 'rebooted', at: 2 } });
+    const s = settle(newer, job('resetup', bad, failed), facts);
+    expect(s.node.pendingReturn).toEqual({ reason: 'rebooted', at: 2 });
+    expect(s.node.maintenance).toEqual(newer.maintenance);
+    expect(kinds(s)).toEqual(['resetup']);
+  });
+  it('waits for an operator where the node was only away for a moment', () => {
+    const newer = back({ pendingReturn: { reason: 'disappeared', at: 2 } });
+    expect(settle(newer, job('resetup', bad, failed), facts).node.pendingReturn?.held).toContain('re-setup failed');
   });
 });
 

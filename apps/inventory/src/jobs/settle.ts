@@ -1,13 +1,12 @@
-import type { EventMap, HostGroup, JobRecord, Maintenance, NodeRecord, NodeResult } from '#contracts';
+import type { EventMap, HostGroup, JobRecord, Maintenance, NodeRecord, NodeResult, PendingReturn } from '#contracts';
 import { withHardware } from '../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
+import { unanswered } from '../returns/return.js';
 import { checkVerdict } from './check-verdict.js';
 
 export interface SettleFacts {
   /** Policy of the node's host group. @default 'resetup' */
   onReturn: NonNullable<HostGroup['onReturn']>;
-  /** Workloads assigned to the node: a cleanup never runs under them. */
-  workloads: readonly string[];
   /** Wall clock, for the record. */
   at: number;
 }
@@ -20,9 +19,6 @@ export interface Settlement {
   node: NodeRecord;
   events: SettleEvent[];
 }
-
-/** Checks that could not be carried out, one after the other, before an operator is asked. */
-export const MOST_FAILED_TRIES = 5;
 
 /** Carries the job's result into the node. Applied once per (node, job): `lastJob` tells that it has been. */
 export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settlement {
@@ -117,10 +113,13 @@ function settleCheck(
   if (verdict.outcome === 'unknown') {
     const pending = answersReturn ? node.pendingReturn : undefined;
     if (!pending) return { node, events };
+    const { job: _ended, unreached, ...waiting } = pending;
+    if (result.unreachable === true) {
+      const tried = { tries: (unreached?.tries ?? 0) + 1, why: verdict.why };
+      return { node: { ...node, pendingReturn: { ...waiting, unreached: tried } }, events };
+    }
     const tries = (pending.failedTries ?? 0) + 1;
-    if (tries >= MOST_FAILED_TRIES) return hold(`its check could not be carried out ${tries} times: ${verdict.why}`);
-    const { job: _ended, ...waiting } = pending;
-    return { node: { ...node, pendingReturn: { ...waiting, failedTries: tries } }, events };
+    return { node: { ...node, pendingReturn: { ...waiting, failedTries: tries, failedWhy: verdict.why } }, events };
   }
   if (!answersReturn) return hold(`drift: ${verdict.why}`);
   if (f.onReturn === 'ask') return hold(`drift, needs operator (onReturn: ask): ${verdict.why}`);
@@ -128,21 +127,25 @@ function settleCheck(
   // What serves in an unchanged boot is not taken down for an edit: that is for an operator to time.
   if (verdict.serves === true && node.pendingReturn?.reason !== 'rebooted')
     return hold(`drift, needs operator (its services are well, in an unchanged boot): ${verdict.why}`);
-  if (f.workloads.length > 0) return hold(`drift, needs operator (it runs ${f.workloads.join(', ')}): ${verdict.why}`);
-  const { job: _ended, failedTries: _tries, ...waiting } = node.pendingReturn ?? { reason: 'rebooted', at: f.at };
-  return { node: { ...node, pendingReturn: { ...waiting, next: 'resetup' } }, events };
+  const waiting = unanswered(node.pendingReturn ?? { reason: 'rebooted', at: f.at });
+  const due: PendingReturn = { ...waiting, next: 'resetup', found: verdict.why };
+  if (verdict.only !== undefined) due.only = verdict.only;
+  return { node: { ...node, pendingReturn: due }, events };
 }
 
 function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: SettleFacts): Settlement {
   const ok = job.status === 'Complete' && result.ok;
+  // Some services only, and the content has changed since their check: the others do not have the new one.
+  const isPart = job.services !== undefined && result.checksum !== node.provisioned?.checksum;
+  const told = isPart ? {} : result;
   const events: SettleEvent[] = [{ kind: 'resetup', data: { node: node.name, job: job.id, ok } }];
   const newer = newerReturn(node, job);
-  if (ok && newer) {
-    // Installed, but the node has come back once more since: its check decides.
-    const { next: _next, ...unchecked } = newer;
-    return { node: { ...cleared(node, job, result, f.at), ...keep(node), pendingReturn: unchecked }, events };
+  // Installed or cut short, the node has come back once more since: its check decides.
+  if (newer !== undefined && (ok || newer.reason === 'rebooted')) {
+    const installed = ok ? { ...cleared(node, job, told, f.at), ...keep(node) } : node;
+    return { node: { ...installed, pendingReturn: unanswered(newer) }, events };
   }
-  if (ok) return { node: cleared(node, job, result, f.at), events: [...events, inService(node)] };
+  if (ok) return { node: cleared(node, job, told, f.at), events: [...events, inService(node)] };
   const why = `re-setup failed: ${failure(result, job)}`;
   const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
@@ -170,10 +173,7 @@ const keep = (node: NodeRecord): Pick<NodeRecord, 'maintenance'> =>
 
 const inService = (node: NodeRecord): SettleEvent => ({ kind: 'in-service', data: { node: node.name } });
 
-const held = (p: NonNullable<NodeRecord['pendingReturn']>, why: string): NonNullable<NodeRecord['pendingReturn']> => {
-  const { job: _job, next: _next, failedTries: _tries, ...rest } = p;
-  return { ...rest, held: why };
-};
+const held = (p: PendingReturn, why: string): PendingReturn => ({ ...unanswered(p), held: why });
 
 const failure = (r: NodeResult, job: JobRecord): string =>
   [r.failedTask, r.message ?? job.error].filter((x) => x !== undefined && x !== '').join(': ') || `${r.step} failed`;

@@ -1,12 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
   eventSubject,
-  EventsCommand,
-  FenceCommand,
   MusterError,
-  OperationRequest,
   refuseHostile,
   Subjects,
   toPublic,
@@ -15,6 +11,8 @@ import {
   type FenceCommandAnswer,
   type PublicEvent,
 } from '#contracts';
+import { EventsCommand, FenceCommand, OperationRequest } from '#contracts/rpc/requests.js';
+import { toRequest } from '#contracts/rpc/to-request.js';
 import type { Closable } from '#bus';
 import { OperatorOrders } from '../incidents/operator-orders.service.js';
 import { OperationsService } from '../operations/operations.service.js';
@@ -117,7 +115,7 @@ export class CommandInlet implements OnApplicationBootstrap, OnApplicationShutdo
 }
 
 function checked<T extends object>(target: new () => T, given: Command): T {
-  const request = plainToInstance(target, given);
+  const request = toRequest(target, given);
   const [first] = validateSync(request, { whitelist: true, forbidNonWhitelisted: true });
   if (first)
     throw new MusterError('BAD_REQUEST', Object.values(first.constraints ?? {})[0] ?? `${first.property} is wrong`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { MonitorNode } from '#contracts';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
@@ -35,4 +35,23 @@ it('takes the last word of a list that names a node twice', async () => {
     () => sut.nodes.get('twice-1')?.value.networks['management']?.address === '10.3.0.2',
     'its second address',
   );
+});
+
+it('applies a word to its last node, also where the only replica dies in the middle of it', async () => {
+  const mortal = await RunningInventory.start({ mortal: true });
+  try {
+    const known = (): number => many.filter((m) => mortal.nodes.get(`${m.label}-1`) !== undefined).length;
+    const q = { by: 'spec', event: 'discovered', nodes: many } as const;
+    // Who told may have no answer any more; what was stored counts.
+    const told = mortal.as('gateway').call('inventory.monitor.event', q, { timeoutMs: 2_000 });
+    const settled = Promise.allSettled([told]);
+    await until(() => known() > 0, 'the first of a long list to be known');
+    await mortal.crash('inventory-1', 0);
+    await settled;
+    expect(known()).toBeLessThan(many.length);
+    await mortal.startAnother('inventory-2');
+    await until(() => known() === many.length, 'every node to be known');
+  } finally {
+    await mortal.stop();
+  }
 });

@@ -1,5 +1,5 @@
 import { Controller, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Subjects, type CommandAnswer, type RpcAnswer, type RpcRequest } from '#contracts';
+import { Subjects, type By, type CommandAnswer, type RpcAnswer, type RpcRequest } from '#contracts';
 import type { Closable } from '#bus';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
@@ -19,14 +19,14 @@ export class MonitorController implements OnApplicationBootstrap, OnApplicationS
 
   @Rpc('inventory.monitor.event')
   event(q: RpcRequest<'inventory.monitor.event'>): Promise<RpcAnswer<'inventory.monitor.event'>> {
-    return this.take(q.by, q.event, q.nodes);
+    return this.take(q, q.event, q.nodes);
   }
 
   onApplicationBootstrap(): void {
     this.inlets = (['discovered', 'disappeared'] as const).map((name) =>
       this.store.bus.answerText<CommandAnswer>(
         Subjects.monitor(name),
-        async (text) => ({ ok: true, ...(await this.take('nats', name, nodesOf(text))) }),
+        async (text) => ({ ok: true, ...(await this.take({ by: 'nats' }, name, nodesOf(text))) }),
         { queue: 'inventory' },
       ),
     );
@@ -36,14 +36,14 @@ export class MonitorController implements OnApplicationBootstrap, OnApplicationS
     await Promise.all(this.inlets.map((i) => i.close()));
   }
 
-  private take(by: string, event: unknown, nodes: unknown): Promise<{ nodes: string[] }> {
+  private take(who: By, event: unknown, nodes: unknown): Promise<{ nodes: string[] }> {
     const count = Array.isArray(nodes) ? nodes.length : 0;
     return this.audit.of(
-      by,
+      who,
       'monitor-event',
       'monitor',
       `${typeof event === 'string' ? event : '?'}: ${count} node(s)`,
-      () => this.monitor.event(by, event, nodes),
+      () => this.monitor.event(who.by, event, nodes),
     );
   }
 }

@@ -1,14 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import {
-  MonitorEventRequest,
-  MusterError,
-  NODE_NAME_PATTERN,
-  Subjects,
-  type MonitorNode,
-  type MusterEvent,
-} from '#contracts';
+import { MusterError, NODE_NAME_PATTERN, Subjects, type MonitorNode, type MusterEvent } from '#contracts';
+import { MonitorEventRequest } from '#contracts/rpc/requests.js';
 import type { Closable } from '#bus';
 import { FleetEvents } from '../nodes/fleet-events.js';
 import { NodeService } from '../nodes/node.service.js';

@@ -1,9 +1,9 @@
-import { MusterError } from '#contracts';
+import { MusterError, PowerDrivers } from '#contracts';
 
-/** Drivers that Muster has at all; `fence-agent:` is followed by the agent's name. */
-const KNOWN: Record<'provisioner' | 'fencer', (driver: string) => boolean> = {
-  provisioner: (d) => d === 'ansible',
-  fencer: (d) => d === 'ipmitool' || d === 'exec' || d === 'redfish' || d.startsWith('fence-agent:'),
+/** Drivers that Muster has at all. */
+const KNOWN: Record<'provisioner' | 'fencer', readonly string[]> = {
+  provisioner: ['ansible'],
+  fencer: PowerDrivers,
 };
 
 /**
@@ -19,7 +19,7 @@ export function checkDriver(
   const onOffer = `on offer: [${(offered ?? []).join(' ')}]`;
   if (offered?.includes(driver)) return;
   const facts = { driver, service, offered: offered ?? [] };
-  if (!KNOWN[service](driver))
+  if (!KNOWN[service].includes(driver))
     throw new MusterError('DRIVER_UNKNOWN', `there is no ${service} driver "${driver}"; ${onOffer}`, facts);
   if (offered === undefined || offered.length === 0)
     throw new MusterError('NO_WORKERS', `no ${service} is alive for driver "${driver}"; ${onOffer}`, facts);

@@ -97,7 +97,7 @@ describe('editing a node', () => {
   });
 
   it('sends no stored password to another place: there it must be given anew', () => {
-    for (const elsewhere of [{ address: '10.2.0.5' }, { port: 6230 }, { driver: 'exec' }])
+    for (const elsewhere of [{ address: '10.2.0.5' }, { port: 6230 }])
       expect(() => edit({ powerLevels: [[{ ...bmc, ...elsewhere }]] })).toThrow('give its password too');
     const moved = { ...bmc, address: '10.2.0.5', password: 's3cret' };
     expect(after({ powerLevels: [[moved]] }).powerLevels).toEqual([
@@ -124,13 +124,15 @@ describe('editing a node', () => {
     ['keys that it should pin', { sshHostKeys: ['ssh-ed25519 AAAA'] }, 'BAD_REQUEST'],
     ['two devices of one name', { powerLevels: [[bmc, bmc]] }, 'BAD_REQUEST'],
     ['a driver that there is not', { provisionDriver: 'magic' }, 'DRIVER_UNKNOWN'],
-    [
-      'a driver that nobody offers',
-      { powerLevels: [[{ ...bmc, driver: 'exec', password: 'p' }]] },
-      'DRIVER_UNAVAILABLE',
-    ],
+    ['a power driver that there is not', { powerLevels: [[{ ...bmc, driver: 'exec', password: 'p' }]] }, 'BAD_REQUEST'],
   ])('is refused with %s', (_what, patch, code) => {
     expect(refusal(patch)).toMatch(new RegExp(`^${code} `));
+  });
+
+  it('is refused with a driver that nobody offers', () => {
+    const added = { powerLevels: [[{ ...bmc, password: 'p' }]] };
+    const nobody = { offered: () => ['ansible'] };
+    expect(refusal(added, { powerLevels: [] }, nobody)).toMatch(/^DRIVER_UNAVAILABLE /);
   });
 
   it('leaves the drivers alone that the node had before, offered or not', () => {

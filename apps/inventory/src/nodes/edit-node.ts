@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   MusterError,
   POWER_QUARANTINE_MS,
+  unmasked,
   type Hold,
   type HostGroup,
   type IncidentRecord,
@@ -63,7 +64,7 @@ export interface EditFacts extends RuleFacts {
  * @throws MusterError with the first rule that stands against it
  */
 export function editNode(node: NodeRecord, p: NodePatchRequest, facts: EditFacts, nonce: string): NodeEdit | undefined {
-  const { patch, secrets } = withoutPasswords(node, p, facts, nonce);
+  const { patch, secrets } = withoutPasswords(node, withStoredVars(node, p), facts, nonce);
   if (patch.networks === null) throw bad('networks cannot be removed: a node needs its management network');
   if (patch.sshHostKeys !== undefined && patch.sshHostKeys !== null)
     throw bad('sshHostKeys takes null only: the next contact pins what the node shows');
@@ -124,6 +125,10 @@ export const patchOf = (n: NodeRecord): RecordPatch => ({
   fencing: n.fencing,
 });
 
+function withStoredVars(node: NodeRecord, p: NodePatchRequest): NodePatchRequest {
+  return p.vars ? { ...p, vars: unmasked(p.vars, node.vars, 'vars', 'BAD_REQUEST') } : p;
+}
+
 function withoutPasswords(
   node: NodeRecord,
   { powerLevels, ...rest }: NodePatchRequest,
@@ -135,7 +140,7 @@ function withoutPasswords(
     const was = deviceOf(node, device.id);
     return was?.secret !== undefined && samePlace(was, device) && facts.isStored(was.secret, password);
   };
-  const devices = recordedDevices(node.name, powerLevels ?? [], nonce, isStored);
+  const devices = recordedDevices(node.name, powerLevels ?? [], nonce, { isStored, before: node.powerLevels.flat() });
   return { patch: { ...rest, powerLevels: devices.powerLevels }, secrets: devices.secrets };
 }
 

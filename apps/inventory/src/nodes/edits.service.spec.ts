@@ -3,7 +3,8 @@ import { openSecret, sealSecret, type SealedSecret } from '#bus';
 import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { longestTurnMs } from '../testing/longest-turn.js';
-import { RunningInventory, seen } from '../testing/running-inventory.js';
+import { RunningInventory } from '../testing/running-inventory.js';
+import { until } from '../testing/until.js';
 import type { ServiceContext } from '#service';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import type { AgentUsers } from '../agents/agent-users.js';
@@ -169,7 +170,11 @@ describe('a replica that dies', () => {
 
   it('after the decision leaves it to the other one, which writes all of it', async () => {
     await crash('edit-dead-1', change('1'), true);
-    await seen(sut.reservations, RESERVATIONS_KEY, (r) => r.edits?.['edit-dead-1'] === undefined);
+    // From the bucket: a view may not even have seen the decision yet.
+    await until(
+      async () => (await reservations())?.edits?.['edit-dead-1'] === undefined,
+      'the edit to be written to its end',
+    );
     expect(await get('host-10')).toMatchObject({ vars: { rack: '1' } });
     expect(await get('new-1')).toMatchObject({ name: 'new-1' });
     await expect(get('host-11')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' });

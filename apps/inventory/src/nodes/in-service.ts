@@ -42,7 +42,9 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
 
 function pendingText(p: NonNullable<NodeRecord['pendingReturn']>): string {
   if (p.held !== undefined) return `it returned (${p.reason}) and waits for an operator: ${p.held}`;
-  return `it returned (${p.reason}) and its ${p.next === 'resetup' ? 're-setup' : 'check'} has not passed yet`;
+  const job = p.next === 'resetup' ? 're-setup' : 'check';
+  const why = p.next === 'resetup' ? p.found : p.unreached?.why;
+  return `it returned (${p.reason}) and its ${job} has not passed yet${why === undefined ? '' : `: ${why}`}`;
 }
 
 /** A node that nobody watches by an agent is known by what external monitors say: no detector is asked for it. */

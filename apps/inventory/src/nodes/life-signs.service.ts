@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LifeChannels, MusterError, type LifeSeen } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
+import { newestSeen } from './newest-seen.js';
 import { NodeService } from './node.service.js';
-
-/** Observers that are kept: the detectors, with room for hosts that had others before. */
-const MOST_OBSERVERS = 16;
 
 /** By what hosts show that they live, as observers have seen it, and of whom an admin has said that it need not be. */
 @Injectable()
@@ -26,7 +24,7 @@ export class LifeSignsService {
     const at = this.store.clock.wallMs();
     await this.nodes.change(name, (n) => ({
       ...n,
-      lifeSeen: newest({ ...n.lifeSeen, [observer]: { place, channels: [...new Set(channels)], at } }),
+      lifeSeen: newestSeen({ ...n.lifeSeen, [observer]: { place, channels: [...new Set(channels)], at } }),
     }));
   }
 
@@ -47,11 +45,3 @@ export class LifeSignsService {
 }
 
 const isText = (x: unknown): x is string => typeof x === 'string' && x.length > 0 && x.length <= 256;
-
-/** Detectors come and go under new names: the oldest words go. */
-const newest = (seen: Record<string, LifeSeen>): Record<string, LifeSeen> =>
-  Object.fromEntries(
-    Object.entries(seen)
-      .sort(([, a], [, b]) => b.at - a.at)
-      .slice(0, MOST_OBSERVERS),
-  );

@@ -11,6 +11,7 @@ import {
 import type { Entry } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ServiceView, type Look } from './service-view.js';
+import { shownNode } from './shown-node.js';
 
 /** Nodes in one answer, at most, and about so many characters: a message has a largest size. */
 const MOST_NODES = 500;
@@ -92,7 +93,7 @@ export class NodeList implements OnApplicationShutdown {
 
   private fieldsText(entry: Entry<NodeRecord>, fields: readonly string[], look: Look): string {
     const recorded = fields.every((f) => f === 'revision' || Object.hasOwn(entry.value, f));
-    const node = recorded ? { ...entry.value, revision: entry.revision } : look.view(entry);
+    const node = recorded ? { ...shownNode(entry.value), revision: entry.revision } : look.view(entry);
     return JSON.stringify(
       Object.fromEntries(
         fields.flatMap((f) => (Object.hasOwn(node, f) ? [[f, node[f as keyof typeof node] as unknown]] : [])),
@@ -102,14 +103,14 @@ export class NodeList implements OnApplicationShutdown {
 
   private recordText(record: NodeRecord): string {
     let text = this.texts.get(record);
-    if (text === undefined) this.texts.set(record, (text = JSON.stringify(record)));
+    if (text === undefined) this.texts.set(record, (text = JSON.stringify(shownNode(record))));
     return text;
   }
 }
 
 /** For a selector: what it does not ask for is not computed. */
 const lazyView = ({ value }: Entry<NodeRecord>, look: Look): NodeView =>
-  Object.create(value, { inService: { get: () => look.reasons(value).length === 0 } }) as NodeView;
+  Object.create(shownNode(value), { inService: { get: () => look.reasons(value).length === 0 } }) as NodeView;
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

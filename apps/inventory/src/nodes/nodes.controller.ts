@@ -39,19 +39,19 @@ export class NodesController {
   @Rpc('inventory.nodes.create')
   create(q: RpcRequest<'inventory.nodes.create'>): Promise<RpcAnswer<'inventory.nodes.create'>> {
     const name = `${q.node.label}-${q.node.serial}`;
-    return this.audit.of(q.by, 'node-create', name, name, () => this.nodes.create(q.node));
+    return this.audit.of(q, 'node-create', name, name, () => this.nodes.create(q.node));
   }
 
   @Rpc('inventory.nodes.patch')
   patch(q: RpcRequest<'inventory.nodes.patch'>): Promise<RpcAnswer<'inventory.nodes.patch'>> {
     const detail = `fields: ${Object.keys(q.patch).join(' ')}`;
-    return this.audit.of(q.by, 'node-edit', q.name, detail, () => this.nodes.patch(q.name, q.patch, q.revision));
+    return this.audit.of(q, 'node-edit', q.name, detail, () => this.nodes.patch(q.name, q.patch, q.revision));
   }
 
   @Rpc('inventory.nodes.replace')
   replace(q: RpcRequest<'inventory.nodes.replace'>): Promise<RpcAnswer<'inventory.nodes.replace'>> {
     const detail = `by serial ${q.replacement.serial}`;
-    return this.audit.of(q.by, 'node-replace', q.name, detail, () =>
+    return this.audit.of(q, 'node-replace', q.name, detail, () =>
       this.replacements.replace(q.name, q.replacement, q.by, q.revision),
     );
   }
@@ -59,7 +59,7 @@ export class NodesController {
   @Rpc('inventory.nodes.import')
   import(q: RpcRequest<'inventory.nodes.import'>): Promise<RpcAnswer<'inventory.nodes.import'>> {
     const act = (): Promise<RpcAnswer<'inventory.nodes.import'>> => this.files.import(q);
-    return q.dryRun === true ? act() : this.audit.of(q.by, 'nodes-import', 'nodes', `a ${q.format} file`, act);
+    return q.dryRun === true ? act() : this.audit.of(q, 'nodes-import', 'nodes', `a ${q.format} file`, act);
   }
 
   @Rpc('inventory.nodes.export')
@@ -69,7 +69,7 @@ export class NodesController {
 
   @Rpc('inventory.nodes.delete')
   delete(q: RpcRequest<'inventory.nodes.delete'>): Promise<RpcAnswer<'inventory.nodes.delete'>> {
-    return this.audit.of(q.by, 'node-delete', q.name, q.name, async () => {
+    return this.audit.of(q, 'node-delete', q.name, q.name, async () => {
       await this.deletions.delete(q.name, q.by, q.revision);
       return {};
     });
@@ -77,12 +77,12 @@ export class NodesController {
 
   @Rpc('inventory.nodes.cordon')
   cordon(q: RpcRequest<'inventory.nodes.cordon'>): Promise<RpcAnswer<'inventory.nodes.cordon'>> {
-    return this.audit.of(q.by, 'cordon', q.name, q.reason, () => this.nodes.cordon(q.name, q.by, q.reason, q.until));
+    return this.audit.of(q, 'cordon', q.name, q.reason, () => this.nodes.cordon(q.name, q.by, q.reason, q.until));
   }
 
   @Rpc('inventory.nodes.uncordon')
   uncordon(q: RpcRequest<'inventory.nodes.uncordon'>): Promise<RpcAnswer<'inventory.nodes.uncordon'>> {
-    return this.audit.of(q.by, 'uncordon', q.name, q.name, () => this.nodes.uncordon(q.name));
+    return this.audit.of(q, 'uncordon', q.name, q.name, () => this.nodes.uncordon(q.name));
   }
 
   /** A detector's alone: the gateway may not call it. */
@@ -94,7 +94,7 @@ export class NodesController {
 
   @Rpc('inventory.nodes.waiveLifeSign')
   waiveLifeSign(q: RpcRequest<'inventory.nodes.waiveLifeSign'>): Promise<RpcAnswer<'inventory.nodes.waiveLifeSign'>> {
-    return this.audit.of(q.by, 'life-sign-waive', q.name, q.reason, async () => {
+    return this.audit.of(q, 'life-sign-waive', q.name, q.reason, async () => {
       await this.lifeSigns.waive(q.name, q.by, q.reason);
       return this.nodes.get(q.name);
     });
@@ -104,7 +104,7 @@ export class NodesController {
   requireLifeSign(
     q: RpcRequest<'inventory.nodes.requireLifeSign'>,
   ): Promise<RpcAnswer<'inventory.nodes.requireLifeSign'>> {
-    return this.audit.of(q.by, 'life-sign-require', q.name, q.name, async () => {
+    return this.audit.of(q, 'life-sign-require', q.name, q.name, async () => {
       await this.lifeSigns.require(q.name);
       return this.nodes.get(q.name);
     });

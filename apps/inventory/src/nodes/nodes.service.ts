@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import {
   isOpenIncident,
+  managementAddress,
   MusterError,
   NODE_NAME_PATTERN,
   RESERVATIONS_KEY,
@@ -12,7 +13,6 @@ import {
   type NodeView,
 } from '#contracts';
 import { FreshReads, type Entry } from '#bus';
-import { managementAddress } from '../operations/admission.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
@@ -46,7 +46,7 @@ export class NodesService {
   async get(name: string): Promise<NodeView> {
     const entry = (NODE_NAME_PATTERN.test(name) ? await this.reads.get(name) : undefined) ?? this.behind(name);
     if (!entry) throw unknownNode(name);
-    return this.service.view(entry);
+    return this.service.withRemedies(entry);
   }
 
   private behind(address: string): Entry<NodeRecord> | undefined {

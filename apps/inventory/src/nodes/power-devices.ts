@@ -1,6 +1,7 @@
-import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { PowerDeviceRequest, type PowerDevice } from '#contracts';
+import { MASK, unmasked, type PowerDevice } from '#contracts';
+import { PowerDeviceRequest } from '#contracts/rpc/requests.js';
+import { toRequest } from '#contracts/rpc/to-request.js';
 import { bad } from './node-rules.js';
 
 export interface RecordedDevices {
@@ -24,15 +25,20 @@ export function recordedDevices(
   node: string,
   levels: readonly unknown[],
   nonce: string,
-  isStored: (device: Omit<PowerDeviceRequest, 'password'>, password: string) => boolean = () => false,
+  o: {
+    isStored?: (device: Omit<PowerDeviceRequest, 'password'>, password: string) => boolean;
+    /** Devices of the node, or of the one in whose place it comes: what is masked is taken from them. */
+    before?: readonly PowerDevice[];
+  } = {},
 ): RecordedDevices {
+  const { isStored = () => false, before = [] } = o;
   const secrets: Record<string, string> = {};
   const powerLevels = readLevels(levels).map((level) =>
     level.map(({ id, driver, address, port, username, password, options, shared }): PowerDevice => {
       const device: PowerDevice = { id, driver, address };
       if (port !== undefined) device.port = port;
       if (username !== undefined) device.username = username;
-      if (options !== undefined) device.options = options;
+      if (options !== undefined) device.options = storedOptions({ ...device, options }, before);
       if (shared === true) device.shared = true;
       if (password === undefined || isStored(device, password)) return device;
       const key = secretKey(node, id, nonce);
@@ -53,7 +59,7 @@ function readLevels(levels: readonly unknown[]): PowerDeviceRequest[][] {
 
 function readDevice(given: unknown, ids: Set<string>): PowerDeviceRequest {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw bad('a power device is an object');
-  const device = plainToInstance(PowerDeviceRequest, given);
+  const device = toRequest(PowerDeviceRequest, given);
   const wrong = validateSync(device, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
   const first = wrong[0];
   if (first) throw bad(`power device: ${Object.values(first.constraints ?? {})[0] ?? first.property}`);
@@ -69,6 +75,17 @@ const IPMI_PORT = 623;
 
 export const samePlace = (a: Place, b: Place): boolean =>
   a.driver === b.driver && a.address === b.address && (a.port ?? IPMI_PORT) === (b.port ?? IPMI_PORT);
+
+/** As {@link storedSecret}, of the options of a device that are masked. @throws MusterError BAD_REQUEST */
+function storedOptions(device: PowerDevice, stored: readonly PowerDevice[]): Record<string, string> {
+  const { options = {} } = device;
+  const was = stored.find((d) => d.id === device.id);
+  if (was !== undefined && Object.values(options).includes(MASK) && !samePlace(was, device))
+    throw bad(
+      `power device ${device.id} goes to another driver, address or port: give its masked options too, the stored ones are for ${was.address}`,
+    );
+  return unmasked(options, was?.options ?? {}, `power device ${device.id}: options`, 'BAD_REQUEST');
+}
 
 /**
  * The password that a device has which comes without one: that of the stored device of the same id, as long as it goes

@@ -54,7 +54,7 @@ describe('registering a node', () => {
     ['two devices of one name', { powerLevels: [[device], [device]] }, 'BAD_REQUEST'],
     ['a power device that is none', { powerLevels: [['bmc']] }, 'BAD_REQUEST'],
     ['a variable that chooses the machine', { vars: { ansible_host: 'x' } }, 'BAD_REQUEST'],
-    ['a driver that nobody offers', { powerLevels: [[{ ...device, driver: 'exec' }]] }, 'DRIVER_UNAVAILABLE'],
+    ['a driver that there is not', { powerLevels: [[{ ...device, driver: 'exec' }]] }, 'BAD_REQUEST'],
     ['a password that IPMI cannot take', { powerLevels: [[{ ...device, password: 'x'.repeat(21) }]] }, 'BAD_REQUEST'],
   ])('is refused with %s', (_what, o, expected) => {
     expect(code(o as Partial<NodeCreateRequest>)).toBe(expected);

@@ -3,6 +3,7 @@ import {
   NAME_PATTERN,
   NODE_NAME_PATTERN,
   nodeName,
+  unmasked,
   type NodeCreateRequest,
   type NodeRecord,
 } from '#contracts';
@@ -45,10 +46,13 @@ export function register(
   if (facts.fleet.has(name))
     throw new MusterError('ALREADY_EXISTS', `node ${name} is registered already`, { node: name });
   checkAddresses(name, r.networks, facts.fleet);
-  checkVars(r.vars ?? {}, name);
-  const { powerLevels, secrets } = recordedDevices(name, r.powerLevels ?? [], nonce);
+  const vars = unmasked(r.vars ?? {}, before?.vars ?? {}, 'vars', 'BAD_REQUEST');
+  checkVars(vars, name);
+  const { powerLevels, secrets } = recordedDevices(name, r.powerLevels ?? [], nonce, {
+    before: before?.powerLevels.flat() ?? [],
+  });
   checkPlaces(name, powerLevels, facts.fleet.places());
-  const node = { ...newNode(r, at), powerLevels };
+  const node = { ...newNode({ ...r, vars }, at), powerLevels };
   checkDrivers(node, facts.offered, before);
   return { node, secrets };
 }

@@ -1,11 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { isOpenIncident, type NodeRecord, type NodeView, type OutReason, type WorkerRecord } from '#contracts';
+import {
+  isOpenIncident,
+  outRemedy,
+  type NodeRecord,
+  type NodeView,
+  type OutReason,
+  type WorkerRecord,
+} from '#contracts';
 import type { Entry } from '#bus';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { avoidedBecause, networksDown } from './degraded-policy.js';
 import { outReasons } from './in-service.js';
 import { powerDrivers } from './node-rules.js';
+import { shownNode } from './shown-node.js';
 
 /** What a view has beyond the record. */
 type Computed = Omit<NodeView, keyof NodeRecord>;
@@ -16,7 +24,7 @@ export interface Look {
   view(entry: Entry<NodeRecord>): NodeView;
 }
 
-/** Nodes as shown to readers: the record plus what is computed at this moment. */
+/** Nodes as shown to readers: the record without its secrets, plus what is computed at this moment. */
 @Injectable()
 export class ServiceView {
   constructor(
@@ -31,6 +39,12 @@ export class ServiceView {
 
   view(entry: Entry<NodeRecord>): NodeView {
     return this.look().view(entry);
+  }
+
+  /** The same, with what to do about each reason. */
+  withRemedies(entry: Entry<NodeRecord>): NodeView {
+    const view = this.view(entry);
+    return { ...view, reasons: view.reasons.map((r) => ({ ...r, remedy: outRemedy(r.code, entry.value) })) };
   }
 
   /** One look at many nodes: what they share is computed once. Good for one answer, which it must not outlive. */
@@ -66,7 +80,7 @@ export class ServiceView {
         ...(entry.value.cordon?.drain === true && { remaining: this.assignedTo(entry.value.name) }),
       };
     };
-    return { reasons, computed, view: (entry) => ({ ...entry.value, ...computed(entry) }) };
+    return { reasons, computed, view: (entry) => ({ ...shownNode(entry.value), ...computed(entry) }) };
   }
 
   private assignedTo(node: string): string[] {
@@ -97,6 +111,11 @@ export class ServiceView {
     return [...missing]
       .map(([driver, names]) => ({ driver, nodes: names.sort() }))
       .sort((a, b) => (a.driver < b.driver ? -1 : 1));
+  }
+
+  /** A detector is heard that sees the fleet. */
+  get sighted(): boolean {
+    return this.detector.sighted;
   }
 
   /** Drivers that live workers of the service offer; undefined: not known. */

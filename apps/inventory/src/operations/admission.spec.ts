@@ -194,6 +194,16 @@ describe('admission, in the words of the operations contract', () => {
     expect(admit(r, facts([gone]))).toEqual({ nodes: ['host2-SN2'] });
   });
 
+  it('leaves known addresses of a discover out where that is asked, unless there is no other', () => {
+    const r = request({ kind: 'discover', addresses: ['127.0.0.1', '127.0.0.8'], skipKnown: true });
+    expect(admit(r, facts([master, free]))).toEqual({
+      nodes: [],
+      addresses: ['127.0.0.8'],
+      skipped: { '127.0.0.1': 'host1-SN1' },
+    });
+    expect(refusal({ ...r, addresses: ['127.0.0.1', '127.0.0.2'] }, facts([master, free])).code).toBe('ALREADY_EXISTS');
+  });
+
   it('finds a node by its management address, and takes each once', () => {
     const r = request({ nodes: ['host2-SN2', '127.0.0.2'], hostGroup: 'service-master' });
     expect(admit(r, facts([free]))).toEqual({ nodes: ['host2-SN2'] });
@@ -299,5 +309,19 @@ describe('admission, in the words of the operations contract', () => {
     expect(refusal(check, f).code).toBe('NODE_RESERVED');
     expect(admit(request({ ...check, needs: (n) => n === master }), f).nodes).toEqual(['host1-SN1']);
     expect(refusal({ ...check, needs: () => false }, f).code).toBe('REVISION_CONFLICT');
+  });
+
+  it('lets the system clean up under what is assigned there and certainly does not run, and under nothing else', () => {
+    const resetup = { kind: 'resetup' as const, nodes: ['host1-SN1'], needs: () => true };
+    const f = facts([master], { workloadsOn: () => ['db', 'web'] });
+    const isAbsent = (...absent: string[]) => ({
+      isAbsent: (n: string, w: string) => n === 'host1-SN1' && absent.includes(w),
+    });
+    expect(admit(request({ ...resetup, ...isAbsent('db', 'web') }), f)).toEqual({ nodes: ['host1-SN1'] });
+    expect(refusal({ ...resetup, ...isAbsent('db') }, f)).toMatchObject({
+      code: 'WORKLOADS_PRESENT',
+      message: expect.stringContaining('host1-SN1: web'),
+    });
+    expect(refusal(resetup, f).code).toBe('WORKLOADS_PRESENT');
   });
 });

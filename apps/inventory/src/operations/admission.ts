@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import {
+  managementAddress,
   MusterError,
   type Hold,
   type HostGroup,
@@ -19,6 +20,8 @@ export interface AdmissionRequest {
   kind: Exclude<JobKind, 'recover'>;
   nodes: string[];
   addresses: string[];
+  /** discover: addresses of nodes that are known already are left out, unless all are. */
+  skipKnown?: boolean;
   hostGroup?: string;
   force?: boolean;
   /**
@@ -27,6 +30,8 @@ export interface AdmissionRequest {
    * job has made of it.
    */
   needs?: (node: NodeRecord) => boolean;
+  /** The system's own: the workload is assigned to the node, certainly does not run there, and its start gate is shut. */
+  isAbsent?: (node: string, workload: string) => boolean;
 }
 
 /** All that the decision rests on, as read for it. */
@@ -50,6 +55,10 @@ export interface Admitted {
   nodes: string[];
   /** `force`: workloads that have to leave these nodes before the job may begin. */
   moving?: string[];
+  /** discover: where it goes to. */
+  addresses?: string[];
+  /** discover: addresses that were left out, and the node that each is already. */
+  skipped?: Record<string, string>;
 }
 
 /**
@@ -102,7 +111,9 @@ function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitt
   const known = [...facts.nodes.values()].filter((n) => request.addresses.includes(managementAddress(n)));
   // One whose agent never came was not discovered: its installation has failed.
   const existing = known.filter((n) => n.state !== 'Disappeared' && n.awaited === undefined);
-  if (existing.length > 0)
+  const skipped = Object.fromEntries(existing.map((n) => [managementAddress(n), n.name]));
+  const addresses = request.addresses.filter((a) => !Object.hasOwn(skipped, a));
+  if (existing.length > 0 && (request.skipKnown !== true || addresses.length === 0))
     throw new MusterError(
       'ALREADY_EXISTS',
       `one or more nodes already exist with the specified management addresses. Existing nodes: [${existing
@@ -110,14 +121,12 @@ function admitDiscover(request: AdmissionRequest, facts: AdmissionFacts): Admitt
         .join(' ')}]`,
       { nodes: existing.map((n) => n.name) },
     );
-  const names = known.map((n) => n.name);
+  const names = known.filter((n) => !existing.includes(n)).map((n) => n.name);
   checkReserved(request, names, facts);
   checkQueue(facts);
   if (facts.provisionDrivers === undefined || facts.provisionDrivers.length === 0) throw noWorkers();
-  return { nodes: names };
+  return existing.length > 0 ? { nodes: names, addresses, skipped } : { nodes: names };
 }
-
-export const managementAddress = (n: Pick<NodeRecord, 'networks'>): string => n.networks['management']?.address ?? '';
 
 /** By name, else by management address; each node once, in the order of the request. */
 function resolve(wanted: readonly string[], nodes: AdmissionFacts['nodes']): NodeRecord[] {
@@ -205,7 +214,7 @@ export const cleansUp = (kind: JobKind): boolean =>
 function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {
   if (!cleansUp(request.kind)) return [];
   const busy = names.flatMap((node) => {
-    const workloads = facts.workloadsOn(node);
+    const workloads = facts.workloadsOn(node).filter((w) => request.isAbsent?.(node, w) !== true);
     return workloads.length > 0 ? [{ node, workloads }] : [];
   });
   if (busy.length === 0) return [];

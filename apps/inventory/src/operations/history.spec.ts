@@ -124,7 +124,7 @@ function end(w: World, s: Extract<Step, { do: 'end' }>): void {
     const node = w.nodes.get(name);
     if (!node) continue;
     ended.results[name] = { ok: s.ok, step: 'site', checksum: 's' };
-    const { node: after } = settle(node, ended, { onReturn: 'resetup', workloads: [], at: 1 });
+    const { node: after } = settle(node, ended, { onReturn: 'resetup', at: 1 });
     w.nodes.set(name, after);
   }
   w.reservations = release(w.reservations, job.id) ?? w.reservations;

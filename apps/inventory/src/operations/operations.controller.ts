@@ -15,8 +15,9 @@ export class OperationsController {
   submit(q: RpcRequest<'inventory.operations.submit'>): Promise<RpcAnswer<'inventory.operations.submit'>> {
     const what = [...(q.nodes ?? []), ...(q.addresses ?? [])].join(' ');
     const detail = q.hostGroup === undefined ? what : `${what} as ${q.hostGroup}`;
-    return this.audit.ofStored(q.by, q.kind, q.nodes?.[0] ?? q.kind, detail, async () => ({
-      job: (await this.operations.submit(q)).id,
-    }));
+    return this.audit.ofStored(q, q.kind, q.nodes?.[0] ?? q.kind, detail, async () => {
+      const { id, skipped } = await this.operations.submit(q);
+      return { job: id, ...(skipped && { skipped }) };
+    });
   }
 }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   checkVariables,
+  managementAddress,
   MusterError,
   RESERVATIONS_KEY,
+  unmasked,
   type By,
   type JobRecord,
   type NodeRecord,
@@ -19,7 +21,7 @@ import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { timedId } from '../store/timed-id.js';
 import type { Decision } from '../store/group-commit.js';
-import { admit, cleansUp, managementAddress, type AdmissionFacts, type AdmissionRequest } from './admission.js';
+import { admit, cleansUp, type AdmissionFacts, type AdmissionRequest } from './admission.js';
 import type { AdmissionRound } from './admission-round.js';
 import { describeJob } from './job-description.js';
 import { fingerprint, keyedJobId, sameRequest } from './request-key.js';
@@ -30,10 +32,14 @@ import { carriedOut, reserve } from './reservations.js';
 export interface SystemCause {
   /** `return`, … */
   cause: string;
+  /** resetup: the only services that it is for. @default all */
+  services?: string[];
   /** Token of the conductor; asked right before the write. */
   check(): number;
   /** See {@link AdmissionRequest}. */
   needs(node: NodeRecord): boolean;
+  /** See {@link AdmissionRequest}. */
+  isAbsent?(node: string, workload: string): boolean;
 }
 
 type Submission = OperationRequest & By & { key?: string };
@@ -89,18 +95,37 @@ export class OperationsService {
    */
   async submit(r: Submission, system?: SystemCause): Promise<JobRecord> {
     checkVariables(r.extraVars ?? {}, 'extra-vars');
+    refuseMasks(r.extraVars ?? {});
     checkSize(r.extraVars ?? {});
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.force !== undefined) request.force = r.force;
-    if (system) request.needs = (node) => system.needs(node);
+    if (r.skipKnown !== undefined) request.skipKnown = r.skipKnown;
+    if (system) {
+      request.needs = (node) => system.needs(node);
+      request.isAbsent = (node, workload) => system.isAbsent?.(node, workload) === true;
+    }
     const id = r.key === undefined ? timedId('job', this.store) : keyedJobId(r.by, r.key);
-    const accepted = await this.book.change<Looked, Accepted>({
-      look: (now, round) => this.look(r, id, request, now, round),
-      decide: (now, looked) => this.decide(r, id, request, now, looked, system),
-    });
+    const accepted = await this.book
+      .change<Looked, Accepted>({
+        look: (now, round) => this.look(r, id, request, now, round),
+        decide: (now, looked) => this.decide(r, id, request, now, looked, system),
+      })
+      .catch(async (refusal: unknown): Promise<Accepted> => {
+        // Its own twin may be what stands against it: taken by the other replica after the book was read here.
+        const twin = r.key === undefined ? undefined : await this.taken(id);
+        if (twin === undefined) throw refusal;
+        return { job: sameRequest(twin, fingerprint(r)) };
+      });
     if (accepted.begin) await this.begin(accepted.job, accepted.begin);
     return accepted.job;
+  }
+
+  /** Pending first: a job has its record before it is no longer that. */
+  private async taken(id: string): Promise<JobRecord | undefined> {
+    const { reservations, jobs } = this.store;
+    const pending = (await reservations.bucket.get(RESERVATIONS_KEY))?.value.pending[id];
+    return pending ?? (await jobs.bucket.get(id))?.value;
   }
 
   private decide(
@@ -113,12 +138,15 @@ export class OperationsService {
   ): Decision<Reservations, Accepted> {
     const before = looked.known ?? now.pending[id];
     if (r.key !== undefined && before) return { answer: { job: sameRequest(before, fingerprint(r)) } };
-    const { nodes: held, moving } = admit(request, this.facts(now, looked.round));
-    const job = this.jobOf(r, id, request, held, extraVarsOf(r, held, looked.provisioned));
+    const { nodes: held, moving, addresses, skipped } = admit(request, this.facts(now, looked.round));
+    if (addresses) request = { ...request, addresses };
+    const job = this.jobOf(r, id, request, held, this.extraVarsOf(r, held, looked.provisioned));
     if (moving) job.moving = moving;
+    if (skipped) job.skipped = skipped;
     if (r.key !== undefined) job.fingerprint = fingerprint(r);
     if (system) {
       job.cause = system.cause;
+      if (system.services !== undefined) job.services = system.services;
       job.conductor = system.check();
     }
     const nodes = job.nodes.flatMap((name) => looked.round.seen(name) ?? []);
@@ -271,6 +299,26 @@ export class OperationsService {
     return view.entries().flatMap((e) => (addresses.has(managementAddress(e.value)) ? [e.key] : []));
   }
 
+  /**
+   * A check compares with, and a re-setup restores, what the nodes were provisioned with: the extra vars of that
+   * request belong to it. They stay in its job's record, sealed, so that no secret among them is shown with the node.
+   */
+  private extraVarsOf(
+    r: OperationRequest,
+    nodes: readonly string[],
+    provisioned: Looked['provisioned'],
+  ): JobRecord['extraVars'] {
+    if (!goesByWhatWas(r)) return this.store.sealed(r.extraVars ?? {});
+    const [first = {}, ...rest] = nodes.map((name) => provisioned.get(name) ?? {});
+    const asSent = (vars: JobRecord['extraVars']): string => JSON.stringify(this.store.opened(vars));
+    if (rest.every((vars) => asSent(vars) === asSent(first))) return first;
+    throw new MusterError(
+      'BAD_REQUEST',
+      `the nodes were provisioned with different extra vars: ask for one ${r.kind} each, or give extraVars`,
+      { nodes },
+    );
+  }
+
   /** Extra vars of the requests that the nodes were provisioned by: where a job of this kind goes by them. */
   private async provisionedWith(
     r: Submission,
@@ -305,27 +353,13 @@ export class OperationsService {
 const goesByWhatWas = (r: OperationRequest): boolean =>
   (r.kind === 'check' || r.kind === 'resetup') && Object.keys(r.extraVars ?? {}).length === 0;
 
-/**
- * A check compares with, and a re-setup restores, what the nodes were provisioned with: the extra vars of that
- * request belong to it. They stay in its job's record, so that no secret among them is shown with the node.
- */
-function extraVarsOf(
-  r: OperationRequest,
-  nodes: readonly string[],
-  provisioned: Looked['provisioned'],
-): JobRecord['extraVars'] {
-  if (!goesByWhatWas(r)) return r.extraVars ?? {};
-  const [first = {}, ...rest] = nodes.map((name) => provisioned.get(name) ?? {});
-  if (rest.every((vars) => JSON.stringify(vars) === JSON.stringify(first))) return first;
-  throw new MusterError(
-    'BAD_REQUEST',
-    `the nodes were provisioned with different extra vars: ask for one ${r.kind} each, or give extraVars`,
-    { nodes },
-  );
-}
-
 /** Jobs that are being admitted stand, whole, in one value of which NATS takes 8 MB; at most 100 of them wait. */
 const MOST_EXTRA_VARS = 65_536;
+
+/** What was shown of another job is no value: nothing is stored here that a mask could stand for. */
+function refuseMasks(extraVars: Record<string, unknown>): void {
+  unmasked(extraVars, {}, 'extra-vars', 'BAD_REQUEST');
+}
 
 function checkSize(extraVars: Record<string, unknown>): void {
   const size = Buffer.byteLength(JSON.stringify(extraVars));

@@ -8,7 +8,7 @@ export const keyedJobId = (by: string, key: string): string => `job-${sha256(JSO
 
 /** Of all that was asked for, in whatever order its members came. */
 export function fingerprint(r: OperationRequest & By & { key?: string }): string {
-  const { by: _by, key: _key, ...asked } = r;
+  const { by: _by, from: _from, key: _key, ...asked } = r;
   return sha256(JSON.stringify(asked, sorted));
 }
 

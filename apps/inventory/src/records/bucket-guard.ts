@@ -1,10 +1,12 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { MusterError, type Timer } from '#contracts';
+import { readDisk } from '#bus';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { spaceAlarms } from './store-space.js';
 import { BUCKET_BIRTHS_KEY, decideBirths, type BucketBirths } from './bucket-births.js';
 
 /** Between two looks, ms. */
@@ -57,6 +59,10 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     }
     if (births.get('alarms') !== undefined)
       await keepAlarms(this.alarms, ['bucket-anew'], decided.alarms, () => undefined);
+    if (config.nats.store !== undefined && births.get('alarms') !== undefined) {
+      const wanted = spaceAlarms(await readDisk(config.nats.store), this.alarms.list());
+      await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined);
+    }
     const { keep } = decided;
     if (keep !== undefined && births.get('settings') !== undefined)
       await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });

@@ -89,13 +89,13 @@ function replica(at: 'mutate' | 'list', meanwhile: () => Promise<unknown>) {
   const users = { noteRevocation: async () => Promise.resolve() } as unknown as AgentUsers;
   const revocations = { forgotten: () => undefined } as unknown as RevocationService;
   const edits = new EditsService(store, secrets, users);
-  const reports = { unheardMs: () => Infinity } as unknown as ReportsView;
+  const reports = { unheardMs: () => Infinity, of: () => undefined } as unknown as ReportsView;
   const power = { reasonOf: () => undefined } as unknown as PowerQuarantine;
   const removable = new RemovableNodes(store, reports, power);
   const service = { offered: () => ['ansible'] } as unknown as ServiceView;
   const names = { of: () => undefined } as unknown as KnownNames;
   return {
-    workloads: new WorkloadService(store, new GenerationFloor(store), new ReservationBook(store)),
+    workloads: new WorkloadService(store, new GenerationFloor(store), new ReservationBook(store), reports),
     deletions: new DeletionsService(store, edits, revocations, removable),
     replacements: new ReplacementService(store, service, edits, revocations, removable, names),
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { drilledIdentity, withIdentity, type IncidentRecord, type OffProof } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
+import { fencedAnew } from './void-proof.js';
 import { decideCollateral, heldForCollateral, type CollateralFacts, type CollateralStep } from './collateral.js';
 
 const proof: OffProof = { kind: 'read-back', at: 1, level: 0 };
@@ -27,7 +28,7 @@ describe('a proof of off by a device that is not proven to be the node’s own',
     for (const [n, i] of [
       [proven, fenced()],
       [node, fenced({ proof: { ...proof, kind: 'manual' } })],
-      [proven, held],
+      [proven, { ...held, proof: { ...proof, kind: 'manual' as const } }],
     ] as const)
       expect(step({ node: n, provenForMs: 0, silent: [fell(3_500)] }, i)).toEqual({ do: 'counts' });
   });
@@ -59,6 +60,15 @@ describe('a proof of off by a device that is not proven to be the node’s own',
       held,
     );
     expect(more).toMatchObject({ do: 'hold', changed: true, nodes: [{ node: 'n-3' }] });
+  });
+
+  it('stands for nothing where its device is proven only while it is held: the wires may have been put right since', () => {
+    expect(step({ node: proven, provenForMs: 600_000 }, held)).toEqual({ do: 'anew' });
+    expect(step({ node: proven, heardIn: () => 'boot-2' }, held)).toEqual({ do: 'anew' });
+    const again = fencedAnew(held, 7) as IncidentRecord;
+    expect(again).toMatchObject({ phase: 'failed', updatedAt: 7 });
+    for (const field of ['proof', 'collateral', 'powerOn', 'retryAt']) expect(again).not.toHaveProperty(field);
+    expect(fencedAnew({ ...held, phase: 'recovering' }, 7)).toBeUndefined();
   });
 
   it('holds every other power-off by a device that is not proven, unless it is released', () => {

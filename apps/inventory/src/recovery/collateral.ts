@@ -46,6 +46,8 @@ export type CollateralStep =
   | { do: 'wait' }
   /** Held: these may be what was powered off instead. `changed`: the record has others. */
   | { do: 'hold'; nodes: Nodes; changed: boolean }
+  /** Its device is proven only since: whose machine it has powered off is not known. It is powered off anew. */
+  | { do: 'anew' }
   /** All that it was held for have spoken in their old boot. */
   | { do: 'clear'; spoke: string[] };
 
@@ -60,11 +62,15 @@ export function unprovenProof(i: Pick<IncidentRecord, 'proof'>, node: NodeRecord
 /**
  * May what is read of a device stand for the node? One that is not proven may be another machine's, and then that one
  * falls silent when the `off` is given. So its word counts a moment later, and not while another node is silent whose
- * last word came after the off. With proven devices nothing is held: two that die together are both recovered.
+ * last word came after the off. With proven devices nothing is held: two that die together are both recovered. One that
+ * is proven only while its word is held may have been wired anew in between, so that word still stands for nothing.
  */
 export function decideCollateral(i: IncidentRecord, f: CollateralFacts): CollateralStep {
-  if (unprovenProof(i, f.node).length === 0) return { do: 'counts' };
   const had = i.collateral?.nodes ?? [];
+  if (unprovenProof(i, f.node).length === 0) {
+    const isOrdinary = i.drill === undefined && i.proof?.kind !== 'manual' && f.node !== undefined;
+    return had.length > 0 && isOrdinary ? { do: 'anew' } : { do: 'counts' };
+  }
   // Another boot says that its power was off: that is no end.
   const left = had.filter(({ node, bootId }) => bootId === undefined || f.heardIn(node) !== bootId);
   const before = new Set([i.node, ...(i.silentBefore ?? []), ...had.map((x) => x.node)]);

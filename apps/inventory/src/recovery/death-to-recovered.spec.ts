@@ -466,7 +466,7 @@ describe('inventory, from a death to the node back', () => {
     const { generation } = await workload('db');
     const may = await fleet.bus.call('inventory.workloads.mayStart', { workload: 'db', node: 'n-4', generation });
     expect(may.allowed).toBe(false);
-    expect((await workload('db')).assignment).toEqual({ node: 'n-2', generation: generation + 1 });
+    expect((await workload('db')).assignment).toEqual({ node: 'n-2', generation: generation + 1, followed: 1 });
 
     const { incident } = await fleet.bus.call('inventory.nodes.fence', { by: 'eve', name: 'n-3', reason: 'noisy' });
     expect(incident?.cause).toBe('manual');

@@ -18,7 +18,7 @@ export class DrainController {
 
   @Rpc('inventory.nodes.drain')
   drain(q: RpcRequest<'inventory.nodes.drain'>): Promise<RpcAnswer<'inventory.nodes.drain'>> {
-    return this.audit.of(q.by, 'drain', q.name, q.reason, async () => {
+    return this.audit.of(q, 'drain', q.name, q.reason, async () => {
       const cordon = cordoned(q, true, this.context.clock.wallMs());
       const { node, revision } = await this.nodes.change(q.name, (n) => ({ ...n, cordon }));
       return this.service.view({ key: node.name, value: node, revision });

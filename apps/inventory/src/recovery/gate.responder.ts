@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Subjects, fromToken, type GateAnswer, type GateRequest } from '#contracts';
-import type { Closable } from '#bus';
+import { SparseLog, type Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
 import { askStartGate } from './start-gate.js';
@@ -9,6 +9,7 @@ import { askStartGate } from './start-gate.js';
 @Injectable()
 export class GateResponder implements OnApplicationBootstrap, OnApplicationShutdown {
   private answers: Closable | undefined;
+  private readonly refusals = new SparseLog({ burst: 20, every: 30_000 });
 
   constructor(
     private readonly context: ServiceContext,
@@ -27,6 +28,14 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
     await this.answers?.close();
   }
 
+  /** An agent asks as often as it likes, for whatever it likes to name. */
+  private tell(node: string, workload: string, reason: string): void {
+    const leftOut = this.refusals.next(node, this.context.clock.monotonicMs());
+    if (leftOut === undefined) return;
+    const named = workload.slice(0, 100);
+    this.context.log.info({ node, workload: named, reason, leftOut }, 'a start was refused at the gate');
+  }
+
   private async ask(q: GateRequest, node: string): Promise<GateAnswer> {
     if (typeof q?.workload !== 'string' || q.workload.length === 0)
       return { allowed: false, reason: 'The request names no workload.' };
@@ -42,9 +51,9 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
       record: record?.value,
       incident: incident?.value,
       boot: typeof q.bootId === 'string' ? q.bootId : undefined,
+      ...(typeof q.generation === 'number' && { generation: q.generation }),
     });
-    if (!answer.allowed)
-      this.context.log.info({ node, workload: q.workload, reason: answer.reason }, 'a start was refused at the gate');
+    if (!answer.allowed) this.tell(node, q.workload, answer.reason);
     return answer;
   }
 }

@@ -27,6 +27,11 @@ export class HostsView {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** A detector that sees is heard, and a live worker for each driver: nobody's word lacks but that of nodes. */
+  allTell(): boolean {
+    return this.service.sighted && this.service.missingDrivers().length === 0;
+  }
+
   /** Why nothing may be placed there; undefined: in service. */
   whyOut(node: string): string | undefined {
     return this.why(node, () => true);

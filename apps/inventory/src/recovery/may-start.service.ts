@@ -47,7 +47,9 @@ export class MayStartService {
     if (check.kind === 'elsewhere' && workload?.value.move?.from === check.node)
       return { allowed: false, reason: `Held: ${check.node}, which it has left, still names it.` };
     if (check.kind === 'elsewhere') {
-      await this.workloads.change(q.workload, 'assigned', (w) => corrected(w, check.node, q.generation));
+      await this.workloads.change(q.workload, 'assigned', (w) =>
+        corrected(w, check.node, q.generation, check.generation),
+      );
       return { allowed: false, reason: `It runs on ${check.node}: the registry was corrected.` };
     }
     if (check.kind === 'unknown')

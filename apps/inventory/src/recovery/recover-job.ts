@@ -1,4 +1,4 @@
-import { isEndedJob, type JobRecord, type WorkloadRecord } from '#contracts';
+import { isEndedJob, type JobRecord, type WorkloadOutcome, type WorkloadRecord } from '#contracts';
 
 /** Workloads of one node that one job starts. A first try takes them together; after a failure each has its own. */
 export interface StartGroup {
@@ -73,11 +73,11 @@ export function stopOutcome(
   job: JobRecord,
   node: string,
   workload: string,
-): { stopped: boolean; why: string } | undefined {
+): { stopped: boolean; why: string; seen?: number } | undefined {
   if (!isEndedJob(job)) return undefined;
   const result = job.results[node];
   const own = result?.workloads?.[workload];
-  if (own !== undefined) return { stopped: own.stopped === true, why: own.reason };
+  if (own !== undefined) return { stopped: own.stopped === true, why: own.reason, ...seenBy(own) };
   return { stopped: false, why: result?.message ?? (job.error || 'The job ended without a word about it.') };
 }
 
@@ -86,14 +86,16 @@ export function startOutcome(
   job: JobRecord,
   node: string,
   workload: string,
-): { started: boolean; why: string } | undefined {
+): { started: boolean; why: string; seen?: number } | undefined {
   if (!isEndedJob(job)) return undefined;
   const result = job.results[node];
   const own = result?.workloads?.[workload];
-  if (own !== undefined) return { started: own.started, why: own.reason };
+  if (own !== undefined) return { started: own.started, why: own.reason, ...seenBy(own) };
   if (result === undefined) return { started: false, why: job.error || 'The job ended without a word about it.' };
   return { started: result.ok, why: result.message ?? job.error };
 }
+
+const seenBy = ({ seen }: WorkloadOutcome): { seen?: number } => (seen === undefined ? {} : { seen });
 
 /** Before the next try of a failed start, ms: 1 s, doubled with each failure, at most 30 s. */
 export const retryAfterMs = (attempt: number): number => Math.min(30_000, 1000 * 2 ** Math.max(0, attempt - 1));

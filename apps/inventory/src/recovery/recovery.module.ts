@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
+import { AbsenceReconciler } from './absence.reconciler.js';
 import { Contradictions } from './contradictions.js';
 import { DrainController } from './drain.controller.js';
 import { GateResponder } from './gate.responder.js';
@@ -11,7 +12,6 @@ import { MoveReconciler } from './move.reconciler.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
 import { ReportsModule } from './reports.module.js';
-import { StartFactsService } from './start-facts.js';
 import { StopReconciler } from './stop.reconciler.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
@@ -21,6 +21,7 @@ import { WorkloadsController } from './workloads.controller.js';
   imports: [ReportsModule, IncidentsModule, OperationsModule],
   controllers: [DrainController, WorkloadsController],
   providers: [
+    AbsenceReconciler,
     Contradictions,
     GateResponder,
     GenerationFloor,
@@ -29,7 +30,6 @@ import { WorkloadsController } from './workloads.controller.js';
     MoveReconciler,
     RecoverJobs,
     RecoveryReconciler,
-    StartFactsService,
     StopReconciler,
     WorkloadReconciler,
     WorkloadService,

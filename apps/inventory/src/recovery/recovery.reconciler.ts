@@ -16,7 +16,7 @@ import { isAfterOff, isVoid } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
 import { switchedOff } from './switched-off.js';
-import { movedText, notOff, voided } from './void-proof.js';
+import { fencedAnew, movedText, notOff, voided } from './void-proof.js';
 import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
@@ -92,6 +92,10 @@ export class RecoveryReconciler implements Reconciler {
       const conductor = c.check();
       const at = this.context.clock.wallMs();
       if (now.phase !== 'fenced' || now.proof?.kind === 'manual' || now.conductor > conductor) return undefined;
+      if (step.do === 'anew') {
+        const anew = fencedAnew(now, at);
+        return anew && { ...anew, conductor };
+      }
       if (step.do === 'hold') {
         const next = { ...now, collateral: { at, nodes: step.nodes } };
         return { ...note(next, collateralText(next), at), conductor };

@@ -47,14 +47,20 @@ describe('before a start', () => {
   });
 
   it('seen elsewhere is stronger than a node that did not answer', () => {
-    expect(checkStart(facts([says('c', 'w')]))).toEqual({ kind: 'elsewhere', node: 'c' });
+    expect(checkStart(facts([says('c', 'w')]))).toEqual({ kind: 'elsewhere', node: 'c', generation: 1 });
   });
 
   it('a node that need not answer, and runs it, counts', () => {
     expect(checkStart(facts([says('a'), says('b'), says('c'), says('fenced', 'w')]))).toEqual({
       kind: 'elsewhere',
       node: 'fenced',
+      generation: 1,
     });
+  });
+
+  it('the generation of what is only being started elsewhere is none: its gate has not let it through', () => {
+    const starting = { node: 'c', bootId: 'b', workloads: [{ name: 'w', generation: 1, starting: true as const }] };
+    expect(checkStart(facts([starting]))).toEqual({ kind: 'elsewhere', node: 'c', generation: undefined });
   });
 
   it('on the target already is no reason to start it again', () => {

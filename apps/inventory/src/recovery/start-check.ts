@@ -10,12 +10,19 @@ export interface StartFacts {
   fresh: readonly Pick<Report, 'node' | 'workloads' | 'bootId'>[];
 }
 
+/** It runs on another node: the registry is wrong, not the world. */
+export interface SeenElsewhere {
+  kind: 'elsewhere';
+  node: string;
+  /** Of that run; undefined: it is only being started there. */
+  generation: number | undefined;
+}
+
 export type StartCheck =
   | { kind: 'clear' }
   /** It runs on the target already. */
   | { kind: 'there' }
-  /** It runs on another node: the registry is wrong, not the world. */
-  | { kind: 'elsewhere'; node: string }
+  | SeenElsewhere
   /** These did not say what they run: it may be there. */
   | { kind: 'unknown'; nodes: string[] };
 
@@ -33,10 +40,18 @@ export const mustAnswer = (
 
 /** Seen elsewhere is stronger than everything else; a node without an answer holds the start. */
 export function checkStart(f: StartFacts): StartCheck {
-  const running = f.fresh.filter((r) => r.workloads?.some((w) => w.name === f.workload) === true).map((r) => r.node);
-  const elsewhere = running.filter((n) => n !== f.target).sort()[0];
-  if (elsewhere !== undefined) return { kind: 'elsewhere', node: elsewhere };
-  if (running.includes(f.target)) return { kind: 'there' };
+  const running = new Map(
+    f.fresh.flatMap(({ node, workloads }) => {
+      const run = workloads?.find((w) => w.name === f.workload);
+      return run === undefined ? [] : [[node, run] as const];
+    }),
+  );
+  const elsewhere = [...running.keys()].filter((n) => n !== f.target).sort()[0];
+  if (elsewhere !== undefined) {
+    const run = running.get(elsewhere);
+    return { kind: 'elsewhere', node: elsewhere, generation: run?.starting === true ? undefined : run?.generation };
+  }
+  if (running.has(f.target)) return { kind: 'there' };
   const answered = new Set(f.fresh.filter((r) => r.workloads !== undefined).map((r) => r.node));
   const silent = f.mustAnswer.filter((n) => !answered.has(n)).sort();
   return silent.length > 0 ? { kind: 'unknown', nodes: silent } : { kind: 'clear' };

@@ -11,6 +11,8 @@ export interface StartGateFacts {
   incident: IncidentRecord | undefined;
   /** Boot that the node runs, by its agent's word; undefined: not known, which is a no. */
   boot: string | undefined;
+  /** For which the unit was made that asks; undefined: whichever is current. */
+  generation?: number;
 }
 
 /** May this workload start on this node, now? Everything unknown is a no: a node that nobody vouches for starts nothing. */
@@ -45,9 +47,7 @@ export function askStartGate(f: StartGateFacts): GateAnswer {
     return no(`The node has returned (${n.pendingReturn.reason}) and waits for its check.`);
   if (n.enrolled && f.boot === undefined) return no('It is not known which boot the node runs.');
   if (n.enrolled && f.boot !== n.bootId) return no('The node has rebooted and waits for its check.');
-  return {
-    allowed: true,
-    generation: w.assignment.generation,
-    reason: `Assigned here, generation ${w.assignment.generation}.`,
-  };
+  const { followed } = w.assignment;
+  const generation = f.generation !== undefined && f.generation === followed ? followed : w.assignment.generation;
+  return { allowed: true, generation, reason: `Assigned here, generation ${generation}.` };
 }

@@ -117,7 +117,7 @@ export class StopReconciler implements Reconciler {
     if (why === undefined) return;
     await this.workloads.change(w.name, undefined, (now) => {
       c.check();
-      return stopFailed(now, id, why);
+      return stopFailed(now, id, why, outcome.seen);
     });
   }
 

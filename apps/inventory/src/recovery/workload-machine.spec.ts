@@ -9,6 +9,7 @@ import {
   assigned,
   cleared,
   corrected,
+  ended,
   handedTo,
   heldBecause,
   isSettledRecovery,
@@ -21,6 +22,7 @@ import {
   runOrdered,
   startFailed,
   started,
+  steady,
   stopFailed,
   stopHandedTo,
   stopNeeded,
@@ -35,7 +37,7 @@ const gateOf = (workload: WorkloadRecord, node: string): GateAnswer =>
 
 describe('a workload', () => {
   it('changes its node only with a higher generation, and never from one node to another without one', () => {
-    const step = fc.record({ op: fc.nat(16), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
+    const step = fc.record({ op: fc.nat(18), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let w: WorkloadRecord = aWorkload('db');
@@ -44,10 +46,10 @@ describe('a workload', () => {
           const tries: (WorkloadRecord | undefined)[] = [
             cleared(w, s.node),
             assigned(w, s.node, 'x', g),
-            corrected(w, s.node, g),
+            corrected(w, s.node, g, 100 + g),
             handedTo(w, 'j', g),
             started(w, g, 'boot'),
-            startFailed(w, 'j', 'why'),
+            startFailed(w, 'j', 'why', s.stale === 2 ? w.generation + 5 : undefined),
             heldBecause(w, 'why'),
             lost(w, 'boot2'),
             moved(w, w.assignment?.node ?? '', s.node, g),
@@ -56,9 +58,11 @@ describe('a workload', () => {
             stopNeeded(w, g),
             stopHandedTo(w, 'j', g),
             stopped(w, g),
-            stopFailed(w, 'j', 'why'),
+            stopFailed(w, 'j', 'why', s.stale === 2 ? w.generation + 5 : undefined),
             moveOrdered(w, { cause: 'drain', from: s.node, to: 'c' }, g),
             left(w, g),
+            ended(w, 1),
+            steady(w),
           ];
           const next = tries[s.op];
           if (next === undefined) continue;
@@ -69,11 +73,16 @@ describe('a workload', () => {
           expect(next.start !== undefined && next.stop !== undefined).toBe(false);
           expect(next.stop === undefined || next.desired === 'stopped' || next.move !== undefined).toBe(true);
           expect(next.stop === undefined || next.assignment !== undefined).toBe(true);
+          // How often it has ended is about the node that it is on; while its start is only owed, its gate is shut.
+          if (next.assignment?.node !== w.assignment?.node) expect(next).not.toHaveProperty('ended');
+          if (s.op === 17) expect(gateOf(next, next.assignment?.node ?? '').allowed).toBe(false);
           // From one living node it goes to another by way of none, and only what was owed a stop there.
           if (next.assignment === undefined && next.move !== undefined) expect(w.stop ?? w.move).toBeDefined();
           // What moves is refused at the gate of the node that it leaves, until it has a new assignment.
           if (next.stop !== undefined && next.assignment !== undefined)
             expect(gateOf(next, next.assignment.node).allowed).toBe(false);
+          // What the registry has followed is so for that very assignment: no order takes it over.
+          if (s.op !== 2 && next.assignment?.followed !== undefined) expect(next.assignment).toEqual(w.assignment);
           // What a stale decision rests on is refused.
           if ([1, 2, 3, 4, 8, 11, 12, 13, 15, 16].includes(s.op))
             expect(s.stale === 0 || w.assignment?.generation === g).toBe(true);
@@ -88,6 +97,56 @@ describe('a workload', () => {
     const w = aWorkload('db', { generation: 3, assignment: { node: 'a', generation: 3 } });
     expect(assigned(w, 'b', 'x', 3)).toBeUndefined();
     expect(moved(w, 'a', 'b', 3)).toBeUndefined();
+  });
+});
+
+describe('an order that its node refuses as an older one', () => {
+  const at = { generation: 3, assignment: { node: 'a', generation: 3 } };
+  const starting = aWorkload('db', { ...at, start: { cause: 'put', attempt: 0, job: 'j' } });
+  const stopping = aWorkload('db', { ...at, desired: 'stopped', stop: { cause: 'put', attempt: 0, job: 'j' } });
+
+  it('is given again above the one that the node has seen', () => {
+    const again = { generation: 10, assignment: { node: 'a', generation: 10 } };
+    expect(startFailed(starting, 'j', 'STALE', 9)).toMatchObject({ ...again, start: { attempt: 1 } });
+    expect(stopFailed(stopping, 'j', 'STALE', 9)).toMatchObject({ ...again, stop: { attempt: 1 } });
+  });
+
+  it('is given again as it was where the node has seen none that is newer, or names nonsense', () => {
+    for (const seen of [undefined, 2, 2 ** 53 - 1])
+      expect(startFailed(starting, 'j', 'STALE', seen)).toMatchObject({ ...at, start: { attempt: 1 } });
+  });
+
+  it('raises nothing for a job that the workload no longer waits for', () => {
+    expect(startFailed(starting, 'before', 'STALE', 9)).toBeUndefined();
+  });
+});
+
+describe('a run that the registry has followed to its node', () => {
+  const before = aWorkload('db', { generation: 3, assignment: { node: 'b', generation: 3 } });
+  const followed = corrected(before, 'a', 3, 2) as WorkloadRecord;
+  const asks = (workload: WorkloadRecord | undefined, node: string, generation: number): boolean => {
+    if (workload === undefined) throw new Error('the step is refused');
+    const facts = { node, workload, record: aNode(node), incident: undefined, boot: `boot-${node}` };
+    const answer = askStartGate({ ...facts, generation });
+    return answer.allowed && answer.generation === generation;
+  };
+
+  it('starts again by itself under the generation that its unit was made for, there and nowhere else', () => {
+    expect([asks(followed, 'a', 2), asks(followed, 'a', 4)]).toEqual([true, true]);
+    expect([asks(followed, 'a', 1), asks(followed, 'a', 3), asks(followed, 'b', 2)]).toEqual([false, false, false]);
+  });
+
+  it('does so no longer once an order was given, nor where it was only being started', () => {
+    const next: Record<string, WorkloadRecord | undefined> = {
+      'a start': handedTo(ended(followed, 1) as WorkloadRecord, 'j', 4),
+      'a stop': stopOrdered(followed, 'put'),
+      'a start after a stop': runOrdered(stopOrdered(followed, 'put')),
+      'a move': moveOrdered(followed, { cause: 'drain', from: 'a', to: 'b' }, 4),
+      'a death': cleared(followed, 'a'),
+      'a way there and back': corrected(corrected(followed, 'b', 4, 3) as WorkloadRecord, 'a', 5),
+      'a start that was not through': corrected(before, 'a', 3),
+    };
+    for (const [what, w] of Object.entries(next)) expect([what, asks(w, 'a', 2)]).toEqual([what, false]);
   });
 });
 
@@ -149,7 +208,11 @@ describe('the look before a start', () => {
   });
 
   it('finds it elsewhere, whoever else is silent', () => {
-    expect(checkStart({ ...facts, fresh: [report('c', 'db')] })).toEqual({ kind: 'elsewhere', node: 'c' });
+    expect(checkStart({ ...facts, fresh: [report('c', 'db')] })).toEqual({
+      kind: 'elsewhere',
+      node: 'c',
+      generation: 1,
+    });
   });
   it('holds while a node in service has not answered, or cannot say', () => {
     const fresh = [report('a'), { node: 'b', bootId: 'x' }, report('c', 'web')];

@@ -1,7 +1,17 @@
-import type { Move, RecoveryAssignment, RunningWorkload, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
+import type {
+  Assignment,
+  Move,
+  RecoveryAssignment,
+  RunningWorkload,
+  StartOwed,
+  StopOwed,
+  WorkloadRecord,
+} from '#contracts';
 
 /** Cause of a start that an operator ordered after a stop: the node may still report the run before that stop. */
 export const RUN_AGAIN = 'run-again';
+/** Cause of a start that is owed since it ended by itself on a node that is well. */
+export const ENDED = 'ended';
 
 /** The lawful changes of a workload's record. Each takes the record as it is now, or refuses by undefined. */
 
@@ -15,7 +25,7 @@ const without = <K extends keyof WorkloadRecord>(w: WorkloadRecord, ...keys: K[]
 export const cleared = (w: WorkloadRecord, from: string): WorkloadRecord | undefined =>
   w.assignment?.node !== from
     ? undefined
-    : { ...without(w, 'assignment', 'start', 'stop', 'boot', 'held', 'move'), generation: w.generation + 1 };
+    : { ...without(w, 'assignment', 'start', 'stop', 'boot', 'held', 'move', 'ended'), generation: w.generation + 1 };
 
 /** Gives it to a node, with the start that it owes. Only what is assigned nowhere, at the generation that was decided on. */
 export function assigned(w: WorkloadRecord, to: string, cause: string, generation: number): WorkloadRecord | undefined {
@@ -35,13 +45,21 @@ export function moved(w: WorkloadRecord, from: string, to: string, generation: n
   return free && w.generation === generation ? assigned(free, to, w.start.cause, generation + 1) : undefined;
 }
 
-/** It was seen running on another node than the registry says: the registry follows the world, and nothing is started. */
-export const corrected = (w: WorkloadRecord, seenOn: string, generation: number): WorkloadRecord | undefined =>
+/**
+ * It was seen running on another node than the registry says: the registry follows the world, and nothing is started.
+ * @param followed generation of that run; undefined: it is only being started, and its gate has not let it through
+ */
+export const corrected = (
+  w: WorkloadRecord,
+  seenOn: string,
+  generation: number,
+  followed?: number,
+): WorkloadRecord | undefined =>
   w.generation !== generation || w.assignment?.node === seenOn
     ? undefined
     : {
-        ...without(w, 'start', 'stop', 'boot', 'held', 'move'),
-        assignment: { node: seenOn, generation: generation + 1 },
+        ...without(w, 'start', 'stop', 'boot', 'held', 'move', 'ended'),
+        assignment: { node: seenOn, generation: generation + 1, ...(followed !== undefined && { followed }) },
         generation: generation + 1,
       };
 
@@ -49,7 +67,13 @@ export const corrected = (w: WorkloadRecord, seenOn: string, generation: number)
 export const handedTo = (w: WorkloadRecord, job: string, generation: number): WorkloadRecord | undefined =>
   w.start === undefined || w.start.job !== undefined || w.assignment?.generation !== generation
     ? undefined
-    : { ...without(w, 'held'), start: { ...w.start, job } };
+    : { ...orderedAnew(without(w, 'held'), w.assignment), start: { ...w.start, job } };
+
+/** From now on the order's own generation alone opens the gate: the unit of a run before it is made anew, or left behind. */
+const orderedAnew = (w: WorkloadRecord, { node, generation }: Assignment): WorkloadRecord => ({
+  ...w,
+  assignment: { node, generation },
+});
 
 /** The start is done: by its job's word, or seen in the report of its node. What is owed a stop is only not stopped yet. */
 export const started = (w: WorkloadRecord, generation: number, boot: string | undefined): WorkloadRecord | undefined =>
@@ -57,19 +81,41 @@ export const started = (w: WorkloadRecord, generation: number, boot: string | un
     ? undefined
     : { ...without(w, 'start', 'held', 'move'), ...(boot !== undefined && { boot }) };
 
-/** The job did not start it: it is owed still, on the same node. */
-export const startFailed = (w: WorkloadRecord, job: string, held: string): WorkloadRecord | undefined => {
+/**
+ * The job did not start it: it is owed still, on the same node.
+ * @param seen where the node refused it as an older order: the generation of the newer one
+ */
+export const startFailed = (
+  w: WorkloadRecord,
+  job: string,
+  held: string,
+  seen?: number,
+): WorkloadRecord | undefined => {
   if (w.start?.job !== job) return undefined;
   const start: StartOwed = { cause: w.start.cause, attempt: w.start.attempt + 1 };
-  return { ...w, start, held };
+  return { ...above(w, seen), start, held };
 };
+
+/** A node's file can hold any number: one beyond this would leave none above it that is exact. */
+const MOST_SEEN = 2 ** 48;
+
+/**
+ * At a generation above the one that its node has seen. The registry went back, or the node's file is another registry's:
+ * at its own generation every order would be refused for ever.
+ */
+function above(w: WorkloadRecord, seen: number | undefined): WorkloadRecord {
+  const at = w.assignment;
+  if (at === undefined || seen === undefined || seen < at.generation || seen > MOST_SEEN) return w;
+  const generation = Math.max(w.generation, seen) + 1;
+  return { ...w, generation, assignment: { node: at.node, generation } };
+}
 
 /**
  * It shall not run any more. The stop has a generation of its own, and so has the start after it: whichever order comes
  * late is refused by the node's lock.
  */
 export function stopOrdered(w: WorkloadRecord, cause: string): WorkloadRecord {
-  const next: WorkloadRecord = { ...without(w, 'start', 'stop', 'held', 'move'), desired: 'stopped' };
+  const next: WorkloadRecord = { ...without(w, 'start', 'stop', 'held', 'move', 'ended'), desired: 'stopped' };
   return w.assignment === undefined ? next : { ...again(next, w.assignment.node), stop: { cause, attempt: 0 } };
 }
 
@@ -103,7 +149,7 @@ export const left = (w: WorkloadRecord, generation: number): WorkloadRecord | un
   w.assignment?.node !== w.move.from ||
   w.assignment.generation !== generation
     ? undefined
-    : { ...without(w, 'assignment', 'stop', 'boot', 'held'), generation: w.generation + 1 };
+    : { ...without(w, 'assignment', 'stop', 'boot', 'held', 'ended'), generation: w.generation + 1 };
 
 /** It was stopped, and runs all the same. */
 export const stopNeeded = (w: WorkloadRecord, generation: number): WorkloadRecord | undefined =>
@@ -123,11 +169,11 @@ export const stopped = (w: WorkloadRecord, generation: number): WorkloadRecord |
     ? undefined
     : without(w, 'stop', 'boot');
 
-/** The job did not stop it: the stop is owed still. */
-export const stopFailed = (w: WorkloadRecord, job: string, why: string): WorkloadRecord | undefined => {
+/** The job did not stop it: the stop is owed still. @param seen see {@link startFailed} */
+export const stopFailed = (w: WorkloadRecord, job: string, why: string, seen?: number): WorkloadRecord | undefined => {
   if (w.stop?.job !== job) return undefined;
   const stop: StopOwed = { cause: w.stop.cause, attempt: w.stop.attempt + 1, why };
-  return { ...w, stop };
+  return { ...above(w, seen), stop };
 };
 
 /** Nothing of it may be running: it is assigned nowhere, or its stop was read back. */
@@ -158,6 +204,32 @@ export const lost = (w: WorkloadRecord, bootId: string): WorkloadRecord | undefi
         start: { cause: `reboot:${bootId}`, attempt: 0 },
         held: 'Its node rebooted: it starts there once the node has passed its check.',
       };
+
+/** It has ended by itself where it is assigned, and nothing is owed. The gate is shut until the start is given. */
+export const ended = (w: WorkloadRecord, at: number): WorkloadRecord | undefined =>
+  w.start !== undefined ||
+  w.stop !== undefined ||
+  w.move !== undefined ||
+  w.assignment === undefined ||
+  w.desired !== 'running'
+    ? undefined
+    : {
+        ...w,
+        start: { cause: ENDED, attempt: 0 },
+        held: 'It has ended by itself: it is started again.',
+        ended: { times: (w.ended?.times ?? 0) + 1, at },
+      };
+
+/** It runs on: how often it has ended before is forgotten. */
+export const steady = (w: WorkloadRecord): WorkloadRecord | undefined =>
+  w.ended === undefined || w.start !== undefined || w.stop !== undefined ? undefined : without(w, 'ended');
+
+/** Its node itself does not run it: where that is out of service, it may go elsewhere. */
+export const maySwitchNode = (w: WorkloadRecord): boolean =>
+  w.start?.cause === ENDED || w.start?.cause.startsWith('reboot:') === true;
+
+/** Given also where its node names it: that may be of before, or be a unit that never gets through its start. */
+export const isGivenAnyway = (w: WorkloadRecord): boolean => maySwitchNode(w) || w.start?.cause === RUN_AGAIN;
 
 /** What a wait for its node is about: a reboot keeps the generation, and each one has its own wait. */
 export const waitKey = (w: WorkloadRecord): string => `node/${w.name}/${w.generation}/${w.start?.cause ?? ''}`;

@@ -5,24 +5,28 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { Settling } from '../conductor/settling.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { doublesOf, type Double } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
+import { HeldAlarms } from './held-alarms.js';
 import { HostsView } from './hosts.js';
 import { place, type Placement } from './placement.js';
 import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';
+import type { SeenElsewhere } from './start-check.js';
 import { StartFactsService } from './start-facts.js';
 import {
   assigned,
   corrected,
   handedTo,
   heldBecause,
+  isGivenAnyway,
   lost,
+  maySwitchNode,
   moved,
   provesStart,
-  RUN_AGAIN,
   startFailed,
   started,
   waitKey,
@@ -50,6 +54,7 @@ export class WorkloadReconciler implements Reconciler {
   readonly name = 'workloads';
   private readonly since: AgeBook;
   private readonly roomless = new Map<string, string>();
+  private readonly settling = new Settling();
 
   constructor(
     private readonly context: ServiceContext,
@@ -72,7 +77,7 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   async reconcile(c: ConductorView): Promise<void> {
-    const wanted = new Map<string, WantedAlarm>();
+    const wanted = new HeldAlarms();
     const all = this.store.workloads.view.entries().map((e) => e.value);
     // One that is being stopped so that it can move is the stops' until it has left.
     const running = all.filter((w) => w.desired === 'running' && w.stop === undefined);
@@ -91,27 +96,41 @@ export class WorkloadReconciler implements Reconciler {
     );
     for (const w of running)
       if (!isFree(w) && (w.assignment === undefined || w.start !== undefined))
-        wanted.set(w.name, held(w, `${barred.get(w.name)} counts as powered off, and speaks: it may run there still.`));
+        wanted.setCertain(
+          w.name,
+          held(w, `${barred.get(w.name)} counts as powered off, and speaks: it may run there still.`),
+        );
     await this.each(
       running.filter((w) => w.start?.job !== undefined),
       (w) => this.followJob(c, w),
     );
     for (const w of running)
       if ((w.start?.attempt ?? 0) > 0)
-        wanted.set(
+        wanted.setCertain(
           w.name,
           held(w, `Its start on ${w.assignment?.node ?? '?'} failed ${w.start?.attempt} time(s). ${w.held ?? ''}`),
         );
     for (const { name, stop, assignment } of all)
       if (stop !== undefined && stop.attempt > 0)
-        wanted.set(name, {
+        wanted.setCertain(name, {
           code: 'workload-held',
           subject: name,
           severity: 'warning',
           message: `Its stop on ${assignment?.node ?? '?'} failed ${stop.attempt} time(s). ${stop.why ?? ''}`,
         });
-    const alarms = [...wanted.values(), ...this.doubles(all)];
-    await keepAlarms(this.alarms, ['no-room', 'workload-held', 'conflict-workload'], alarms, () => void c.check());
+    const doubles = this.doubles(all, wanted);
+    const settled = this.settling.hasSettled(
+      c,
+      this.store.live,
+      this.hosts.allTell() && this.facts.unanswered().length === 0,
+    );
+    await keepAlarms(
+      this.alarms,
+      ['no-room', 'workload-held', 'conflict-workload'],
+      [...wanted.wanted(settled), ...doubles],
+      () => void c.check(),
+      (a) => wanted.isOver(a, settled),
+    );
     this.forget(all);
   }
 
@@ -136,7 +155,7 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   /** Seen for longer than a report is on its way. */
-  private doubles(all: WorkloadRecord[]): WantedAlarm[] {
+  private doubles(all: WorkloadRecord[], young: HeldAlarms): WantedAlarm[] {
     const now = doublesOf(all, this.facts.fresh());
     const there = (d: Double): string => `double/${d.workload}/${d.on}`;
     const runs = (d: Double): string => `${there(d)}/running`;
@@ -146,7 +165,9 @@ export class WorkloadReconciler implements Reconciler {
     return now
       .filter((d) => {
         const seen = this.since.see(there(d)) > GATE_MS;
-        return (!d.starting && this.since.see(runs(d)) > ALARM_AFTER_MS) || seen;
+        const certain = (!d.starting && this.since.see(runs(d)) > ALARM_AFTER_MS) || seen;
+        if (!certain) young.tooYoung(d.workload);
+        return certain;
       })
       .map((d) => ({
         code: 'conflict-workload',
@@ -156,11 +177,7 @@ export class WorkloadReconciler implements Reconciler {
       }));
   }
 
-  private async placeAll(
-    c: ConductorView,
-    unassigned: WorkloadRecord[],
-    wanted: Map<string, WantedAlarm>,
-  ): Promise<void> {
+  private async placeAll(c: ConductorView, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     this.roomless.clear();
     if (unassigned.length === 0) return;
     const places = new Map(place(unassigned, this.hosts.hosts()).map((p) => [p.workload, p]));
@@ -170,15 +187,10 @@ export class WorkloadReconciler implements Reconciler {
     });
   }
 
-  private async placeOne(
-    c: ConductorView,
-    w: WorkloadRecord,
-    p: Placement,
-    wanted: Map<string, WantedAlarm>,
-  ): Promise<void> {
+  private async placeOne(c: ConductorView, w: WorkloadRecord, p: Placement, wanted: HeldAlarms): Promise<void> {
     const check = this.facts.check(w.name, p.to ?? '');
     if (check.kind === 'elsewhere')
-      return this.isLateLook(w, check.node) ? undefined : this.correct(c, w, check.node, wanted);
+      return this.isLateLook(w, check.node) ? undefined : this.correct(c, w, check, wanted);
     if (p.to === undefined) {
       this.roomless.set(w.name, p.why);
       wanted.set(w.name, { code: 'no-room', subject: w.name, severity: 'critical', message: p.why });
@@ -193,7 +205,7 @@ export class WorkloadReconciler implements Reconciler {
     if (done !== undefined) this.context.log.info({ workload: w.name, node: to, why: p.why }, 'workload placed');
   }
 
-  private async startAll(c: ConductorView, owed: WorkloadRecord[], wanted: Map<string, WantedAlarm>): Promise<void> {
+  private async startAll(c: ConductorView, owed: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     const due: WorkloadRecord[] = [];
     await this.each(owed, async (w) => {
       if (await this.isDue(c, w, wanted)) due.push(w);
@@ -202,16 +214,16 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   /** Looks at every node before the start; deals with what is found. */
-  private async isDue(c: ConductorView, w: WorkloadRecord, wanted: Map<string, WantedAlarm>): Promise<boolean> {
+  private async isDue(c: ConductorView, w: WorkloadRecord, wanted: HeldAlarms): Promise<boolean> {
     const at = w.assignment;
     if (at === undefined || w.start === undefined) return false;
     const check = this.facts.check(w.name, at.node);
     if (check.kind === 'elsewhere') {
-      if (!this.isLateLook(w, check.node)) await this.correct(c, w, check.node, wanted);
+      if (!this.isLateLook(w, check.node)) await this.correct(c, w, check, wanted);
       return false;
     }
     // On its own node is no case for a start: the next look at the report notes it.
-    if (check.kind === 'there' && !w.start.cause.startsWith('reboot:') && w.start.cause !== RUN_AGAIN) return false;
+    if (check.kind === 'there' && !isGivenAnyway(w)) return false;
     const out = this.hosts.whyNotStart(at.node);
     if (out !== undefined) {
       await this.waitForNode(c, w, at.node, out, wanted);
@@ -223,7 +235,7 @@ export class WorkloadReconciler implements Reconciler {
       if (this.since.see(`unknown/${w.name}/${at.generation}`) > ALARM_AFTER_MS) {
         wanted.set(w.name, held(w, text));
         await this.hold(c, w, text);
-      }
+      } else wanted.tooYoung(w.name);
       return false;
     }
     this.since.forget(`unknown/${w.name}/${at.generation}`);
@@ -242,17 +254,17 @@ export class WorkloadReconciler implements Reconciler {
     w: WorkloadRecord,
     node: string,
     why: string,
-    wanted: Map<string, WantedAlarm>,
+    wanted: HeldAlarms,
   ): Promise<void> {
     const waited = this.since.see(waitKey(w));
-    if (waited < MOVE_AFTER_MS) return;
+    if (waited < MOVE_AFTER_MS) return wanted.tooYoung(w.name);
     const text = `${node} is out of service: ${why}.`;
     wanted.set(w.name, held(w, text));
     // Its own look must be younger than the hold that closed the gate: the hold is at least MOVE_AFTER_MS old, the look
     // at most 5 s when it is reported, the report at most the freshness.
     const report = this.facts.of(node);
     const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
-    if (!w.start?.cause.startsWith('reboot:') || w.held === undefined || !isAbsent) return this.hold(c, w, text);
+    if (!maySwitchNode(w) || w.held === undefined || !isAbsent) return this.hold(c, w, text);
     const [p] = place([w], this.hosts.hosts());
     const to = p?.to;
     if (to === undefined || this.facts.check(w.name, to).kind !== 'clear') return;
@@ -294,7 +306,7 @@ export class WorkloadReconciler implements Reconciler {
     else
       await this.workloads.change(w.name, 'held', (now) => {
         c.check();
-        return startFailed(now, id, outcome.why);
+        return startFailed(now, id, outcome.why, outcome.seen);
       });
   }
 
@@ -312,12 +324,8 @@ export class WorkloadReconciler implements Reconciler {
     );
   }
 
-  private async correct(
-    c: ConductorView,
-    w: WorkloadRecord,
-    seenOn: string,
-    wanted: Map<string, WantedAlarm>,
-  ): Promise<void> {
+  private async correct(c: ConductorView, w: WorkloadRecord, seen: SeenElsewhere, wanted: HeldAlarms): Promise<void> {
+    const seenOn = seen.node;
     if (!this.facts.mayFollow(seenOn)) {
       const text = `It is reported running on ${seenOn}, which counts as powered off or is not enrolled: it is started nowhere until that is settled.`;
       wanted.set(w.name, held(w, text));
@@ -325,7 +333,7 @@ export class WorkloadReconciler implements Reconciler {
     }
     const done = await this.workloads.change(w.name, 'assigned', (now) => {
       c.check();
-      return corrected(now, seenOn, w.generation);
+      return corrected(now, seenOn, w.generation, seen.generation);
     });
     if (done !== undefined)
       this.context.log.warn(

@@ -4,18 +4,23 @@ import {
   RESERVATIONS_KEY,
   checkMemberNames,
   isOpenIncident,
+  unmasked,
   type EventMap,
   type NodeRecord,
   type RpcRequest,
   type WithRevision,
   type WorkloadRecord,
+  RecoveryDrivers,
+  type RecoveryRequest,
 } from '#contracts';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GenerationFloor } from './generation-floor.js';
+import { refusedForget } from './forgettable.js';
 import { refusedAssignment } from './refused-assignment.js';
+import { ReportsView } from './reports-view.js';
 import { PUT } from './start-gate.js';
-import { cleared, isStopped, runOrdered, stopOrdered } from './workload-machine.js';
+import { cleared, runOrdered, stopOrdered } from './workload-machine.js';
 
 type Change = EventMap['workload']['change'];
 
@@ -26,6 +31,7 @@ export class WorkloadService {
     private readonly store: InventoryStore,
     private readonly floor: GenerationFloor,
     private readonly book: ReservationBook,
+    private readonly reports: ReportsView,
   ) {}
 
   /** A live read. @throws MusterError WORKLOAD_UNKNOWN */
@@ -63,7 +69,7 @@ export class WorkloadService {
     const r = q.workload;
     if (r.recovery !== undefined) {
       refuseDriver(r.recovery.driver);
-      checkMemberNames(r.recovery.spec, `workload ${q.name}: spec`);
+      checkMemberNames({ ...r.recovery.spec }, `workload ${q.name}: spec`);
     }
     if (r.node !== undefined) await this.refuseNode(r.node);
     let was: WorkloadRecord | undefined;
@@ -74,7 +80,7 @@ export class WorkloadService {
         desired: r.desired ?? was?.desired ?? 'running',
         priority: r.priority ?? was?.priority ?? 0,
         weight: r.weight ?? was?.weight ?? 1,
-        recovery: r.recovery ?? was?.recovery ?? { driver: 'ansible', spec: {} },
+        recovery: withStoredSecrets(r.recovery && stored(r.recovery), was) ?? { driver: 'ansible', spec: {} },
         generation: was?.generation ?? (await this.floor.read()),
       };
       const hostGroup = r.hostGroup ?? was?.hostGroup;
@@ -90,15 +96,14 @@ export class WorkloadService {
     return { ...record, revision: done.revision };
   }
 
-  /** Refused while it runs: nobody would stop it any more, and nobody would know that it runs. @throws WORKLOAD_RUNNING */
+  /** @throws MusterError as {@link refusedForget} */
   async delete(q: RpcRequest<'inventory.workloads.delete'>): Promise<Record<string, never>> {
     const { revision, ...record } = await this.get(q.name);
-    if (!isStopped(record))
-      throw new MusterError(
-        'WORKLOAD_RUNNING',
-        `"${q.name}" ${record.stop === undefined ? 'runs' : 'is not yet stopped'} on ${record.assignment?.node ?? '?'}: set it to "desired": "stopped" and wait until that is read back.`,
-        { workload: q.name, node: record.assignment?.node },
-      );
+    const at = record.assignment?.node;
+    const node = at === undefined ? undefined : (await this.store.nodes.bucket.get(at))?.value;
+    const heard = at !== undefined && this.reports.of(at) !== undefined;
+    const refused = refusedForget({ workload: record, node, heard, reason: q.reason });
+    if (refused) throw refused;
     await this.floor.raise(record.generation);
     await this.store.workloads.bucket.delete(q.name, revision);
     return {};
@@ -168,8 +173,23 @@ export class WorkloadService {
   }
 }
 
+/** As it is sent, with what was shown masked as it is stored. @throws MusterError BAD_REQUEST */
+function withStoredSecrets(
+  given: WorkloadRecord['recovery'] | undefined,
+  was: WorkloadRecord | undefined,
+): WorkloadRecord['recovery'] | undefined {
+  if (given === undefined) return was?.recovery;
+  return { ...given, spec: unmasked(given.spec, was?.recovery.spec ?? {}, 'spec', 'BAD_REQUEST') };
+}
+
 /** Recovery drivers that a provisioner carries out. A workload of another one would be owed its start for ever. */
-const drivers: readonly string[] = ['ansible'];
+const drivers: readonly string[] = RecoveryDrivers;
+
+/** What was given, and nothing else: a class of requests names all its members. */
+const stored = ({ driver, spec }: RecoveryRequest): WorkloadRecord['recovery'] => ({
+  driver,
+  spec: Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined)),
+});
 
 function refuseDriver(driver: string): void {
   if (!drivers.includes(driver))
@@ -208,6 +228,7 @@ function withAssignment(
   const kept: WorkloadRecord = { ...next, assignment: at };
   if (was?.boot !== undefined) kept.boot = was.boot;
   if (next.desired !== was?.desired) return next.desired === 'running' ? runOrdered(kept) : stopOrdered(kept, PUT);
+  if (was.ended !== undefined) kept.ended = was.ended;
   if (was.held !== undefined) kept.held = was.held;
   if (was.start !== undefined) kept.start = was.start;
   if (was.stop !== undefined) kept.stop = was.stop;

@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
-import { isUnseenReturn, returnStep, type ReturnView } from './return-step.js';
+import { failedTries, isUnseenReturn, returnStep, SAYS_NOTHING_MS, type ReturnView } from './return-step.js';
 
-const calm: ReturnView = { incident: undefined, reserved: false, quarantined: false, returns: 1, flaps: 3, waitMs: 0 };
+const calm: ReturnView = {
+  incident: undefined,
+  reserved: false,
+  quarantined: false,
+  returns: 1,
+  flaps: 3,
+  waitMs: 0,
+  work: () => ({ kind: 'none' }),
+  unknownMs: 0,
+};
 const up = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
 const back = (o: Partial<NodeRecord> = {}): NodeRecord =>
   aNode('a-1', { status: 'Allocated', verdict: up, pendingReturn: { reason: 'rebooted', at: 1 }, ...o });
@@ -46,6 +55,51 @@ describe('a node that came back', () => {
   it('without an agent is known by what external monitors say', () => {
     const { verdict: _none, ...plain } = back({ enrolled: false });
     expect(returnStep(plain, calm)).toEqual({ do: 'check' });
+  });
+});
+
+describe('a node that is to be set up again', () => {
+  const due = back({ pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup', found: 'mirror drift' } });
+  const runs = (): { kind: 'runs'; workloads: string[] } => ({ kind: 'runs', workloads: ['db'] });
+  const silent = (): { kind: 'unknown'; why: string } => ({ kind: 'unknown', why: 'it does not say what it runs' });
+
+  it('is held while something runs there, by name, and with what was found', () => {
+    expect(returnStep(due, { ...calm, work: runs })).toEqual({
+      do: 'hold',
+      by: 'work',
+      why: 'drift, needs operator (it runs db): mirror drift',
+    });
+  });
+  it('is waited for while it cannot be said whether anything runs there, and held when that lasts', () => {
+    expect(returnStep(due, { ...calm, work: silent, unknownMs: SAYS_NOTHING_MS - 1 })).toEqual({ do: 'wait' });
+    expect(returnStep(due, { ...calm, work: silent, unknownMs: SAYS_NOTHING_MS })).toMatchObject({
+      do: 'hold',
+      by: 'work',
+      why: expect.stringContaining('does not say'),
+    });
+  });
+  it('is checked whatever runs there: a check touches nothing', () => {
+    expect(returnStep(back(), { ...calm, work: runs })).toEqual({ do: 'check' });
+  });
+  it('is let go of when nothing runs there any more, and only where that was what it was held for', () => {
+    const held = (heldBy?: 'work'): NodeRecord =>
+      back({ pendingReturn: { reason: 'rebooted', at: 1, held: 'drift', ...(heldBy && { heldBy }) } });
+    expect(returnStep(held('work'), calm)).toEqual({ do: 'lift' });
+    expect(returnStep(held('work'), { ...calm, reserved: true })).toEqual({ do: 'wait' });
+    for (const work of [runs, silent]) expect(returnStep(held('work'), { ...calm, work })).toEqual({ do: 'wait' });
+    expect(returnStep(held(), calm)).toEqual({ do: 'wait' });
+  });
+});
+
+describe('the wait between two tries of a check', () => {
+  it('is 5 s, and grows: to a minute where ssh does not get there, to five where its content has to be mended', () => {
+    const waits = (tries: number): number =>
+      failedTries({ reason: 'rebooted', at: 1, unreached: { tries, why: '' } }).waitMs / 1000;
+    expect([1, 2, 3, 4, 5, 50].map(waits)).toEqual([5, 10, 20, 40, 60, 60]);
+    const failed = (tries: number): number =>
+      failedTries({ reason: 'rebooted', at: 1, failedTries: tries }).waitMs / 1000;
+    expect([1, 2, 3, 6, 7, 8, 50].map(failed)).toEqual([5, 10, 20, 160, 300, 300, 300]);
+    expect(failedTries(undefined).tries).toBe(0);
   });
 });
 

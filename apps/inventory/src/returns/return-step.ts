@@ -1,5 +1,9 @@
-import { MANAGEMENT, type IncidentPhase, type NodeRecord } from '#contracts';
+import { MANAGEMENT, type IncidentPhase, type NodeRecord, type PendingReturn } from '#contracts';
 import { FLAPPING } from './return.js';
+import type { WorkThere } from './work-there.js';
+
+/** A node that does not say whether it runs what is assigned to it is waited for so long; then an operator is told, ms. */
+export const SAYS_NOTHING_MS = 30_000;
 
 export interface ReturnView {
   /** Phase of the node's incident, if it has one. */
@@ -14,9 +18,18 @@ export interface ReturnView {
   flaps: number;
   /** Its check could not be carried out just now: ms until the next try. */
   waitMs: number;
+  /** What a cleanup would end. Asked for only where one is due, or held for that. */
+  work: () => WorkThere;
+  /** ms for which that has been unknown, on the asker's own clock. */
+  unknownMs: number;
 }
 
-export type ReturnStep = { do: 'wait' } | { do: 'hold'; why: string } | { do: 'check' | 'resetup' };
+export type ReturnStep =
+  | { do: 'wait' }
+  | { do: 'hold'; why: string; by?: 'work' }
+  /** Nothing runs there any more: its hold for that is over, and it is checked anew. */
+  | { do: 'lift' }
+  | { do: 'check' | 'resetup' };
 
 /** Phases in which nothing is under way against the node or its workloads any more. */
 export const quiet: readonly IncidentPhase[] = ['recovered', 'closed', 'survived', 'cancelled'];
@@ -24,13 +37,35 @@ export const quiet: readonly IncidentPhase[] = ['recovered', 'closed', 'survived
 /** What a node that came back needs next. */
 export function returnStep(n: NodeRecord, v: ReturnView): ReturnStep {
   const p = n.pendingReturn;
-  if (!p || p.held !== undefined || n.status !== 'Allocated') return { do: 'wait' };
+  if (!p || (p.held !== undefined && p.heldBy !== 'work') || n.status !== 'Allocated') return { do: 'wait' };
   if (!isReachable(n) || v.reserved) return { do: 'wait' };
   if (v.incident !== undefined && !quiet.includes(v.incident)) return { do: 'wait' };
   if (v.quarantined || v.waitMs > 0) return { do: 'wait' };
+  if (p.held !== undefined) return { do: v.work().kind === 'none' ? 'lift' : 'wait' };
   if (v.returns > v.flaps) return { do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` };
-  return { do: p.next === 'resetup' ? 'resetup' : 'check' };
+  return p.next === 'resetup' ? resetupStep(p, v) : { do: 'check' };
 }
+
+/** A re-setup begins with a cleanup, which must end nothing that runs. */
+function resetupStep(p: PendingReturn, v: ReturnView): ReturnStep {
+  const work = v.work();
+  if (work.kind === 'none') return { do: 'resetup' };
+  if (work.kind === 'unknown' && v.unknownMs < SAYS_NOTHING_MS) return { do: 'wait' };
+  const what = work.kind === 'runs' ? `it runs ${work.workloads.join(', ')}` : work.why;
+  return { do: 'hold', by: 'work', why: `drift, needs operator (${what}): ${p.found ?? 'see its last check'}` };
+}
+
+/** Between two tries of a check that ssh did not get to the node with, ms: 5 s, doubled with each, at most a minute. */
+const unreachedMs = (tries: number): number => Math.min(60_000, 5_000 * 2 ** Math.max(0, tries - 1));
+/** Between two tries of one that failed otherwise, ms: 5 s, doubled with each, at most 5 min. A person has to mend it. */
+const failedMs = (tries: number): number => Math.min(300_000, 5_000 * 2 ** Math.max(0, tries - 1));
+
+/** Tries of its check that have failed so far; after each, ms until the next. */
+export const failedTries = (p: PendingReturn | undefined): { tries: number; waitMs: number } => {
+  const unreached = p?.unreached?.tries ?? 0;
+  const failed = p?.failedTries ?? 0;
+  return { tries: failed + unreached, waitMs: unreached > 0 ? unreachedMs(unreached) : failedMs(failed) };
+};
 
 /**
  * A node that was taken out of service, is back, and for whose return nobody waits: it came while no inventory ran, or

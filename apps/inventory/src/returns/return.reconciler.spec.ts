@@ -3,6 +3,7 @@ import type { NodeRecord, PendingReturn } from '#contracts';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import type { NodeService } from '../nodes/node.service.js';
 import type { OperationsService, SystemCause } from '../operations/operations.service.js';
+import type { StartFactsService } from '../recovery/start-facts.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aNode } from '../testing/fixtures.js';
 import type { FlapWatch } from './flap-watch.js';
@@ -21,9 +22,11 @@ async function submitted(seen: NodeRecord): Promise<{ kind: string; system: Syst
     {
       nodes: { view: { entries: () => [{ key: seen.name, value: seen, revision: 1 }] } },
       jobs: { view: { entries: () => [] } },
+      workloads: { view: { entries: () => [] } },
+      clock: { monotonicMs: () => 1 },
       incidents: { view: { get: () => undefined } },
       held: {},
-      clusterSettings: { fencing: { storm: { flaps: 3 } } },
+      clusterSettings: { fencing: { storm: { flaps: 3 } }, detection: { freshness: 2500 } },
     } as unknown as InventoryStore,
     {} as NodeService,
     {
@@ -31,6 +34,7 @@ async function submitted(seen: NodeRecord): Promise<{ kind: string; system: Syst
     } as unknown as OperationsService,
     { reason: () => undefined } as unknown as PowerQuarantine,
     { count: () => 1 } as unknown as FlapWatch,
+    { of: () => undefined } as unknown as StartFactsService,
   );
   await reconciler.reconcile({ now: 1, token: 1, check: () => 1 });
   return asked;
@@ -53,4 +57,14 @@ it('asks for a re-setup, and needs it no more once the node is in service or has
   expect(needs(returned())).toBe(false);
   expect(needs(returned(waits))).toBe(false);
   expect(needs({ ...returned({ ...waits, next: 'resetup' }), state: 'Disappeared' })).toBe(false);
+});
+
+it('asks for a re-setup of some services only, while these are what the last check has found', async () => {
+  const due = (...only: string[]) => returned({ ...waits, next: 'resetup', ...(only.length > 0 && { only }) });
+  const [resetup] = await submitted(due('web'));
+  expect(resetup?.system.services).toEqual(['web']);
+  expect(resetup?.system.needs(due('web'))).toBe(true);
+  expect(resetup?.system.needs(due('web', 'log'))).toBe(false);
+  expect(resetup?.system.needs(due())).toBe(false);
+  expect((await submitted(due()))[0]?.system).not.toHaveProperty('services');
 });

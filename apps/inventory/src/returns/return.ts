@@ -27,6 +27,9 @@ export function returnOf(n: NodeRecord, v: Verdict, f: ReturnFacts): PendingRetu
 
 export const FLAPPING = 'flapping';
 
+/** The return alone, without what came of its checks so far. */
+export const unanswered = ({ reason, at }: PendingReturn): PendingReturn => ({ reason, at });
+
 function reasonOf(n: NodeRecord, v: Verdict, f: ReturnFacts): PendingReturn['reason'] | undefined {
   if (v.verdict !== 'UP' && v.verdict !== 'DEGRADED') return undefined;
   if (v.bootId !== undefined && n.bootId !== undefined && v.bootId !== n.bootId) return 'rebooted';

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
 import { OperationsModule } from '../operations/operations.module.js';
+import { ReportsModule } from '../recovery/reports.module.js';
 import { FlapWatch } from './flap-watch.js';
 import { ReturnAlarmsReconciler } from './return-alarms.reconciler.js';
 import { ReturnReconciler } from './return.reconciler.js';
 
 @Module({
-  imports: [OperationsModule],
+  imports: [OperationsModule, ReportsModule],
   providers: [FlapWatch, ReturnReconciler, ReturnAlarmsReconciler],
 })
 export class ReturnsModule {}

@@ -23,7 +23,7 @@ export class SettingsController implements OnModuleInit {
   @Rpc('inventory.globals.put')
   putGlobals(q: RpcRequest<'inventory.globals.put'>): Promise<RpcAnswer<'inventory.globals.put'>> {
     const detail = q.extraVars === undefined ? 'unchanged' : Object.keys(q.extraVars).join(', ');
-    return this.audit.of(q.by, 'globals', 'globals', detail, async () => ({
+    return this.audit.of(q, 'globals', 'globals', detail, async () => ({
       extraVars: await this.settings.putGlobals(q.extraVars),
     }));
   }
@@ -31,7 +31,7 @@ export class SettingsController implements OnModuleInit {
   @Rpc('inventory.settings.patch')
   patch(q: RpcRequest<'inventory.settings.patch'>): Promise<RpcAnswer<'inventory.settings.patch'>> {
     const detail = changedPaths({}, q.patch).join(', ');
-    return this.audit.of(q.by, 'settings', 'settings', detail, () => this.settings.patch(q.patch, q.revision));
+    return this.audit.of(q, 'settings', 'settings', detail, () => this.settings.patch(q.patch, q.revision));
   }
 
   @Rpc('inventory.config.get')
@@ -42,7 +42,7 @@ export class SettingsController implements OnModuleInit {
   @Rpc('inventory.config.put')
   putConfig(q: RpcRequest<'inventory.config.put'>): Promise<RpcAnswer<'inventory.config.put'>> {
     const detail = changedPaths({}, q.config).join(', ');
-    return this.audit.of(q.by, 'config', 'settings', detail, async () => ({
+    return this.audit.of(q, 'config', 'settings', detail, async () => ({
       config: await this.settings.putClustermConfig(q.config),
     }));
   }

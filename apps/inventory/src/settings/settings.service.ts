@@ -33,7 +33,7 @@ export class SettingsService {
     const { cluster, initial } = this.context.config;
     const first = checkSettings({ ...defaultSettings(cluster), ...initial, cluster });
     try {
-      await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => (current ? undefined : first));
+      await this.store.settings.bucket.mutate(SETTINGS_KEY, (current) => (current ? undefined : this.stored(first)));
     } catch (e) {
       // There are some, and whoever deletes them gets the initial ones: until then nothing is fenced.
       if (MusterError.from(e).code !== 'RECORD_UNREADABLE') throw e;
@@ -102,7 +102,18 @@ export class SettingsService {
   private async read(): Promise<WithRevision<ClusterSettings>> {
     const entry = await this.store.settings.bucket.get(SETTINGS_KEY);
     if (!entry) throw noSettings();
-    return { ...completeSettings(entry.value), revision: entry.revision };
+    return { ...this.clear(entry.value), revision: entry.revision };
+  }
+
+  /** Secrets of them are sealed at rest: who can read the store, or a copy of it, cannot read them. */
+  private stored(s: ClusterSettings): ClusterSettings {
+    const { extraVars } = s.ansible;
+    const ansible = extraVars === undefined ? s.ansible : { ...s.ansible, extraVars: this.store.sealed(extraVars) };
+    return { ...s, globals: this.store.sealed(s.globals), ansible, webhooks: this.store.sealed(s.webhooks) };
+  }
+
+  private clear(s: ClusterSettings): ClusterSettings {
+    return this.store.opened(completeSettings(s));
   }
 
   private async change(
@@ -118,15 +129,15 @@ export class SettingsService {
           `the settings are at revision ${entry.revision}, not ${expected}: read them anew, and look whether the change still fits`,
           { revision: entry.revision },
         );
-      const before = completeSettings(entry.value);
+      const before = this.clear(entry.value);
       const next = checkSettings(to(before), { before, nodes: this.nodes() });
       changed = changedPaths(before, next);
-      return changed.length === 0 ? undefined : next;
+      return changed.length === 0 ? undefined : this.stored(next);
     });
     const { value, revision } = done;
     if (value === undefined) throw noSettings();
     if (done.changed) await this.store.bus.emit('settings', SETTINGS_KEY, { changed }, { id: `settings.${revision}` });
-    return { ...completeSettings(value), revision };
+    return { ...this.clear(value), revision };
   }
 
   /** In their host groups, also those that a running job has yet to put there. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Closable } from '#bus';
+import { openMembers, type Closable } from '#bus';
 import { DetectionProfiles, SETTINGS_KEY, type ClusterSettings, type MusterEvent } from '#contracts';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
@@ -21,8 +21,10 @@ afterAll(async () => {
 const by = { by: 'ann' };
 const patch = (p: Record<string, unknown>, revision?: number) =>
   sut.as('gateway').call('inventory.settings.patch', { ...by, patch: p, ...(revision !== undefined && { revision }) });
-const stored = async (): Promise<ClusterSettings | undefined> =>
+const atRest = async (): Promise<ClusterSettings | undefined> =>
   (await sut.as('inventory').bucket<ClusterSettings>('settings').get(SETTINGS_KEY))?.value;
+const stored = async (): Promise<ClusterSettings | undefined> =>
+  openMembers(Buffer.from('11'.repeat(32), 'hex'), await atRest());
 const revision = async (): Promise<number> => (await sut.as('gateway').call('inventory.settings.get', {})).revision;
 
 describe('the settings in a running inventory', () => {
@@ -39,6 +41,7 @@ describe('the settings in a running inventory', () => {
       webhooks: [{ ...hook, secret: '***' }],
     });
     expect(await stored()).toMatchObject({ globals: { db_password: 'glob-s3cret' }, webhooks: [hook] });
+    expect(JSON.stringify(await atRest())).not.toContain('s3cret');
     const again = await patch({ webhooks: is.webhooks, globals: is.globals });
     expect(again.revision).toBe(is.revision);
     expect((await stored())?.webhooks).toEqual([hook]);
@@ -67,6 +70,10 @@ describe('the settings in a running inventory', () => {
     for (const fencing of [{ mode: 'enforce' }, { paused: { until: 1, reason: 'x', by: 'y' } }])
       await expect(patch({ holdDown: 1, fencing })).rejects.toThrow('PUT /v1/fencing');
     await expect(patch({ cluster: 'other' })).rejects.toThrow('muster.yaml');
+    const paused = { until: Date.now() + 60_000, reason: 'a\nfencing is off' };
+    await expect(
+      sut.as('gateway').call('inventory.fencing.put', { ...by, mode: 'observe', paused }),
+    ).rejects.toMatchObject({ code: 'BAD_REQUEST' });
     expect(await revision()).toBe(before);
     expect((await patch({ holdDown: 6_000, fencing: { mode: 'observe', hung: 'fence' } }, before)).holdDown).toBe(
       6_000,

@@ -3,14 +3,18 @@ import type { AlarmRecord } from '#contracts';
 import { AlarmService, isActive } from '../alarms/alarm.service.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { SETTLE_MS } from '../conductor/settling.js';
+import { AgeBook } from '../incidents/age-book.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
-/** One event and one alarm for each driver that nodes need and nobody offers any more; the alarm ends when one does. */
+/** One event and one alarm for each driver that nodes need and nobody offers for {@link SETTLE_MS}; the alarm ends when one does. */
 @Injectable()
 export class DriverReconciler implements Reconciler {
   readonly name = 'drivers';
   private readonly told = new Map<string, number>();
+  private readonly missingSince: AgeBook;
+  private term: number | undefined;
 
   constructor(
     conductor: ConductorService,
@@ -18,14 +22,22 @@ export class DriverReconciler implements Reconciler {
     private readonly service: ServiceView,
     private readonly alarms: AlarmService,
   ) {
+    this.missingSince = new AgeBook(store.clock);
     conductor.add(this);
   }
 
   async reconcile(c: ConductorView): Promise<void> {
     // While the watch has a gap nobody knows who is alive: an alarm would be a guess.
-    if (this.store.workers.stale || !this.store.nodes.view.live) return;
+    const blind = this.store.workers.stale || !this.store.nodes.view.live;
+    // Who has just begun to look, or looks again, has not heard all workers yet.
+    if (blind || c.token !== this.term) this.missingSince.keep([]);
+    this.term = c.token;
+    if (blind) return;
     const missing = this.service.missingDrivers();
+    this.missingSince.keep(missing.map((m) => m.driver));
     for (const { driver, nodes } of missing) {
+      // A worker that is started anew is back by then: its nodes are out of service meanwhile, and that is no news.
+      if (this.missingSince.ageMs(driver) < SETTLE_MS) continue;
       c.check();
       const alarm = await this.alarms.raise(
         'no-workers',

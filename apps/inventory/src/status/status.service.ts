@@ -1,14 +1,17 @@
 import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nestjs/common';
 import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type TroubledNode } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
-import { AlarmService } from '../alarms/alarm.service.js';
+import { AlarmService, shownAlarm } from '../alarms/alarm.service.js';
 import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { isMember } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { StandingService } from '../recovery/standing.service.js';
+import { outNodes } from './out-nodes.js';
 import { troubledNodes } from './troubled-nodes.js';
+import { weaknesses } from '../incidents/weaknesses.js';
 
 /** One look at everything that a person asks first. */
 @Injectable()
@@ -21,6 +24,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
     private readonly gates: GateFactsService,
     private readonly service: ServiceView,
     private readonly alarms: AlarmService,
+    private readonly standing: StandingService,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -35,6 +39,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
     const settings = this.store.clusterSettings;
     const nodes = this.service.list();
     const storms = this.gates.storms();
+    const busy = this.busy();
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
     return {
       cluster: settings.cluster,
@@ -46,22 +51,26 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       nodes: {
         total: nodes.length,
         inService: nodes.filter((n) => n.inService).length,
-        out: nodes
-          .filter((n) => !n.inService)
-          .map((n) => ({ node: n.name, reasons: n.reasons.map((r) => `${r.code}: ${r.detail}`) })),
-        troubled: this.troubled(nodes),
+        out: outNodes(nodes, (node) => busy.has(node)),
+        troubled: this.troubled(nodes, busy),
       },
       fenceable: fenceableView(nodes, (n) => this.gates.sharedPlace(n) !== undefined),
       incidents: open.map((e) => ({ ...e.value, revision: e.revision })),
       jobs: byStatus(this.store.jobs.view.entries().map((e) => e.value)),
-      alarms: this.alarms.list(),
+      workloads: this.standing.summary(),
+      weaknesses: weaknesses({ members: this.members(), witness: settings.witness ?? '' }),
+      alarms: this.alarms.list().map(shownAlarm),
       missingDrivers: this.service.missingDrivers(),
       workers: this.store.workers.live(),
     };
   }
 
-  private troubled(nodes: readonly NodeRecord[]): TroubledNode[] {
-    const busy = new Set(this.store.workloads.view.entries().flatMap((e) => e.value.assignment?.node ?? []));
+  /** Nodes that workloads are assigned to. */
+  private busy(): Set<string> {
+    return new Set(this.store.workloads.view.entries().flatMap((e) => e.value.assignment?.node ?? []));
+  }
+
+  private troubled(nodes: readonly NodeRecord[], busy: ReadonlySet<string>): TroubledNode[] {
     return troubledNodes(nodes, this.detector.fresh ? this.detector.beacon : undefined, (node) => busy.has(node));
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError } from '#contracts';
+import { MusterError, toldOutside, type By } from '#contracts';
 import { AfterAnswer } from './after-answer.js';
 import { InventoryStore } from './inventory-store.js';
 
@@ -12,7 +12,7 @@ export class AuditService {
   ) {}
 
   /** Runs the act, tells of it either way, and hands its answer or its error on. */
-  async of<T>(by: string, action: string, subject: string, detail: string, act: () => Promise<T>): Promise<T> {
+  async of<T>(by: By | string, action: string, subject: string, detail: string, act: () => Promise<T>): Promise<T> {
     let result: T;
     try {
       result = await act();
@@ -28,7 +28,13 @@ export class AuditService {
    * As {@link of}, where what the act has stored names who asked for it: the event of an act that was taken need not
    * be waited for.
    */
-  async ofStored<T>(by: string, action: string, subject: string, detail: string, act: () => Promise<T>): Promise<T> {
+  async ofStored<T>(
+    by: By | string,
+    action: string,
+    subject: string,
+    detail: string,
+    act: () => Promise<T>,
+  ): Promise<T> {
     const outcome = act();
     this.after.run(`audit of ${action}`, () =>
       outcome.then(
@@ -45,23 +51,25 @@ export class AuditService {
   }
 
   private async tell(
-    by: string,
+    who: By | string,
     action: string,
     subject: string,
     detail: string,
     outcome: 'accepted' | 'refused',
   ): Promise<void> {
+    const { by, from }: By = typeof who === 'string' ? { by: who } : who;
+    const source = from === undefined ? {} : { from };
     try {
-      await this.store.bus.emit('audit', eventKey(subject), { by, action, subject, detail, outcome });
+      await this.store.bus.emit('audit', eventKey(subject), { by, ...source, action, subject, detail, outcome });
     } catch (e) {
       // The act is done (or refused) already: its outcome must reach the caller, and this line keeps the trace.
-      this.store.bus.log.error({ err: e, by, action, subject, outcome }, 'an audit event was not stored');
+      this.store.bus.log.error({ err: e, by, ...source, action, subject, outcome }, 'an audit event was not stored');
     }
   }
 }
 
 function refusal(detail: string, e: unknown): string {
-  const { code, message } = MusterError.from(e);
+  const { code, message } = toldOutside(MusterError.from(e));
   return `${detail}: ${code} ${message}`;
 }
 

@@ -17,7 +17,17 @@ import {
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
-import { WorkerRegistry, type Bus, type KvBucket, type KvView, type WorkerView } from '#bus';
+import {
+  openMembers,
+  readSecretsKey,
+  sealMembers,
+  WorkerRegistry,
+  type Bus,
+  type KvBucket,
+  type KvView,
+  type WorkerView,
+  readDisk,
+} from '#bus';
 
 /** One bucket: `bucket` for writes and for reads that decide, `view` for everything that may be a moment old. */
 export interface Table<T> {
@@ -41,6 +51,8 @@ export class InventoryStore {
     readonly reservations: Table<Reservations>,
     readonly permits: Table<Permits>,
     readonly workers: WorkerView,
+    /** Of the configuration. */
+    private readonly secretsFile: string | undefined,
   ) {
     const keep = (): void => void (this.lastSettings = settings.view.get(SETTINGS_KEY)?.value ?? this.lastSettings);
     keep();
@@ -48,10 +60,15 @@ export class InventoryStore {
   }
 
   private lastSettings: ClusterSettings | undefined;
+  private secretsKey: Buffer | undefined;
 
   /** Creates what is missing, then waits until every view has seen its whole bucket. */
-  static async open(bus: Bus, o: { cluster: string; replicas: number }): Promise<InventoryStore> {
-    await bus.createBuckets({ replicas: o.replicas });
+  static async open(
+    bus: Bus,
+    o: { cluster: string; replicas: number; secretsFile?: string; store?: string },
+  ): Promise<InventoryStore> {
+    const disk = o.store === undefined ? undefined : await readDisk(o.store);
+    await bus.createBuckets({ replicas: o.replicas, ...(disk !== undefined && { diskBytes: disk.totalBytes }) });
     const [nodes, incidents, jobs, workloads, alarms, settings, reservations, workers] = await Promise.all([
       table<NodeRecord>(bus, 'nodes'),
       table<IncidentRecord>(bus, 'incidents'),
@@ -79,7 +96,23 @@ export class InventoryStore {
       reservations,
       permits,
       workers,
+      o.secretsFile,
     );
+  }
+
+  /** With its secrets sealed, as it is stored; as it is where no key is configured. @throws MusterError CONFIG_INVALID */
+  sealed<T>(value: T): T {
+    return this.key === undefined ? value : sealMembers(this.key, value);
+  }
+
+  /** As it was before it was {@link sealed}. @throws MusterError CONFIG_INVALID */
+  opened<T>(value: T): T {
+    return openMembers(this.key, value);
+  }
+
+  private get key(): Buffer | undefined {
+    if (this.secretsFile !== undefined) this.secretsKey ??= readSecretsKey(this.secretsFile);
+    return this.secretsKey;
   }
 
   /** This process's own: the bus's. */

@@ -27,7 +27,12 @@ class StoreShutdown implements OnApplicationShutdown {
       provide: InventoryStore,
       inject: [ServiceContext],
       useFactory: (c: ServiceContext) =>
-        InventoryStore.open(c.bus, { cluster: c.config.cluster, replicas: c.config.replicas }),
+        InventoryStore.open(c.bus, {
+          cluster: c.config.cluster,
+          replicas: c.config.replicas,
+          ...(c.config.nats.store !== undefined && { store: c.config.nats.store }),
+          ...(c.config.keys.secrets !== undefined && { secretsFile: c.config.keys.secrets }),
+        }),
     },
     {
       provide: KnownNames,

@@ -1,4 +1,5 @@
-import { connectBus, WorkerRegistry, type AnnouncedWorker, type Bus, type Closable } from '#bus';
+import { Bus, systemClock, WorkerRegistry, type AnnouncedWorker, type Closable } from '#bus';
+import { connectPorts } from '#bus/nats/connect.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   checkDetection,
@@ -6,6 +7,7 @@ import {
   silence,
   Subjects,
   type Beacon,
+  type Clock,
   type CurrentVerdictRequest,
   type DetectorCondition,
   type Report,
@@ -53,8 +55,8 @@ export class FakeFleet {
     readonly names: string[],
   ) {}
 
-  static async open(url: string, names: string[]): Promise<FakeFleet> {
-    const bus = await connectBus({ name: 'fleet', servers: [url] });
+  static async open(url: string, names: string[], clock: Clock = systemClock): Promise<FakeFleet> {
+    const bus = new Bus({ ...(await connectPorts({ name: 'fleet', servers: [url] })), clock });
     const fleet = new FakeFleet(bus, names);
     fleet.parts.push(
       bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), (q) => fleet.current(q.node)),

@@ -1,5 +1,11 @@
 import { isIP } from 'node:net';
-import type { ErrorCode, NodeRecord, OperationRequest, Reservations } from '#contracts';
+import {
+  managementAddress,
+  type ErrorCode,
+  type NodeRecord,
+  type OperationRequest,
+  type Reservations,
+} from '#contracts';
 
 /**
  * The operations contract once more, in its own words: what a request must be answered while nothing else happens.
@@ -85,4 +91,4 @@ function expectedOfDiscover(
 }
 
 const behind = (address: string, nodes: ReadonlyMap<string, NodeRecord>): NodeRecord | undefined =>
-  [...nodes.values()].find((n) => n.networks['management']?.address === address);
+  [...nodes.values()].find((n) => managementAddress(n) === address);

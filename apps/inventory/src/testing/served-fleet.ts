@@ -1,8 +1,12 @@
-import { defaultFencing } from '#contracts';
+import { pino } from 'pino';
+import { defaultFencing, type Clock } from '#contracts';
+import { Bus } from '#bus';
+import { connectPorts } from '#bus/nats/connect.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { buildConfig, startService, type RunningService } from '#service';
+import { buildConfig, ServiceContext, startInContext, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { FakeFleet, specDetection } from './fake-fleet.js';
+import { hurriedClock } from './hurried-clock.js';
 import { until } from './until.js';
 
 /** A fleet that is played, in service under a real inventory on a real server; fencing is enforced. */
@@ -11,12 +15,15 @@ export class ServedFleet {
     private readonly nats: TestNats,
     readonly fleet: FakeFleet,
     private inventory: RunningService,
+    private readonly clock: Clock | undefined,
   ) {}
 
-  static async start(names: string[]): Promise<ServedFleet> {
+  /** @param o.hurry so many times as fast time passes for inventory and the workers; detection is that of every day then */
+  static async start(names: string[], o: { hurry?: number } = {}): Promise<ServedFleet> {
     const nats = await startTestNats();
-    const fleet = await FakeFleet.open(nats.url, names);
-    const served = new ServedFleet(nats, fleet, await startReplica(nats, 'inventory-1'));
+    const clock = o.hurry === undefined ? undefined : hurriedClock(o.hurry);
+    const fleet = await FakeFleet.open(nats.url, names, clock);
+    const served = new ServedFleet(nats, fleet, await startReplica(nats, 'inventory-1', clock), clock);
     await fleet.start();
     await until(
       async () => (await fleet.bus.call('inventory.nodes.list', { inService: true })).items.length === names.length,
@@ -27,7 +34,7 @@ export class ServedFleet {
 
   /** Another replica joins; with what is returned the first one goes, and this one stays. */
   async join(): Promise<() => Promise<void>> {
-    const second = await startReplica(this.nats, 'inventory-2');
+    const second = await startReplica(this.nats, 'inventory-2', this.clock);
     return async () => {
       await this.inventory.close();
       this.inventory = second;
@@ -41,14 +48,30 @@ export class ServedFleet {
   }
 }
 
-const startReplica = (nats: TestNats, instance: string): Promise<RunningService> => {
+async function startReplica(nats: TestNats, instance: string, clock: Clock | undefined): Promise<RunningService> {
+  const logLevel = process.env['SPEC_LOG'] ?? 'silent';
   const values = {
     cluster: 'lab',
     instance,
     dataDir: '/tmp',
-    logLevel: process.env['SPEC_LOG'] ?? 'silent',
+    logLevel,
     nats: { servers: [nats.url] },
-    initial: { fencing: { ...defaultFencing, mode: 'enforce' }, detection: specDetection },
+    initial: {
+      fencing: { ...defaultFencing, mode: 'enforce' },
+      ...(clock === undefined && { detection: specDetection }),
+    },
   };
-  return startService('inventory', InventoryModule, { config: buildConfig(values, undefined, 'spec') });
-};
+  const config = buildConfig(values, undefined, 'spec');
+  if (clock === undefined) return startService('inventory', InventoryModule, { config });
+  const bus = new Bus({ ...(await connectPorts({ name: instance, servers: [nats.url] })), clock });
+  const running = await startInContext(
+    new ServiceContext(config, bus, pino({ level: logLevel }), 'inventory'),
+    InventoryModule,
+  );
+  return {
+    close: async () => {
+      await running.close();
+      await bus.close();
+    },
+  };
+}

@@ -19,12 +19,12 @@ export class TokensController {
   @Rpc('inventory.tokens.create')
   create(q: RpcRequest<'inventory.tokens.create'>): Promise<RpcAnswer<'inventory.tokens.create'>> {
     const { name, role } = q.token;
-    return this.audit.of(q.by, 'token-create', name, role, () => this.tokens.create(q));
+    return this.audit.of(q, 'token-create', name, role, () => this.tokens.create(q));
   }
 
   @Rpc('inventory.tokens.delete')
   async delete(q: RpcRequest<'inventory.tokens.delete'>): Promise<RpcAnswer<'inventory.tokens.delete'>> {
-    await this.audit.of(q.by, 'token-delete', q.id, `token ${q.id}`, () => this.tokens.delete(q.id));
+    await this.audit.of(q, 'token-delete', q.id, `token ${q.id}`, () => this.tokens.delete(q.id));
     return {};
   }
 }

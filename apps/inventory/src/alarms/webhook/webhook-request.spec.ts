@@ -39,6 +39,11 @@ const read = async (req: IncomingMessage): Promise<string> => {
 };
 
 describe('a webhook', () => {
+  it('goes to no link-local address, whatever is set', async () => {
+    for (const url of ['http://169.254.169.254/latest', 'http://[fe80::1]/'])
+      expect(await postEvent(hook(url), event, { clock, limitMs: 100 })).toMatch(/link-local/);
+  });
+
   it('gets the event as JSON, with an id that stays and a signature over the very bytes', async () => {
     const seen: { req: IncomingMessage; body: string }[] = [];
     const url = await http((req, res) => {

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { lookup, type LookupAddress } from 'node:dns';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { AlarmRecord, Clock, MusterEvent, Webhook } from '#contracts';
+import type { LookupFunction } from 'node:net';
+import { isNoHookHost, type AlarmRecord, type Clock, type MusterEvent, type Webhook } from '#contracts';
 
 /** From the first look at its name to the first line of its answer, ms. */
 export const HOOK_LIMIT_MS = 5_000;
@@ -22,11 +24,13 @@ export function postEvent(
   const body = Buffer.from(JSON.stringify(event));
   const limitMs = o.limitMs ?? HOOK_LIMIT_MS;
   const url = new URL(hook.url);
+  if (isNoHookHost(url.hostname)) return Promise.resolve(NO_HOOK);
   return new Promise((resolve) => {
     const sent = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       method: 'POST',
       // A connection of its own: one that stood by may be dead, and would fail a good hook.
       agent: false,
+      lookup: lookupHook,
       headers: { ...headersOf(hook, event, body), connection: 'close' },
     });
     let why = 'the connection was closed before an answer came';
@@ -57,6 +61,16 @@ export function postEvent(
     sent.end(body);
   });
 }
+
+const NO_HOOK = 'its host is a link-local address, or the metadata of a cloud';
+
+/** A name may lead to another address at each look, whatever it was when the hook was set. */
+const lookupHook: LookupFunction = (hostname, options, found) =>
+  lookup(hostname, options, (error, address: string | LookupAddress[], family?: number) => {
+    const all = typeof address === 'string' ? [address] : (address ?? []).map((a) => a.address);
+    if (error === null && all.some(isNoHookHost)) found(new Error(NO_HOOK), '', 0);
+    else found(error, address, family);
+  });
 
 function failureOf(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined;

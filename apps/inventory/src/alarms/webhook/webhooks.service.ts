@@ -78,7 +78,7 @@ export class WebhooksService implements OnApplicationBootstrap, OnApplicationShu
     const stop = new AbortController();
     const sender = new HookSender({
       name,
-      hook: () => this.hooks.find((h) => h.name === name),
+      hook: () => this.store.opened(this.hooks.find((h) => h.name === name)),
       post: this.post,
       alarms: this.alarms,
       log: bus.log,

@@ -43,8 +43,8 @@ describe('a file of nodes', () => {
             },
           ],
           [
-            { id: 'pdu-a', driver: 'fence-agent:apc', address: '10.2.0.8', options: { port: '4' } },
-            { id: 'pdu-b', driver: 'fence-agent:apc', address: '10.2.0.9' },
+            { id: 'pdu-a', driver: 'ipmitool', address: '10.2.0.8', options: { port: '4' } },
+            { id: 'pdu-b', driver: 'ipmitool', address: '10.2.0.9' },
           ],
         ],
         vars: { rack: 'r1', slots: 4, ssd: true, disks: ['a', 'b'], gone: null, note: 'a, "b"\nc' },

@@ -1,10 +1,7 @@
-import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
   MusterError,
-  NodeCreateRequest,
   nodeName,
-  NodePatchRequest,
   type Clock,
   type IncidentRecord,
   type Networks,
@@ -12,6 +9,8 @@ import {
   type PowerDevice,
   type Reservations,
 } from '#contracts';
+import { NodeCreateRequest, NodePatchRequest } from '#contracts/rpc/requests.js';
+import { toRequest } from '#contracts/rpc/to-request.js';
 import { editNode } from '../edit-node.js';
 import { editHolder, type PreparedEdit } from '../edits.js';
 import { fleetOf, type RuleFacts } from '../node-rules.js';
@@ -180,7 +179,7 @@ const isPlaced = (x: unknown): x is PowerDevice =>
   Object.values((x as { options?: Record<string, unknown> }).options ?? {}).every((v) => typeof v === 'string');
 
 function validated<T extends object>(target: new () => T, row: Record<string, unknown>): T {
-  const instance = plainToInstance(target, row);
+  const instance = toRequest(target, row);
   const findings = validateSync(instance, {
     whitelist: true,
     forbidNonWhitelisted: true,

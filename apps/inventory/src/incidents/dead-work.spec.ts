@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { aNode, anIncident, aWorkload } from '../testing/records.js';
+import { deadWithWork, type DeadWorkFacts } from './dead-work.js';
+
+const cordon = { by: 'ann', reason: 'disk swap', at: 1 };
+const on = (name: string, node: string, o: object = {}): DeadWorkFacts['workloads'][number] =>
+  aWorkload(name, { generation: 1, assignment: { node, generation: 1 }, ...o });
+const sut = (o: Partial<DeadWorkFacts> = {}): ReturnType<typeof deadWithWork> =>
+  deadWithWork({
+    nodes: [aNode('n-1', { cordon }), aNode('n-2')],
+    workloads: [on('web', 'n-1'), on('db', 'n-1', { priority: 9 }), on('old', 'n-1', { desired: 'stopped' })],
+    verdictOf: () => 'DOWN',
+    incidentOf: () => undefined,
+    ...o,
+  });
+
+describe('a cordoned node that dies with its work', () => {
+  it('is an alarm that names the work, who cordoned it and what to do', () => {
+    expect(sut()).toEqual([
+      {
+        code: 'dead-with-work',
+        subject: 'n-1',
+        severity: 'critical',
+        message:
+          'n-1 is DOWN and cordoned by ann (disk swap): it is not fenced. Runs nowhere: db, web. To have it fenced and its work started elsewhere: muster node uncordon n-1.',
+      },
+    ]);
+  });
+
+  it('is none while it lives, where nothing should run there, or where its incident is open', () => {
+    expect(sut({ verdictOf: () => 'SUSPECT' })).toEqual([]);
+    expect(sut({ workloads: [on('old', 'n-1', { desired: 'stopped' })] })).toEqual([]);
+    expect(sut({ incidentOf: (n) => anIncident(n, { phase: 'suppressed' }) })).toEqual([]);
+    expect(sut({ incidentOf: (n) => anIncident(n, { phase: 'closed' }) })).toHaveLength(1);
+  });
+
+  it('names ten at most', () => {
+    const many = Array.from({ length: 12 }, (_, i) => on(`w${10 + i}`, 'n-1'));
+    expect(sut({ workloads: many })[0]?.message).toContain('w19 and 2 more.');
+  });
+});

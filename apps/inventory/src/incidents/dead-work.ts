@@ -1,0 +1,60 @@
+import {
+  isOpenIncident,
+  type IncidentRecord,
+  type NodeRecord,
+  type VerdictKind,
+  type WorkloadRecord,
+} from '#contracts';
+import type { WantedAlarm } from '../alarms/keep-alarms.js';
+
+/** Names in a message, at most. */
+const NAMED = 10;
+
+export interface DeadWorkFacts {
+  nodes: readonly NodeRecord[];
+  workloads: readonly WorkloadRecord[];
+  verdictOf(n: NodeRecord): VerdictKind | undefined;
+  incidentOf(node: string): IncidentRecord | undefined;
+}
+
+/**
+ * A cordoned node is left alone, also when it dies: no incident is opened, nothing of it is recovered. Where work that
+ * should run is assigned to it, somebody has to know.
+ */
+export function deadWithWork(f: DeadWorkFacts): WantedAlarm[] {
+  let work: Map<string, string[]> | undefined;
+  return f.nodes.flatMap((n): WantedAlarm[] => {
+    if (n.cordon === undefined || n.confirmedOff !== undefined || f.verdictOf(n) !== 'DOWN') return [];
+    // Its incident, where one is open, has alarms of its own.
+    const incident = f.incidentOf(n.name);
+    if (incident !== undefined && isOpenIncident(incident)) return [];
+    // Hardly ever is a cordoned node dead: all workloads are gone through only then.
+    work ??= runningBy(f.workloads);
+    const names = work.get(n.name);
+    if (names === undefined) return [];
+    const message = `${n.name} is DOWN and cordoned by ${n.cordon.by} (${n.cordon.reason}): it is not fenced.${runsNowhere(names)} To have it fenced and its work started elsewhere: muster node uncordon ${n.name}.`;
+    return [{ code: 'dead-with-work', subject: n.name, severity: 'critical', message }];
+  });
+}
+
+/** ` Runs nowhere: db1, db2.`; empty where there is none. */
+export const runsNowhere = (workloads: readonly string[]): string => {
+  if (workloads.length === 0) return '';
+  const more = workloads.length > NAMED ? ` and ${workloads.length - NAMED} more` : '';
+  return ` Runs nowhere: ${workloads.slice(0, NAMED).join(', ')}${more}.`;
+};
+
+/** Node → workloads that should run there, by priority and name. */
+export function runningBy(workloads: readonly WorkloadRecord[]): Map<string, string[]> {
+  const by = new Map<string, string[]>();
+  const sorted = workloads
+    .filter((w) => w.desired === 'running' && w.assignment !== undefined)
+    .sort((a, b) => b.priority - a.priority || (a.name < b.name ? -1 : 1));
+  for (const w of sorted) {
+    const node = w.assignment?.node ?? '';
+    const names = by.get(node);
+    if (names) names.push(w.name);
+    else by.set(node, [w.name]);
+  }
+  return by;
+}

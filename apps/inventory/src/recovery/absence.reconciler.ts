@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { MusterError, type WorkloadRecord } from '#contracts';
+import { ServiceContext } from '#service';
+import { AlarmService } from '../alarms/alarm.service.js';
+import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
+import { ConductorService } from '../conductor/conductor.service.js';
+import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import { AgeBook } from '../incidents/age-book.js';
+import { inParallel } from '../store/in-parallel.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { StartFactsService } from './start-facts.js';
+import { absenceStep, absenceTold, presenceOf, type AbsenceStep, type Presence } from './workload-absence.js';
+import { ended, steady } from './workload-machine.js';
+import { WorkloadService } from './workload.service.js';
+
+/** All workloads are looked at: a burst of changes is no reason to do that more often, ms. */
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Workloads that stop on a node that is well, without an order: their start is owed again. The start itself is given by
+ * those who give every start, after the same looks.
+ */
+@Injectable()
+export class AbsenceReconciler implements Reconciler {
+  readonly name = 'absences';
+  /** Since when a workload is as it is. */
+  private readonly since: AgeBook;
+  private lookedAt = -Infinity;
+
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly alarms: AlarmService,
+    private readonly workloads: WorkloadService,
+    private readonly facts: StartFactsService,
+    conductor: ConductorService,
+  ) {
+    this.since = new AgeBook(context.clock);
+    conductor.add(this);
+  }
+
+  async reconcile(c: ConductorView): Promise<void> {
+    if (c.now - this.lookedAt < LOOK_EVERY_MS) return;
+    this.lookedAt = c.now;
+    if (!this.store.live) {
+      // A gap in what is seen is no absence.
+      this.since.keep([]);
+      return;
+    }
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const wanted: WantedAlarm[] = [];
+    const steps: { workload: WorkloadRecord; step: Exclude<AbsenceStep, 'none'> }[] = [];
+    const seen = new Set<string>();
+    for (const workload of all) {
+      const { presence, key } = this.look(workload);
+      seen.add(key);
+      const forMs = this.since.see(key);
+      const message = absenceTold(workload, presence, forMs);
+      if (message !== undefined)
+        wanted.push({ code: 'workload-ended', subject: workload.name, severity: 'warning', message });
+      const step = absenceStep(workload, presence, forMs);
+      if (step !== 'none') steps.push({ workload, step });
+    }
+    this.since.retain((key) => seen.has(key));
+    await inParallel(steps, ({ workload, step }) => this.tryStep(c, workload, step));
+    await keepAlarms(this.alarms, ['workload-ended'], wanted, () => void c.check());
+  }
+
+  /** What it is now, and by which name: a new start of the agent, another boot or generation begins anew. */
+  private look(w: WorkloadRecord): { presence: Presence; key: string } {
+    const at = w.assignment?.node;
+    const report = at === undefined ? undefined : this.facts.of(at);
+    const node = at === undefined ? undefined : this.store.nodes.view.get(at)?.value;
+    const incident = at === undefined ? undefined : this.store.incidents.view.get(at)?.value.phase;
+    const presence = presenceOf({ workload: w, node, incident, report });
+    return { presence, key: [w.name, presence, w.generation, report?.bootId, report?.epoch].join('/') };
+  }
+
+  private async tryStep(c: ConductorView, w: WorkloadRecord, step: Exclude<AbsenceStep, 'none'>): Promise<void> {
+    try {
+      const done = await this.workloads.change(w.name, step === 'owe' ? 'ended' : undefined, (now) => {
+        c.check();
+        if (now.generation !== w.generation || now.boot !== w.boot) return undefined;
+        return step === 'owe' ? ended(now, this.context.clock.wallMs()) : steady(now);
+      });
+      if (done !== undefined && step === 'owe')
+        this.context.log.warn(
+          { workload: w.name, node: w.assignment?.node, times: done.ended?.times },
+          'workload has ended by itself: it is started again',
+        );
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      if (e.code === 'LEASE_LOST') throw e;
+      this.context.log.error({ workload: w.name, code: e.code, cause: e.cause }, `absence: ${e.message}`);
+    }
+  }
+}
