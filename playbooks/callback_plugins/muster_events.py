@@ -7,7 +7,8 @@ Written to the file that MUSTER_EVENTS_FILE names; without it the plugin keeps s
   {"event": "task", "host": …, "task": …, "status": "ok|failed|unreachable|skipped", "changed": bool,
    "ignored": bool, "message": …}
   {"event": "data", "host": …, "data": {…}}     what content says to Muster: `muster` of a module's result, or of
-                                                 `set_stats` with `per_host: true`; keys: finding, checksum, workloads, hardware
+                                                 `set_stats` with `per_host: true`; keys: finding, checksum, effective, workloads,
+                                                 hardware
   {"event": "recap", "host": …, "ok": n, "changed": n, "failures": n, "unreachable": n}
 
 A task with no_log gives its status and nothing else.

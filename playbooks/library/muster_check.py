@@ -1,4 +1,6 @@
-"""Looks at one service of a node and says whether it is as it shall be. Reads only: nothing on the node is changed."""
+"""Looks at one service of a node and says whether it is as it shall be. Reads only: nothing on the node is changed.
+
+Within a site run it waits for the service to be ok (MUSTER_VERIFY), and fails where that does not come."""
 
 from __future__ import absolute_import, division, print_function
 
@@ -8,9 +10,9 @@ DOCUMENTATION = r"""
 module: muster_check
 short_description: one finding about one service, without touching the node
 options:
-  service: {type: str, required: true, description: name in the finding}
+  service: {type: str, description: name in the finding; of a service of its own folder that is the default}
   present: {type: bool, default: true, description: false when the service must not be on this node}
-  unit: {type: str, required: true, description: systemd unit that must be active (or must not be)}
+  unit: {type: str, description: systemd unit that must be active (or must not be)}
   files:
     type: list
     elements: dict
@@ -21,11 +23,16 @@ options:
     type: list
     elements: dict
     description: processes that must not run, as name and argv, all of whose words stand in the command line
+  drift: {type: str, description: what the task before has found to differ; empty for nothing}
+  broken: {type: str, description: what the task before has found not to work; empty for nothing}
   timeout: {type: float, default: 2, description: seconds for the answer}
+  wait: {type: float, default: 10, description: seconds that a site run waits for the service to be ok}
 """
 
 import base64
 import json
+import os
+import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.muster_host import read, with_argv
@@ -75,25 +82,13 @@ def forbidden_trouble(forbidden):
     return ["%s runs (pid %d) and must not" % (entry["name"], pid) for entry in forbidden for pid in with_argv(entry["argv"])]
 
 
-def main():
-    module = AnsibleModule(
-        argument_spec=dict(
-            service=dict(type="str", required=True),
-            present=dict(type="bool", default=True),
-            unit=dict(type="str", required=True),
-            files=dict(type="list", elements="dict", default=[]),
-            url=dict(type="str"),
-            answer=dict(type="dict", default={}),
-            forbidden=dict(type="list", elements="dict", default=[]),
-            timeout=dict(type="float", default=2),
-        ),
-        supports_check_mode=True,
-    )
+def finding(module, service):
     p = module.params
-    broken, drift = [], []
-    state = unit_state(module, p["unit"])
+    broken = [p["broken"]] if p["broken"] else []
+    drift = [p["drift"]] if p["drift"] else []
+    state = unit_state(module, p["unit"]) if p["unit"] else None
     if p["present"]:
-        if state != "active":
+        if p["unit"] and state != "active":
             broken.append("%s is %s" % (p["unit"], state))
         elif p["url"]:
             trouble = answer_trouble(p["url"], p["answer"], p["timeout"])
@@ -103,12 +98,51 @@ def main():
             trouble = file_trouble(f)
             if trouble:
                 drift.append(trouble)
-    elif state in ("active", "activating", "reloading"):
-        broken.append("%s is %s and must not run here" % (p["unit"], state))
+    else:
+        if state in ("active", "activating", "reloading"):
+            broken.append("%s is %s and must not run here" % (p["unit"], state))
     broken.extend(forbidden_trouble(p["forbidden"]))
     result = "broken" if broken else "drift" if drift else "ok"
-    finding = dict(service=p["service"], result=result, why="; ".join(broken + drift))
-    module.exit_json(changed=False, finding=finding, muster=dict(finding=finding))
+    return dict(service=service, result=result, why="; ".join(broken + drift))
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            service=dict(type="str"),
+            present=dict(type="bool", default=True),
+            unit=dict(type="str"),
+            files=dict(type="list", elements="dict", default=[]),
+            url=dict(type="str"),
+            answer=dict(type="dict", default={}),
+            forbidden=dict(type="list", elements="dict", default=[]),
+            drift=dict(type="str"),
+            broken=dict(type="str"),
+            timeout=dict(type="float", default=2),
+            wait=dict(type="float", default=10),
+        ),
+        supports_check_mode=True,
+    )
+    p = module.params
+    service = p["service"] or os.environ.get("MUSTER_SERVICE")
+    if not service:
+        module.fail_json(msg="service is missing: outside of a service's own folder nobody else knows it")
+    # A check of nothing would be a pass of nothing.
+    looked_at = [p["unit"], p["forbidden"]] + ([p["url"], p["files"]] if p["present"] else [])
+    if not any(looked_at) and p["drift"] is None and p["broken"] is None:
+        wanted = "unit, files, url, forbidden, drift or broken" if p["present"] else "unit, forbidden, drift or broken"
+        module.fail_json(msg="%s: nothing to look at: %s is needed" % (service, wanted))
+    verify = os.environ.get("MUSTER_VERIFY") == "1"
+    deadline = time.time() + (p["wait"] if verify else 0)
+    found = finding(module, service)
+    # What an earlier task has found does not change by waiting.
+    while found["result"] != "ok" and not p["drift"] and not p["broken"] and time.time() < deadline:
+        time.sleep(0.25)
+        found = finding(module, service)
+    told = dict(changed=False, finding=found, muster=dict(finding=found))
+    if verify and found["result"] != "ok":
+        module.fail_json(msg="%s is %s after it was set up: %s" % (service, found["result"], found["why"]), **told)
+    module.exit_json(**told)
 
 
 if __name__ == "__main__":

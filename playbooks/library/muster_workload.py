@@ -23,6 +23,7 @@ options:
 """
 
 import fcntl
+import json
 import os
 import re
 
@@ -30,13 +31,27 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.muster_host import read, write
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+# What a workload is started with may hold passwords.
+UNIT_MODE = 0o600
 UNIT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9:_.@-]{0,200}\.service$")
 RESTARTS = ("no", "always", "on-failure", "on-abnormal", "on-success")
 GENERATION = re.compile(r"^# muster-generation: (\d+)$", re.M)
 
 
+# Exit code of muster-workload where the node has carried out a newer order.
+STALE = 3
+
+
 class Refused(Exception):
     pass
+
+
+class Stale(Refused):
+    """The node knows a newer order; seen: its generation, None where it cannot be read."""
+
+    def __init__(self, message, seen):
+        super(Stale, self).__init__(message)
+        self.seen = seen
 
 
 def plain(what, value):
@@ -112,8 +127,18 @@ def order(module, root, verb, name, generation, unit):
     tool = "%s/usr/local/bin/muster-workload" % root
     words = [tool, verb, name, "--generation", str(generation)] + (["--unit", unit] if unit else [])
     rc, out, err = module.run_command(words)
+    if rc == STALE:
+        raise Stale((err or out).strip(), seen_here(root, name))
     if rc != 0:
         raise Refused((err or out).strip() or "muster-workload %s ended with %d" % (verb, rc))
+
+
+def seen_here(root, name):
+    try:
+        known = json.loads((read("%s/var/lib/muster/workloads/%s.json" % (root, name)) or b"").decode("utf-8"))
+        return int(known["generation"])
+    except (EnvironmentError, ValueError, KeyError, TypeError):
+        return None
 
 
 def named(entry):
@@ -152,16 +177,19 @@ def start(module, root, entry):
         before = read(path)
         found = GENERATION.search((before or b"").decode("utf-8", "replace"))
         if found and int(found.group(1)) > generation:
-            raise Refused("generation %d is older than %s, which is installed here" % (generation, found.group(1)))
+            installed = int(found.group(1))
+            raise Stale("generation %d is older than %d, which is installed here" % (generation, installed), installed)
         changed = before != text.encode("utf-8")
         if changed:
-            write(path, text.encode("utf-8"), 0o644)
+            write(path, text.encode("utf-8"), UNIT_MODE)
             # One that systemd has never read needs no reload, and has no time for one.
             if before is not None:
                 systemctl = module.get_bin_path("systemctl", required=True)
                 rc, out, err = module.run_command([systemctl, "daemon-reload"])
                 if rc != 0:
                     raise Refused("systemctl daemon-reload: %s" % (err or out).strip())
+        elif os.stat(path).st_mode & 0o7777 != UNIT_MODE:
+            os.chmod(path, UNIT_MODE)
         order(module, root, "start", name, generation, unit)
     return changed
 
@@ -185,6 +213,8 @@ def main():
                 outcome[name] = dict(started=True, reason="")
         except (Refused, EnvironmentError, ValueError, KeyError) as trouble:
             outcome[name] = dict(started=False, reason=str(trouble))
+            if getattr(trouble, "seen", None) is not None:
+                outcome[name]["seen"] = trouble.seen
     failed = sorted(n for n in outcome if not (outcome[n]["started"] or outcome[n].get("stopped")))
     if failed:
         module.fail_json(

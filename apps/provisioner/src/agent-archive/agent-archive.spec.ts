@@ -41,6 +41,10 @@ describe('the files of a program', () => {
     expect(files.filter((f) => /^dist\/(apps\/(?!agent)|libs\/(?!contracts))/.test(f))).toEqual([
       'dist/libs/bus/src/system/system-clock.js',
       'dist/libs/bus/src/system/system-random.js',
+      'dist/libs/probe/src/host-probes.js',
+      'dist/libs/probe/src/ping-sign.js',
+      'dist/libs/probe/src/port-sign.js',
+      'dist/libs/probe/src/tcp-sign.js',
     ]);
     expect(packages(files).filter((p) => !p.startsWith('@nats-io/') && p !== 'tweetnacl')).toEqual([]);
   });

@@ -42,6 +42,18 @@ describe('the results of a run', () => {
     });
   });
 
+  it('tell a node that ssh did not get to from one where a task failed', () => {
+    const lost = failed('b', 'Look', 'no route to host', { status: 'unreachable' });
+    const r = nodeResults(
+      'check',
+      ['a', 'b'],
+      lines(failed('a', 'Look', 'bad'), recap('a', { failures: 1 }), lost, recap('b', { unreachable: 1 })),
+      { exitCode: 4, tail: '' },
+    );
+    expect(r['a']).not.toHaveProperty('unreachable');
+    expect(r['b']).toMatchObject({ ok: false, unreachable: true, message: 'no route to host' });
+  });
+
   it('name the services that a site run has told of', () => {
     const finding = (service: string) => ({
       ...{ event: 'data', host: 'a' },
@@ -61,25 +73,15 @@ describe('the results of a run', () => {
     expect(r['a']).toMatchObject({ ok: true });
   });
 
-  it('carry findings and checksum of a check; the last word on a service counts', () => {
+  it('carry findings and checksum of a check', () => {
     const data = (d: object) => ({ event: 'data', host: 'a', data: d });
-    const finding = { service: 'mirror', result: 'broken', why: 'not yet' };
-    const r = nodeResults(
-      'check',
-      ['a'],
-      lines(
-        data({ finding }),
-        data({ finding: { ...finding, result: 'ok', why: '' } }),
-        data({ checksum: 'c1' }),
-        recap('a'),
-      ),
-      clean,
-    );
+    const finding = { service: 'mirror', result: 'drift', why: 'edited' };
+    const r = nodeResults('check', ['a'], lines(data({ finding }), data({ checksum: 'c1' }), recap('a')), clean);
     expect(r['a']).toEqual({
       ok: true,
       step: 'check',
       changed: 0,
-      check: { findings: [{ service: 'mirror', result: 'ok', why: '' }], checksum: 'c1' },
+      check: { findings: [finding], checksum: 'c1' },
     });
   });
 
@@ -96,7 +98,7 @@ describe('the results of a run', () => {
   });
 
   it('say of every workload whether it was started, also in a task that failed', () => {
-    const workloads = { db: { started: true, reason: '' }, web: { started: false, reason: 'GATE: no' } };
+    const workloads = { db: { started: true, reason: '' }, web: { started: false, reason: 'STALE: older', seen: 9 } };
     const r = nodeResults(
       'recover',
       ['a'],
@@ -122,5 +124,42 @@ describe('the results of a run', () => {
       message: 'cancelled',
     });
     expect(nodeResults('site', ['a'], [], clean)['a']).toMatchObject({ ok: false });
+  });
+
+  describe('with services of the operator’s own', () => {
+    const told = (service: string, result: string, why = '') => ({
+      ...{ event: 'data', host: 'a' },
+      data: { finding: { service, result, why } },
+    });
+    const effective = (service: string, checksum: string) => ({
+      ...{ event: 'data', host: 'a' },
+      data: { effective: { service, checksum } },
+    });
+    const sum = { event: 'data', host: 'a', data: { checksum: 'base' } };
+    const expected = new Map([['a', ['web']]]);
+    const look = (step: 'site' | 'check', ...events: object[]) =>
+      nodeResults(step, ['a'], lines(...events, sum, recap('a')), clean, expected)['a'];
+
+    it.each(['site', 'check'] as const)('a %s that tells nothing of one of them is no success', (step) => {
+      const agent = told('agent', 'ok');
+      for (const events of [[agent], [agent, told('web', 'ok')], [agent, effective('web', '1')]])
+        expect(look(step, ...events)).toMatchObject({
+          ok: false,
+          message: expect.stringMatching(/^nothing was told of web: /) as unknown,
+        });
+      expect(look(step, agent, told('web', 'ok'), effective('web', '1'))).toMatchObject({ ok: true });
+    });
+
+    it('the checksum of the effective configuration is another when any of them has another', () => {
+      const sums = [look('site', sum), ...['1', '2'].map((c) => look('site', told('web', 'ok'), effective('web', c)))];
+      expect(new Set(sums.map((r) => r?.checksum)).size).toBe(3);
+      const check = look('check', told('web', 'ok'), effective('web', '1'));
+      expect(check?.check?.checksum).toBe(sums[1]?.checksum);
+    });
+
+    it('the worst of several findings about one counts, whichever came last', () => {
+      const check = look('check', told('web', 'broken', 'its port is shut'), told('web', 'ok'), effective('web', '1'));
+      expect(check?.check?.findings).toEqual([{ service: 'web', result: 'broken', why: 'its port is shut' }]);
+    });
   });
 });

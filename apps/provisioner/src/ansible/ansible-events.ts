@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Finding, NodeResult } from '#contracts';
 import { readHardware } from './hardware-facts.js';
 
@@ -16,10 +17,12 @@ export interface RunEnd {
 }
 
 interface Seen {
-  failed?: { task: string; message: string };
+  failed?: { task: string; message: string; unreachable: boolean };
   recap?: { failures: number; unreachable: number; changed: number };
   findings: Map<string, Finding>;
   checksum?: string;
+  /** Of the operator's own services, each. */
+  effective: Map<string, string>;
   workloads?: NonNullable<NodeResult['workloads']>;
   hardware?: NonNullable<NodeResult['hardware']>;
 }
@@ -33,14 +36,17 @@ export function nodeResults(
   nodes: readonly string[],
   lines: readonly string[],
   end: RunEnd,
+  expected?: ReadonlyMap<string, readonly string[]>,
 ): Record<string, NodeResult> {
-  const seen = new Map<string, Seen>(nodes.map((n) => [n, { findings: new Map() }]));
+  const seen = new Map<string, Seen>(nodes.map((n) => [n, { findings: new Map(), effective: new Map() }]));
   for (const line of lines) {
     const event = parseEvent(line);
     const node = event === undefined ? undefined : seen.get(text(event['host']));
     if (event !== undefined && node !== undefined) take(node, event);
   }
-  return Object.fromEntries([...seen].map(([name, node]) => [name, resultOf(step, node, end)]));
+  return Object.fromEntries(
+    [...seen].map(([name, node]) => [name, resultOf(step, node, end, expected?.get(name) ?? [])]),
+  );
 }
 
 /** What the nodes said of themselves under the name `facts`, to be judged by who asked for it; the last word counts. */
@@ -55,7 +61,12 @@ export function factsOf(lines: readonly string[]): Map<string, unknown> {
 function take(node: Seen, event: Record<string, unknown>): void {
   if (event['event'] === 'task') {
     const bad = event['status'] === 'failed' || event['status'] === 'unreachable';
-    if (bad && event['ignored'] !== true) node.failed = { task: text(event['task']), message: text(event['message']) };
+    if (bad && event['ignored'] !== true)
+      node.failed = {
+        task: text(event['task']),
+        message: text(event['message']),
+        unreachable: event['status'] === 'unreachable',
+      };
   } else if (event['event'] === 'recap') {
     const count = (name: string): number => Number(event[name]) || 0;
     node.recap = { failures: count('failures'), unreachable: count('unreachable'), changed: count('changed') };
@@ -64,10 +75,11 @@ function take(node: Seen, event: Record<string, unknown>): void {
 
 function takeData(node: Seen, data: Record<string, unknown>): void {
   for (const finding of [data['finding'], ...(Array.isArray(data['findings']) ? (data['findings'] as unknown[]) : [])])
-    if (isFinding(finding))
-      // The last word on a service counts: a task may look several times until it answers.
-      node.findings.set(finding.service, { service: finding.service, result: finding.result, why: finding.why });
+    if (isFinding(finding)) node.findings.set(finding.service, worse(node.findings.get(finding.service), finding));
   if (typeof data['checksum'] === 'string' && data['checksum'] !== '') node.checksum = data['checksum'];
+  const effective = data['effective'];
+  if (isObject(effective) && typeof effective['service'] === 'string' && typeof effective['checksum'] === 'string')
+    node.effective.set(effective['service'], effective['checksum']);
   const hardware = readHardware(data['hardware']);
   if (hardware !== undefined) node.hardware = hardware;
   if (isObject(data['workloads']))
@@ -77,10 +89,13 @@ function takeData(node: Seen, data: Record<string, unknown>): void {
           started: said['started'] === true,
           ...(said['stopped'] === true && { stopped: true }),
           reason: text(said['reason']),
+          ...(isGeneration(said['seen']) && { seen: said['seen'] }),
         };
 }
 
-function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
+const isGeneration = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0;
+
+function resultOf(step: Step, node: Seen, end: RunEnd, expected: readonly string[]): NodeResult {
   const base = {
     step,
     ...(node.recap === undefined ? {} : { changed: node.recap.changed }),
@@ -89,23 +104,44 @@ function resultOf(step: Step, node: Seen, end: RunEnd): NodeResult {
   };
   const recapOk = node.recap !== undefined && node.recap.failures === 0 && node.recap.unreachable === 0;
   if (!recapOk || end.ended !== undefined) return { ok: false, ...base, ...whyNot(node, end) };
+  const untold = expected.filter((s) => {
+    const found = node.findings.get(s);
+    return found === undefined || (found.result !== 'unknown' && !node.effective.has(s));
+  });
+  if ((step === 'check' || step === 'site') && untold.length > 0)
+    return { ok: false, ...base, message: `nothing was told of ${untold.join(', ')}: ${UNTOLD}` };
+  const checksum = wholeChecksum(node);
   if (step === 'check') {
-    if (node.checksum === undefined)
+    if (checksum === undefined)
       return { ok: false, ...base, message: 'the check told no checksum of the effective configuration' };
-    return { ok: true, ...base, check: { findings: [...node.findings.values()], checksum: node.checksum } };
+    return { ok: true, ...base, check: { findings: [...node.findings.values()], checksum } };
   }
   const services = step === 'site' ? [...node.findings.keys()].sort() : [];
   return {
     ok: true,
     ...base,
-    ...(node.checksum === undefined ? {} : { checksum: node.checksum }),
+    ...(checksum === undefined ? {} : { checksum }),
     ...(services.length > 0 && { services }),
   };
 }
 
-function whyNot(node: Seen, end: RunEnd): { failedTask?: string; message: string } {
+const UNTOLD = 'does its tasks/check.yml call muster_check, and does the playbook include the services?';
+
+/** Of the playbooks' own part and of every service; without services it is the former. */
+function wholeChecksum(node: Seen): string | undefined {
+  if (node.checksum === undefined || node.effective.size === 0) return node.checksum;
+  const services = [...node.effective].sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([node.checksum, services]))
+    .digest('hex');
+}
+
+function whyNot(node: Seen, end: RunEnd): Pick<NodeResult, 'failedTask' | 'message' | 'unreachable'> {
   if (end.ended === 'cancelled') return { message: end.why ?? 'cancelled' };
-  if (node.failed !== undefined) return { failedTask: node.failed.task, message: node.failed.message };
+  if (node.failed !== undefined) {
+    const { task, message, unreachable } = node.failed;
+    return { failedTask: task, message, ...(unreachable && { unreachable }) };
+  }
   if (end.ended === 'time-limit') return { message: 'ended at its time limit' };
   if (end.ended === 'lease-lost') return { message: 'ended with its worker’s lease' };
   const code = end.exitCode === null ? 'a signal' : `exit code ${end.exitCode}`;
@@ -128,8 +164,21 @@ const text = (x: unknown): string => (typeof x === 'string' ? x : (JSON.stringif
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 
+/** What is certain goes before what could not be looked at. */
+const SEVERITY = ['ok', 'unknown', 'drift', 'broken'] as const;
+
+/** Of several findings about one service the worst counts: one that looks away from it is no pass. */
+function worse(one: Finding | undefined, { service, result, why }: Finding): Finding {
+  const other: Finding = { service, result, why };
+  if (one === undefined) return other;
+  const [lesser, greater] = SEVERITY.indexOf(one.result) > SEVERITY.indexOf(result) ? [other, one] : [one, other];
+  const reasons =
+    lesser.result === greater.result || lesser.result === 'drift' ? [greater.why, lesser.why] : [greater.why];
+  return { ...greater, why: [...new Set(reasons)].filter((text) => text !== '').join('; ') };
+}
+
 const isFinding = (x: unknown): x is Finding =>
   isObject(x) &&
   typeof x['service'] === 'string' &&
-  (x['result'] === 'ok' || x['result'] === 'drift' || x['result'] === 'broken') &&
+  SEVERITY.some((result) => x['result'] === result) &&
   typeof x['why'] === 'string';

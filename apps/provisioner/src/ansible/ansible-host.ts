@@ -1,6 +1,7 @@
 import type { AnsibleSettings } from '#contracts';
 import type { AnsibleConfig } from '#service';
 import type { AgentArchive } from '../agent-archive/agent-archive.js';
+import type { Service } from '../services/service-folder.js';
 import type { Step } from './ansible-events.js';
 import type { AnsibleOutcome, AnsibleRunOptions } from './ansible-run.js';
 
@@ -13,6 +14,8 @@ export interface AnsibleHost {
   trouble(config: AnsibleConfig, settings: AnsibleSettings): Promise<string | undefined>;
   /** What is not there of the files for the playbooks of these steps: one sentence, or undefined. */
   missingContent(config: AnsibleConfig, steps: readonly Step[]): string | undefined;
+  /** The operator's own services, in the order in which they are set up. @throws CONFIG_INVALID */
+  services(config: AnsibleConfig): Promise<readonly Service[]>;
   /** The operator's own known_hosts; undefined: the file is not there. @throws CONFIG_INVALID */
   knownHosts(file: string): string | undefined;
   /**

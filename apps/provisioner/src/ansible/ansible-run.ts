@@ -6,8 +6,11 @@ import { runGuarded, type GuardResult } from '#bus';
 import type { Clock, NodeResult } from '#contracts';
 import type { AnsibleConfig } from '#service';
 import { factsOf, nodeResults, type RunEnd, type Step } from './ansible-events.js';
+import { sshFailure } from './ssh-failure.js';
 import { changedKey, knownHostsText, learnedKeys, type HostKeys } from './host-keys.js';
 import { linesOf, LineTail } from './line-tail.js';
+import { makeServiceRoles } from '../services/service-roles.js';
+import type { Service } from '../services/service-folder.js';
 import { RunFolder } from './run-folder.js';
 
 export interface AnsibleRunOptions {
@@ -19,6 +22,8 @@ export interface AnsibleRunOptions {
   extraVars: string;
   /** Of every host in the inventory, by its name there. */
   hostKeys: ReadonlyMap<string, HostKeys>;
+  /** The operator's own services, where the step has to do with them. */
+  services?: ServicesOfRun;
   /** CLOCK_MONOTONIC, ns: until when the lease of the job stands, as of now. Asked again and again while it runs. */
   leaseUntil: () => bigint;
   /** Longest time of the step, ms. */
@@ -28,6 +33,14 @@ export interface AnsibleRunOptions {
   onEvents?: (lines: string[]) => void;
   /** A cancel; a reason that is a text is told as the nodes' message. */
   signal: AbortSignal;
+}
+
+export interface ServicesOfRun {
+  all: readonly Service[];
+  /** By name in the inventory: the services that the step must tell of. */
+  expected: ReadonlyMap<string, readonly string[]>;
+  /** Of all, those that may be set up again by themselves. */
+  alone: readonly string[];
 }
 
 export interface AnsibleOutcome {
@@ -53,6 +66,9 @@ export const ownPlaybooks = existsSync(here('../../../..')) ? here('../../../..'
 
 /** The plugin that tells results as JSON lines; it comes with Muster, also for other people's playbooks. */
 const ownPlugins = join(ownPlaybooks, 'callback_plugins');
+
+/** Tells a service's part of the effective configuration. */
+const ownEffective = join(ownPlaybooks, 'tasks', 'service-effective.yml');
 
 export const playbookOf = (step: Step, config: AnsibleConfig): string =>
   ({
@@ -80,6 +96,8 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
     const vars = await folder.write('vars.yml', o.extraVars);
     const limit = await folder.write('limit', `${o.nodes.join('\n')}\n`);
     const events = await folder.write('events', '');
+    const services = o.services?.all ?? [];
+    if (services.length > 0) await makeServiceRoles(folder.file('services'), services, ownEffective);
     const knownHosts = await folder.write('known_hosts', knownHostsText(o.hostKeys.values()));
     const env = environment(o, folder, { events, knownHosts });
     const hardEnd = o.clock.monotonicNs() + BigInt(o.limitMs) * 1_000_000n;
@@ -90,7 +108,11 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
     const tail = new Tail();
     const run = runGuarded({
       command: 'ansible-playbook',
-      args: ['-i', inventory, '--limit', `@${limit}`, '-e', `@${vars}`, playbookOf(o.step, o.config)],
+      args: [
+        ...['-i', inventory, '--limit', `@${limit}`, '-e', `@${vars}`],
+        ...(services.length > 0 ? ['-e', JSON.stringify({ muster_service_roles: folder.file('services') })] : []),
+        playbookOf(o.step, o.config),
+      ],
       cwd: folderOf(o.step, o.config),
       env,
       deadlineNs: deadline(),
@@ -118,7 +140,7 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
       end.ended = o.clock.monotonicNs() >= hardEnd ? 'time-limit' : 'lease-lost';
     const lines = await linesOf(events);
     return {
-      results: withChangedKeys(nodeResults(o.step, o.nodes, lines, end), o),
+      results: withAdvice(nodeResults(o.step, o.nodes, lines, end, o.services?.expected), o),
       facts: factsOf(lines),
       learned: learnedKeys(await readFile(knownHosts, 'utf8'), o.hostKeys),
       end,
@@ -129,13 +151,14 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
   }
 }
 
-/** ssh's own words about a key that has changed say nothing of what is to be done here. */
-function withChangedKeys(results: Record<string, NodeResult>, o: AnsibleRunOptions): Record<string, NodeResult> {
+/** ssh's own words say nothing of what is to be done here. */
+function withAdvice(results: Record<string, NodeResult>, o: AnsibleRunOptions): Record<string, NodeResult> {
   return Object.fromEntries(
     Object.entries(results).map(([name, result]) => {
       const host = o.hostKeys.get(name);
       const why = host && changedKey(host.alias, result.message ?? '', host, o.config.knownHosts);
-      return [name, why === undefined ? result : { ...result, message: why }];
+      const message = why ?? (result.message === undefined ? undefined : sshFailure(result.message, o.config));
+      return [name, message === undefined ? result : { ...result, message }];
     }),
   );
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { MusterError, type Clock, type Random } from '#contracts';
 import { agentArchive } from '../agent-archive/agent-archive.js';
 import { missingContent } from '../content/playbook-files.js';
+import { readServices } from '../services/service-folder.js';
 import type { AnsibleHost } from './ansible-host.js';
 import { runAnsible } from './ansible-run.js';
 import { RunFolder } from './run-folder.js';
@@ -11,6 +12,7 @@ import { ansibleTrouble } from './self-test.js';
 export const ownAnsibleHost = (o: { clock: Clock; random: Random }): AnsibleHost => ({
   trouble: (config, settings) => ansibleTrouble(config, settings, o.clock),
   missingContent,
+  services: readServices,
   knownHosts,
   run: (options) => runAnsible({ ...options, clock: o.clock }),
   agentArchive: (folder, runtime) => agentArchive(folder, runtime, o),

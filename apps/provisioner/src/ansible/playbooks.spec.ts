@@ -11,13 +11,18 @@ import { freePort } from '#bus/testing/free-port.js';
 import { defaultHostGroups, type NodeResult, type RecoverTask } from '#contracts';
 import { AnsibleConfig } from '#service';
 import { stepFiles } from '../jobs/job-plan.js';
+import { readServices } from '../services/service-folder.js';
 import { program } from '../testing/playbooks.js';
 import { job, node } from '../testing/records.js';
 import type { Step } from './ansible-events.js';
 import { runAnsible } from './ansible-run.js';
 
-/** The playbooks that come with Muster, run for real on a host that lives in a folder: its own prefix and systemctl. */
+/**
+ * The playbooks that come with Muster, and the lab's services, run for real on a host that lives in a folder: its own
+ * prefix and systemctl.
+ */
 const own = fileURLToPath(new URL('../../../../playbooks', import.meta.url));
+const labServices = fileURLToPath(new URL('../../../../lab/services', import.meta.url));
 const systemctl = fileURLToPath(new URL('../testing/systemctl.py', import.meta.url));
 
 let root: string;
@@ -55,10 +60,18 @@ function pids(): Map<string, number> {
 
 async function run(
   step: Step,
-  o: { playbooks?: string; vars?: Record<string, unknown>; hostGroup?: string; recover?: RecoverTask[] } = {},
+  o: {
+    playbooks?: string;
+    services?: string;
+    vars?: Record<string, unknown>;
+    hostGroup?: string;
+    only?: string[];
+    recover?: RecoverTask[];
+  } = {},
 ): Promise<NodeResult> {
   const ansible = new AnsibleConfig();
   ansible.playbooks = o.playbooks ?? own;
+  ansible.services = o.services ?? labServices;
   ansible.extraVars = {
     ansible_connection: 'local',
     muster_mirror_port: ports.mirror,
@@ -71,10 +84,11 @@ async function run(
   });
   const files = stepFiles(
     {
-      job: job('j1', { nodes: ['n1'] }),
+      job: job('j1', { nodes: ['n1'], ...(o.only && { kind: 'resetup' as const, services: o.only }) }),
       nodes: [host],
       settings: { hostGroups: defaultHostGroups, globals: {}, ansible: {} },
       ansible,
+      services: step === 'recover' ? [] : await readServices(ansible),
     },
     {
       step,
@@ -92,6 +106,7 @@ async function run(
     inventory: files.inventory,
     extraVars: files.extraVars,
     hostKeys: files.hostKeys,
+    ...(files.services && { services: files.services }),
     leaseUntil: () => process.hrtime.bigint() + 120_000_000_000n,
     limitMs: 120_000,
     onLine: (line) => (log += `${line}\n`),
@@ -118,10 +133,10 @@ async function fingerprint(): Promise<Record<string, string>> {
   return all;
 }
 
-/** A comment at the end of every playbook and task file. */
-async function commented(): Promise<string> {
-  const copy = join(root, '..', `${root.split('/').at(-1)}-playbooks`);
-  await cp(own, copy, { recursive: true });
+/** A comment at the end of every playbook, task file and service.yml. */
+async function commented(from: string, what: string): Promise<string> {
+  const copy = join(root, '..', `${root.split('/').at(-1)}-${what}`);
+  await cp(from, copy, { recursive: true });
   for (const name of await readdir(copy, { recursive: true }))
     if (name.endsWith('.yml')) await writeFile(join(copy, name), '\n# another comment\n', { flag: 'a' });
   return copy;
@@ -145,30 +160,35 @@ describe('the playbooks that come with Muster', () => {
   }, 90_000);
 
   it('check finds nothing, changes nothing, and is not misled by comments in the playbooks', async () => {
-    const copy = await commented();
+    const [playbooks, services] = [await commented(own, 'playbooks'), await commented(labServices, 'services')];
     try {
       const before = [await fingerprint(), pids()];
-      const check = await run('check', { playbooks: copy });
+      const check = await run('check', { playbooks, services });
       expect(found(check)).toEqual({ agent: 'ok', mirror: 'ok', registry: 'ok' });
       expect(check).toMatchObject({ ok: true, changed: 0, check: { checksum: provisioned } });
       expect(check.hardware).toEqual({ systemUuid: '11112222-3333-4444-5555-666677778888', boardSerial: 'BRD-7' });
       expect([await fingerprint(), pids()]).toEqual(before);
     } finally {
-      await rm(copy, { recursive: true });
+      for (const copy of [playbooks, services]) await rm(copy, { recursive: true });
     }
   });
 
-  it('check names a stopped unit, an edited file, and a process of the wrong mode; another variable is another checksum', async () => {
+  it('check names a stopped unit, an edited file, and a process of the wrong mode, a check that fails; another variable is another checksum', async () => {
     const config = `${root}/etc/muster-mirror/mirror.json`;
     await writeFile(config, (await readFile(config, 'utf8')).replace('n1', 'n2'));
     process.kill(pids().get('muster-registry.service') ?? 0, 'SIGKILL');
     const other = JSON.stringify({ ...(JSON.parse(await readFile(config, 'utf8')) as object), port: await freePort() });
     await writeFile(`${root}/stray.json`, other);
+    const services = await commented(labServices, 'with-odd');
+    for (const task of ['site', 'cleanup', 'check'])
+      await program(`${services}/odd/tasks/${task}.yml`, '- name: Ask it\n  fail: {msg: no such tool}\n');
+    await writeFile(`${services}/odd/service.yml`, 'groups: {service-master: any}');
     const stray = daemon(`${root}/usr/local/bin/muster-mirror`, ['--mode', 'proxy', '--config', `${root}/stray.json`]);
     try {
-      const check = await run('check', { vars: { muster_mirror_cache: 1024 } });
+      const check = await run('check', { services, vars: { muster_mirror_cache: 1024 } });
       expect(found(check)).toEqual({
         agent: 'ok',
+        odd: 'unknown: task "Ask it": no such tool',
         mirror: expect.stringMatching(
           /^broken: mirror in mode proxy runs \(pid \d+\) and must not; .*mirror.json is not as it was installed/,
         ),
@@ -177,6 +197,7 @@ describe('the playbooks that come with Muster', () => {
       expect(check.check?.checksum).not.toBe(provisioned);
     } finally {
       stray.kill('SIGKILL');
+      await rm(services, { recursive: true });
     }
   });
 
@@ -186,6 +207,22 @@ describe('the playbooks that come with Muster', () => {
       mirror: expect.stringMatching(/^broken: .*says mode "master" instead of "proxy"/),
     });
   });
+
+  it('a re-setup of one service touches no file and no process of another', async () => {
+    execaSync(`${root}/usr/local/bin/systemctl`, ['start', 'muster-registry.service'], { env: { MUSTER_ROOT: root } });
+    const others = async (): Promise<unknown> => {
+      const files = Object.entries(await fingerprint()).filter(([p]) => /registry|agent/.test(p));
+      return [files, [...pids()].filter(([unit]) => unit !== 'muster-mirror.service')];
+    };
+    const [before, mirror] = [await others(), pids().get('muster-mirror.service')];
+    for (const step of ['cleanup', 'site'] as const)
+      expect(await run(step, { only: ['mirror'] })).toMatchObject({ ok: true, step });
+    expect(await others()).toEqual(before);
+    expect(pids().get('muster-mirror.service')).not.toBe(mirror);
+    const check = await run('check');
+    expect(found(check)).toEqual({ agent: 'ok', mirror: 'ok', registry: 'ok' });
+    expect(check.check?.checksum).toBe(provisioned);
+  }, 90_000);
 
   it('cleanup takes everything away but the agent', async () => {
     const agent = pids().get('muster-agent.service');
@@ -213,6 +250,8 @@ describe('the playbooks that come with Muster', () => {
       },
     });
     const unit = await readFile(`${root}/etc/systemd/system/muster-workload-db.service`, 'utf8');
+    // What a workload is started with may hold passwords.
+    expect((await stat(`${root}/etc/systemd/system/muster-workload-db.service`)).mode & 0o777).toBe(0o600);
     expect(unit).toContain(`ExecStartPre=${root}/usr/local/bin/muster-gate db --generation 7\n`);
     expect(unit).toContain('ExecStart=/usr/bin/db --name "a b%%c$$d{{ e }}"\n');
     expect(unit).toContain('Environment="MODE=x y"\n');
@@ -220,7 +259,7 @@ describe('the playbooks that come with Muster', () => {
       'start db --generation 7 --unit muster-workload-db.service\n',
     );
     expect((await run('recover', { recover: [{ ...db, generation: 6 }] })).workloads).toEqual({
-      db: { started: false, reason: 'generation 6 is older than 7, which is installed here' },
+      db: { started: false, reason: 'generation 6 is older than 7, which is installed here', seen: 7 },
     });
   });
 
@@ -249,5 +288,9 @@ describe('the playbooks that come with Muster', () => {
       workloads: { web: { started: false, reason: 'STALE: older' } },
     });
     expect(await readFile(`${root}/last`, 'utf8')).toBe('stop web --generation 3 --unit web.service\n');
+    await writeFile(`${root}/var/lib/muster/workloads/web.json`, '{"name": "web", "generation": 12}');
+    expect(await run('recover', { recover: [stop('web', 3)] })).toMatchObject({
+      workloads: { web: { started: false, reason: 'STALE: older', seen: 12 } },
+    });
   });
 });

@@ -4,6 +4,7 @@ import { MusterError, type JobKind } from '#contracts';
 import type { AnsibleConfig } from '#service';
 import { ownPlaybooks, playbookOf } from '../ansible/ansible-run.js';
 import type { Step } from '../ansible/ansible-events.js';
+import type { Service } from '../services/service-folder.js';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
 
 /** Playbooks of the configured folder that a job may come to need, also for what must follow a failure. */
@@ -27,6 +28,25 @@ export function missingContent(config: AnsibleConfig, steps: readonly Step[]): s
   if (config.privateKey !== undefined && !existsSync(config.privateKey))
     return `the ssh key ${config.privateKey} does not exist`;
   return undefined;
+}
+
+/**
+ * The operator's own services, where such a job has to do with them. A recovery does not wait for a slip in one of them.
+ * @throws CONFIG_INVALID
+ */
+export async function servicesFor(
+  host: Pick<AnsibleHost, 'services'>,
+  config: AnsibleConfig,
+  kind: JobKind,
+  worker: string,
+): Promise<readonly Service[]> {
+  if (kind === 'recover' || kind === 'discover') return [];
+  try {
+    return await host.services(config);
+  } catch (error) {
+    const failure = MusterError.from(error);
+    throw new MusterError('CONFIG_INVALID', `on ${worker} ${failure.message}: nothing was run`, {}, { cause: error });
+  }
 }
 
 /**

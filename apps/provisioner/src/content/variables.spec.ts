@@ -65,6 +65,37 @@ describe('masking', () => {
     expect(masker(secretsOf({ [name]: 'hidden-one' }))('a hidden-one b')).toBe('a ******** b');
   });
 
+  it('hides what a text shows to be secret, and the password of a URL without the URL', () => {
+    const mask = masker(secretsOf({ url: 'postgres://u:tr0ub4dor@db/x', rack: 'r1' }));
+    expect(mask('connect postgres://u:tr0ub4dor@db/x: tr0ub4dor refused, r1')).toBe(
+      'connect ********: ******** refused, r1',
+    );
+  });
+
+  it('hides a secret in base64, alone and within a longer text, in either alphabet, and in percent-encoding', () => {
+    const secret = 'tr0ub4dor&3?>~';
+    const mask = masker(secretsOf({ password: secret }));
+    for (const [before, behind] of [
+      ['', ''],
+      ['', '\n'],
+      ['a', ''],
+      ['ab', 'c'],
+      ['user:', '\nmore'],
+      ['{"p":"', '"}'],
+    ] as const) {
+      const bytes = Buffer.from(`${before}${secret}${behind}`);
+      for (const text of [bytes.toString('base64'), bytes.toString('base64url')]) {
+        const shown = mask(`x ${text} y`);
+        expect(shown).toContain('********');
+        // What is left tells no more than the characters at its edges.
+        const left = shown.replace(/^x | y$/g, '').split('********');
+        for (const piece of left) expect(Buffer.from(piece, 'base64').toString('latin1')).not.toContain('0ub');
+        expect(left.join('').length).toBeLessThan(text.length - 12);
+      }
+    }
+    expect(mask(`?p=${encodeURIComponent(secret)}`)).toBe('?p=********');
+  });
+
   it('leaves text alone where there is nothing to hide', () => {
     expect(masker(secretsOf({ password: 'abc' }))('abc')).toBe('abc');
   });

@@ -5,6 +5,9 @@ import { inventoryFile } from '../content/inventory-file.js';
 import { masker, secretsOf } from '../content/masking.js';
 import { variablesOfRun } from '../content/variables.js';
 import type { Step } from '../ansible/ansible-events.js';
+import type { ServicesOfRun } from '../ansible/ansible-run.js';
+import { aloneAmong, onlyServices } from '../services/partial-resetup.js';
+import type { Service } from '../services/service-folder.js';
 import { nodeAt, type PreparedInstall } from '../discover/prepare-install.js';
 
 export interface PlanInput {
@@ -13,6 +16,8 @@ export interface PlanInput {
   settings: Pick<ClusterSettings, 'hostGroups' | 'globals' | 'ansible'>;
   /** Of this service's file; the settings go on top. */
   ansible: AnsibleConfig;
+  /** The operator's own, in order. @default none */
+  services?: readonly Service[];
   /** Keys that hosts without any on record have shown in an earlier step, by the job's node or address. */
   learned?: ReadonlyMap<string, string[]>;
   /** Does the operator's own known_hosts know the name? */
@@ -28,6 +33,8 @@ export interface StepFiles {
   /** Of every host in the inventory, by its name there. */
   hostKeys: Map<string, HostKeys>;
   left: { node: string; reason: string }[];
+  /** Undefined where the step has nothing to do with any. */
+  services?: ServicesOfRun;
   mask: (text: string) => string;
 }
 
@@ -54,6 +61,8 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     : withGroup(nodes, job).filter((n) => step.step !== 'recover' || step.nodes.includes(n.name));
   const aliases = discover ? keyAliases(plan, step.nodes) : undefined;
   const hostKeys = hostKeysOf(plan, inInventory, hosts, aliases);
+  const services = servicesOfStep(plan, step, inInventory);
+  const only = WITH_SERVICES.includes(step.step) ? onlyServices(job, plan.services ?? []) : undefined;
   const variables = variablesOfRun({
     configuration: plan.ansible.extraVars,
     settings: plan.settings.ansible.extraVars ?? {},
@@ -62,6 +71,8 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     run: {
       muster_job: job.id,
       muster_run: step.run,
+      ...(services === undefined ? {} : { muster_services: services.all.map(serviceVars) }),
+      ...(only === undefined || step.step === 'check' ? {} : { muster_only: only }),
       ...(step.recover === undefined ? {} : { muster_recover: step.recover }),
       ...(step.install === undefined ? {} : installVars(step.install, hosts)),
     },
@@ -78,16 +89,47 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
   const agents = [...(step.install?.tasks.values() ?? [])].map((t) => ({
     secret: [t.credentials?.seed, t.credentials?.jwt, t.datagramKeys],
   }));
-  const secrets = [...agents, ansible.extraVars, plan.settings.globals, job.extraVars, ...nodes.map((n) => n.vars)];
+  const starts = [...(step.recover ?? []), ...(job.recover ?? [])].map((r) => r.spec);
+  const defaults = services?.all.map((s) => s.defaults) ?? [];
+  const given = [ansible.extraVars, plan.settings.globals, job.extraVars, ...defaults, ...nodes.map((n) => n.vars)];
+  const secrets = [...agents, ...starts, ...given];
   return {
     inventory: inventory.text,
     extraVars: variables.file,
     hosts,
     hostKeys,
     left: inventory.left,
+    ...(services && { services }),
     mask: masker(secrets.flatMap((vars) => secretsOf(vars))),
   };
 }
+
+/** Steps that include them. */
+const WITH_SERVICES: readonly Step[] = ['site', 'check', 'cleanup'];
+
+function servicesOfStep(plan: PlanInput, step: StepInput, nodes: readonly NodeRecord[]): ServicesOfRun | undefined {
+  const all = plan.services ?? [];
+  if (all.length === 0 || !WITH_SERVICES.includes(step.step)) return undefined;
+  const expected = nodes.map(({ name, hostGroup }): [string, string[]] => [
+    name,
+    all.filter((s) => hostGroup !== undefined && hostGroup in s.groups).map((s) => s.name),
+  ]);
+  const alone = aloneAmong(
+    all,
+    all.map((s) => s.name),
+  );
+  return { all, expected: new Map(expected), alone };
+}
+
+/** What the playbooks have to know of a service. */
+const serviceVars = ({ name, version, groups, templates, files, variables }: Service): Record<string, unknown> => ({
+  name,
+  version,
+  groups,
+  templates,
+  files,
+  variables,
+});
 
 /** All nodes of the job get its host group, also those that the step at hand is not for. */
 function withGroup(nodes: NodeRecord[], job: JobRecord): NodeRecord[] {

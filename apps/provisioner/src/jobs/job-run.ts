@@ -19,7 +19,8 @@ import { PlaybookRunner } from './playbook-runner.js';
 import { askStarts, type StartAnswers } from './start-permission.js';
 
 /** What carrying jobs out asks of a service's configuration. */
-export type JobRunConfig = Pick<ServiceConfig, 'ansible' | 'agents' | 'cluster' | 'dataDir' | 'nats'>;
+export type JobRunConfig = Pick<ServiceConfig, 'ansible' | 'agents' | 'cluster' | 'dataDir' | 'nats'> &
+  Partial<Pick<ServiceConfig, 'keys'>>;
 
 export interface JobRunOptions {
   bus: Bus;

@@ -24,6 +24,7 @@ class PlayedAnsible implements AnsibleHost {
 
   trouble = (): Promise<undefined> => Promise.resolve(undefined);
   missingContent = (): undefined => undefined;
+  services = (): Promise<[]> => Promise.resolve([]);
   knownHosts = (): undefined => undefined;
   agentArchive = (): Promise<never> => Promise.reject(new Error('there is none'));
   removeAbandoned = (): Promise<void> => Promise.resolve();
@@ -66,8 +67,8 @@ describe('a job runner that is composed without Nest', () => {
     await nats.stop();
   });
 
-  async function start(instance: string, ansible: AnsibleHost): Promise<() => Promise<void>> {
-    const config = buildConfig({ instance, dataDir: 'played' }, undefined, 'spec');
+  async function start(instance: string, ansible: AnsibleHost, parallel = 4): Promise<() => Promise<void>> {
+    const config = buildConfig({ instance, dataDir: 'played', ansible: { parallel } }, undefined, 'spec');
     const own = await connectBus({ name: instance, servers: [nats.url] });
     const displaced = (): void => undefined;
     const runner = new JobRunner({ bus: own, config, log: silentLog, host: 'control-1', ansible, displaced });
@@ -120,5 +121,53 @@ describe('a job runner that is composed without Nest', () => {
     await stop();
     expect(await ended('j2')).toMatchObject({ status: 'Complete', worker: 'p3', generation: 2 });
     expect([first.ran, second.ran]).toEqual([['site'], ['release', 'site']]);
+  });
+
+  it('refuses what Ansible must not be given, without having begun', async () => {
+    const ansible = new PlayedAnsible();
+    await start('p4', ansible);
+    const extraVars = { ansible_ssh_common_args: '-oProxyCommand=id' };
+    await bus.bucket<JobRecord>('jobs').create('j3', job('j3', { extraVars }));
+    const record = await ended('j3');
+    expect(record).toMatchObject({
+      status: 'Errored',
+      error: expect.stringContaining('ansible_ssh_common_args') as unknown,
+    });
+    expect(record.startedAt).toBeUndefined();
+    expect(ansible.ran).toEqual([]);
+  });
+
+  it('does not begin a job of a conductor that has been replaced', async () => {
+    const ansible = new PlayedAnsible();
+    await start('p5', ansible, 1);
+    const jobs = bus.bucket<JobRecord>('jobs');
+    await jobs.create('j4', job('j4', { conductor: 7 }));
+    await ended('j4');
+    // While it runs, the one after it waits for its turn.
+    const hung = new Promise<void>((resolve) => (ansible.onHang = resolve));
+    ansible.hangs = (step) => step === 'check';
+    await jobs.create('j5', job('j5', { conductor: 9, kind: 'check' }));
+    await hung;
+    await jobs.create('j6', job('j6', { conductor: 8, kind: 'recover', recover: [] }));
+    await jobs.mutate('j5', (j) => j && { ...j.value, cancel: { by: 'ann', at: 0 } });
+    expect(await ended('j6')).toMatchObject({
+      status: 'Errored',
+      error: expect.stringContaining('STALE_TOKEN') as unknown,
+      // The conductor gets above it: where the store went back, it is the present one.
+      outranked: 9,
+    });
+    // What was cancelled may be let go of by then, or not.
+    expect(ansible.ran.filter((step) => step !== 'release')).toEqual(['site', 'check']);
+  });
+
+  it('gives up a job that was taken again and again, without another run', async () => {
+    const ansible = new PlayedAnsible();
+    await start('p6', ansible);
+    await bus.bucket<JobRecord>('jobs').create('j7', job('j7', { generation: 5 }));
+    const record = await ended('j7');
+    expect(record).toMatchObject({ status: 'Errored', generation: 6, results: { n1: { ok: false } } });
+    expect(record.error).toContain('taken 6 times');
+    expect(record.startedAt).toBeDefined();
+    expect(ansible.ran).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { ServiceContext } from '#service';
+import { endDisplaced, ServiceContext } from '#service';
 import { ownAnsibleHost } from '../ansible/own-ansible-host.js';
 import { JobRunner } from './job-runner.js';
 
@@ -17,10 +17,7 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
       log,
       host: hostname(),
       ansible: ownAnsibleHost(context),
-      displaced: (by) => {
-        log.fatal({ by }, `another provisioner runs as ${config.instance}: this one ends`);
-        process.kill(process.pid, 'SIGTERM');
-      },
+      displaced: endDisplaced('provisioner', context),
     });
   }
 

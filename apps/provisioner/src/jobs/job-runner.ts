@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { chooseJobs } from './job-choice.js';
-import { claimJob, refuseJob } from './job-store.js';
+import { claimJob, refuseJob, type JobRefusal } from './job-store.js';
 import { JobRun, type JobRunConfig } from './job-run.js';
 
 /** A claimed job whose lease cannot be had within this long belongs to somebody else, ms. */
@@ -165,7 +165,7 @@ export class JobRunner {
       const what = `${value.status}.${value.generation}`;
       if (this.seen.get(key)?.what !== what) this.seen.set(key, { what, at: now });
       if (value.status === 'Running' && !this.runningSince.has(key)) this.runningSince.set(key, now);
-      this.conductor = Math.max(this.conductor, value.conductor ?? 0);
+      this.conductor = Math.max(this.conductor, value.conductor ?? 0, value.outranked ?? 0);
     }
   }
 
@@ -195,11 +195,13 @@ export class JobRunner {
   }
 
   /** Why a queued job must not be begun. */
-  private refusal(job: JobRecord): string | undefined {
-    if (job.cancel !== undefined) return `cancelled by ${job.cancel.by}`;
-    if (job.conductor !== undefined && job.conductor < this.conductor)
-      return `STALE_TOKEN: ordered by a conductor (${job.conductor}) that has been replaced (${this.conductor})`;
-    return undefined;
+  private refusal(job: JobRecord): JobRefusal | undefined {
+    if (job.cancel !== undefined) return { error: `cancelled by ${job.cancel.by}` };
+    const { conductor } = this;
+    if (job.conductor === undefined || job.conductor >= conductor) return undefined;
+    // The token goes with it: where the store went back, the conductor is the present one, and must get above it.
+    const error = `STALE_TOKEN: ordered by a conductor (${job.conductor}) that has been replaced (${conductor})`;
+    return { error, outranked: conductor };
   }
 
   /**

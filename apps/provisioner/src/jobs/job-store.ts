@@ -60,14 +60,21 @@ export async function claimJob(
   return { claim: new JobClaim(jobs, seen.id, worker, job.generation), job };
 }
 
+/** Why a queued job must not be begun. */
+export interface JobRefusal {
+  error: string;
+  /** Its conductor's token is below this one, which a later conductor had. */
+  outranked?: number;
+}
+
 /** Ends a Queued job that must not be carried out. Nothing happened on its nodes: `startedAt` stays unset. */
-export async function refuseJob(bus: Bus, id: string, error: string): Promise<JobRecord | undefined> {
+export async function refuseJob(bus: Bus, id: string, refusal: JobRefusal): Promise<JobRecord | undefined> {
   const { value, changed } = await bus.bucket<JobRecord>('jobs').mutate(id, (current) => {
     if (current?.value.status !== 'Queued') return undefined;
     return {
       ...current.value,
       status: 'Errored',
-      error,
+      ...refusal,
       endedAt: bus.clock.wallMs(),
       generation: current.value.generation + 1,
     };

@@ -1,4 +1,4 @@
-import type { Bus, Lease } from '#bus';
+import { openMembers, readSecretsKey, type Bus, type Lease } from '#bus';
 import {
   completeSettings,
   MusterError,
@@ -16,8 +16,9 @@ import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { isInFile } from '../ansible/host-keys.js';
 import { LogWriter } from '../ansible/log-writer.js';
 import { RunProgress } from '../ansible/run-progress.js';
-import { checkContent } from '../content/playbook-files.js';
+import { checkContent, servicesFor } from '../content/playbook-files.js';
 import type { PreparedInstall } from '../discover/prepare-install.js';
+import type { Service } from '../services/service-folder.js';
 import { stepFiles, type PlanInput, type StepFiles } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
 import { STEP_LIMIT_MS } from './pipeline.js';
@@ -25,7 +26,7 @@ import { ProgressWriter } from './progress-writer.js';
 
 export interface PlaybookRunnerOptions {
   bus: Bus;
-  config: Pick<ServiceConfig, 'ansible'>;
+  config: Pick<ServiceConfig, 'ansible'> & Partial<Pick<ServiceConfig, 'keys'>>;
   ansible: AnsibleHost;
   claim: JobClaim;
   /** As claimed. */
@@ -54,7 +55,7 @@ export class PlaybookRunner {
   /** Host keys that nodes, or addresses, without any on record have shown. */
   readonly learned = new Map<string, string[]>();
   private runs = 0;
-  private settings: Promise<ClusterSettings> | undefined;
+  private content: Promise<{ settings: ClusterSettings; services: readonly Service[] }> | undefined;
 
   constructor(private readonly o: PlaybookRunnerOptions) {}
 
@@ -98,6 +99,7 @@ export class PlaybookRunner {
         inventory: files.inventory,
         extraVars: files.extraVars,
         hostKeys: files.hostKeys,
+        ...(files.services && { services: files.services }),
         leaseUntil: () => lease.validUntil,
         limitMs: STEP_LIMIT_MS[step],
         onLine: (line) => log.line(line),
@@ -119,7 +121,10 @@ export class PlaybookRunner {
       const results = Object.fromEntries(
         [...hosts].map(([node, host]): [string, NodeResult] => [
           node,
-          masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, mask),
+          withAlone(
+            masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, mask),
+            files.services?.alone,
+          ),
         ]),
       );
       const facts = new Map([...hosts].map(([node, host]) => [node, outcome.facts.get(host)]));
@@ -137,8 +142,8 @@ export class PlaybookRunner {
     const seen = this.o.nodes() ?? (await bucket.list()).map((e) => e.value);
     const byName = new Map(seen.map((n) => [n.name, n]));
     const own = job.kind === 'discover' ? [] : [...new Set([...job.nodes, ...targets])];
-    const [settings, fresh] = await Promise.all([
-      (this.settings ??= this.firstSettings()),
+    const [{ settings, services }, fresh] = await Promise.all([
+      (this.content ??= this.firstContent()),
       Promise.all(own.map(async (name) => [name, (await bucket.get(name))?.value] as const)),
     ]);
     for (const [name, node] of fresh) {
@@ -146,24 +151,31 @@ export class PlaybookRunner {
       else byName.set(name, node);
     }
     return {
-      job,
+      job: { ...job, extraVars: this.opened(job.extraVars) },
       nodes: [...byName.values()],
       settings,
       ansible: config.ansible,
+      services,
       learned: this.learned,
       inFile: knownNames(ansible, config.ansible.knownHosts),
     };
   }
 
   /** A job keeps to them until its end: what was begun with one set of playbooks is not cleaned up with another. */
-  private async firstSettings(): Promise<ClusterSettings> {
+  private async firstContent(): Promise<{ settings: ClusterSettings; services: readonly Service[] }> {
     const { bus, config, ansible, job, claim } = this.o;
     const stored = await bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
     if (stored === undefined)
       throw new MusterError('CONFIG_INVALID', 'the cluster has no settings yet: does inventory run?');
-    const settings = completeSettings(stored.value);
+    const settings = this.opened(completeSettings(stored.value));
     checkContent(ansible, effectiveAnsible(config.ansible, settings.ansible), job.kind, claim.worker);
-    return settings;
+    return { settings, services: await servicesFor(ansible, config.ansible, job.kind, claim.worker) };
+  }
+
+  /** Inventory has sealed what is secret in it. @throws CONFIG_INVALID where the key is not here */
+  private opened<T>(value: T): T {
+    const file = this.o.config.keys?.secrets;
+    return openMembers(file === undefined ? undefined : readSecretsKey(file), value);
   }
 
   private async tellStep(step: Step): Promise<void> {
@@ -202,6 +214,13 @@ export class PlaybookRunner {
 function knownNames(ansible: AnsibleHost, file: string | undefined): (alias: string) => boolean {
   const text = file === undefined ? undefined : ansible.knownHosts(file);
   return text === undefined ? () => false : (alias) => isInFile(text, alias);
+}
+
+/** Inventory does not read the services: a check tells it which of those on the node may be set up by themselves. */
+function withAlone(result: NodeResult, alone: readonly string[] = []): NodeResult {
+  const { check } = result;
+  const here = alone.filter((name) => check?.findings.some((f) => f.service === name));
+  return check === undefined || here.length === 0 ? result : { ...result, check: { ...check, alone: here } };
 }
 
 /** Whatever comes from the nodes, or from Ansible's own words about them. */
