@@ -1,6 +1,7 @@
 import type { RunningService, ServiceContext } from '#service';
+import { ConnectionLimit } from './http/connection-limit.js';
 import { createHttpApplication } from './http/http-application.js';
-import { type ListenAddress, listenText, parseListen } from './http/listen-address.js';
+import { isLoopback, type ListenAddress, listenText, parseListen } from './http/listen-address.js';
 import { Listeners } from './http/listeners.js';
 
 export interface RunningGateway extends RunningService {
@@ -10,10 +11,14 @@ export interface RunningGateway extends RunningService {
 
 /** The gateway with every configured address open. @throws MusterError CONFIG_INVALID, with nothing left open. */
 export async function startGateway(context: ServiceContext): Promise<RunningGateway> {
-  const { listen, tokens } = context.config.http;
+  const { listen, tokens, trustProxy } = context.config.http;
   const addresses = parseListen(listen, tokens !== undefined);
   const application = await createHttpApplication(context);
-  const listeners = new Listeners((req, res, unix) => application.handle(req, res, unix));
+  const listeners = new Listeners((req, res, unix) => application.handle(req, res, unix), {
+    log: context.log,
+    now: () => context.clock.monotonicMs(),
+    limit: new ConnectionLimit(undefined, (source) => isLoopback(source) || trustProxy !== undefined),
+  });
   const close = async (): Promise<void> => {
     await listeners.close();
     await application.close();

@@ -3,6 +3,8 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type By, MusterError, NAME_PATTERN } from '#contracts';
+import { ServiceContext } from '#service';
+import { GuessedTokens } from './guessed-tokens.js';
 import { mayAct, type Needs, ROLE_KEY } from './roles.js';
 import type { Identity } from './token-file.js';
 import { Tokens } from './tokens.js';
@@ -16,10 +18,15 @@ export const markUnixSocket = (req: IncomingMessage): void => void byUnixSocket.
 /** Lets a request through when its token's role reaches the route's. */
 @Injectable()
 export class BearerGuard implements CanActivate {
+  private readonly guesses: GuessedTokens;
+
   constructor(
     private readonly reflector: Reflector,
     private readonly tokens: Tokens,
-  ) {}
+    context: ServiceContext,
+  ) {
+    this.guesses = new GuessedTokens(context.log, () => context.clock.monotonicMs());
+  }
 
   canActivate(context: ExecutionContext): boolean {
     const needs = this.reflector.get<Needs | undefined>(ROLE_KEY, context.getHandler());
@@ -39,7 +46,7 @@ export class BearerGuard implements CanActivate {
     if (!this.tokens.asked || byUnixSocket.has(request.raw)) return local(request);
     const token = shownToken(request);
     if (token === undefined) throw new MusterError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer …');
-    return this.tokens.identify(token, answer);
+    return this.guesses.check(request, token, () => this.tokens.identify(token, answer));
   }
 }
 
@@ -58,7 +65,14 @@ function local(request: FastifyRequest): Identity {
 }
 
 /** Who sent the request, once the guard has let it through. */
-export const callerOf = (request: FastifyRequest): By => ({ by: identities.get(request.raw)?.name ?? 'nobody' });
+export const callerOf = (request: FastifyRequest): By => ({
+  by: identities.get(request.raw)?.name ?? 'nobody',
+  from: addressOf(request),
+});
+
+/** Where it came from, as the audit has it; of a proxy that is trusted, as that says. */
+export const addressOf = (request: FastifyRequest): string =>
+  byUnixSocket.has(request.raw) ? 'unix' : (request.ip ?? 'unknown').slice(0, 64);
 
 /** `@Who() who: By`: the caller, for requests that are recorded. */
 export const Who = createParamDecorator((_: unknown, context: ExecutionContext): By =>

@@ -1,3 +1,4 @@
+import { forgetOldest } from '#bus';
 import { ipBytes } from '#contracts/node/ip-address.js';
 
 /** How tries that failed are counted, by where they came from. */
@@ -32,10 +33,7 @@ export class FailedTries {
     const until = Math.max(now, this.workedOff.get(source) ?? 0) + every;
     this.workedOff.delete(source);
     this.workedOff.set(source, Math.min(until, now + longest + (burst - 1) * every));
-    for (const oldest of this.workedOff.keys()) {
-      if (this.workedOff.size <= sources) return;
-      this.workedOff.delete(oldest);
-    }
+    forgetOldest(this.workedOff, sources);
   }
 
   get remembered(): number {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway } from '../gateway.js';
@@ -41,6 +42,44 @@ describe('tokens', () => {
       expect((await sut.get('/v1/status')).status).toBe(401);
       expect((await sut.get('/healthz')).status).toBe(200);
       expect(sut.last('inventory.fencing.put')).toMatchObject({ by: 'ada' });
+    } finally {
+      await sut.stop();
+    }
+  });
+
+  it('that are wrong are refused for a while after some, with few lines, and who is at work goes on', async () => {
+    const lines: string[] = [];
+    const write = (line: Buffer, _: string, done: () => void): void => {
+      lines.push(line.toString());
+      done();
+    };
+    const sut = await GatewayUnderTest.start({
+      log: pino({ level: 'warn' }, new Writable({ write })),
+      tokens: [
+        { name: 'eve', role: 'viewer', sha256: sha256('v-token') },
+        { name: 'ada', role: 'admin', sha256: sha256('a-token') },
+      ],
+    });
+    try {
+      sut.answer('inventory.status', () => status());
+      const ask = async (token: string): Promise<Response> => sut.get('/v1/status', bearer(token));
+      expect((await ask('a-token')).status).toBe(200);
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(`guess-${n}`)));
+      const statuses = answers.map((a) => a.status);
+      expect(statuses.filter((code) => code === 401).length).toBeLessThanOrEqual(25);
+      expect(new Set(statuses)).toEqual(new Set([401, 429]));
+      const refused = await ask('guess');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await refused.json()).toMatchObject({ code: 'TOO_MANY_TRIES' });
+      expect((await sut.get('/info/nodes', bearer('guess'))).status).toBe(429);
+      // One that nobody has shown from here yet is no better than a guess.
+      expect((await ask('v-token')).status).toBe(429);
+      expect((await ask('a-token')).status).toBe(200);
+      const told = lines.filter((line) => line.includes('wrong API token'));
+      expect(told.length).toBeGreaterThan(0);
+      expect(told.length).toBeLessThan(6);
+      expect(told.join('')).toContain('127.0.0.1');
+      expect(told.join('')).not.toContain('guess-');
     } finally {
       await sut.stop();
     }

@@ -1,7 +1,9 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
-import { MusterError, NodePatchRequest, SettingsPatchRequest } from '#contracts';
+import { MusterError } from '#contracts';
+import { NodePatchRequest } from '#contracts/rpc/requests.js';
+import { SettingsPatchRequest } from '#contracts/settings/settings-request.js';
+import { toRequest } from '#contracts/rpc/to-request.js';
 import { bodyText, parseJsonText } from './json-text.js';
 
 type Class = new () => object;
@@ -43,7 +45,7 @@ function checkName(value: unknown, what = 'name'): unknown {
 export function checked<T extends object>(target: new () => T, value: unknown): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new MusterError('BAD_REQUEST', 'the body must be a JSON object');
-  const instance = plainToInstance(target, value);
+  const instance = toRequest(target, value);
   const findings = validateSync(instance, {
     whitelist: true,
     forbidNonWhitelisted: true,

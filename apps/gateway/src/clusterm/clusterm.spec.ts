@@ -75,6 +75,7 @@ describe('the clusterm surface', () => {
       expect([answer.status, await answer.text(), answer.headers.get('content-length')]).toEqual([200, '', '0']);
       expect(sut.last('inventory.operations.submit')).toEqual({
         by: 'local',
+        from: '127.0.0.1',
         kind: 'commission',
         nodes: ['host1-SN1'],
         hostGroup: 'service-master',
@@ -90,6 +91,7 @@ describe('the clusterm surface', () => {
       await sut.send('POST', path, { nodes: ['host1-SN1'], host_group: 'g', extra_vars: { a: 1 } });
       expect(sut.last('inventory.operations.submit')).toEqual({
         by: 'local',
+        from: '127.0.0.1',
         kind: 'maintenance',
         nodes: ['host1-SN1'],
         hostGroup: 'g',
@@ -100,6 +102,7 @@ describe('the clusterm surface', () => {
       await sut.send('POST', path, { nodes: ['host1-SN1'], host_group: 'is not looked at' });
       expect(sut.last('inventory.operations.submit')).toEqual({
         by: 'local',
+        from: '127.0.0.1',
         kind: 'decommission',
         nodes: ['host1-SN1'],
       });
@@ -111,6 +114,7 @@ describe('the clusterm surface', () => {
       await sut.send('POST', '/discover/nodes', { [name]: ['10.0.0.8', 'fe80::1'], nodes: null, extra_vars: '' });
       expect(sut.last('inventory.operations.submit')).toEqual({
         by: 'local',
+        from: '127.0.0.1',
         kind: 'discover',
         addresses: ['10.0.0.8', 'fe80::1'],
         extraVars: {},
@@ -120,6 +124,7 @@ describe('the clusterm surface', () => {
       await sut.send('POST', `/discover/node/${address}`, {});
       expect(sut.last('inventory.operations.submit')).toEqual({
         by: 'local',
+        from: '127.0.0.1',
         kind: 'discover',
         addresses: [decodeURIComponent(address)],
       });
@@ -132,6 +137,7 @@ describe('the clusterm surface', () => {
     expect((await sut.send('POST', '/decommission/nodes', body)).status).toBe(200);
     expect(sut.last('inventory.operations.submit')).toEqual({
       by: 'local',
+      from: '127.0.0.1',
       kind: 'decommission',
       nodes: ['host1-SN1', ''],
     });
@@ -159,7 +165,7 @@ describe('the clusterm surface', () => {
     expect((await sut.send('POST', '/globals', {})).status).toBe(200);
     expect(sut.asked.length).toBe(before);
     await sut.send('POST', '/globals', { extra_vars: ' ' });
-    expect(sut.last('inventory.globals.put')).toEqual({ by: 'local', extraVars: {} });
+    expect(sut.last('inventory.globals.put')).toEqual({ by: 'local', from: '127.0.0.1', extraVars: {} });
   });
 
   it('hands every node of an event on, whatever the case of its name', async () => {
@@ -169,7 +175,7 @@ describe('the clusterm surface', () => {
     ];
     const answer = await sut.send('POST', '/monitor/event', { monitor_event: { name: 'dIscovered', nodes } });
     expect([answer.status, await answer.text()]).toEqual([200, '']);
-    expect(sut.last('inventory.monitor.event')).toEqual({ by: 'local', event: 'discovered', nodes });
+    expect(sut.last('inventory.monitor.event')).toEqual({ by: 'local', from: '127.0.0.1', event: 'discovered', nodes });
     const empty = await sut.send('POST', '/monitor/event', { monitor_event: { name: 'discovered', nodes: [] } });
     expect(empty.status).toBe(500);
   });

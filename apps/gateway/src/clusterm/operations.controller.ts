@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type By, MonitorEventRequest, MusterError } from '#contracts';
+import { type By, MusterError } from '#contracts';
+import { MonitorEventRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { checked } from '../body/checked.pipe.js';

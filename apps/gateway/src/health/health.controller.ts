@@ -5,6 +5,7 @@ import { MusterError } from '#contracts';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { Metrics } from './metrics.js';
+import { StoreHealth } from './store-health.js';
 
 @ApiTags('health')
 @Controller()
@@ -12,12 +13,15 @@ export class HealthController {
   constructor(
     private readonly rpc: RpcClient,
     private readonly metrics: Metrics,
+    private readonly store: StoreHealth,
   ) {}
 
   @Get('healthz')
-  @Allow('anyone', 'This process runs')
+  @Allow('anyone', 'This process runs', '`store` says in a line what keeps the store of NATS from its work.')
   alive() {
-    return { status: 'ok' };
+    const trouble = this.store.trouble;
+    // Still 200: whoever restarts a process that is not well would change nothing.
+    return { status: 'ok', ...(trouble !== undefined && { store: trouble.message }) };
   }
 
   @Get('readyz')
@@ -25,6 +29,8 @@ export class HealthController {
   @Allow('anyone', 'Requests can be answered: NATS and inventory are there', '503 with the reason where they are not.')
   async ready(@Res() reply: FastifyReply) {
     try {
+      const trouble = this.store.trouble;
+      if (trouble !== undefined) throw new MusterError('BUS_UNAVAILABLE', trouble.message);
       await this.rpc.read('inventory.settings.get', {});
       await reply.send({ status: 'ok' });
     } catch (error) {

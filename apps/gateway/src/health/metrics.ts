@@ -6,6 +6,7 @@ import { type AgentView, MusterError, type MusterEvent, type StatusView, Subject
 import { ServiceContext } from '#service';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AgentMetrics } from './agent-metrics.js';
+import { NodeMetrics } from './node-metrics.js';
 import { ToldMetrics } from './told-metrics.js';
 
 /** Gauges of prom-client that end as only a counter's name may: `promtool check metrics` fails on them. */
@@ -28,6 +29,7 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly leaseHeld = this.gauge('muster_lease_held', '1 when somebody holds the lease', 'name');
   private readonly leaseAge = this.gauge('muster_lease_age_seconds', 'Since its last renewal was seen', 'name');
   private readonly loop = this.gauge('muster_loop_delay_seconds', 'p99 delay of this process since the last scrape');
+  private readonly named = new NodeMetrics(this.registry);
   private readonly told = new ToldMetrics(this.registry);
   private readonly agents = new AgentMetrics(this.registry);
   private readers: Closable[] = [];
@@ -62,6 +64,7 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   async text(): Promise<string> {
     const asked = [this.nodes, this.inService, this.incidents, this.jobs, this.alarms, this.leaseHeld, this.leaseAge];
     for (const gauge of asked) gauge.reset();
+    this.named.reset();
     try {
       this.fill(await this.rpc.read('inventory.status', {}));
       this.up.set(1);
@@ -93,6 +96,7 @@ export class Metrics implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private fill(status: StatusView): void {
+    this.named.see(status);
     this.nodes.set(status.nodes.total);
     this.inService.set(status.nodes.inService);
     this.incidents.set(status.incidents.length);

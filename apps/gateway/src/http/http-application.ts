@@ -1,6 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { markUnixSocket } from '../auth/bearer.guard.js';
 import { TokenBook } from '../auth/token-book.js';
@@ -10,8 +12,9 @@ import { BODY_LIMIT, requireJson } from '../body/json-text.js';
 import { refuseTooLarge } from '../body/too-large.js';
 import { ApiDocument, describeApi } from '../openapi/document.js';
 import { refuseForeignPage } from './foreign-page.js';
-import { isOwnSurface } from './surface.js';
 import { HttpModule } from './http.module.js';
+import { ProblemFilter } from './problem.filter.js';
+import { canonicalTarget, isOwnSurface } from './surface.js';
 
 /** Requests in, answers out; it listens nowhere itself. */
 export interface HttpApplication {
@@ -25,7 +28,14 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
   const file = tokens === undefined ? undefined : TokenFile.read(tokens);
   const made = file === undefined ? undefined : new TokenBook(context.bus);
   const known = new Tokens(file, made, listen.includes('unix:'));
-  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, routerOptions: { maxParamLength: 300 }, trustProxy });
+  const problems = new ProblemFilter(context.log);
+  const adapter = new FastifyAdapter({
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: 300 },
+    trustProxy,
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply): void =>
+      problems.answer(noRoute(request), request, harmless(reply)),
+  });
   const app = await NestFactory.create<NestFastifyApplication>(HttpModule.for(context, known), adapter, {
     logger: false,
     bodyParser: false,
@@ -38,7 +48,8 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
   fastify.removeAllContentTypeParsers();
   // Each surface reads bodies by its own rules; here they are only bounded.
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    harmless(reply);
     const unix = unixRequests.has(request.raw);
     if (unix) markUnixSocket(request.raw);
     refuseForeignPage(request.headers, tokens !== undefined, unix);
@@ -52,6 +63,7 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
   return {
     handle(req, res, unix) {
       if (unix) unixRequests.add(req);
+      req.url = canonicalTarget(req.url ?? '/');
       fastify.routing(req, res);
     },
     close: async () => {
@@ -60,3 +72,12 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
     },
   };
 }
+
+/** Whatever stands in an answer, no browser takes it for something else than it says to be. */
+const harmless = (reply: FastifyReply): FastifyReply => reply.header('x-content-type-options', 'nosniff');
+
+/** The path is no text, or a name in it is longer than any. */
+const noRoute = ({ url }: FastifyRequest): MusterError =>
+  isOwnSurface(url)
+    ? new MusterError('BAD_REQUEST', 'the path is not valid UTF-8 in percent-encoding, or a name in it is too long')
+    : new MusterError('NOT_FOUND', '404 page not found');

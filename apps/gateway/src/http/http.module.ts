@@ -11,6 +11,7 @@ import { EventHistory } from '../events/event-history.js';
 import { EventsController } from '../events/events.controller.js';
 import { HealthController } from '../health/health.controller.js';
 import { Metrics } from '../health/metrics.js';
+import { StoreHealth } from '../health/store-health.js';
 import { DocsController } from '../openapi/docs.controller.js';
 import { ApiDocument } from '../openapi/document.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
@@ -22,6 +23,7 @@ import { AlarmsController } from '../v1/alarms.controller.js';
 import { RecordsController } from '../v1/records.controller.js';
 import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
+import { IncidentReports } from '../v1/incident-reports.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
 import { StormsController } from '../v1/storms.controller.js';
 import { JobsController } from '../v1/jobs.controller.js';
@@ -75,10 +77,16 @@ export class HttpModule {
         { provide: APP_INTERCEPTOR, useClass: ResourceInterceptor },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: KeptAnswers, useFactory: () => new KeptAnswers(context.bus, context.config.instance) },
-        { provide: APP_FILTER, useFactory: () => new ProblemFilter(context.log) },
+        { provide: StoreHealth, useFactory: () => new StoreHealth(context) },
+        {
+          provide: APP_FILTER,
+          inject: [StoreHealth],
+          useFactory: (store: StoreHealth) => new ProblemFilter(context.log, store),
+        },
         RpcClient,
         JobLog,
         EventHistory,
+        IncidentReports,
         EvidenceService,
         Metrics,
         ApiDocument,

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { SparseLog } from '#bus';
 import { MusterError } from '#contracts';
+import { ConnectionLimit, ConnectionNumbers } from './connection-limit.js';
 import { type ListenAddress, listenText } from './listen-address.js';
 
 /** How long an answer in flight may take to end when the gateway closes; streams are cut then, and clients resume. */
@@ -11,13 +14,30 @@ const CLOSE_GRACE_MS = 500;
 /** The gateway's open addresses. Every request is handed on with whether it came by a unix socket. */
 export class Listeners {
   private readonly servers: Server[] = [];
+  private readonly lines = new SparseLog({ burst: 3, every: 10_000 });
+  private readonly limit: ConnectionLimit;
 
-  constructor(private readonly handle: (req: IncomingMessage, res: ServerResponse, unix: boolean) => void) {}
+  constructor(
+    private readonly handle: (req: IncomingMessage, res: ServerResponse, unix: boolean) => void,
+    private readonly o: {
+      log: Pick<Logger, 'warn'>;
+      /** Monotonic, ms. */
+      now: () => number;
+      limit?: ConnectionLimit;
+    },
+  ) {
+    this.limit = o.limit ?? new ConnectionLimit();
+  }
 
   /** @returns the port that was given where `port` was 0. @throws MusterError CONFIG_INVALID: taken, or not ours. */
   async open(address: ListenAddress): Promise<ListenAddress> {
     const unix = address.kind === 'unix';
-    const server = createServer((req, res) => this.handle(req, res, unix));
+    const { headMs, requestMs } = ConnectionNumbers;
+    const server = createServer({ headersTimeout: headMs, requestTimeout: requestMs }, (req, res) =>
+      this.handle(req, res, unix),
+    );
+    // Who may open the unix socket is the operator, and must get in whoever has taken the rest.
+    if (!unix) server.on('connection', (socket) => this.admit(socket));
     if (unix) await removeDeadSocket(address.path);
     server.listen(unix ? { path: address.path } : { host: address.host, port: address.port });
     try {
@@ -38,6 +58,14 @@ export class Listeners {
     }
     const bound = server.address();
     return typeof bound === 'object' && bound !== null ? { ...address, port: bound.port } : address;
+  }
+
+  private admit(socket: Socket): void {
+    const source = this.limit.admit(socket);
+    if (source === undefined) return;
+    socket.destroy();
+    const leftOut = this.lines.next('all', this.o.now());
+    if (leftOut !== undefined) this.o.log.warn({ source, leftOut }, 'a connection was closed: there are too many');
   }
 
   async close(): Promise<void> {

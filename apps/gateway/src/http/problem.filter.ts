@@ -1,8 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { ErrorCodes, type ErrorCode, MusterError } from '#contracts';
+import { ErrorCodes, type ErrorCode, MusterError, toldOutside } from '#contracts';
 import { hangUpLater, tooLarge } from '../body/too-large.js';
+import type { StoreHealth } from '../health/store-health.js';
 import { isOwnSurface } from './surface.js';
 
 /**
@@ -30,9 +31,12 @@ export function problem(error: MusterError): Record<string, unknown> {
   };
 }
 
+/** Of tokens, which the old server did not know. */
+const NOT_ITS_OWN: readonly ErrorCode[] = ['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_TRIES'];
+
 /** The clusterm surface knows three statuses; its texts come with the error where the contract fixes them. */
 export function clustermText(error: MusterError): { status: number; text: string } {
-  if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') return { status: error.status, text: error.message };
+  if (NOT_ITS_OWN.includes(error.code)) return { status: error.status, text: error.message };
   if (error.code === 'NOT_FOUND') return { status: 404, text: '404 page not found' };
   const { text } = error.facts;
   return { status: 500, text: oneLine(typeof text === 'string' ? text : error.message) };
@@ -44,21 +48,30 @@ const oneLine = (text: string): string => text.replaceAll('\r', '\\r').replaceAl
 /** Every error of every route ends here. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly log: Logger) {}
+  /** `store`: absent for what is refused before any route is found. */
+  constructor(
+    private readonly log: Logger,
+    private readonly store?: Pick<StoreHealth, 'named'>,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = translate(thrown, request);
-    if (error.code === 'INTERNAL')
+    this.answer(thrown, request, reply);
+  }
+
+  /** For what goes wrong before a route is found, too. */
+  answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const known = translate(thrown, request);
+    if (known.code === 'INTERNAL')
       this.log.error({ err: thrown, method: request.method, url: request.url }, 'request failed');
+    const error = toldOutside(this.store?.named(known) ?? known);
     // A stream that breaks after its first byte can only be cut.
     if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
     if (ErrorCodes[error.code].retry && (error.status === 503 || WAITED_FOR.includes(error.code)))
       void reply.header('retry-after', retryAfter(error));
     if (error.code === 'TOO_LARGE') reply.raw.once('finish', () => hangUpLater(request.raw));
     if (error.code === 'UNAUTHORIZED') void reply.header('www-authenticate', 'Bearer realm="muster"');
-    void reply.header('x-content-type-options', 'nosniff');
     if (isOwnSurface(request.url)) {
       void reply
         .status(error.status)

@@ -1,3 +1,19 @@
 /** Muster's own API, with problem+json errors; every other path belongs to the clusterm surface and its plain texts. */
 export const isOwnSurface = (url: string): boolean =>
   /^\/(v1|healthz|readyz|metrics|docs|openapi\.json)(?:[/?]|$)/.test(url);
+
+/**
+ * A request's target in the one spelling by which its surface is told: without scheme and host, without a fragment, and
+ * with nothing encoded that stands for itself (RFC 3986, 2.3). The router takes `/%761/nodes` for `/v1/nodes`, so that
+ * the rules of the other surface would hold for it.
+ */
+export function canonicalTarget(target: string): string {
+  const local = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/#.*$/s, '');
+  const end = local.indexOf('?');
+  const path = end === -1 ? local : local.slice(0, end);
+  const decoded = path.replace(/%([2-7][0-9a-f])/gi, (coded, hex: string) => {
+    const character = String.fromCharCode(parseInt(hex, 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : coded;
+  });
+  return decoded + local.slice(path.length) || '/';
+}

@@ -87,7 +87,7 @@ function keyedRequest(request: FastifyRequest): KeyedRequest | undefined {
   const header = request.headers[IDEMPOTENCY_HEADER];
   if (header === undefined || request.method !== 'POST' || !request.url.startsWith('/v1/')) return undefined;
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  return { ...callerOf(request), key: readKey(header), method: 'POST', url: request.url, body };
+  return { by: callerOf(request).by, key: readKey(header), method: 'POST', url: request.url, body };
 }
 
 function repeated(answer: KeptAnswer): unknown {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { Bus, Entry, KvBucket } from '#bus';
+import { forgetOldest, type Bus, type Entry, type KvBucket } from '#bus';
 import { MusterError, type WireError } from '#contracts';
 import { fingerprint, type KeyedRequest, recordKey } from './request-key.js';
 
@@ -95,8 +95,7 @@ export class KeptAnswers {
     const first = this.sights.get(revision);
     if (first !== undefined) return this.now() - first >= LEFT_BEHIND_MS;
     this.sights.set(revision, this.now());
-    const [oldest] = this.sights.keys();
-    if (this.sights.size > SIGHTS && oldest !== undefined) this.sights.delete(oldest);
+    forgetOldest(this.sights, SIGHTS);
     return false;
   }
 }

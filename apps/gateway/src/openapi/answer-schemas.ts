@@ -118,7 +118,11 @@ export const answerSchemas: Record<string, Schema> = {
     required: ['items'],
   },
   'POST /v1/nodes/import': { $ref: '#/components/schemas/ImportOutcome' },
-  'POST /v1/operations': { type: 'object', properties: { job: { type: 'string' } }, required: ['job'] },
+  'POST /v1/operations': {
+    type: 'object',
+    properties: { job: { type: 'string' }, skipped: { type: 'object', additionalProperties: { type: 'string' } } },
+    required: ['job'],
+  },
   'GET /v1/jobs': {
     type: 'object',
     properties: {
@@ -170,6 +174,7 @@ export const answerSchemas: Record<string, Schema> = {
       { type: 'object', properties: { storms: { type: 'array', items: { $ref: '#/components/schemas/StormView' } } } },
     ],
   },
+  'GET /v1/incidents/{node}/report': { $ref: '#/components/schemas/IncidentReport' },
   'POST /v1/incidents/{node}/release': {
     allOf: [
       { $ref: '#/components/schemas/IncidentRecord' },
@@ -206,7 +211,12 @@ export const answerSchemas: Record<string, Schema> = {
     required: ['nodes'],
   },
   'GET /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
-  'PUT /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
+  'PUT /v1/fencing': {
+    allOf: [
+      { $ref: '#/components/schemas/FencingSettings' },
+      { type: 'object', properties: { warnings: { type: 'array', items: { type: 'string' } } } },
+    ],
+  },
   'GET /v1/workloads': {
     type: 'object',
     properties: {
@@ -214,7 +224,7 @@ export const answerSchemas: Record<string, Schema> = {
         type: 'array',
         items: {
           allOf: [
-            { $ref: '#/components/schemas/WorkloadRecord' },
+            { $ref: '#/components/schemas/WorkloadView' },
             { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
           ],
         },
@@ -225,7 +235,7 @@ export const answerSchemas: Record<string, Schema> = {
   },
   'GET /v1/workloads/{name}': {
     allOf: [
-      { $ref: '#/components/schemas/WorkloadRecord' },
+      { $ref: '#/components/schemas/WorkloadView' },
       { type: 'object', properties: { revision: { type: 'number' } }, required: ['revision'] },
     ],
   },
@@ -252,7 +262,7 @@ export const answerSchemas: Record<string, Schema> = {
         type: 'array',
         items: {
           allOf: [
-            { $ref: '#/components/schemas/AlarmRecord' },
+            { $ref: '#/components/schemas/AlarmView' },
             { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
           ],
         },
@@ -262,7 +272,7 @@ export const answerSchemas: Record<string, Schema> = {
   },
   'POST /v1/alarms/{id}/ack': {
     allOf: [
-      { $ref: '#/components/schemas/AlarmRecord' },
+      { $ref: '#/components/schemas/AlarmView' },
       { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
     ],
   },
@@ -323,7 +333,11 @@ export const answerSchemas: Record<string, Schema> = {
   'GET /v1/agents/key': { $ref: '#/components/schemas/AgentKeyView' },
   'POST /v1/agents/key/rotate': { $ref: '#/components/schemas/AgentKeyView' },
   'POST /v1/agents/enrol': { $ref: '#/components/schemas/AgentAdmission' },
-  'GET /healthz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
+  'GET /healthz': {
+    type: 'object',
+    properties: { status: { const: 'ok' }, store: { type: 'string' } },
+    required: ['status'],
+  },
   'GET /readyz': { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
   'GET /info/nodes': { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClustermNode' } },
   'GET /info/node/{name}': { $ref: '#/components/schemas/ClustermNode' },
@@ -425,10 +439,11 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['id', 'by', 'createdAt', 'expiresAt', 'uses', 'usedBy'],
   },
-  AlarmRecord: {
-    description: 'Bucket `alarms`, key `<code>=<subject>`.',
+  AlarmView: {
+    description: 'An alarm as it is shown: with the first thing to do about it.',
     type: 'object',
     properties: {
+      remedy: { $ref: '#/components/schemas/Remedy' },
       code: {
         type: 'string',
         enum: [
@@ -436,14 +451,16 @@ export const namedSchemas: Record<string, Schema> = {
           'agent-health',
           'auth-failure',
           'blind',
-          'bmc-unreachable',
           'boot-timeout',
           'brake',
           'bucket-anew',
+          'check-failed',
+          'check-unreachable',
           'collateral',
           'conflict',
           'conflict-power',
           'conflict-workload',
+          'dead-with-work',
           'detector-silent',
           'domain-down',
           'drain-stuck',
@@ -452,7 +469,6 @@ export const namedSchemas: Record<string, Schema> = {
           'fencing-failed',
           'fencing-suppressed',
           'flapping',
-          'half-dead',
           'host-hung',
           'life-sign-weak',
           'link-down',
@@ -462,7 +478,6 @@ export const namedSchemas: Record<string, Schema> = {
           'no-workers',
           'node-degraded',
           'not-fenceable',
-          'observe-mode',
           'partial-reachability',
           'partly-heard',
           'peer-list',
@@ -471,8 +486,10 @@ export const namedSchemas: Record<string, Schema> = {
           'power-place',
           'record-unreadable',
           'resetup-failed',
+          'store-space',
           'token-behind',
           'webhook-failing',
+          'workload-ended',
           'workload-held',
         ],
       },
@@ -489,11 +506,11 @@ export const namedSchemas: Record<string, Schema> = {
       cleared: { type: 'number' },
       acknowledged: {
         type: 'object',
-        properties: { by: { type: 'string' }, at: { type: 'number' } },
+        properties: { by: { type: 'string' }, at: { type: 'number' }, note: { type: 'string' } },
         required: ['by', 'at'],
       },
     },
-    required: ['code', 'subject', 'severity', 'message', 'since', 'count'],
+    required: ['remedy', 'code', 'subject', 'severity', 'message', 'since', 'count'],
   },
   AnsibleSettings: {
     description:
@@ -518,6 +535,11 @@ export const namedSchemas: Record<string, Schema> = {
     properties: {
       node: { type: 'string' },
       generation: { type: 'number', description: 'Grows with every assignment: starts and gates refuse an older one.' },
+      followed: {
+        type: 'number',
+        description:
+          'Generation of the run that the registry has followed to this node: the unit that was made for it asks the start gate with that number when it starts again by itself. Gone with the next order.',
+      },
     },
     required: ['node', 'generation'],
   },
@@ -528,6 +550,11 @@ export const namedSchemas: Record<string, Schema> = {
     properties: {
       findings: { type: 'array', items: { $ref: '#/components/schemas/Finding' } },
       checksum: { type: 'string' },
+      alone: {
+        type: 'array',
+        items: { type: 'string' },
+        description: "Services that may be set up again while the node's others go on.",
+      },
     },
     required: ['findings', 'checksum'],
   },
@@ -740,6 +767,14 @@ export const namedSchemas: Record<string, Schema> = {
       chassisSerial: { type: 'string' },
     },
   },
+  Ended: {
+    type: 'object',
+    properties: {
+      times: { type: 'number' },
+      at: { type: 'number', description: 'Wall clock of the last time, for people.' },
+    },
+    required: ['times', 'at'],
+  },
   EvidenceCell: {
     description: 'What one observer says of a node on one network.',
     type: 'object',
@@ -824,7 +859,11 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       service: { type: 'string' },
-      result: { type: 'string', enum: ['broken', 'drift', 'ok'] },
+      result: {
+        type: 'string',
+        enum: ['broken', 'drift', 'ok', 'unknown'],
+        description: '`unknown`: it could not be looked at.',
+      },
       why: { type: 'string', description: 'Why, in a few words; empty when ok.' },
     },
     required: ['service', 'result', 'why'],
@@ -1048,7 +1087,7 @@ export const namedSchemas: Record<string, Schema> = {
         },
         required: ['at', 'nodes'],
         description:
-          'Other nodes that fell silent after an `off` by a device that is not proven: the proof is held until each has spoken in this boot, the device is proven, or a person confirms.',
+          'Other nodes that fell silent after an `off` by a device that is not proven: the proof is held until each has spoken in this boot or a person confirms. Once the device is proven the proof is void, and the node powered off anew.',
       },
       contradiction: {
         type: 'object',
@@ -1169,6 +1208,85 @@ export const namedSchemas: Record<string, Schema> = {
       'steps',
     ],
   },
+  IncidentReport: {
+    description:
+      'One incident for those who want to learn from it: made of what is stored, without a word that nobody said.',
+    type: 'object',
+    properties: {
+      incident: { type: 'string' },
+      node: { type: 'string' },
+      phase: {
+        type: 'string',
+        enum: [
+          'cancelled',
+          'closed',
+          'failed',
+          'fenced',
+          'fencing',
+          'investigating',
+          'open',
+          'recovered',
+          'recovering',
+          'suppressed',
+          'survived',
+        ],
+      },
+      cause: { type: 'string', enum: ['auto', 'manual'] },
+      openedAt: { type: 'number' },
+      updatedAt: { type: 'number', description: 'Of the last change of the record.' },
+      summary: { type: 'array', items: { type: 'string' }, description: 'What happened, in a few sentences.' },
+      evidence: { type: 'array', items: { type: 'string' }, description: 'What the decision rested on.' },
+      gates: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/GateResult' },
+        description: 'Gates as they were asked last, those that stopped it first.',
+      },
+      decisions: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ReportMoment' },
+        description: 'How it went on from phase to phase.',
+      },
+      commands: { type: 'array', items: { $ref: '#/components/schemas/PowerCommand' } },
+      proof: { $ref: '#/components/schemas/OffProof' },
+      moved: { type: 'array', items: { $ref: '#/components/schemas/ReportMove' } },
+      people: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ReportMoment' },
+        description: 'What people ordered, and what was refused to them.',
+      },
+      jobs: { type: 'array', items: { $ref: '#/components/schemas/ReportJob' } },
+      open: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'What somebody still has to look at; empty: nothing.',
+      },
+      timeline: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ReportMoment' },
+        description: 'All of it in the order of time.',
+      },
+      gaps: { type: 'array', items: { type: 'string' }, description: 'What this report cannot tell.' },
+    },
+    required: [
+      'incident',
+      'node',
+      'phase',
+      'cause',
+      'openedAt',
+      'updatedAt',
+      'summary',
+      'evidence',
+      'gates',
+      'decisions',
+      'commands',
+      'moved',
+      'people',
+      'jobs',
+      'open',
+      'timeline',
+      'gaps',
+    ],
+  },
   IncidentStep: {
     description: 'One step of the story, for people and for the timeline.',
     type: 'object',
@@ -1214,6 +1332,16 @@ export const namedSchemas: Record<string, Schema> = {
       hostGroup: { type: 'string' },
       extraVars: { type: 'object', additionalProperties: {} },
       addresses: { type: 'array', items: { type: 'string' }, description: 'discover: addresses to go to.' },
+      skipped: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'discover: addresses that were left out, and the node that each is already.',
+      },
+      services: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'resetup: the only services that it touches; absent: all of the node.',
+      },
       recover: {
         type: 'array',
         items: { $ref: '#/components/schemas/RecoverTask' },
@@ -1250,6 +1378,10 @@ export const namedSchemas: Record<string, Schema> = {
       conductor: {
         type: 'number',
         description: 'Token of the conductor behind a job that the system started: workers refuse lower ones.',
+      },
+      outranked: {
+        type: 'number',
+        description: 'Refused for that token: the highest one that its worker knows of. Conductors take one above it.',
       },
       worker: { type: 'string' },
       generation: {
@@ -1316,6 +1448,12 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       by: { type: 'string', description: 'Instance of the detector, or name of the node.' },
+      spoke: {
+        type: 'array',
+        items: { type: 'string', enum: ['icmp', 'port', 'ssh'] },
+        description:
+          'The channels that this observer has seen to speak while the node lived: of others, silence says nothing.',
+      },
       ssh: { type: 'string', enum: ['accepted', 'banner', 'not-tried', 'refused', 'silent'] },
       icmp: { type: 'string', enum: ['cannot', 'not-tried', 'reply', 'silent'] },
       port: {
@@ -1328,14 +1466,8 @@ export const namedSchemas: Record<string, Schema> = {
         enum: ['cannot', 'not-tried', 'silent', 'unreachable'],
         description: 'The UDP port of its agent.',
       },
-      spoke: {
-        type: 'array',
-        items: { type: 'string', enum: ['icmp', 'port', 'ssh'] },
-        description:
-          'The channels that this observer has seen to speak while the node lived: of others, silence says nothing.',
-      },
     },
-    required: ['by', 'ssh', 'icmp', 'port', 'agentPort', 'spoke'],
+    required: ['by', 'spoke', 'ssh', 'icmp', 'port', 'agentPort'],
   },
   LifeSeen: {
     description: 'Which channels an observer last saw to speak while the node lived; of another place it says nothing.',
@@ -1494,8 +1626,18 @@ export const namedSchemas: Record<string, Schema> = {
       node: { type: 'string', description: 'discover: the node that the address has become, or has been.' },
       failedTask: { type: 'string' },
       message: { type: 'string' },
+      unreachable: {
+        const: true,
+        description: 'ssh did not get there, or was not let in: nothing is known of the node.',
+      },
       changed: { type: 'number', description: 'Tasks that changed something on the node.' },
       check: { $ref: '#/components/schemas/CheckResult' },
+      verdict: {
+        type: 'object',
+        properties: { outcome: { type: 'string', enum: ['drift', 'pass', 'unknown'] }, why: { type: 'string' } },
+        required: ['outcome', 'why'],
+        description: 'check: what it says of the node, once its findings were held against what was provisioned.',
+      },
       checksum: { type: 'string', description: 'Effective configuration after a successful site run.' },
       services: {
         type: 'array',
@@ -1530,11 +1672,7 @@ export const namedSchemas: Record<string, Schema> = {
       },
       workloads: {
         type: 'object',
-        additionalProperties: {
-          type: 'object',
-          properties: { started: { type: 'boolean' }, stopped: { type: 'boolean' }, reason: { type: 'string' } },
-          required: ['started', 'reason'],
-        },
+        additionalProperties: { $ref: '#/components/schemas/WorkloadOutcome' },
         description:
           'recover: for each workload of the job, whether its start (or its stop) succeeded on this node, and why not.',
       },
@@ -1751,6 +1889,20 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['kind', 'at'],
   },
+  OutNode: {
+    description: 'A node that is out of service.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      reasons: { type: 'array', items: { type: 'string' } },
+      remedy: { $ref: '#/components/schemas/Remedy', description: 'For the first reason, which is the worst.' },
+      planned: {
+        type: 'boolean',
+        description: "It is so by somebody's will: cordoned, held, or not commissioned; and no work is assigned to it.",
+      },
+    },
+    required: ['node', 'reasons', 'remedy', 'planned'],
+  },
   OutReason: {
     description: 'Why a node is out of service; computed at every read, never stored.',
     type: 'object',
@@ -1772,6 +1924,10 @@ export const namedSchemas: Record<string, Schema> = {
         ],
       },
       detail: { type: 'string' },
+      remedy: {
+        $ref: '#/components/schemas/Remedy',
+        description: 'What brings it back; in the answer for one node, not in lists.',
+      },
     },
     required: ['code', 'detail'],
   },
@@ -1787,6 +1943,12 @@ export const namedSchemas: Record<string, Schema> = {
       ssh: { type: 'string', enum: ['accepted', 'banner', 'not-tried', 'refused', 'silent'] },
       ageMs: { type: 'number', description: 'ms before the verdict, monotonic.' },
       by: { type: 'string', description: 'Instance of the detector, or name of the node.' },
+      spoke: {
+        type: 'array',
+        items: { type: 'string', enum: ['icmp', 'port', 'ssh'] },
+        description:
+          'The channels that this observer has seen to speak while the node lived: of others, silence says nothing.',
+      },
       icmp: { type: 'string', enum: ['cannot', 'not-tried', 'reply', 'silent'] },
       port: {
         type: 'string',
@@ -1797,12 +1959,6 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'string',
         enum: ['cannot', 'not-tried', 'silent', 'unreachable'],
         description: 'The UDP port of its agent.',
-      },
-      spoke: {
-        type: 'array',
-        items: { type: 'string', enum: ['icmp', 'port', 'ssh'] },
-        description:
-          'The channels that this observer has seen to speak while the node lived: of others, silence says nothing.',
       },
     },
     required: ['echo', 'ssh', 'ageMs'],
@@ -1821,9 +1977,30 @@ export const namedSchemas: Record<string, Schema> = {
       },
       failedTries: {
         type: 'number',
-        description: 'Checks that could not be carried out (the node did not answer ssh, …), one after the other.',
+        description:
+          'Checks that could not be carried out, one after the other, other than for ssh: tried again for ever.',
+      },
+      failedWhy: { type: 'string', description: 'Why the last of them could not.' },
+      unreached: {
+        type: 'object',
+        properties: { tries: { type: 'number' }, why: { type: 'string' } },
+        required: ['tries', 'why'],
+        description:
+          'Tries of its check with which ssh did not get to the node, one after the other: tried again for ever.',
+      },
+      found: { type: 'string', description: 'What the check has found, for as long as its re-setup is due.' },
+      only: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Services that this re-setup is for, where they may be set up by themselves.',
       },
       held: { type: 'string', description: 'Stopped: waits for an operator (`drift`, `flapping`, `ask`).' },
+      heldBy: {
+        type: 'string',
+        enum: ['work'],
+        description:
+          'Held for what runs there: once nothing does any more, the node is checked anew, without an operator.',
+      },
     },
     required: ['reason', 'at'],
   },
@@ -1865,7 +2042,7 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       id: { type: 'string', description: 'Unique within the node, e.g. `bmc`.' },
-      driver: { type: 'string', description: '`ipmitool`, `fence-agent:<name>`, `exec`.' },
+      driver: { type: 'string', description: 'One of PowerDrivers.' },
       address: { type: 'string' },
       port: { type: 'number' },
       username: { type: 'string' },
@@ -2016,6 +2193,59 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['workload', 'from', 'state'],
   },
+  Remedy: {
+    description: 'The first thing that a person does about an alarm, a gate, or something that is not in service.',
+    type: 'object',
+    properties: {
+      text: { type: 'string', description: 'One or two sentences.' },
+      command: {
+        type: 'string',
+        description: 'A whole command line of `muster`. What stands in capitals, or as `…`, is to be filled in.',
+      },
+    },
+    required: ['text', 'command'],
+  },
+  ReportJob: {
+    description: 'A job that the incident ordered, or that ran on its node meanwhile.',
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      kind: {
+        type: 'string',
+        enum: ['check', 'commission', 'decommission', 'discover', 'maintenance', 'recover', 'resetup'],
+      },
+      status: { type: 'string', enum: ['Complete', 'Errored', 'Queued', 'Running'] },
+      nodes: { type: 'array', items: { type: 'string' } },
+      by: { type: 'string' },
+      createdAt: { type: 'number' },
+      endedAt: { type: 'number' },
+      error: { type: 'string' },
+    },
+    required: ['id', 'kind', 'status', 'nodes', 'by', 'createdAt', 'error'],
+  },
+  ReportMoment: {
+    description: 'Something that happened at a moment.',
+    type: 'object',
+    properties: {
+      at: { type: 'number', description: 'Wall clock, ms, of the process that saw it.' },
+      kind: { type: 'string', description: 'Of the event, or `step` of the incident, or `command`.' },
+      what: { type: 'string', description: 'One sentence.' },
+    },
+    required: ['at', 'kind', 'what'],
+  },
+  ReportMove: {
+    description: 'What became of one workload of the node.',
+    type: 'object',
+    properties: {
+      workload: { type: 'string' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      state: { type: 'string', enum: ['held', 'no-room', 'running', 'skipped', 'starting', 'waiting'] },
+      startedAt: { type: 'number', description: 'Its start was confirmed, ms of wall clock.' },
+      detail: { type: 'string' },
+    },
+    required: ['workload', 'from', 'state'],
+  },
   RevocationOutcome: {
     description: 'Of a revocation.',
     type: 'object',
@@ -2040,7 +2270,7 @@ export const namedSchemas: Record<string, Schema> = {
     properties: {
       cause: {
         type: 'string',
-        description: '`incident:<id>`, `reboot:<bootId>`, `put`, `unassigned`, `move:<cause>`.',
+        description: '`incident:<id>`, `reboot:<bootId>`, `ended`, `put`, `run-again`, `unassigned`, `move:<cause>`.',
       },
       job: {
         type: 'string',
@@ -2054,6 +2284,11 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       cluster: { type: 'string' },
+      store: {
+        type: 'string',
+        description:
+          'One line: what keeps the store of NATS from its work, as the gateway itself sees it; absent: nothing.',
+      },
       fencing: { $ref: '#/components/schemas/FencingSettings' },
       leases: { type: 'array', items: { $ref: '#/components/schemas/LeaseView' } },
       detector: {
@@ -2085,11 +2320,9 @@ export const namedSchemas: Record<string, Schema> = {
           inService: { type: 'number' },
           out: {
             type: 'array',
-            items: {
-              type: 'object',
-              properties: { node: { type: 'string' }, reasons: { type: 'array', items: { type: 'string' } } },
-              required: ['node', 'reasons'],
-            },
+            items: { $ref: '#/components/schemas/OutNode' },
+            description:
+              'The worst first: incidents and the silent before what only waits, and what an operator wants so last.',
           },
           troubled: {
             type: 'array',
@@ -2125,7 +2358,9 @@ export const namedSchemas: Record<string, Schema> = {
         required: ['Queued', 'Running', 'Complete', 'Errored'],
         description: 'Jobs that are kept, by their status.',
       },
-      alarms: { type: 'array', items: { $ref: '#/components/schemas/AlarmRecord' } },
+      workloads: { $ref: '#/components/schemas/WorkloadSummary' },
+      weaknesses: { type: 'array', items: { $ref: '#/components/schemas/Weakness' } },
+      alarms: { type: 'array', items: { $ref: '#/components/schemas/AlarmView' } },
       missingDrivers: {
         type: 'array',
         items: {
@@ -2146,6 +2381,8 @@ export const namedSchemas: Record<string, Schema> = {
       'fenceable',
       'incidents',
       'jobs',
+      'workloads',
+      'weaknesses',
       'alarms',
       'missingDrivers',
       'workers',
@@ -2351,6 +2588,12 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['observers', 'assigned', 'accusers', 'members', 'sightedReporters'],
   },
+  Weakness: {
+    description: 'Something that will stand in the way some day, though nothing is wrong now.',
+    type: 'object',
+    properties: { text: { type: 'string' }, remedy: { $ref: '#/components/schemas/Remedy' } },
+    required: ['text', 'remedy'],
+  },
   Webhook: {
     description: 'Where alarms are sent as they are raised and cleared: POST of the alarm event as JSON.',
     type: 'object',
@@ -2400,6 +2643,21 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['service', 'id', 'drivers', 'incarnation', 'host', 'startedAt', 'beat'],
   },
+  WorkloadOutcome: {
+    description: 'What became of the order to start or to stop one workload on a node.',
+    type: 'object',
+    properties: {
+      started: { type: 'boolean' },
+      stopped: { type: 'boolean' },
+      reason: { type: 'string' },
+      seen: {
+        type: 'number',
+        description:
+          'It was refused as an older order than the last one there: generation of that. The next one must be above it.',
+      },
+    },
+    required: ['started', 'reason'],
+  },
   WorkloadRecord: {
     description: 'Bucket `workloads`.',
     type: 'object',
@@ -2411,11 +2669,10 @@ export const namedSchemas: Record<string, Schema> = {
       weight: { type: 'number', description: "Against the node's capacity." },
       recovery: {
         type: 'object',
-        properties: {
-          driver: { type: 'string', enum: ['ansible', 'event', 'ssh'] },
-          spec: { type: 'object', additionalProperties: {} },
-        },
+        properties: { driver: { type: 'string' }, spec: { type: 'object', additionalProperties: {} } },
         required: ['driver', 'spec'],
+        description:
+          'How it is started and stopped: driver one of RecoveryDrivers, spec a RecoverySpecRequest when it was put.',
       },
       assignment: { $ref: '#/components/schemas/Assignment' },
       generation: {
@@ -2446,7 +2703,124 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'Boot of the assigned node under which it was last seen running: another boot means that it was lost.',
       },
+      ended: {
+        $ref: '#/components/schemas/Ended',
+        description:
+          'It has ended by itself so often in a row on the node that it is assigned to, without an order, an incident or a reboot. Taken away when it has run on for ten minutes, or leaves that node.',
+      },
     },
     required: ['name', 'desired', 'priority', 'weight', 'recovery', 'generation'],
+  },
+  WorkloadStanding: {
+    description: 'Computed at every read, never stored: beside `desired`, what is.',
+    type: 'object',
+    properties: {
+      state: {
+        type: 'string',
+        enum: [
+          'dead',
+          'elsewhere',
+          'failing',
+          'held',
+          'missing',
+          'no-room',
+          'running',
+          'starting',
+          'still-running',
+          'stopped',
+          'stopping',
+          'unknown',
+          'waiting',
+        ],
+      },
+      seenOn: { type: 'string', description: 'Where it is seen.' },
+      reportAgeMs: {
+        type: 'number',
+        description:
+          'ms since the report of its node that this rests on; absent: its node was never heard by who answers.',
+      },
+      why: { type: 'string', description: 'Why it is not as it should be, in one sentence.' },
+      remedy: { $ref: '#/components/schemas/Remedy', description: 'What to do about it.' },
+    },
+    required: ['state'],
+  },
+  WorkloadSummary: {
+    type: 'object',
+    properties: {
+      total: { type: 'number' },
+      running: { type: 'number', description: 'Of those that should run.' },
+      wrong: {
+        type: 'number',
+        description: 'Not as they should be: should run and do not, run and should not, or nobody can say.',
+      },
+      worst: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            workload: { type: 'string' },
+            node: { type: 'string' },
+            actual: { $ref: '#/components/schemas/WorkloadStanding' },
+          },
+          required: ['workload', 'actual'],
+        },
+        description: 'The worst of them: highest priority first, MOST_WRONG_WORKLOADS at most.',
+      },
+    },
+    required: ['total', 'running', 'wrong', 'worst'],
+  },
+  WorkloadView: {
+    description: 'A workload as answered to readers: the record, and what is computed.',
+    type: 'object',
+    properties: {
+      actual: { $ref: '#/components/schemas/WorkloadStanding' },
+      name: { type: 'string' },
+      desired: { type: 'string', enum: ['running', 'stopped'] },
+      priority: { type: 'number', description: 'Higher goes first.' },
+      hostGroup: { type: 'string', description: 'Only nodes of this host group; absent: any.' },
+      weight: { type: 'number', description: "Against the node's capacity." },
+      recovery: {
+        type: 'object',
+        properties: { driver: { type: 'string' }, spec: { type: 'object', additionalProperties: {} } },
+        required: ['driver', 'spec'],
+        description:
+          'How it is started and stopped: driver one of RecoveryDrivers, spec a RecoverySpecRequest when it was put.',
+      },
+      assignment: { $ref: '#/components/schemas/Assignment' },
+      generation: {
+        type: 'number',
+        description: 'Highest generation ever given, also after the assignment was cleared.',
+      },
+      held: {
+        type: 'string',
+        description: 'Why it does not run although it should. While it is set the start gates refuse.',
+      },
+      start: {
+        $ref: '#/components/schemas/StartOwed',
+        description:
+          'A start that is owed on the assigned node: set together with the assignment, taken away when the start has succeeded or a report shows the workload there. Survives every crash, so no accepted recovery is lost.',
+      },
+      stop: {
+        $ref: '#/components/schemas/StopOwed',
+        description:
+          'A stop that is owed on the assigned node: set together with `desired: stopped` or with `move`, taken away when the node has read back that nothing of it runs. `desired: stopped` without it is read back as stopped. While it is set the start gates refuse. Survives every crash.',
+      },
+      move: {
+        $ref: '#/components/schemas/Move',
+        description:
+          'On its way from one living node to another: stopped there, then, once that was read back, assigned elsewhere and started. Taken away when it runs again, or when something else (an incident, an operator) decides about it.',
+      },
+      boot: {
+        type: 'string',
+        description:
+          'Boot of the assigned node under which it was last seen running: another boot means that it was lost.',
+      },
+      ended: {
+        $ref: '#/components/schemas/Ended',
+        description:
+          'It has ended by itself so often in a row on the node that it is assigned to, without an order, an incident or a reboot. Taken away when it has run on for ten minutes, or leaves that node.',
+      },
+    },
+    required: ['actual', 'name', 'desired', 'priority', 'weight', 'recovery', 'generation'],
   },
 };

@@ -1,11 +1,12 @@
 import type {
   AgentKeyView,
   AgentToken,
-  AlarmRecord,
+  AlarmView,
   ClusterSettings,
   ClustermConfig,
   ClustermNode,
   FencingSettings,
+  IncidentReport,
   NodeEvidence,
   RpcAnswer,
   TokenRecord,
@@ -54,6 +55,7 @@ export interface Answers {
   'POST /v1/jobs/{id}/cancel': RpcAnswer<'inventory.jobs.cancel'>;
   'GET /v1/incidents': RpcAnswer<'inventory.incidents.list'>;
   'GET /v1/incidents/{node}': RpcAnswer<'inventory.incidents.get'>;
+  'GET /v1/incidents/{node}/report': IncidentReport;
   'POST /v1/incidents/{node}/release': RpcAnswer<'inventory.incidents.release'>;
   'POST /v1/incidents/{node}/confirm': RpcAnswer<'inventory.incidents.confirm'>;
   'POST /v1/incidents/{node}/cancel': RpcAnswer<'inventory.incidents.cancel'>;
@@ -71,8 +73,8 @@ export interface Answers {
   'POST /v1/claims': RpcAnswer<'inventory.claims.create'>;
   'GET /v1/claims/{id}': RpcAnswer<'inventory.claims.get'>;
   'DELETE /v1/claims/{id}': void;
-  'GET /v1/alarms': { items: (AlarmRecord & { id: string })[] };
-  'POST /v1/alarms/{id}/ack': AlarmRecord & { id: string };
+  'GET /v1/alarms': { items: (AlarmView & { id: string })[] };
+  'POST /v1/alarms/{id}/ack': AlarmView & { id: string };
   'GET /v1/events': { items: PublicEvent[] };
   'GET /v1/settings': ClusterSettings & { revision: number };
   'PATCH /v1/settings': ClusterSettings & { revision: number };
@@ -89,7 +91,8 @@ export interface Answers {
   'GET /v1/agents/key': AgentKeyView;
   'POST /v1/agents/key/rotate': AgentKeyView;
   'POST /v1/agents/enrol': RpcAnswer<'inventory.agents.admit'>;
-  'GET /healthz': { status: 'ok' };
+  /** `store`: what keeps the store of NATS from its work. */
+  'GET /healthz': { status: 'ok'; store?: string };
   'GET /readyz': { status: 'ok' };
   'GET /metrics': string;
   'GET /info/nodes': Record<string, ClustermNode>;

@@ -1,7 +1,8 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import * as contracts from '#contracts';
 import { ErrorCodes, type ErrorCode } from '#contracts';
+import * as requests from '#contracts/rpc/requests.js';
+import { RecoverySpecRequest } from '#contracts/workload/recovery-spec-request.js';
 import { answerSchemas, namedSchemas } from './answer-schemas.js';
 import { clustermBody, clustermConfig, problemSchema, tags } from './fixed-parts.js';
 import { answerExamples, requestExamples } from './examples.js';
@@ -145,12 +146,15 @@ function describeBody(operation: Operation, route: Route, schemas: Record<string
   operation.requestBody = { required, content: Object.fromEntries(types.map((type) => [type, body])) };
 }
 
+/** What a request may hold, by name. */
+const held = { ...requests, RecoverySpecRequest } as unknown as Record<string, Type<object>>;
+
 /** The class, and those that it holds. */
 function addClass(target: Type<object>, schemas: Record<string, Schema>): void {
   if (schemas[target.name] !== undefined) return;
   const schema = (schemas[target.name] = schemaOf(target));
   for (const [, name = ''] of JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g))
-    addClass((contracts as unknown as Record<string, Type<object>>)[name] as Type<object>, schemas);
+    addClass(held[name] as Type<object>, schemas);
 }
 
 function describeAnswer(operation: Operation, route: Route): void {

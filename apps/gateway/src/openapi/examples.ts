@@ -28,9 +28,11 @@ import type {
   Verdict,
   WithRevision,
   WorkloadRecord,
+  WorkloadStanding,
+  WorkloadView,
   WorkloadRequest,
 } from '#contracts';
-import { clustermNode, defaultFencing, defaultSettings } from '#contracts';
+import { alarmRemedy, clustermNode, defaultFencing, defaultSettings, incidentReport } from '#contracts';
 import type { Answers } from './answers.js';
 
 /** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */
@@ -165,10 +167,22 @@ const workload: WithRevision<WorkloadRecord> = {
   priority: 10,
   hostGroup: 'service-worker',
   weight: 1,
-  recovery: { driver: 'ssh', spec: { start: 'systemctl start mirror', stop: 'systemctl stop mirror' } },
+  recovery: { driver: 'ansible', spec: { exec: '/usr/bin/mirror --port 7380', user: 'mirror', restart: 'on-failure' } },
   assignment: { node: 'rack1-a1', generation: 3 },
   generation: 3,
   revision: 77,
+};
+
+const deadOnItsNode: WorkloadStanding = {
+  state: 'dead',
+  reportAgeMs: 41_000,
+  why: 'rack2-b7 is DOWN and cordoned by ann (new memory): it is not fenced.',
+  remedy: alarmRemedy({ code: 'dead-with-work', subject: 'rack2-b7' }),
+};
+
+const seenWorkload: WithRevision<WorkloadView> = {
+  ...workload,
+  actual: { state: 'running', seenOn: 'rack1-a1', reportAgeMs: 310 },
 };
 
 const claim: ClaimRecord = {
@@ -182,11 +196,12 @@ const claim: ClaimRecord = {
 };
 
 const alarm: Answers['POST /v1/alarms/{id}/ack'] = {
-  id: 'bmc-unreachable=rack2-b7',
-  code: 'bmc-unreachable',
+  id: 'node-degraded=rack2-b7',
+  code: 'node-degraded',
   subject: 'rack2-b7',
   severity: 'warning',
-  message: 'no power device of rack2-b7 has answered for 5 min',
+  message: 'rack2-b7 is silent on backend.',
+  remedy: alarmRemedy({ code: 'node-degraded', subject: 'rack2-b7' }),
   since: at,
   count: 3,
   acknowledged: { by: 'ann', at: at + 60_000 },
@@ -256,11 +271,25 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     nodes: {
       total: 4,
       inService: 3,
-      out: [{ node: 'rack2-b7', reasons: ['incident open: fencing'] }],
+      out: [
+        {
+          node: 'rack2-b7',
+          reasons: ['INCIDENT: incident i-mi3k4c2a-1b2c3d is fencing'],
+          remedy: { text: 'See how far it is, and what it waits for.', command: 'muster incident get rack2-b7' },
+          planned: false,
+        },
+      ],
       troubled: [{ node: 'rack2-b7', verdict: 'DOWN', networks: [] }],
     },
     incidents: [incident],
     jobs: { Queued: 0, Running: 1, Complete: 212, Errored: 3 },
+    workloads: {
+      total: 8,
+      running: 7,
+      wrong: 1,
+      worst: [{ workload: 'mirror', node: 'rack2-b7', actual: deadOnItsNode }],
+    },
+    weaknesses: [],
     alarms: [],
     missingDrivers: [],
     workers: [],
@@ -279,8 +308,8 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     ],
   },
   'GET /v1/drivers': {
-    items: [{ driver: 'ipmitool', service: 'fencer', workers: ['fencer-1'] }],
-    missing: [{ driver: 'fence-agent:fence_apc', nodes: ['rack2-b7'] }],
+    items: [{ driver: 'ansible', service: 'provisioner', workers: ['provisioner-1'] }],
+    missing: [{ driver: 'ipmitool', nodes: ['rack2-b7'] }],
   },
   'GET /v1/nodes': { items: [node], next: 'rack1-a1' },
   'POST /v1/nodes': {
@@ -337,6 +366,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'POST /v1/jobs/{id}/cancel': { ...job, status: 'Running', cancel: { by: 'ann', at: at + 5_000 } },
   'GET /v1/incidents': { items: [incident] },
   'GET /v1/incidents/{node}': incident,
+  'GET /v1/incidents/{node}/report': incidentReport({ incident, events: [], cut: false, jobs: [] }),
   'GET /v1/storms': { items: [storm] },
   'GET /v1/storms/{id}': storm,
   'POST /v1/storms/{id}/release': { nodes: [{ node: 'rack2-b7', ok: true }] },
@@ -359,8 +389,8 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   },
   'GET /v1/fencing': fencing,
   'PUT /v1/fencing': { ...fencing, paused: { until: at + 3_600_000, reason: 'switch is exchanged', by: 'ann' } },
-  'GET /v1/workloads': { items: [workload] },
-  'GET /v1/workloads/{name}': workload,
+  'GET /v1/workloads': { items: [seenWorkload] },
+  'GET /v1/workloads/{name}': seenWorkload,
   'PUT /v1/workloads/{name}': workload,
   'GET /v1/claims': { items: [claim] },
   'POST /v1/claims': claim,
@@ -461,13 +491,17 @@ const power: PowerActionRequest = { action: 'on', reason: 'back from repair' };
 const newToken: TokenRequest = { name: 'ci', role: 'operator', ttl: 86_400 };
 const cordon: CordonRequest = { reason: 'new memory', until: at + 7_200_000 };
 const reason: ReasonRequest = { reason: 'its cable is out' };
-const newWorkload: WorkloadRequest = { priority: 10, hostGroup: 'service-worker', recovery: workload.recovery };
+const newWorkload: WorkloadRequest = {
+  priority: 10,
+  hostGroup: 'service-worker',
+  recovery: { driver: 'ansible', spec: { unit: 'mirror.service' } },
+};
+const note: AckRequest = { note: 'somebody is on the way' };
 const fencingOrder: FencingRequest = {
   mode: 'enforce',
   paused: { until: at + 3_600_000, reason: 'switch is exchanged' },
   except: ['rack2-b7'],
 };
-const note: AckRequest = { note: 'somebody is on the way' };
 
 /** An example of every body. */
 export const requestExamples: Record<string, object> = {

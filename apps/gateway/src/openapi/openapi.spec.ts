@@ -28,7 +28,7 @@ POST /v1/nodes/{name}/fence, POST /v1/nodes/{name}/replace
 POST /v1/nodes/import, GET /v1/nodes/export
 POST /v1/operations
 GET /v1/jobs, GET /v1/jobs/{id}, GET /v1/jobs/{id}/log, POST /v1/jobs/{id}/cancel
-GET /v1/incidents, GET /v1/incidents/{node}, POST /v1/incidents/{node}/release, POST /v1/incidents/{node}/confirm, POST /v1/incidents/{node}/cancel
+GET /v1/incidents, GET /v1/incidents/{node}, GET /v1/incidents/{node}/report, POST /v1/incidents/{node}/release, POST /v1/incidents/{node}/confirm, POST /v1/incidents/{node}/cancel
 GET /v1/storms, GET /v1/storms/{id}, POST /v1/storms/{id}/release, POST /v1/storms/{id}/confirm
 GET /v1/fencing, PUT /v1/fencing
 GET /v1/workloads, GET /v1/workloads/{name}, PUT /v1/workloads/{name}, DELETE /v1/workloads/{name}

@@ -73,6 +73,7 @@ const own: Record<string, ErrorCode[]> = {
   'GET /v1/jobs/{id}/log': ['JOB_UNKNOWN'],
   'POST /v1/jobs/{id}/cancel': ['JOB_UNKNOWN'],
   'GET /v1/incidents/{node}': ['INCIDENT_UNKNOWN'],
+  'GET /v1/incidents/{node}/report': ['INCIDENT_UNKNOWN'],
   'POST /v1/incidents/{node}/release': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
   'POST /v1/incidents/{node}/confirm': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE', 'STILL_ALIVE'],
   'POST /v1/incidents/{node}/cancel': ['INCIDENT_UNKNOWN', 'INCIDENT_STATE'],
@@ -106,8 +107,8 @@ export function refusalsOf(route: Route): ErrorCode[] {
   const sends = ['POST', 'PUT', 'PATCH'].includes(method);
   return [
     ...new Set<ErrorCode>([
-      ...(sends || route.query !== undefined ? (['BAD_REQUEST'] as const) : []),
-      ...(needs === 'anyone' ? [] : (['UNAUTHORIZED', 'FORBIDDEN'] as const)),
+      ...(sends || route.query !== undefined || path.includes('{') ? (['BAD_REQUEST'] as const) : []),
+      ...(needs === 'anyone' ? [] : (['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_TRIES'] as const)),
       ...(path.includes('{') ? (['NOT_FOUND'] as const) : []),
       ...(sends ? (['TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
       ...(method === 'POST' ? (['IDEMPOTENCY_MISMATCH', 'IDEMPOTENCY_IN_PROGRESS'] as const) : []),

@@ -23,6 +23,8 @@ const words: Record<string, (constraints: readonly unknown[]) => Schema> = {
   min: ([min]) => ({ minimum: min }),
   max: ([max]) => ({ maximum: max }),
   arrayNotEmpty: () => ({ minItems: 1 }),
+  isCommand: () => ({ oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }] }),
+  isEnvironment: () => ({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
   arrayMaxSize: ([max]) => ({ maxItems: max }),
 };
 

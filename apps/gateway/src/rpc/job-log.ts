@@ -17,7 +17,9 @@ export class JobLog {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const chunks = this.context.bus.readLog(id, { ...o, signal: gone.signal });
-    await reply.type('text/plain; charset=utf-8').send(Readable.from(texts(chunks)));
+    // Who follows is answered at once: it may take a job minutes to its first line.
+    const begun = (): void => (o.follow === true ? reply.raw.flushHeaders() : undefined);
+    await reply.type('text/plain; charset=utf-8').send(Readable.from(texts(chunks, begun)));
   }
 
   /** The newest lines of what is logged so far, and how many there are before them. */
@@ -37,6 +39,8 @@ export class JobLog {
   }
 }
 
-async function* texts(chunks: AsyncIterable<{ text: string }>): AsyncIterable<string> {
+/** @param begun called once it is read: only then does the answer have its headers */
+async function* texts(chunks: AsyncIterable<{ text: string }>, begun: () => void): AsyncIterable<string> {
+  begun();
   for await (const { text } of chunks) yield text;
 }

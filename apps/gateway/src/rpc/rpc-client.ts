@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
 import { ServiceContext } from '#service';
+import { StoreHealth } from '../health/store-health.js';
 
 /** A read that is not answered by then is not worth waiting for. */
 const READ_LIMIT_MS = 2_000;
@@ -10,15 +11,38 @@ const WRITE_LIMIT_MS = 10_000;
 /** The gateway's one way to the other services. */
 @Injectable()
 export class RpcClient {
-  constructor(private readonly context: ServiceContext) {}
+  /** Reads that wait for the end of this turn of the event loop. */
+  private turn: Promise<void> | undefined;
 
-  /** @throws MusterError of the other side; BUS_UNAVAILABLE at once while there is no NATS. */
-  read<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: StoreHealth,
+  ) {}
+
+  /**
+   * Those that come in one turn go out in one write: a write of its own for each costs us and the server more than all
+   * else that is done for it.
+   * @throws MusterError of the other side; BUS_UNAVAILABLE at once while there is no NATS.
+   */
+  async read<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
+    await (this.turn ??= this.endOfTurn());
     return this.call(verb, request, READ_LIMIT_MS);
   }
 
-  write<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
+  /** BUS_UNAVAILABLE at once, and nothing was done, while the only store cannot keep it. */
+  async write<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
+    const { refusal } = this.store;
+    if (refusal !== undefined) throw new MusterError('BUS_UNAVAILABLE', refusal.message);
     return this.call(verb, request, WRITE_LIMIT_MS);
+  }
+
+  private endOfTurn(): Promise<void> {
+    return new Promise((resolve) =>
+      this.context.clock.soon(() => {
+        this.turn = undefined;
+        resolve();
+      }),
+    );
   }
 
   private async call<V extends RpcVerb>(verb: V, request: RpcRequest<V>, timeoutMs: number): Promise<RpcAnswer<V>> {

@@ -2,8 +2,9 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nest
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { createHash, randomBytes } from 'node:crypto';
-import { AgentEnrolRequest, AgentKeyRotateRequest, AgentTokenRequest, type By, MusterError } from '#contracts';
-import { ShownToken, Who } from '../auth/bearer.guard.js';
+import { type By, MusterError } from '#contracts';
+import { AgentEnrolRequest, AgentKeyRotateRequest, AgentTokenRequest } from '#contracts/rpc/requests.js';
+import { addressOf, ShownToken, Who } from '../auth/bearer.guard.js';
 import { FailedTries, sourceOf } from '../auth/failed-tries.js';
 import { Allow } from '../auth/roles.js';
 import { ShownOnce } from '../idempotency/idempotency.interceptor.js';
@@ -86,7 +87,11 @@ export class AgentsController {
         retryAfter,
       });
     try {
-      return await this.rpc.write('inventory.agents.admit', { sha256: sha256Of(token), host });
+      return await this.rpc.write('inventory.agents.admit', {
+        sha256: sha256Of(token),
+        host,
+        from: addressOf(request),
+      });
     } catch (e) {
       if (MusterError.from(e).code === 'UNAUTHORIZED') this.failures.failed(source, performance.now());
       throw e;

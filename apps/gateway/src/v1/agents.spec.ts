@@ -45,7 +45,12 @@ describe('an agent token', () => {
     const { token, ...rest } = (await answer.json()) as AgentToken & { token: string };
     expect([answer.status, rest]).toEqual([201, kept]);
     expect(token).toMatch(/^mse_[\w-]{43}$/);
-    expect(sut.last('inventory.agentTokens.create')).toEqual({ by: 'ada', sha256: sha256(token), ttl: 3600 });
+    expect(sut.last('inventory.agentTokens.create')).toEqual({
+      by: 'ada',
+      from: '127.0.0.1',
+      sha256: sha256(token),
+      ttl: 3600,
+    });
     const again = await sut.send('POST', '/v1/agents/tokens', {}, { ...admin, 'idempotency-key': 'k1' });
     expect(await again.json()).toEqual(kept);
   });
@@ -55,7 +60,7 @@ describe('a host that enrols itself', () => {
   it('shows an agent token, by its hash, and needs no role', async () => {
     const answer = await sut.send('POST', '/v1/agents/enrol', host, bearer('good'));
     expect([answer.status, await answer.json()]).toEqual([201, admission]);
-    expect(sut.last('inventory.agents.admit')).toEqual({ sha256: sha256('good'), host });
+    expect(sut.last('inventory.agents.admit')).toEqual({ sha256: sha256('good'), host, from: '127.0.0.1' });
   });
 
   it('is refused without one, and with any other', async () => {
@@ -103,7 +108,7 @@ describe('the key of the datagrams', () => {
     expect((await sut.send('POST', '/v1/agents/key/rotate', { dropAbsent: 'yes' }, admin)).status).toBe(400);
     const answer = await sut.send('POST', '/v1/agents/key/rotate', order, admin);
     expect([answer.status, await answer.json()]).toEqual([200, view]);
-    expect(sut.last('inventory.agentKeys.rotate')).toEqual({ by: 'ada', ...order });
+    expect(sut.last('inventory.agentKeys.rotate')).toEqual({ by: 'ada', from: '127.0.0.1', ...order });
     expect(await (await sut.send('GET', '/v1/agents/key', undefined, operator)).json()).toEqual(view);
   });
 });
@@ -140,6 +145,6 @@ describe('a revocation', () => {
     expect((await sut.send('POST', '/v1/nodes/host1-SN1/revoke', order, operator)).status).toBe(403);
     const answer = await sut.send('POST', '/v1/nodes/host1-SN1/revoke', order, admin);
     expect([answer.status, await answer.json()]).toEqual([200, { node: 'host1-SN1', users: 1 }]);
-    expect(sut.last('inventory.nodes.revoke')).toEqual({ by: 'ada', name: 'host1-SN1', ...order });
+    expect(sut.last('inventory.nodes.revoke')).toEqual({ by: 'ada', from: '127.0.0.1', name: 'host1-SN1', ...order });
   });
 });

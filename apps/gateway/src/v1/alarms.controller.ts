@@ -1,13 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { AckRequest, type AlarmRecord, alarmKey, type By } from '#contracts';
+import { type AlarmView, alarmKey, type By } from '#contracts';
+import { AckRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AlarmListQuery } from './queries.js';
 
 /** An alarm's key is its id. */
-const withId = (alarm: AlarmRecord): AlarmRecord & { id: string } => ({
+const withId = (alarm: AlarmView): AlarmView & { id: string } => ({
   id: alarmKey(alarm.code, alarm.subject),
   ...alarm,
 });
@@ -26,8 +27,8 @@ export class AlarmsController {
 
   @Post(':id/ack')
   @HttpCode(200)
-  @Allow('operator', 'Acknowledge an alarm: somebody is on it')
-  async ack(@Param('id') id: string, @Body() _body: AckRequest, @Who() who: By) {
-    return withId(await this.rpc.write('inventory.alarms.ack', { ...who, id }));
+  @Allow('operator', 'Acknowledge an alarm: somebody is on it', 'The note stands in the alarm and in the audit.')
+  async ack(@Param('id') id: string, @Body() { note }: AckRequest, @Who() who: By) {
+    return withId(await this.rpc.write('inventory.alarms.ack', { ...who, id, ...(note !== undefined && { note }) }));
   }
 }

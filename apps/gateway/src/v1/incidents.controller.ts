@@ -1,15 +1,20 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type By, ReasonRequest } from '#contracts';
+import type { By } from '#contracts';
+import { ReasonRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { IncidentReports } from './incident-reports.js';
 import { IncidentListQuery, toPage } from './queries.js';
 
 @ApiTags('incidents')
 @Controller('v1/incidents')
 export class IncidentsController {
-  constructor(private readonly rpc: RpcClient) {}
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly reports: IncidentReports,
+  ) {}
 
   @Get()
   @Allow('viewer', 'Incidents: gates, votes, evidence, power commands, timeline')
@@ -21,6 +26,16 @@ export class IncidentsController {
   @Allow('viewer', 'The newest incident of a node')
   get(@Param('node') node: string) {
     return this.rpc.read('inventory.incidents.get', { node });
+  }
+
+  @Get(':node/report')
+  @Allow(
+    'viewer',
+    'The newest incident of a node for the post-mortem',
+    'What happened, the evidence, decisions, commands, what moved, what people did, and what is open.',
+  )
+  report(@Param('node') node: string) {
+    return this.reports.of(node);
   }
 
   @Post(':node/release')

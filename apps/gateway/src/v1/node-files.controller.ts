@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type By, NodeImportRequest, type RpcAnswer } from '#contracts';
+import type { By, RpcAnswer } from '#contracts';
+import { NodeImportRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
@@ -26,7 +27,7 @@ export class NodeFilesController {
 
   @Get('export')
   @ApiProduces('text/yaml', 'text/csv')
-  @Allow('viewer', 'Nodes as a file, without passwords', 'Imported again it changes nothing.')
+  @Allow('viewer', 'Nodes as a file, without secrets', 'They are masked: `***`. Imported again it changes nothing.')
   async export(@Query() query: NodeExportQuery, @Res() reply: FastifyReply) {
     const { format, selector } = query;
     const q = { format, ...(selector !== undefined && { selector }) };

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { By } from '#contracts';
 import {
-  type By,
   CordonRequest,
   NodeCreateRequest,
   NodePatchRequest,
@@ -10,7 +10,7 @@ import {
   ReasonRequest,
   RevokeRequest,
   WaiveLifeSignRequest,
-} from '#contracts';
+} from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { EventHistory } from '../events/event-history.js';
@@ -31,7 +31,11 @@ export class NodesController {
   ) {}
 
   @Get()
-  @Allow('viewer', 'Nodes, with what is computed: in service or not, and why not')
+  @Allow(
+    'viewer',
+    'Nodes, with what is computed: in service or not, and why not',
+    'Secrets among their variables, and among the options of their power devices, are masked: `***`. A selector sees them so, too.',
+  )
   async list(@Query() query: NodeListQuery, @Res() reply: FastifyReply) {
     const fields = query.fields ? query.fields.split(',') : undefined;
     const pages = nodePages(this.rpc, { ...toPage(query), ...(fields && { fields }) });
@@ -55,7 +59,7 @@ export class NodesController {
   @Allow(
     'operator',
     'Edit a node',
-    'A JSON merge patch: what is absent stays, null removes. A change of nothing makes no new revision. Networks, power devices and driver stay while a job holds the node or an incident is open; the role of a node that is set up is changed by maintenance.',
+    'A JSON merge patch: what is absent stays, null removes. A masked secret sent back stays as it is. A change of nothing makes no new revision. Networks, power devices and driver stay while a job holds the node or an incident is open; the role of a node that is set up is changed by maintenance.',
   )
   patch(
     @Param('name') name: string,

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type By, OperationRequest } from '#contracts';
+import type { By } from '#contracts';
+import { OperationRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RequestKey } from '../idempotency/idempotency.interceptor.js';

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type By, PowerActionRequest } from '#contracts';
+import type { By } from '#contracts';
+import { PowerActionRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';

@@ -23,11 +23,14 @@ describe('what an operator does to a machine', () => {
 
   it('is a cordon, or with `drain` a drain', async () => {
     await send('PUT', 'cordon', { reason: 'disk', drain: false });
-    expect(asked()).toEqual({ verb: 'inventory.nodes.cordon', request: { by: 'local', name: 'n-1', reason: 'disk' } });
+    expect(asked()).toEqual({
+      verb: 'inventory.nodes.cordon',
+      request: { by: 'local', from: '127.0.0.1', name: 'n-1', reason: 'disk' },
+    });
     await send('PUT', 'cordon', { reason: 'disk', drain: true, until: 5 });
     expect(asked()).toEqual({
       verb: 'inventory.nodes.drain',
-      request: { by: 'local', name: 'n-1', reason: 'disk', until: 5 },
+      request: { by: 'local', from: '127.0.0.1', name: 'n-1', reason: 'disk', until: 5 },
     });
     expect((await send('PUT', 'cordon', { reason: 'disk', drain: 'yes' })).status).toBe(400);
   });
@@ -37,7 +40,9 @@ describe('what an operator does to a machine', () => {
       status: 202,
       body: { action: 'cycle', incident: 'i1' },
     });
-    expect(asked()).toMatchObject({ request: { by: 'local', name: 'n-1', action: 'cycle', reason: 'hangs' } });
+    expect(asked()).toMatchObject({
+      request: { by: 'local', from: '127.0.0.1', name: 'n-1', action: 'cycle', reason: 'hangs' },
+    });
     for (const bad of [{ action: 'reset', reason: 'x' }, { action: 'off' }, {}])
       expect((await send('POST', 'power', bad)).status).toBe(400);
   });

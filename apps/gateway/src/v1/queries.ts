@@ -66,6 +66,15 @@ export class EvidenceQuery {
   at?: string;
 }
 
+export class ForgetQuery {
+  /** Why somebody knows that it does not run. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 500)
+  @Matches(/^[^\r\n]*$/, { message: '$property must be one line' })
+  reason?: string;
+}
+
 export class NodeListQuery extends ListQuery {
   /** Only these, separated by commas; unknown ones are left out. */
   @IsOptional()

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Headers, Patch } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { type By, SettingsPatchRequest } from '#contracts';
+import type { By } from '#contracts';
+import { SettingsPatchRequest } from '#contracts/settings/settings-request.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';

@@ -28,9 +28,9 @@ describe('settings over HTTP', () => {
     const send = (who: string, more = {}) => sut.send('PATCH', '/v1/settings', patch, { ...as(who), ...more });
     expect((await send('operator')).status).toBe(403);
     expect((await send('admin')).status).toBe(200);
-    expect(sut.last('inventory.settings.patch')).toEqual({ by: 'admin', patch });
+    expect(sut.last('inventory.settings.patch')).toEqual({ by: 'admin', from: '127.0.0.1', patch });
     expect((await send('admin', { 'if-match': '"7"' })).headers.get('etag')).toBe('"8"');
-    expect(sut.last('inventory.settings.patch')).toEqual({ by: 'admin', patch, revision: 7 });
+    expect(sut.last('inventory.settings.patch')).toEqual({ by: 'admin', from: '127.0.0.1', patch, revision: 7 });
     const stale = await send('admin', { 'if-match': '"6"' });
     expect([stale.status, ((await stale.json()) as { code: string }).code]).toEqual([409, 'REVISION_CONFLICT']);
   });
@@ -54,6 +54,6 @@ describe('settings over HTTP', () => {
     expect((await post('operator')).status).toBe(403);
     const done = await post('admin');
     expect([done.status, await done.text()]).toEqual([200, '']);
-    expect(sut.last('inventory.config.put')).toEqual({ by: 'admin', config });
+    expect(sut.last('inventory.config.put')).toEqual({ by: 'admin', from: '127.0.0.1', config });
   });
 });

@@ -1,18 +1,25 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { StatusView } from '#contracts';
 import { Allow } from '../auth/roles.js';
+import { StoreHealth } from '../health/store-health.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { driversOf } from './drivers.js';
 
 @ApiTags('status')
 @Controller('v1')
 export class StatusController {
-  constructor(private readonly rpc: RpcClient) {}
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly store: StoreHealth,
+  ) {}
 
   @Get('status')
   @Allow('viewer', 'The whole on one page: mode, leases, detector, brake, incidents, alarms, nodes out and why')
-  status() {
-    return this.rpc.read('inventory.status', {});
+  async status(): Promise<StatusView> {
+    const status = await this.rpc.read('inventory.status', {});
+    const trouble = this.store.trouble;
+    return { ...status, ...(trouble !== undefined && { store: trouble.message }) };
   }
 
   @Get('workers')

@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { createHash, randomBytes } from 'node:crypto';
-import { type By, hasEnded, MusterError, tokenId, TokenRequest } from '#contracts';
+import { type By, hasEnded, MusterError, tokenId } from '#contracts';
+import { TokenRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { Tokens } from '../auth/tokens.js';

@@ -49,6 +49,35 @@ describe('/v1', () => {
     expect(sut.last('inventory.nodes.replace')).toMatchObject({ revision: 7, replacement: { serial: 'SN9' } });
   });
 
+  it('reports an incident with what was told of its node, and the jobs that it ordered', async () => {
+    const openedAt = sut.bus.clock.wallMs();
+    sut.answer('inventory.incidents.get', () => ({
+      ...{
+        id: 'i-1',
+        node: 'host1-SN1',
+        phase: 'closed',
+        cause: 'auto',
+        reason: 'DOWN',
+        openedAt,
+        updatedAt: openedAt,
+      },
+      ...{ gates: [], conductor: 1, level: 0, attempt: 1, commands: [], steps: [], revision: 1 },
+      recovery: [{ workload: 'db', from: 'host1-SN1', to: 'host2-SN2', job: 'j7', state: 'running' }],
+    }));
+    const detail = 'seen it dark';
+    await sut.bus.emit('audit', 'host1-SN1', {
+      ...{ by: 'ann', action: 'release', subject: 'host1-SN1', detail, outcome: 'accepted' },
+    });
+    const answer = await sut.get('/v1/incidents/host1-SN1/report');
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      incident: 'i-1',
+      people: [{ what: 'ann: release: seen it dark' }],
+      jobs: [{ id: 'j7' }],
+      moved: [{ workload: 'db', to: 'host2-SN2', state: 'running' }],
+    });
+  });
+
   it('hands out a file of all pages, and takes one in', async () => {
     sut.answer('inventory.nodes.export', ({ cursor }) =>
       cursor === undefined ? { text: 'name\na\n', next: 'a' } : { text: 'b\n' },
@@ -135,7 +164,7 @@ describe('/v1', () => {
     const answer = await sut.send('POST', '/v1/operations', body, { 'x-muster-user': 'ann' });
     expect(answer.status).toBe(202);
     expect(await answer.json()).toEqual({ job: 'j1' });
-    expect(sut.last('inventory.operations.submit')).toEqual({ ...body, by: 'local:ann' });
+    expect(sut.last('inventory.operations.submit')).toEqual({ ...body, by: 'local:ann', from: '127.0.0.1' });
   });
 
   it.each([
@@ -165,7 +194,12 @@ describe('/v1', () => {
   it('takes null for absent, but where it removes', async () => {
     const absent = { kind: 'check', nodes: ['a-b'], extraVars: null, hostGroup: null };
     expect((await sut.send('POST', '/v1/operations', absent)).status).toBe(202);
-    expect(sut.last('inventory.operations.submit')).toEqual({ by: 'local', kind: 'check', nodes: ['a-b'] });
+    expect(sut.last('inventory.operations.submit')).toEqual({
+      by: 'local',
+      from: '127.0.0.1',
+      kind: 'check',
+      nodes: ['a-b'],
+    });
     sut.answer('inventory.nodes.patch', () => node('host1', 'SN1'));
     await sut.send('PATCH', '/v1/nodes/host1-SN1', { hostGroup: null, vars: { rack: null } });
     expect(sut.last('inventory.nodes.patch')?.patch).toEqual({ hostGroup: null, vars: { rack: null } });
@@ -176,8 +210,14 @@ describe('/v1', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('refuses a reason that would be two lines wherever it is shown', async () => {
-    const answer = await sut.send('PUT', '/v1/nodes/host1-SN1/cordon', { reason: 'disk\nhost1-SN1: in service' });
+  it.each([
+    ['PUT', '/v1/nodes/host1-SN1/cordon', {}],
+    ['PUT', '/v1/nodes/host1-SN1/life-sign-waiver', {}],
+    ['POST', '/v1/records/delete', { bucket: 'nodes', key: 'x' }],
+    ['POST', '/v1/storms/s1/release', {}],
+    ['POST', '/v1/storms/s1/confirm', {}],
+  ])('refuses a reason that would be two lines wherever it is shown: %s %s', async (method, path, more) => {
+    const answer = await sut.send(method, path, { ...more, reason: 'disk\nhost1-SN1: in service' });
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
       400,
       'reason must be one line',
@@ -196,12 +236,15 @@ describe('/v1', () => {
   it('shows drivers on offer and missing, and alarms with an id that can be acknowledged', async () => {
     expect(await (await sut.get('/v1/drivers')).json()).toEqual({
       items: [{ driver: 'ipmitool', service: 'fencer', workers: ['fencer-1'] }],
-      missing: [{ driver: 'exec', nodes: ['host2-SN2'] }],
+      missing: [{ driver: 'ipmitool', nodes: ['host2-SN2'] }],
     });
     const { items } = (await (await sut.get('/v1/alarms')).json()) as { items: { id: string }[] };
     expect(items[0]?.id).toBe('brake=fleet');
-    expect((await sut.send('POST', `/v1/alarms/${items[0]?.id}/ack`)).status).toBe(200);
+    const ack = `/v1/alarms/${items[0]?.id}/ack`;
+    expect((await sut.send('POST', ack)).status).toBe(200);
     expect(sut.last('inventory.alarms.ack')).toMatchObject({ id: 'brake=fleet' });
+    await sut.send('POST', ack, { note: 'somebody is on the way' });
+    expect(sut.last('inventory.alarms.ack')).toMatchObject({ note: 'somebody is on the way' });
   });
 
   it('streams the log of a job until its end', async () => {
@@ -215,6 +258,16 @@ describe('/v1', () => {
     await sut.bus.endLog('j1');
     expect((await reader.read()).done).toBe(true);
   });
+
+  it.each(['/v1/jobs/j-new/log?follow=true', '/info/logs/j-newer'])(
+    'answers who follows %s at once, also while nothing is logged yet',
+    async (path) => {
+      const answer = await fetch(sut.url + path, { signal: AbortSignal.timeout(10_000) });
+      expect(answer.headers.get('content-type')).toContain('text/plain');
+      await sut.bus.endLog(/j-\w+/.exec(path)?.[0] ?? '');
+      expect(await answer.text()).toBe('');
+    },
+  );
 
   it('serves a unix socket too', async () => {
     const answer = await new Promise<number | undefined>((resolve, reject) => {
