@@ -1,5 +1,7 @@
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
+import { fatalLine } from './clusterctl/fatal.js';
+import { modernWords } from './clusterctl/old-words.js';
 import { createClusterctl } from './clusterctl/program.js';
 import { Failure, UsageFailure } from './failure.js';
 import type { Io } from './io.js';
@@ -10,11 +12,16 @@ const isClusterctl = (program: string): boolean => /^clusterctl(\.mjs)?$/.test(b
 
 /** Runs one command line. Exit codes: 0 done · 1 refused, failed, or no server · 2 wrong; `status` has its own. */
 export async function execute(io: Io): Promise<number> {
-  const program = isClusterctl(io.program) ? createClusterctl(io) : createProgram(io);
+  const old = isClusterctl(io.program);
+  const program = old ? createClusterctl(io) : createProgram(io);
   try {
-    await program.parseAsync(io.args, { from: 'user' });
+    await program.parseAsync(old ? modernWords(io.args) : io.args, { from: 'user' });
     return program.exitCode;
   } catch (error) {
+    if (old && error instanceof Failure && !(error instanceof UsageFailure)) {
+      io.stderr.write(fatalLine(error.message, new Date(), io.stderr.isTTY === true));
+      return error.exitCode;
+    }
     return report(error, program.name(), io);
   }
 }

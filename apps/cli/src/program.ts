@@ -2,6 +2,7 @@ import { CliCommand } from './command.js';
 import { agentCommands } from './commands/agent-tokens.js';
 import { alarmCommands } from './commands/alarms.js';
 import { claimCommands } from './commands/claims.js';
+import { completionCommands } from './commands/completion.js';
 import { configCommands } from './commands/config.js';
 import { eventCommands } from './commands/events.js';
 import { fencingCommands } from './commands/fencing.js';
@@ -20,9 +21,11 @@ import { toolCommands } from './commands/tools.js';
 import { workerCommands } from './commands/workers.js';
 import { workloadCommands } from './commands/workloads.js';
 import type { Io } from './io.js';
+import { serviceCommands } from './services/service-commands.js';
 import { nodesCommands } from './nodes/nodes-commands.js';
 import { Formats } from './output/format.js';
 import { DEFAULT_URL } from './server/address.js';
+import { version } from './version.js';
 
 /** The whole command line. */
 export function createProgram(io: Io): CliCommand {
@@ -32,8 +35,12 @@ export function createProgram(io: Io): CliCommand {
       '-u, --url <address>',
       `host:port, http(s)://… or unix:/path (environment MUSTER_URL; default ${DEFAULT_URL})`,
     )
-    .option('-o, --output <format>', `${Formats.join(', ')}; otherwise a table on a terminal, lines in a pipe`)
+    .option(
+      '-o, --output <format>',
+      `${Formats.join(', ')}; otherwise a table on a terminal, lines in a pipe (-o table: a table there too)`,
+    )
     .option('-j, --json', 'the same as -o json')
+    .version(`muster ${version()}`, '-v, --version', 'print the version')
     .addHelpText(
       'after',
       '\nEnvironment: MUSTER_URL, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
@@ -43,6 +50,7 @@ export function createProgram(io: Io): CliCommand {
   jobCommands(program);
   incidentCommands(program);
   stormCommands(program);
+  serviceCommands(program);
   workloadCommands(program);
   claimCommands(program);
   alarmCommands(program);
@@ -58,6 +66,7 @@ export function createProgram(io: Io): CliCommand {
   initCommand(program);
   toolCommands(program);
   installClusterctlCommand(program);
+  completionCommands(program);
   manualCommand(program);
   return program;
 }

@@ -1,8 +1,21 @@
 import type { Command } from 'commander';
+import { isIP } from 'node:net';
 import { does, examples, type Run } from '../command.js';
 import { configBody } from '../commands/config.js';
-import { indented } from '../output/nested.js';
-import { EXTRA_VARS, JSON_OUTPUT, printJson } from './node-commands.js';
+import { Failure } from '../failure.js';
+import { goLines, quoted } from './go-text.js';
+import { EXTRA_VARS, JSON_OUTPUT } from './node-commands.js';
+import {
+  expectFirst,
+  expectNone,
+  expectOne,
+  expectSome,
+  fetchText,
+  inOldWords,
+  post,
+  printJson,
+  printLines,
+} from './old-exchange.js';
 
 interface OldJob {
   desc: string;
@@ -15,7 +28,7 @@ export function clusterCommands(program: Command): void {
   examples(
     does(
       program
-        .command('discover <addresses...>')
+        .command('discover [addresses...]')
         .alias('d')
         .description('provision one or more nodes for discovery')
         .option(...EXTRA_VARS),
@@ -27,20 +40,20 @@ export function clusterCommands(program: Command): void {
   examples(
     does(
       global
-        .command('get')
+        .command('get [rest...]')
         .alias('g')
         .description('get global info')
         .option(...JSON_OUTPUT),
-      (run, o: Json) => get(run, '/info/globals', o),
+      (run, _rest: string[], o: Json) => get(run, 'info/globals', o),
     ),
     'global get',
   );
   examples(
     does(
       global
-        .command('set')
+        .command('set [rest...]')
         .alias('s')
-        .description('set global info')
+        .description('set global info; without -e nothing changes, {} clears it')
         .option(...EXTRA_VARS),
       setGlobals,
     ),
@@ -53,23 +66,23 @@ export function clusterCommands(program: Command): void {
   examples(
     does(
       config
-        .command('get')
+        .command('get [rest...]')
         .alias('g')
         .description('get clusterm configuration')
         .option(...JSON_OUTPUT),
-      (run, o: Json) => get(run, '/config', o),
+      (run, _rest: string[], o: Json) => get(run, 'config', o),
     ),
     'config get --json',
   );
   examples(
-    does(config.command('set <file>').alias('s').description('set it from a file of JSON; - is stdin'), setConfig),
+    does(config.command('set [file...]').alias('s').description('set it from a file of JSON; - is stdin'), setConfig),
     'config set clusterm.json',
   );
   const job = examples(program.command('job').alias('j').description('provisioning job info'), 'job get last');
   examples(
     does(
       job
-        .command('get <label>')
+        .command('get [label...]')
         .alias('g')
         .description("get job info: 'active' or 'last'")
         .option(...JSON_OUTPUT)
@@ -85,32 +98,43 @@ interface Json {
   json?: boolean;
 }
 
-async function discover(run: Run, addresses: string[], o: { extraVars?: string }): Promise<void> {
-  await run.server.post('/discover/nodes', { addresses, extra_vars: o.extraVars });
+async function discover(run: Run, addresses: string[], o: { extraVars: string }): Promise<void> {
+  expectSome(addresses);
+  const wrong = addresses.find((address) => isIP(address) === 0);
+  if (wrong !== undefined) throw new Failure(`failed to parse ip address ${quoted(wrong)}`);
+  await post(run, 'discover/nodes', { addresses, extra_vars: o.extraVars });
 }
 
 async function get(run: Run, path: string, o: Json): Promise<void> {
-  const answer = await run.server.get<object>(path);
-  if (o.json === true) return printJson(run, answer);
-  for (const line of indented(answer)) run.terminal.line(line);
+  const text = await fetchText(run, path);
+  if (o.json === true) return printJson(run, text);
+  printLines(run, JSON.parse(text));
 }
 
-async function setGlobals(run: Run, o: { extraVars?: string }): Promise<void> {
-  await run.server.post('/globals', { extra_vars: o.extraVars });
+async function setGlobals(run: Run, rest: string[], o: { extraVars: string }): Promise<void> {
+  expectNone(rest);
+  await post(run, 'globals', { extra_vars: o.extraVars });
 }
 
-async function setConfig(run: Run, file: string): Promise<void> {
-  await run.server.post('/config', await configBody(run.io, file));
+async function setConfig(run: Run, files: string[]): Promise<void> {
+  await post(run, 'config', await configBody(run.io, expectOne(files)));
 }
 
-async function getJob(run: Run, label: string, o: Json & { follow?: boolean }): Promise<void> {
-  const place = encodeURIComponent(label);
-  if (o.follow === true) {
-    for await (const text of run.server.stream(`/info/logs/${place}`)) run.terminal.out(text);
-    return;
-  }
-  const job = await run.server.get<OldJob>(`/info/job/${place}`);
-  if (o.json === true) return printJson(run, job);
+async function getJob(run: Run, labels: string[], o: Json & { follow?: boolean }): Promise<void> {
+  const label = expectFirst(labels);
+  const text = await fetchText(run, `info/job/${label}`);
+  if (o.json === true) return printJson(run, text);
+  const job = JSON.parse(text) as OldJob;
   run.terminal.line(`\nDescription: ${job.desc}\nStatus: ${job.status}\nError: ${job.error}\nLogs:`);
-  run.terminal.line(`    ${job.logs.join('\n    ')}\n`);
+  if (o.follow === true) return follow(run, label);
+  // The old server's log had one empty line where nothing was logged.
+  for (const line of goLines(job.logs.length === 0 ? [''] : job.logs, '    ')) run.terminal.line(line);
+  run.terminal.line();
+}
+
+async function follow(run: Run, label: string): Promise<void> {
+  const path = `info/logs/${label}`;
+  await inOldWords(path, undefined, async () => {
+    for await (const text of run.server.stream(`/info/logs/${encodeURIComponent(label)}`)) run.terminal.out(text);
+  });
 }

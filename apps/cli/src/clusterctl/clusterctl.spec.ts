@@ -62,6 +62,8 @@ describe('clusterctl', () => {
     expect(seen.stdout).toBe(`${lines.join('')}\n`);
     expect((await call('node', 'get', 'host1-SN1')).stdout).toBe(`${lines.join('')}\n`);
     expect(JSON.parse((await call('nodes', 'get', '--json')).stdout)).toEqual({ 'host1-SN1': node });
+    // Its JSON ends where it ends, as ever.
+    expect((await call('node', 'get', 'host1-SN1', '-j')).stdout).toBe(JSON.stringify(node, undefined, 4));
     await call('nodes', 'get', 'host1-SN1', 'nope');
     expect(sut.received.at(-1)?.url).toBe('/info/nodes?nodes=host1-SN1%2Cnope');
   });
@@ -76,12 +78,15 @@ describe('clusterctl', () => {
     expect(await call('node', 'decommission', 'a')).toEqual(quiet);
     expect(await call('discover', '10.0.0.1', '10.0.0.2')).toEqual(quiet);
     expect(await call('global', 'set', '--extra-vars', 'not json')).toEqual(quiet);
+    expect(await call('global', 'set')).toEqual(quiet);
     expect(sut.received.map((r) => [r.url, r.body])).toEqual([
       ['/commission/nodes', { nodes: ['a', 'b'], host_group: 'service-master', extra_vars: '{"x":1}' }],
-      ['/update/node/a', { host_group: 'bar', extra_vars: '' }],
-      ['/decommission/node/a', { extra_vars: '' }],
-      ['/discover/nodes', { addresses: ['10.0.0.1', '10.0.0.2'], extra_vars: '' }],
+      ['/update/node/a', { host_group: 'bar' }],
+      ['/decommission/node/a', {}],
+      ['/discover/nodes', { addresses: ['10.0.0.1', '10.0.0.2'] }],
       ['/globals', { extra_vars: 'not json' }],
+      // Not given changes nothing; an empty one would clear them.
+      ['/globals', {}],
     ]);
   });
 
@@ -100,16 +105,137 @@ describe('clusterctl', () => {
     expect((await call('job', 'get', 'last')).stdout).toBe(
       '\nDescription: d\nStatus: Queued\nError: \nLogs:\n    \n\n',
     );
-    sut.on('GET /info/logs/active', (_: unknown, res: ServerResponse) => res.end('PLAY [all]\n'));
-    expect((await call('job', 'get', 'active', '-f')).stdout).toBe('PLAY [all]\n');
+    sut.on('GET /info/job/last', { desc: 'd', task: '', status: 'Complete', error: '', logs: ['a', '', 'b'] });
+    expect((await call('job', 'get', 'last')).stdout).toBe(
+      '\nDescription: d\nStatus: Complete\nError: \nLogs:\n    a\n    \n    b\n\n',
+    );
   });
 
-  it('says in one line what the server refused, in its words', async () => {
-    sut.on('POST /commission/nodes', (_: unknown, res: ServerResponse) =>
-      res.writeHead(500, { 'content-type': 'text/plain' }).end('invalid or empty host-group specified: "foo"\n'),
+  it('prints lists, null and large numbers as Go does', async () => {
+    const extra_vars = {
+      servers: ['a', 1, null, ['x', null], { b: 2, a: [true] }],
+      none: null,
+      empty: [],
+      map: { deep: { k: 'v' }, void: {} },
+      big: 1_000_000,
+      bigger: 123_456_789,
+      small: 0.00001,
+      plain: 999_999,
+      part: 0.5,
+      yes: true,
+    };
+    sut.on('GET /info/globals', { extra_vars });
+    expect((await call('global', 'get')).stdout).toBe(
+      [
+        'extra_vars:',
+        '    big: 1e+06',
+        '    bigger: 1.23456789e+08',
+        '    empty:',
+        '    map:',
+        '        deep:',
+        '            k: v',
+        '        void:',
+        '    none: <no value>',
+        '    part: 0.5',
+        '    plain: 999999',
+        '    servers:',
+        '        a',
+        '        1',
+        '        <no value>',
+        '        [x <nil>]',
+        '        map[a:[true] b:2]',
+        '    small: 1e-05',
+        '    yes: true',
+        '',
+      ].join('\n'),
     );
-    const { code, stderr } = await call('nodes', 'commission', 'a', '-g', 'foo');
-    expect([code, stderr]).toEqual([1, 'clusterctl: invalid or empty host-group specified: "foo"\n']);
+  });
+
+  it('says what a job is before its log goes on', async () => {
+    sut.on('GET /info/job/active', { desc: 'd', task: '', status: 'Running', error: '', logs: ['PLAY [all]'] });
+    sut.on('GET /info/logs/active', (_: unknown, res: ServerResponse) => res.end('PLAY [all]\n'));
+    expect((await call('job', 'get', 'active', '-f')).stdout).toBe(
+      '\nDescription: d\nStatus: Running\nError: \nLogs:\nPLAY [all]\n',
+    );
+  });
+
+  describe('a refusal', () => {
+    const said = 'invalid or empty host-group specified: "foo"\n';
+    const fatal = (msg: string): RegExp =>
+      new RegExp(
+        `^time="\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(Z|[+-]\\d\\d:\\d\\d)" level=fatal msg="${escaped(msg)}" \\n$`,
+      );
+    const escaped = (text: string): string => text.replaceAll(/[[\](){}.*+?^$|\\]/g, String.raw`\$&`);
+
+    beforeEach(() => {
+      for (const route of ['POST /commission/nodes', 'GET /info/node/x', 'GET /info/logs/last', 'POST /config'])
+        sut.on(route, (_: unknown, res: ServerResponse) =>
+          res.writeHead(500, { 'content-type': 'text/plain' }).end(said),
+        );
+    });
+
+    it.each([
+      [
+        ['nodes', 'commission', 'a', 'b', '-g', 'foo', '-e', '{"x":1}'],
+        String.raw`Request URL: commission/nodes Request Body: &{Nodes:[a b] Addrs:[] HostGroup:foo ExtraVars:{\"x\":1} Job: Event:{Name: Nodes:[]} Config:<nil>} Response status: \"500 Internal Server Error\". Response body: invalid or empty host-group specified: \"foo\"\n`,
+      ],
+      [
+        ['node', 'get', 'x'],
+        String.raw`Request URL: info/node/x Request Body: <nil> Response status: \"500 Internal Server Error\". Response body: invalid or empty host-group specified: \"foo\"\n`,
+      ],
+    ])('of %j is told as the old logger did', async (args, msg) => {
+      const { code, stdout, stderr } = await call(...args);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(fatal(msg));
+    });
+
+    it.each([
+      [['node', 'commission'], 'command expects 1 arg(s) but received 0'],
+      [['node', 'update', 'a', 'b'], 'command expects 1 arg(s) but received 2'],
+      [['nodes', 'decommission'], 'command expects >=1 arg(s) but received 0'],
+      [['node', 'get'], 'command expects 1 arg(s) but received 0'],
+      [['job', 'get'], 'command expects 1 arg(s) but received 0'],
+      [['discover'], 'command expects >=1 arg(s) but received 0'],
+      [['discover', '10.0.0.1', '1.2.3.4.5'], String.raw`failed to parse ip address \"1.2.3.4.5\"`],
+      [['global', 'set', 'x'], 'command expects 0 arg(s) but received 1'],
+      [['config', 'set'], 'command expects 1 arg(s) but received 0'],
+    ])('of %j comes before anything is asked', async (args, msg) => {
+      const { code, stdout, stderr } = await call(...args);
+      expect([code, stdout, sut.received]).toEqual([1, '', []]);
+      expect(stderr).toMatch(fatal(msg));
+    });
+
+    it('is red where somebody sits at a terminal', async () => {
+      const { stderr } = await sut.call(['node', 'get'], { program: 'clusterctl', terminal: 80 });
+      expect(stderr).toBe(`\u001b[31mFATA\u001b[0m[0000] ${'command expects 1 arg(s) but received 0'.padEnd(44)} \n`);
+    });
+  });
+
+  it.each([[[]], [['h']], [['help']], [['--help']]])('answers %j with its commands', async (args) => {
+    const { code, stdout, stderr } = await call(...args);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Usage: clusterctl [^]*Commands:[^]*discover/);
+  });
+
+  it.each([[['nodes']], [['a', 'h']], [['nodes', 'help']]])('answers %j with the commands of nodes', async (args) => {
+    const { code, stdout, stderr } = await call(...args);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Usage: clusterctl nodes[^]*Commands:[^]*decommission/);
+  });
+
+  it.each(['--version', '-v', '-version'])('answers %s with its name and version', async (flag) => {
+    expect(await call(flag)).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^clusterctl version \d+\.\d+\.\d+\n$/),
+      stderr: '',
+    });
+  });
+
+  it('takes long options with one dash, as Go programs do', async () => {
+    sut.on('GET /info/globals', { extra_vars: {} });
+    expect((await call('global', 'get', '-json')).stdout).toBe('{\n    "extra_vars": {}\n}');
+    sut.on('GET /info/node/h', node);
+    expect((await call('node', 'get', 'h')).stdout).toBe(`${lines.join('')}\n`);
   });
 
   it('has no commands but the old ones', async () => {
@@ -142,7 +268,10 @@ describe('install-clusterctl', () => {
     expect((await install(path)).stderr).toBe(`muster: ${at} is there already\n`);
     expect(realpathSync(at)).toBe(realpathSync(join(bin, 'clusterctl.mjs')));
     const { code, stderr } = await sut.run(['nodes', 'get', '-u', '127.0.0.1:1'], {}, at);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^clusterctl: no Muster at 127\.0\.0\.1:1: .*\n$/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/ level=fatal msg="no Muster at 127\.0\.0\.1:1: .*" \n$/),
+    ]);
   });
 
   it('says where it cannot put it', async () => {

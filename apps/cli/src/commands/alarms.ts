@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AlarmRecord } from '#contracts';
+import type { AlarmRecord, Remedy } from '#contracts';
 import { does, examples, type Run } from '../command.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
@@ -34,24 +34,28 @@ export function alarmCommands(program: Command): void {
   );
 }
 
-type KnownAlarm = AlarmRecord & { id: string };
+/** A server of another version may not tell what to do. */
+type KnownAlarm = AlarmRecord & { id: string; remedy?: Remedy };
 
 const view = (terminal: Terminal): View<KnownAlarm> => ({
   name: (a) => a.id,
-  head: ['ALARM', 'SEVERITY', 'SINCE', 'STATE', 'MESSAGE'],
+  head: ['ALARM', 'SEVERITY', 'SINCE', 'STATE', 'MESSAGE', 'DO'],
   row: (a) => [
     a.id,
     terminal.paint(a.severity === 'critical' ? 'red' : 'yellow', a.severity),
     moment(a.since, terminal),
     stateOf(a),
     a.message,
+    a.remedy === undefined ? '' : `${a.remedy.text} (${a.remedy.command})`,
   ],
   none: 'no alarms',
 });
 
 function stateOf(a: AlarmRecord): string {
   if (a.cleared !== undefined) return 'cleared';
-  return a.acknowledged === undefined ? 'stands' : `acknowledged by ${a.acknowledged.by}`;
+  if (a.acknowledged === undefined) return 'stands';
+  const { by, note } = a.acknowledged;
+  return note === undefined ? `acknowledged by ${by}` : `acknowledged by ${by}: ${note}`;
 }
 
 async function list(run: Run, o: { all?: boolean }): Promise<void> {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type IncidentRecord, incidentReport } from '#contracts';
 import { MusterUnderTest } from '../testing/muster.js';
 
 describe('commands', () => {
@@ -22,6 +23,37 @@ describe('commands', () => {
   });
   beforeEach(() => {
     sut.received.length = 0;
+  });
+
+  describe('workload', () => {
+    const seen = {
+      name: 'db1',
+      desired: 'running',
+      priority: 0,
+      generation: 3,
+      assignment: { node: 'a-1', generation: 3 },
+      actual: {
+        state: 'dead',
+        reportAgeMs: 61_000,
+        why: 'a-1 is DOWN.',
+        remedy: { text: 'See by whom it is heard.', command: 'muster node why a-1' },
+      },
+    };
+
+    it('shows what is beside what should be, why, and what to do', async () => {
+      sut.on('GET /v1/workloads', { items: [seen] });
+      const { stdout } = await sut.call(['workload', 'list']);
+      expect(stdout).toContain('db1: desired: running\n');
+      expect(stdout).toContain('db1: actual: dead, 61 s ago\n');
+      expect(stdout).toContain('db1: why: a-1 is DOWN.\n');
+      expect(stdout).toContain('db1: do: See by whom it is heard. (muster node why a-1)\n');
+    });
+
+    it('is forgotten by somebody’s word where its node was never heard', async () => {
+      sut.on('DELETE /v1/workloads/db1', gone);
+      expect(await sut.call(['workload', 'delete', 'db1', '--reason', 'never came'])).toEqual(quiet);
+      expect(sut.last('DELETE')?.url).toBe('/v1/workloads/db1?reason=never%20came');
+    });
   });
 
   describe('claim', () => {
@@ -79,6 +111,23 @@ describe('commands', () => {
       sut.on('POST /v1/storms/s-1/confirm', { nodes: [{ node: 'b-2', ok: false, detail: 'STILL_ALIVE: it echoes' }] });
       const refused = await sut.call(['storm', 'confirm', 's-1', '--reason', 'dark']);
       expect([refused.code, refused.stdout]).toEqual([1, 'b-2: refused: STILL_ALIVE: it echoes\n']);
+    });
+  });
+
+  describe('incident report', () => {
+    const incident: IncidentRecord = {
+      ...{ id: 'i-1', node: 'a-1', phase: 'closed', cause: 'manual', by: 'ann', reason: 'drill', openedAt: 0 },
+      ...{ updatedAt: 1, conductor: 1, level: 0, attempt: 1, gates: [], commands: [], recovery: [], steps: [] },
+    };
+    const found = incidentReport({ incident, events: [], jobs: [], cut: false });
+
+    it('is a page of Markdown, or JSON on request', async () => {
+      sut.on('GET /v1/incidents/a-1/report', found);
+      const { code, stdout } = await sut.call(['incident', 'report', 'a-1']);
+      expect([code, stdout.split('\n')[0]]).toEqual([0, '# Incident i-1: a-1']);
+      for (const json of [['--format', 'json'], ['-o', 'json'], ['-j']])
+        expect(JSON.parse((await sut.call(['incident', 'report', 'a-1', ...json])).stdout)).toEqual(found);
+      expect((await sut.call(['incident', 'report', 'a-1', '--format', 'pdf'])).code).toBe(2);
     });
   });
 

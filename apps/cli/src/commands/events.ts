@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { does, examples, type Run } from '../command.js';
 import { UsageFailure } from '../failure.js';
-import { eventLine } from '../output/event-line.js';
+import { collapseEvents } from '../output/collapse-events.js';
+import { eventLine, groupLine } from '../output/event-line.js';
 import { parseDuration } from '../output/times.js';
 import { eventsOf, type StreamedEvent } from '../server/event-stream.js';
 import { NoServer } from '../server/server.js';
@@ -11,6 +12,7 @@ interface EventOptions {
   kind?: string;
   node?: string;
   since?: string;
+  all?: boolean;
 }
 
 const RECONNECT_MS = 1_000;
@@ -24,7 +26,8 @@ export function eventCommands(program: Command): void {
         .option('-f, --follow', 'go on as it happens, also over a restart of the server')
         .option('--kind <kinds>', 'only these, separated by commas (verdict, incident, job, in-service, …)')
         .option('--node <node>', 'only what is about this node')
-        .option('--since <duration>', 'the last 30s, 15m, 2h, 1d'),
+        .option('--since <duration>', 'the last 30s, 15m, 2h, 1d')
+        .option('--all', 'on a terminal each verdict, also where many nodes got the same one together'),
       events,
     ),
     'events --since 1h --node host1-SN1',
@@ -43,7 +46,11 @@ async function events(run: Run, o: EventOptions): Promise<void> {
   const { items } = await run.server.get<{ items: StreamedEvent[] }>(`/v1/events?${query.toString()}`);
   items.reverse();
   if (await run.print.machine({ items })) return;
-  for (const event of items) run.terminal.line(eventLine(event, run.terminal));
+  const { terminal } = run;
+  // In a pipe every event is a line: scripts look for the node that they are about.
+  const rows = terminal.interactive && o.all !== true ? collapseEvents(items) : items.map((event) => ({ event }));
+  for (const row of rows)
+    terminal.line('event' in row ? eventLine(row.event, terminal) : groupLine(row.at, row.text, terminal));
 }
 
 /** Never ends by itself: a server that goes away is waited for, and nothing is left out or shown twice. */

@@ -45,11 +45,12 @@ async function set(run: Run, mode: string, o: SetOptions): Promise<void> {
   await print(run, await run.server.exchange<FencingSettings>('PUT', '/v1/fencing', { mode, ...paused, ...except }));
 }
 
-async function print({ terminal, print: printer }: Run, f: FencingSettings): Promise<void> {
+async function print({ terminal, print: printer }: Run, f: FencingSettings & { warnings?: string[] }): Promise<void> {
   if (await printer.machine(f)) return;
   terminal.line(`mode: ${f.mode}`);
   terminal.line(`hung: ${f.hung}`);
   terminal.line(`after recovery: ${f.afterRecovery}`);
   if (f.paused !== undefined)
     terminal.line(`paused: until ${new Date(f.paused.until).toISOString()} by ${f.paused.by}: ${f.paused.reason}`);
+  for (const warning of f.warnings ?? []) terminal.note(`muster: ${warning}`);
 }

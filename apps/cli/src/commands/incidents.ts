@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
-import type { IncidentRecord, StormView } from '#contracts';
+import type { GateResult, IncidentRecord, IncidentReport, StormView } from '#contracts';
 import { does, examples, type Run } from '../command.js';
+import { UsageFailure } from '../failure.js';
+import { askByPrefix } from '../nodes/by-prefix.js';
+import { incidentMarkdown } from '../output/incident-markdown.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
@@ -18,6 +21,19 @@ export function incidentCommands(program: Command): void {
   examples(
     does(incident.command('get <node>').description('the newest incident of a node, step by step'), get),
     'incident get host1-SN1',
+  );
+  examples(
+    does(
+      incident
+        .command('report <node>')
+        .description(
+          'the newest incident for the post-mortem: evidence, decisions, commands, what moved, what people did, what is open',
+        )
+        .option('--format <format>', 'md or json', 'md'),
+      report,
+    ),
+    'incident report host1-SN1 > post-mortem.md',
+    'incident report host1-SN1 --format json',
   );
   for (const [verb, description] of [
     ['release', 'let a suppressed incident past its gate'],
@@ -65,20 +81,32 @@ async function list(run: Run, o: { all?: boolean }): Promise<void> {
 }
 
 async function get(run: Run, node: string): Promise<void> {
-  const incident = await run.server.get<IncidentRecord>(incidentPath(node));
+  const incident = await askByPrefix(run, node, (full) => run.server.get<IncidentRecord>(incidentPath(full)));
   await run.print.one(incident, { ...view(run.terminal), lines: story });
 }
 
-/** The whole incident as lines that each begin with the node: readable, and greppable in a pipe. */
+async function report(run: Run, node: string, o: { format: string }): Promise<void> {
+  if (o.format !== 'md' && o.format !== 'json') throw new UsageFailure(`--format ${o.format}: md or json`);
+  const found = await askByPrefix(run, node, (full) => run.server.get<IncidentReport>(`${incidentPath(full)}/report`));
+  if (o.format === 'json') return run.terminal.json(found);
+  if (await run.print.machine(found, [node])) return;
+  run.terminal.out(incidentMarkdown(found));
+}
+
+/**
+ * The whole incident as lines that each begin with the node: readable, and greppable in a pipe. What matters comes
+ * first: gates that let it pass stand at the end.
+ */
 export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
   const since = (at: number): string => `+${((at - i.openedAt) / 1000).toFixed(2)} s`;
+  const gateLine = (g: GateResult): string => `gate: ${g.gate} ${g.pass ? 'pass' : 'stop'}: ${g.detail}`;
   const lines = [
     `incident: ${i.id}`,
     `phase: ${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}`,
     `cause: ${i.cause}${i.by === undefined ? '' : ` by ${i.by}`}: ${i.reason}`,
     `opened: ${new Date(i.openedAt).toISOString()}`,
     ...(i.storms ?? []).map((s) => `storm: ${s.detail}`),
-    ...i.gates.map((g) => `gate: ${g.gate} ${g.pass ? 'pass' : 'stop'}: ${g.detail}`),
+    ...i.gates.filter((g) => !g.pass).map(gateLine),
     ...i.commands.map((c) => {
       const outcome = c.result === undefined ? 'no result yet' : `${c.result.power ?? (c.result.ok ? 'ok' : 'failed')}`;
       const detail = c.result?.detail === undefined ? '' : `: ${c.result.detail}`;
@@ -87,6 +115,7 @@ export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
     ...(i.proof === undefined ? [] : [`proof: ${since(i.proof.at)} ${i.proof.kind}${by(i.proof)}`]),
     ...i.recovery.map((r) => `recovery: ${r.workload} → ${r.to ?? 'nowhere yet'}: ${r.state}${text(r.detail)}`),
     ...i.steps.map((s) => `step: ${since(s.at)} ${s.phase}${text(s.detail)}`),
+    ...i.gates.filter((g) => g.pass).map(gateLine),
   ];
   return lines.map((line) => `${i.node}: ${line}`);
 }

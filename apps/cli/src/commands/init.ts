@@ -44,7 +44,7 @@ export function initCommand(program: Command): void {
 
 async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<void> {
   // Loaded only here: every other command speaks HTTP and starts faster without it.
-  const { addAgentUsers, initCluster, isCluster } = await import('#bus');
+  const { addAgentUsers, initCluster, isCluster, storeRoomWarning } = await import('#bus');
   const exists = isCluster(dir);
   try {
     if (exists) await addAgentUsers(dir, o.agent);
@@ -66,6 +66,8 @@ async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<voi
     if (code !== undefined) throw new Failure(`${dir}: ${(error as Error).message}`);
     throw error;
   }
+  const room = storeRoomWarning(resolve(dir, 'nats'));
+  if (room !== undefined) terminal.note(`muster: ${room}`);
   terminal.line(`written: ${resolve(dir)}`);
   if (exists) terminal.note(`muster: ${KEPT}`);
 }

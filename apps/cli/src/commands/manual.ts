@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { does, examples, type Run } from '../command.js';
+import { alarmsPage, gatesPage } from '../output/remedy-pages.js';
 
 /** Columns of the manual, whatever the terminal. */
 const WIDTH = 110;
@@ -9,12 +10,20 @@ const HEAD = `# The command line
 What \`muster --help\` and \`muster COMMAND --help\` say, in one place; written by \`muster manual > docs/cli.md\`.
 `;
 
+const pagesOf = { commands: manual, alarms: alarmsPage, gates: gatesPage };
+
 export function manualCommand(program: Command): void {
   examples(
-    does(program.command('manual').description('the help of all commands as one page of Markdown'), (run: Run) =>
-      Promise.resolve(run.terminal.out(manual(program))),
+    does(
+      program
+        .command('manual')
+        .description('a page of Markdown: the help of all commands, every alarm with what to do, or every gate')
+        .addArgument(new Argument('[page]').choices(Object.keys(pagesOf)).default('commands')),
+      (run: Run, name: keyof typeof pagesOf) => Promise.resolve(run.terminal.out(pagesOf[name](program))),
     ),
     'manual > docs/cli.md',
+    'manual alarms > docs/alarms.md',
+    'manual gates > docs/gates.md',
   );
 }
 

@@ -131,6 +131,36 @@ describe('--wait', () => {
     expect([code, stdout]).toEqual([0, '10.0.0.5: discover: ok: host5-SN5\njob j1: Complete\n']);
   });
 
+  const check = (result: object): object => ({
+    ...job('Complete', { kind: 'check', nodes: ['a-1', 'b-2'] }),
+    results: { 'a-1': { ok: true, step: 'check', ...result }, 'b-2': { ok: true, step: 'check' } },
+  });
+
+  it.each([
+    [
+      'what inventory made of its findings',
+      { verdict: { outcome: 'drift', why: 'web broken (not running)' } },
+      'drift: web broken (not running)',
+    ],
+    [
+      'its findings, by a server that says no more',
+      { check: { findings: [{ service: 'web', result: 'broken', why: 'not running' }], checksum: 'x' } },
+      'drift: web broken (not running)',
+    ],
+  ])('fails with a check that was carried out and found fault: by %s', async (_, result, words) => {
+    sut.on('GET /v1/jobs/j1', check(result));
+    expect(await sut.call(['nodes', 'check', 'a-1', 'b-2', '--wait'])).toEqual({
+      code: 1,
+      stdout: `a-1: check: ${words}\nb-2: check: ok\njob j1: Complete\n`,
+      stderr: `muster: check of a-1: ${words}\n`,
+    });
+  });
+
+  it('is content with a check that passed', async () => {
+    sut.on('GET /v1/jobs/j1', check({ verdict: { outcome: 'pass', why: '' } }));
+    expect((await sut.call(['nodes', 'check', 'a-1', 'b-2', '--wait'])).code).toBe(0);
+  });
+
   it('leaves the job running on Ctrl-C, and says how to follow it', async () => {
     sut.on('GET /v1/jobs/j1', job('Running'));
     const shown = sut.printed('job j1: site.yml');

@@ -2,6 +2,7 @@ import { isEndedJob, isSettledJob, type JobRecord } from '#contracts/job/job.js'
 import type { Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { watch } from '../watch.js';
+import { checkFault } from './node-progress.js';
 import { progressDisplay } from './progress-display.js';
 
 export const jobPath = (id: string): string => `/v1/jobs/${encodeURIComponent(id)}`;
@@ -27,4 +28,8 @@ export async function awaitJob(run: Run, id: string): Promise<void> {
 export async function ended(run: Run, job: JobRecord): Promise<void> {
   await run.print.machine(job, [job.id]);
   if (job.status === 'Errored') throw new Failure(`job ${job.id} failed: ${job.error}`);
+  // The check was carried out, and says that the node is not as it should be: a script must not go on.
+  const bad = Object.entries(job.results).filter(([, result]) => checkFault(result) !== undefined);
+  if (job.kind === 'check' && bad.length > 0)
+    throw new Failure(`check of ${bad.map(([node, result]) => `${node}: ${checkFault(result) ?? ''}`).join('; ')}`);
 }

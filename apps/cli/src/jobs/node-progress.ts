@@ -29,13 +29,26 @@ export function nodeLines(job: JobRecord): NodeLine[] {
 }
 
 function lineOf(result: NodeResult | undefined, progress: NodeProgress | undefined): Omit<NodeLine, 'node'> {
-  if (result !== undefined) return { text: resultText(result), phase: result.ok ? 'ok' : 'failed' };
+  if (result !== undefined)
+    return { text: resultText(result), phase: result.ok && checkFault(result) === undefined ? 'ok' : 'failed' };
   if (progress === undefined) return { text: 'waits', phase: 'waiting' };
   const tasks = progress.done === 0 ? '' : ` (${progress.done} done)`;
   return { text: `${progress.step}: ${progress.task}${tasks}`, phase: progress.failed ? 'failed' : 'running' };
 }
 
+/** What a check that was carried out holds against the node; undefined: nothing, or it was none. */
+export function checkFault(result: NodeResult): string | undefined {
+  if (!result.ok) return undefined;
+  if (result.verdict !== undefined)
+    return result.verdict.outcome === 'pass' ? undefined : `${result.verdict.outcome}: ${result.verdict.why}`;
+  const bad = (result.check?.findings ?? []).filter((f) => f.result !== 'ok');
+  if (bad.length === 0) return undefined;
+  return `drift: ${bad.map((f) => `${f.service} ${f.result}${f.why === '' ? '' : ` (${f.why})`}`).join(', ')}`;
+}
+
 export function resultText(result: NodeResult): string {
+  const fault = checkFault(result);
+  if (fault !== undefined) return `${result.step}: ${fault}`.replaceAll('\n', ' ');
   if (result.ok) {
     const node = result.node === undefined ? '' : `: ${result.node}`;
     return `${result.step}: ok${node}${result.cleanupFailed === true ? ' (its cleanup failed)' : ''}`;

@@ -24,6 +24,19 @@ export function drillCommand(node: Command): void {
   );
 }
 
+/** What nothing runs on yet, so that a drill costs nobody anything: one after the other, until one shows nothing. */
+export async function provePower(run: Run, names: readonly string[]): Promise<void> {
+  for (const [i, name] of names.entries())
+    try {
+      // What was placed there since it was set up is moved away first.
+      await drill(run, name, { reason: 'commissioned', yes: true });
+    } catch (error) {
+      const left = names.slice(i + 1);
+      if (left.length > 0) run.terminal.note(`muster: not drilled: ${left.join(' ')}`);
+      throw error;
+    }
+}
+
 /** Each step is told as it is made. Whatever breaks it off leaves the node cordoned, and says so. */
 export async function drill(run: Run, name: string, o: { reason: string; yes?: boolean }): Promise<void> {
   await askAboutWorkloads(run, `drill ${name}`, [name], o.yes === true, '--yes, which moves them away first');

@@ -1,4 +1,4 @@
-import type { EvidenceRow, NodeEvidence, OwnProbe } from '#contracts';
+import type { EvidenceRow, LifeLook, NodeEvidence, OwnProbe } from '#contracts';
 import { shortAge } from '../output/times.js';
 
 /** Names in one line; the matrix has them all. */
@@ -24,6 +24,7 @@ export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
     ['silent', silentOn(e)],
     ['monitor', sight(c)],
     ['own look', c.ownProbe === undefined ? 'has not looked itself' : probeText(c.ownProbe)],
+    ...looksOfOthers(c.lifeLooks ?? []),
     ['own report', c.ownReportAgeMs === undefined ? 'none seen' : `${shortAge(c.ownReportAgeMs)} old`],
   ];
 }
@@ -80,6 +81,14 @@ function sight({ members, sightedReporters: others, sighted }: NonNullable<NodeE
   const can = sighted ?? (members > 0 && others >= mostOf(members));
   return `${can ? 'sighted' : 'not sighted, calls nobody dead'}: ${figures}, ${mostOf(members)} needed`;
 }
+
+/** What nodes found at its host that were asked to look beside the monitor. */
+const looksOfOthers = (looks: readonly LifeLook[]): [fact: string, text: string][] => {
+  const texts = looks.map(
+    (l) => `${l.by} ssh ${l.ssh}, ping ${l.icmp}, closed port ${l.port}, its agent's port ${l.agentPort}`,
+  );
+  return texts.length === 0 ? [] : [['asked', texts.join('; ')]];
+};
 
 const probeText = ({ echo, ssh, ageMs }: OwnProbe): string =>
   `${echo.length === 0 ? 'no echo' : `echo on ${echo.join(', ')}`}, ssh ${ssh}, ${shortAge(ageMs)} old`;

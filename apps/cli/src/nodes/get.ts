@@ -1,13 +1,19 @@
 import type { Command } from 'commander';
 import type { NodeView } from '#contracts';
 import { does, examples, type Run } from '../command.js';
+import { askByPrefix } from './by-prefix.js';
 import { fetchNodes, nodePath } from './fetch-nodes.js';
 import { nodeView } from './node-view.js';
 import { SELECTOR } from './selector-option.js';
 
 export function getCommands(node: Command, nodes: Command): void {
   examples(
-    does(node.command('get <name>').description('one node, and why it is out of service'), getNode),
+    does(
+      node
+        .command('get <name>')
+        .description('one node, and why it is out of service; the beginning of its name is enough'),
+      getNode,
+    ),
     'node get host1-SN1',
     'node get host1-SN1 -o yaml',
   );
@@ -31,5 +37,6 @@ async function getNodes(run: Run, names: string[], o: { selector?: string }): Pr
 }
 
 async function getNode(run: Run, name: string): Promise<void> {
-  await run.print.one(await run.server.get<NodeView>(nodePath(name)), nodeView(run.terminal));
+  const node = await askByPrefix(run, name, (full) => run.server.get<NodeView>(nodePath(full)));
+  await run.print.one(node, nodeView(run.terminal));
 }

@@ -1,4 +1,4 @@
-import type { NodeView, PowerDevice } from '#contracts';
+import { managementAddress, type NodeView, type PowerDevice } from '#contracts';
 import { clustermNode } from '#contracts/clusterm.js';
 import { identityStanding, knownIdentity } from '#contracts/node/identity-standing.js';
 import { clustermSections, sectionLines } from '../output/clusterm-lines.js';
@@ -19,7 +19,7 @@ export const nodeView = (terminal: Terminal): View<NodeView> => ({
     n.status,
     n.state,
     n.inService ? terminal.paint('green', 'in') : terminal.paint('yellow', 'out'),
-    n.networks['management']?.address ?? '-',
+    managementAddress(n) || '-',
     [...n.reasons.map((r) => r.detail), ...lostNetworks(n)].join('; '),
   ],
   none: 'no nodes',

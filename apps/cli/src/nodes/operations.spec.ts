@@ -38,7 +38,15 @@ describe('operations', () => {
 
   it.each(['discover', 'nodes discover'])('%s takes addresses', async (words) => {
     await sut.call([...words.split(' '), '10.0.0.5', '10.0.0.6', '-e', '{}']);
-    expect(sut.sent('POST')).toEqual([{ kind: 'discover', addresses: ['10.0.0.5', '10.0.0.6'], extraVars: {} }]);
+    expect(sut.sent('POST')).toEqual([
+      { kind: 'discover', addresses: ['10.0.0.5', '10.0.0.6'], skipKnown: true, extraVars: {} },
+    ]);
+  });
+
+  it('discover names what it leaves out, since it is known', async () => {
+    sut.on('POST /v1/operations', { job: 'j1', skipped: { '10.0.0.1': 'a-1' } }, 202);
+    const { code, stderr } = await sut.call(['discover', '10.0.0.1', '10.0.0.5']);
+    expect([code, stderr]).toEqual([0, 'muster: 10.0.0.1 is left out: it is a-1\n']);
   });
 
   it('that end workloads ask a person, and do nothing without a yes', async () => {

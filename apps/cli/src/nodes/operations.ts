@@ -5,6 +5,7 @@ import { parseExtraVars } from '../input/json-option.js';
 import { seconds } from '../input/numbers.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
 import { awaitJob } from '../jobs/await-job.js';
+import { provePower } from './drill.js';
 import { chosenNodes } from './fetch-nodes.js';
 import { SELECTOR } from './selector-option.js';
 
@@ -18,6 +19,7 @@ interface OperationOptions {
   force?: boolean;
   wait?: boolean;
   yes?: boolean;
+  provePower?: boolean;
 }
 
 interface Operation {
@@ -50,7 +52,13 @@ export function operationCommands(node: Command, nodes: Command): void {
     does(many, async (run, names: string[], o: OperationOptions) =>
       operate(run, kind, await chosenNodes(run, names, o.selector), o),
     );
-    examples(many, `nodes ${kind} host1-SN1 host2-SN2${group} --wait`, `nodes ${kind} -l vars.rack=r1${group}`);
+    const proven = kind === 'commission' ? [`nodes ${kind} host1-SN1 host2-SN2${group} --prove-power`] : [];
+    examples(
+      many,
+      `nodes ${kind} host1-SN1 host2-SN2${group} --wait`,
+      `nodes ${kind} -l vars.rack=r1${group}`,
+      ...proven,
+    );
   }
 }
 
@@ -59,6 +67,11 @@ function operationCommand(parent: Command, call: string, kind: Kind, operation: 
   if (kind === 'maintenance') command.alias('update');
   if (operation.group === true) command.option('-g, --host-group <group>', 'host group of the nodes');
   runOptions(command);
+  if (kind === 'commission')
+    command.option(
+      '--prove-power',
+      'wait for its end, then drill each node: switched off and on again, so that its power devices are proven its own',
+    );
   if (operation.destructive === true)
     command
       .option('--force', 'move workloads away first')
@@ -76,11 +89,11 @@ const runOptions = (command: Command): Command =>
 export function discoverCommand(parent: Command, path: string): void {
   const command = parent
     .command('discover <addresses...>')
-    .description('install the agent on bare hosts over ssh; they appear by themselves')
+    .description('install the agent on bare hosts over ssh; they appear by themselves; known ones are left out')
     .option('-g, --host-group <group>', 'host group of the nodes');
   examples(
     does(runOptions(command), (run, addresses: string[], o: OperationOptions) =>
-      submit(run, 'discover', { addresses }, o),
+      submit(run, 'discover', { addresses, skipKnown: true }, o),
     ),
     `${path} 10.0.0.11 10.0.0.12 --wait`,
     `${path} 10.0.0.13 -e '{"ansible_user":"admin"}'`,
@@ -93,7 +106,9 @@ async function operate(run: Run, kind: Kind, nodes: string[], o: OperationOption
     const remedy = o.force === true ? undefined : '--yes and --force, which moves them away first';
     await askAboutWorkloads(run, `${kind} ${nodes.join(' ')}`, nodes, o.yes === true, remedy);
   }
-  await submit(run, kind, { nodes }, o);
+  if (o.provePower !== true) return submit(run, kind, { nodes }, o);
+  await submit(run, kind, { nodes }, { ...o, wait: true });
+  await provePower(run, nodes);
 }
 
 /** What is wrong with the command line is said before anybody is asked anything. */
@@ -105,7 +120,7 @@ const checkOptions = (o: OperationOptions): Pick<OperationRequest, 'extraVars' |
 async function submit(
   run: Run,
   kind: Kind,
-  subject: Pick<OperationRequest, 'nodes' | 'addresses'>,
+  subject: Pick<OperationRequest, 'nodes' | 'addresses' | 'skipKnown'>,
   o: OperationOptions,
 ): Promise<void> {
   const request: OperationRequest = {
@@ -115,7 +130,10 @@ async function submit(
     ...checkOptions(o),
     ...(o.force === true && { force: true }),
   };
-  const { job } = await run.server.post<{ job: string }>('/v1/operations', request);
+  const answer = await run.server.post<{ job: string; skipped?: Record<string, string> }>('/v1/operations', request);
+  const { job, skipped = {} } = answer;
+  for (const [address, node] of Object.entries(skipped))
+    run.terminal.note(`muster: ${address} is left out: it is ${node}`);
   if (o.wait === true) return awaitJob(run, job);
-  await run.print.done({ job }, job, `started: job ${job} (muster job get ${job} -f)`);
+  await run.print.done(answer, job, `started: job ${job} (muster job get ${job} -f)`);
 }

@@ -3,6 +3,7 @@ import { does, examples, type Run } from '../command.js';
 import { wholeNumber } from '../input/numbers.js';
 import { eventLine } from '../output/event-line.js';
 import type { StreamedEvent } from '../server/event-stream.js';
+import { askByPrefix } from './by-prefix.js';
 import { nodePath } from './fetch-nodes.js';
 
 export function pastCommands(node: Command): void {
@@ -21,7 +22,9 @@ export function pastCommands(node: Command): void {
 
 async function history(run: Run, name: string, o: { limit: string }): Promise<void> {
   const limit = wholeNumber('--limit', o.limit, 1);
-  const { items } = await run.server.get<{ items: StreamedEvent[] }>(`${nodePath(name)}/history?limit=${limit}`);
+  const { items } = await askByPrefix(run, name, (full) =>
+    run.server.get<{ items: StreamedEvent[] }>(`${nodePath(full)}/history?limit=${limit}`),
+  );
   if (await run.print.machine({ items })) return;
   for (const event of items) run.terminal.line(eventLine(event, run.terminal));
 }

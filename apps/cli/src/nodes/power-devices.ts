@@ -33,7 +33,7 @@ export function powerDeviceCommands(node: Command): void {
   examples(
     does(deviceOptions(device.command('add <name> <id>').description('give a node a power device'), true), add),
     'node power-device add host1-SN1 bmc --driver ipmitool --address 10.2.0.11 --username admin --password-file bmc.pw',
-    '$ pass bmc/host1 | muster node power-device add host1-SN1 pdu --driver fence-agent:apc --address 10.2.0.9 --level 2 --password-stdin',
+    '$ pass bmc/host1 | muster node power-device add host1-SN1 pdu --driver ipmitool --address 10.2.0.9 --level 2 --password-stdin',
   );
   examples(
     does(
@@ -79,7 +79,7 @@ async function acknowledge(run: Run, name: string, id: string, o: { reason: stri
 function deviceOptions(command: Command, mandatory: boolean): Command {
   const need = (flags: string, description: string): Command =>
     mandatory ? command.requiredOption(flags, description) : command.option(flags, description);
-  need('--driver <driver>', 'ipmitool, exec or fence-agent:NAME');
+  need('--driver <driver>', 'how it is spoken to: ipmitool');
   need('--address <address>', 'where it listens');
   return command
     .option('--port <port>', 'another than the usual one of its driver')

@@ -11,7 +11,7 @@ describe('power', () => {
   beforeEach(() => sut.reset());
 
   describe('power devices', () => {
-    const add = ['node', 'power-device', 'add', 'a-1', 'pdu', '--driver', 'fence-agent:apc', '--address', '10.2.0.9'];
+    const add = ['node', 'power-device', 'add', 'a-1', 'pdu', '--driver', 'ipmitool', '--address', '10.2.0.9'];
 
     it('are added on the revision that was read; the password comes from a file, the others keep theirs', async () => {
       const password = ['--level', '2', '--option', 'plug=3', '--password-file', sut.file('pw', 's3cret\n')];
@@ -19,7 +19,7 @@ describe('power', () => {
       const { secret: _, ...others } = bmc;
       const device = {
         id: 'pdu',
-        driver: 'fence-agent:apc',
+        driver: 'ipmitool',
         address: '10.2.0.9',
         options: { plug: '3' },
         password: 's3cret',
@@ -212,6 +212,40 @@ describe('power', () => {
       sut.on('GET /v1/incidents/a-1', shown({ ok: false, at: 1, detail: 'Nobody saw it.' }));
       const { code, stderr } = await sut.call(drill);
       expect([code, stderr]).toEqual([1, expect.stringContaining('shows nothing: Nobody saw it.')]);
+    });
+
+    describe('after a commission', () => {
+      const commission = ['nodes', 'commission', 'a-1', 'b-2', '-g', 'web', '--prove-power'];
+      const job = { id: 'j1', kind: 'commission', desc: '', task: '', error: '', nodes: ['a-1', 'b-2'], settled: true };
+      const ended = (status: string): void =>
+        sut.on('GET /v1/jobs/j1', { ...job, status, results: { 'a-1': { ok: true, step: 'site' } } });
+
+      it('proves the devices of each, one after the other, once all have been set up', async () => {
+        ended('Complete');
+        sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
+        const { code, stdout } = await sut.call(['nodes', 'commission', 'a-1', '-g', 'web', '--prove-power']);
+        expect([code, stdout]).toEqual([0, expect.stringContaining('a-1: proven by drill: It fell silent')]);
+        expect(sut.sent('POST')).toEqual([
+          { kind: 'commission', nodes: ['a-1'], hostGroup: 'web' },
+          { reason: 'commissioned' },
+        ]);
+        expect(sut.sent('PUT')).toEqual([{ reason: 'Drill: commissioned', drain: true }]);
+      });
+
+      it('ends with the first that shows nothing, and names those that are left', async () => {
+        ended('Complete');
+        sut.on('GET /v1/incidents/a-1', shown({ ok: false, at: 1, detail: 'Nobody saw it.' }));
+        const { code, stderr } = await sut.call(commission);
+        expect([code, stderr]).toEqual([1, expect.stringContaining('shows nothing: Nobody saw it.')]);
+        expect(stderr).toContain('muster: not drilled: b-2');
+        expect(sut.sent('POST')).toHaveLength(2);
+      });
+
+      it('is none where they were not set up', async () => {
+        ended('Errored');
+        expect((await sut.call(commission)).code).toBe(1);
+        expect(sut.sent('POST')).toHaveLength(1);
+      });
     });
 
     it('that is refused says that the node stays cordoned', async () => {

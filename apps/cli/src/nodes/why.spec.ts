@@ -54,6 +54,7 @@ const evidence: NodeEvidence = {
     sighted: false,
     ownReportAgeMs: 400,
     ownProbe: { echo: ['management'], ssh: 'banner', ageMs: 120 },
+    lifeLooks: [{ by: 'b-2', ssh: 'silent', icmp: 'reply', port: 'cannot', agentPort: 'unreachable', spoke: ['icmp'] }],
   },
 };
 
@@ -84,6 +85,7 @@ describe('node why', () => {
       '  silent     management to 0 of 4, backend to 1 of 4',
       '  monitor    not sighted, calls nobody dead: 3 of 7 members report beside it, 4 needed',
       '  own look   echo on management, ssh banner, 0.1 s old',
+      "  asked      b-2 ssh silent, ping reply, closed port cannot, its agent's port unreachable",
       '  own report 0.4 s old',
       '',
     ]);

@@ -4,6 +4,7 @@ import { does, examples, type Run } from '../command.js';
 import { pastMoment } from '../input/moment.js';
 import type { Colour, Terminal } from '../output/terminal.js';
 import { moment, shortAge } from '../output/times.js';
+import { askByPrefix } from './by-prefix.js';
 import { evidenceFacts } from './evidence-facts.js';
 import { nodePath } from './fetch-nodes.js';
 
@@ -27,10 +28,11 @@ export function whyCommand(node: Command): void {
   );
 }
 
-async function why(run: Run, name: string, o: { at?: string }): Promise<void> {
+async function why(run: Run, given: string, o: { at?: string }): Promise<void> {
   const at = o.at === undefined ? undefined : new Date(pastMoment('--at', o.at, Date.now())).toISOString();
   const query = at === undefined ? '' : `?at=${encodeURIComponent(at)}`;
-  const e = await run.server.get<NodeEvidence>(`${nodePath(name)}/evidence${query}`);
+  const e = await askByPrefix(run, given, (full) => run.server.get<NodeEvidence>(`${nodePath(full)}/evidence${query}`));
+  const name = e.node;
   if (await run.print.machine(e, [name])) return;
   const { terminal } = run;
   terminal.line(`${terminal.paint('bold', name)}: ${sentence(e, at !== undefined, terminal)}`);

@@ -15,7 +15,3 @@ export const sectionLines = (name: string, sections: Section[]): string[] =>
     .flatMap(([title, facts]) => [title, ...indented(facts, '   ')])
     .map((line) => `${name}: ${line}`)
     .concat('');
-
-/** A node as `clusterctl` printed it, line for line: scripts read this. */
-export const clustermLines = (node: ClustermNode): string[] =>
-  sectionLines(node.inventory_state.name, clustermSections(node));

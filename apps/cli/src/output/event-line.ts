@@ -44,8 +44,13 @@ const sentences: Sentences & { verdict: (v: Verdict) => string } = {
   alarm: (a: AlarmRecord) => `${a.cleared === undefined ? 'raised' : 'cleared'} ${a.code} ${a.subject}: ${a.message}`,
   driver: (d) => `${d.offered ? 'offered' : 'missing'} (${d.nodesAffected} nodes)`,
   'dead-letter': (d) => `${d.subject} is not offered to ${d.consumer} any more: ${d.error}`,
-  audit: (a) => `${a.by}: ${a.action} ${a.outcome}${a.detail === '' ? '' : `: ${a.detail}`}`,
+  audit: (a) =>
+    `${a.by}${a.from === undefined ? '' : ` from ${a.from}`}: ${a.action} ${a.outcome}${a.detail === '' ? '' : `: ${a.detail}`}`,
 };
+
+/** Many verdicts of one kind in one line of a terminal. */
+export const groupLine = (at: number, text: string, terminal: Terminal): string =>
+  `${terminal.paint('dim', clock(at))}  ${terminal.paint('cyan', 'verdict'.padEnd(14))}  ${oneLine(text)}`;
 
 /** One line; on a terminal with the time of day, in a pipe with the whole date. */
 export function eventLine(event: StreamedEvent, terminal: Terminal): string {

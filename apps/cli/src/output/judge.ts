@@ -11,7 +11,9 @@ const holderOf = (s: StatusView, name: string): string | undefined =>
 
 /** What makes it serious: nobody would be fenced, or a fencing is stuck. */
 export function criticalFindings(s: StatusView): string[] {
-  const findings = NEEDED_LEASES.filter((name) => holderOf(s, name) === undefined).map((name) => `no ${name} leads`);
+  const leaders = NEEDED_LEASES.filter((name) => holderOf(s, name) === undefined).map((name) => `no ${name} leads`);
+  // First, since all else may follow from it.
+  const findings = [...(s.store === undefined ? [] : [s.store.replace(/\.$/, '')]), ...leaders];
   if (s.detector.beaconAgeMs === undefined || s.detector.beaconAgeMs > BEACON_OLD_MS)
     findings.push('no detector is heard');
   else if (!s.detector.sighted && s.detector.members > 0) findings.push('the detector sees too few of the nodes');
@@ -60,7 +62,34 @@ function standingFindings(s: StatusView): string[] {
   for (const a of s.alarms) if (a.cleared === undefined) findings.push(`alarm ${a.code} ${a.subject}`);
   findings.push(...untold(s, (v) => v !== 'SUSPECT'));
   for (const d of s.missingDrivers) findings.push(`no live worker offers driver ${d.driver}`);
+  findings.push(...workloadFindings(s), ...outFindings(s));
+  for (const w of (s as Partial<StatusView>).weaknesses ?? []) findings.push(w.text);
   return findings;
+}
+
+/** So many of one kind are named one by one; more are told as a number. */
+const NAMED = 3;
+
+/** Nodes that somebody should look at, and that nothing else on the screen tells of. */
+function outFindings(s: StatusView): string[] {
+  const told = new Set([
+    ...s.incidents.map((i) => i.node),
+    ...s.alarms.filter((a) => a.cleared === undefined).map((a) => a.subject),
+    ...((s.nodes as Partial<StatusView['nodes']>).troubled ?? []).map((t) => t.node),
+    ...s.missingDrivers.flatMap((d) => d.nodes),
+  ]);
+  const out = s.nodes.out.filter((o) => o.planned === false && !told.has(o.node)).map((o) => o.node);
+  if (out.length > NAMED) return [`${out.length} nodes are out of service`];
+  if (out.length > 0) return out.map((node) => `${node} is out of service`);
+  return s.nodes.total > 0 && s.nodes.inService === 0 ? ['no node is in service'] : [];
+}
+
+/** What should run and does not, or the other way round. A server of another version may not tell. */
+function workloadFindings(s: StatusView): string[] {
+  const { workloads } = s as Partial<StatusView>;
+  if (workloads === undefined || workloads.wrong === 0) return [];
+  if (workloads.wrong > NAMED) return [`${workloads.wrong} workloads are not as they should be`];
+  return workloads.worst.map((w) => `workload ${w.workload} is ${w.actual.state}`);
 }
 
 /** Exit code of `muster status`: 0 well, 1 needs attention, 2 serious. */

@@ -21,6 +21,8 @@ const well: StatusView = {
   nodes: { total: 5, inService: 5, out: [], troubled: [] },
   incidents: [],
   jobs: { Queued: 0, Running: 0, Complete: 0, Errored: 0 },
+  workloads: { total: 0, running: 0, wrong: 0, worst: [] },
+  weaknesses: [],
   alarms: [],
   missingDrivers: [],
   workers: [
@@ -45,7 +47,27 @@ const incident = (more: Partial<IncidentRecord>): IncidentRecord & { revision: n
   revision: 1,
   ...more,
 });
-const alarm = { code: 'drift', subject: 'a-1', severity: 'warning', message: 'm', since: 1, count: 1 } as const;
+const alarm = {
+  code: 'drift',
+  subject: 'a-1',
+  severity: 'warning',
+  message: 'm',
+  since: 1,
+  count: 1,
+  remedy: { text: 'Set it up anew.', command: 'muster node resetup a-1 --wait' },
+} as const;
+const remedy = { text: 'Look.', command: 'muster node why a-1' };
+const outOf = (node: string, planned = false): StatusView['nodes']['out'][number] => ({
+  node,
+  reasons: ['STATE: its state is Disappeared'],
+  remedy,
+  planned,
+});
+const dead = (workload: string): StatusView['workloads']['worst'][number] => ({
+  workload,
+  node: 'a-1',
+  actual: { state: 'dead', why: 'a-1 is DOWN.', remedy },
+});
 
 describe('muster status', () => {
   it.each<[string, Partial<StatusView>, 0 | 1 | 2]>([
@@ -54,7 +76,7 @@ describe('muster status', () => {
     ['fencing is paused', { fencing: { ...well.fencing, paused: { until: 9, reason: 'r', by: 'b' } } }, 1],
     ['an incident is under way', { incidents: [incident({})] }, 1],
     ['a warning stands', { alarms: [alarm] }, 1],
-    ['a driver is missing', { missingDrivers: [{ driver: 'exec', nodes: ['a-1'] }] }, 1],
+    ['a driver is missing', { missingDrivers: [{ driver: 'ipmitool', nodes: ['a-1'] }] }, 1],
     ['an incident is stuck', { incidents: [incident({ phase: 'suppressed', gate: 'BRAKE' })] }, 2],
     ['an off failed', { incidents: [incident({ phase: 'failed' })] }, 2],
     ['a critical alarm stands', { alarms: [{ ...alarm, severity: 'critical' }] }, 2],
@@ -62,6 +84,11 @@ describe('muster status', () => {
     ['the detector is blind', { detector: { ...well.detector, sighted: false } }, 2],
     ['no detector is heard', { detector: { sighted: false, members: 0, reporters: 0 } }, 2],
     ['the last beacon is old', { detector: { ...well.detector, beaconAgeMs: 3_001 } }, 2],
+    ['a node is out of service, and nobody wants it so', { nodes: { ...well.nodes, out: [outOf('a-1')] } }, 1],
+    ['a node is out of service as planned', { nodes: { ...well.nodes, inService: 4, out: [outOf('a-1', true)] } }, 0],
+    ['no node at all is in service', { nodes: { ...well.nodes, inService: 0, out: [outOf('a-1', true)] } }, 1],
+    ['a workload should run and does not', { workloads: { total: 2, running: 1, wrong: 1, worst: [dead('db')] } }, 1],
+    ['nobody would be fenced for want of a witness', { weaknesses: [{ text: 'no witness', remedy }] }, 1],
     ['a cleared alarm is no alarm', { alarms: [{ ...alarm, severity: 'critical', cleared: 5 }] }, 0],
     [
       'a known critical alarm only wants attention',
@@ -109,7 +136,43 @@ describe('muster status', () => {
       'prod: serious: a-1 is failed',
     ]);
     const { troubled: _none, ...before } = well.nodes;
-    expect(judge({ ...well, nodes: before as StatusView['nodes'] })).toBe(0);
+    const { workloads: _w, weaknesses: _x, ...earlier } = well;
+    expect(judge({ ...earlier, nodes: before } as StatusView)).toBe(0);
+  });
+
+  it('tells behind each line the first thing to do, and names what should run and does not', () => {
+    const screen = statusScreen(
+      {
+        ...well,
+        nodes: { ...well.nodes, inService: 4, out: [outOf('a-1')] },
+        workloads: { total: 3, running: 1, wrong: 2, worst: [dead('db'), dead('web')] },
+        weaknesses: [
+          { text: 'No witness is set.', remedy: { text: 'Set one.', command: 'muster settings set witness=X:1' } },
+        ],
+        incidents: [incident({ node: 'b-2', phase: 'suppressed', gate: 'PAUSED' })],
+        alarms: [alarm],
+      },
+      pipe,
+    );
+    expect(screen).toEqual(
+      expect.arrayContaining([
+        '  out      a-1: STATE: its state is Disappeared (muster node why a-1)',
+        'workloads  1 of 3 running, 2 not as they should be',
+        '  workload db: dead: a-1 is DOWN. (muster node why a-1)',
+        '  weak     No witness is set. (muster settings set witness=X:1)',
+        '  incident b-2: suppressed (PAUSED): DOWN (muster fencing set enforce)',
+        '  alarm    drift a-1 (warning): m (muster node resetup a-1 --wait)',
+      ]),
+    );
+    const lines = statusScreen(
+      { ...well, workloads: { total: 3, running: 1, wrong: 2, worst: [dead('db'), dead('web')] } },
+      pipe,
+    );
+    expect(lines[0]).toBe('prod: needs attention: workload db is dead; workload web is dead');
+    const fleet = Array.from({ length: 5 }, (_, i) => outOf(`n-${i}`));
+    expect(statusScreen({ ...well, nodes: { ...well.nodes, out: fleet } }, pipe)[0]).toBe(
+      'prod: needs attention: 5 nodes are out of service',
+    );
   });
 
   it('stays one screen however much there is to tell, and says what is serious first', () => {
@@ -122,7 +185,7 @@ describe('muster status', () => {
         nodes: {
           total: 900,
           inService: 400,
-          out: many({ node: 'a-1', reasons: ['its incident is open'] }),
+          out: many(outOf('a-1')),
           troubled: many({ node: 'a-1', verdict: 'DOWN', networks: [] }),
         },
       },
@@ -145,7 +208,10 @@ describe('what is printed', () => {
     const lines = story(
       incident({
         phase: 'recovered',
-        gates: [{ gate: 'BRAKE', pass: true, detail: '1 of 2' }],
+        gates: [
+          { gate: 'BLIND', pass: true, detail: '2 of 2' },
+          { gate: 'BRAKE', pass: false, detail: '1 of 2' },
+        ],
         commands: [
           {
             n: 1,
@@ -166,13 +232,18 @@ describe('what is printed', () => {
     expect(lines.every((line) => line.startsWith('a-1: '))).toBe(true);
     expect(lines).toEqual(
       expect.arrayContaining([
-        'a-1: gate: BRAKE pass: 1 of 2',
+        'a-1: gate: BRAKE stop: 1 of 2',
         'a-1: command: +0.50 s off bmc by fencer-1 (epoch 4): off',
         'a-1: proof: +1.00 s read-back',
         'a-1: recovery: db1 → b-2: running',
         'a-1: step: +1.00 s fenced: two off-reads',
       ]),
     );
+    // What held it comes before what was done, and what let it pass after everything.
+    expect(lines.indexOf('a-1: gate: BRAKE stop: 1 of 2')).toBeLessThan(
+      lines.findIndex((line) => line.includes(': command: ')),
+    );
+    expect(lines.at(-1)).toBe('a-1: gate: BLIND pass: 2 of 2');
   });
 
   it('puts an event on one line, whatever is in it', () => {

@@ -1,4 +1,5 @@
-import type { StatusView } from '#contracts';
+import type { Remedy, StatusView } from '#contracts';
+import { gateRemedy } from '#contracts/remedies/gate-guide.js';
 import {
   attentionFindings,
   criticalFindings,
@@ -30,7 +31,13 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
     `brake      ${s.brake.candidates} candidates, at most ${s.brake.limit}`,
     ...some((s.storms ?? []).map((x) => `  ${t.paint('red', 'storm')}    ${x.detail}`)),
     `nodes      ${s.nodes.inService} of ${s.nodes.total} in service`,
-    ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}`)),
+    ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}${todo(n.remedy)}`)),
+    ...workloads(s, t),
+    ...some(
+      ((s as Partial<StatusView>).weaknesses ?? []).map(
+        (w) => `  ${t.paint('yellow', 'weak')}     ${w.text}${todo(w.remedy)}`,
+      ),
+    ),
     ...some(
       untoldNodes(s).map((n) => {
         const word = t.paint(n.verdict === 'DOWN' ? 'red' : 'yellow', 'trouble');
@@ -40,7 +47,8 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
     ...some(
       s.incidents.map((i) => {
         const gate = i.gate === undefined ? '' : ` (${i.gate})`;
-        return `  ${t.paint('red', 'incident')} ${i.node}: ${i.phase}${gate}: ${i.reason}`;
+        const remedy = i.gate === undefined ? undefined : gateRemedy(i.gate, i.node);
+        return `  ${t.paint('red', 'incident')} ${i.node}: ${i.phase}${gate}: ${i.reason}${todo(remedy)}`;
       }),
     ),
     ...some(
@@ -49,12 +57,28 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
         .map((a) => {
           const severity = t.paint(a.severity === 'critical' ? 'red' : 'yellow', a.severity);
           const known = a.acknowledged === undefined ? '' : `, acknowledged by ${a.acknowledged.by}`;
-          return `  alarm    ${a.code} ${a.subject} (${severity}${known}): ${a.message}`;
+          return `  alarm    ${a.code} ${a.subject} (${severity}${known}): ${a.message}${todo(a.remedy, a.message)}`;
         }),
     ),
     `workers    ${s.workers.map((w) => `${w.id} (${w.drivers.join(', ') || 'no drivers'})`).join(', ') || 'none'}`,
     ...some(s.missingDrivers.map((d) => `  missing  driver ${d.driver}: needed by ${d.nodes.join(', ')}`)),
   ];
+}
+
+/** The command behind what it is about, unless that names it itself. A server of another version may not tell it. */
+const todo = (remedy: Remedy | undefined, said = ''): string =>
+  remedy === undefined || said.includes(remedy.command) ? '' : ` (${remedy.command})`;
+
+/** Those that are not as they should be, the most important first. */
+function workloads(s: StatusView, t: Terminal): string[] {
+  const w = (s as Partial<StatusView>).workloads;
+  if (w === undefined || w.total === 0) return [];
+  const rows = w.worst.map(
+    ({ workload, actual: a }) =>
+      `  ${t.paint('red', 'workload')} ${workload}: ${a.state}${a.why === undefined ? '' : `: ${a.why}`}${todo(a.remedy, a.why)}`,
+  );
+  const wrong = w.wrong === 0 ? '' : `, ${w.wrong} not as they should be`;
+  return [`workloads  ${w.running} of ${w.total} running${wrong}`, ...some(rows, w.wrong)];
 }
 
 /** The first line stays a line. */
@@ -98,5 +122,6 @@ function leaders({ leases }: StatusView, t: Terminal): string {
   }).join(', ');
 }
 
-const some = (rows: string[]): string[] =>
-  rows.length <= ROWS ? rows : [...rows.slice(0, ROWS), `           and ${rows.length - ROWS} more`];
+/** @param all how many there are, where not all of them were told */
+const some = (rows: string[], all = rows.length): string[] =>
+  all <= ROWS ? rows : [...rows.slice(0, ROWS), `           and ${all - ROWS} more`];

@@ -15,6 +15,8 @@ export class Refusal extends Failure {
     readonly status: number,
     readonly code: string | undefined,
     readonly facts: Record<string, unknown> = {},
+    /** As it stood on the wire. */
+    readonly wire: { statusLine: string; body: string } = { statusLine: String(status), body: message },
   ) {
     super(message);
     this.name = 'Refusal';
@@ -52,6 +54,14 @@ export class Server {
       if (!(error instanceof BrokenOff) || !path.startsWith('/v1/')) throw error;
       return this.exchange<T>('POST', path, body, once);
     }
+  }
+
+  /** The answer as it stands on the wire. @throws Refusal, NoServer */
+  async text(path: string): Promise<string> {
+    const answer = await this.open('GET', path);
+    const text = await this.textOf(answer);
+    if ((answer.statusCode ?? 0) >= 400) throw this.refusal(answer, text);
+    return text;
   }
 
   /** @throws Refusal, NoServer */
@@ -105,11 +115,12 @@ export class Server {
 
   private refusal(answer: IncomingMessage, text: string): Refusal {
     const status = answer.statusCode ?? 0;
+    const wire = { statusLine: `${status} ${answer.statusMessage ?? ''}`, body: text };
     if (answer.headers['content-type']?.includes('json') === true) {
       const facts = this.parsed(text) as { detail?: string; code?: string };
-      return new Refusal(facts.detail ?? `the server answered ${status}`, status, facts.code, { ...facts });
+      return new Refusal(facts.detail ?? `the server answered ${status}`, status, facts.code, { ...facts }, wire);
     }
-    return new Refusal(text.trim() || `the server answered ${status}`, status, undefined);
+    return new Refusal(text.trim() || `the server answered ${status}`, status, undefined, {}, wire);
   }
 
   private parsed(text: string): unknown {
@@ -160,7 +171,13 @@ export class Server {
   }
 }
 
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|CERT_/;
+
 function explain({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'EPROTO') return 'it does not speak https: write http:// (--url, MUSTER_URL)';
+  if (code?.startsWith('HPE_') === true) return 'it does not speak http: write https:// (--url, MUSTER_URL)';
+  if (code !== undefined && UNTRUSTED.test(code))
+    return `its certificate is not trusted (${code}): name the authority's in NODE_EXTRA_CA_CERTS`;
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'nothing listens there; is it running? (--url, MUSTER_URL)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'this host name is not known';
   if (code === 'EACCES') return 'permission denied';

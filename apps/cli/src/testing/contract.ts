@@ -17,11 +17,11 @@ import {
   ReasonRequest,
   RevokeRequest,
   WaiveLifeSignRequest,
-  SettingsPatchRequest,
   StormRequest,
   TokenRequest,
   WorkloadRequest,
-} from '#contracts';
+} from '#contracts/rpc/requests.js';
+import { SettingsPatchRequest } from '#contracts/settings/settings-request.js';
 
 const bodies: [route: RegExp, body: ClassConstructor<object>][] = [
   [/^POST \/v1\/operations$/, OperationRequest],

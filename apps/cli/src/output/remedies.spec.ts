@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  AlarmCodes,
+  alarmGuides,
+  alarmRemedy,
+  GateCodes,
+  gateGuides,
+  gateRemedy,
+  outGuides,
+  type OutReason,
+  type Remedy,
+} from '#contracts';
+import { createProgram } from '../program.js';
+import { fakeIo } from '../testing/muster.js';
+import { alarmsPage, exampleNodes, gatesPage } from './remedy-pages.js';
+
+const page = (name: string): string => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8');
+
+const reasons = Object.keys(outGuides) as OutReason['code'][];
+const remedies: [name: string, remedy: Remedy][] = [
+  ...AlarmCodes.flatMap((code) =>
+    [alarmGuides[code].subject, 'fleet', 'host1-SN1~host2-SN2'].map((subject): [string, Remedy] => [
+      `alarm ${code} of ${subject}`,
+      alarmRemedy({ code, subject }),
+    ]),
+  ),
+  ...GateCodes.map((gate): [string, Remedy] => [`gate ${gate}`, gateRemedy(gate, 'host1-SN1')]),
+  ...reasons.flatMap((code) =>
+    exampleNodes.map((n, i): [string, Remedy] => [`out ${code} ${i}`, outGuides[code].remedy(n)]),
+  ),
+];
+
+/** The command that the program's own parser finds in the line; nothing is carried out. */
+async function parsed(line: string): Promise<string> {
+  const { io } = fakeIo([]);
+  const program = createProgram(io);
+  let found = '';
+  const disarm = (command: Command, words: string): void => {
+    if (command.commands.length === 0) command.action(() => void (found = words));
+    for (const inner of command.commands) disarm(inner, `${words} ${inner.name()}`);
+  };
+  disarm(program, 'muster');
+  const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3] ?? '');
+  await program.parseAsync(words.slice(1), { from: 'user' });
+  return found;
+}
+
+describe('a remedy', () => {
+  it.each(remedies)('of %s is a sentence and a command that the program itself takes', async (_, remedy) => {
+    expect(remedy.text).toMatch(/^[A-Z].*\.$/);
+    expect(remedy.command).toMatch(/^muster /);
+    const command = await parsed(remedy.command);
+    expect(remedy.command.startsWith(command.split(' list')[0] ?? '')).toBe(true);
+  });
+
+  it('names whose it is, and as one word of a shell', () => {
+    expect(alarmRemedy({ code: 'fencing-failed', subject: 'host1-SN1' }).command).toBe(
+      'muster incident confirm host1-SN1 --reason "…"',
+    );
+    expect(alarmRemedy({ code: 'drift', subject: "a; rm -rf '/'" }).command).toBe(
+      `muster node resetup 'a; rm -rf '\\''/'\\''' --wait`,
+    );
+    expect(alarmRemedy({ code: 'link-down', subject: 'a-1~b-2' }).command).toBe('muster node why a-1');
+  });
+
+  it('stands on a page, each under its code: muster manual alarms, muster manual gates', () => {
+    expect(page('alarms.md')).toBe(alarmsPage());
+    expect(page('gates.md')).toBe(gatesPage());
+    for (const code of [...AlarmCodes, ...reasons]) expect(page('alarms.md')).toContain(`## \`${code}\`\n`);
+    for (const gate of GateCodes) expect(page('gates.md')).toContain(`## \`${gate}\`\n\n${gateGuides[gate].meaning}`);
+  });
+});

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { NodeView } from '#contracts';
+import { NAME_PATTERN } from '#contracts/node/names.js';
+import { does, examples, type Run } from '../command.js';
+import { Failure } from '../failure.js';
+import type { View } from '../output/printer.js';
+import { newService } from './new-service.js';
+
+export function serviceCommands(program: Command): void {
+  const service = examples(
+    program.command('service').description('services of your own: a folder of Ansible content each (docs/services.md)'),
+    'service new web --dir /etc/muster/services',
+    'service list',
+  );
+  examples(
+    does(
+      service
+        .command('new <name>')
+        .description('write one that works as it is, with a check, to be changed by you')
+        .option('--dir <folder>', 'folder of services: ansible.services of the provisioners', 'services')
+        .option('--host-group <group>', 'where it is to be', 'service-worker'),
+      create,
+    ),
+    'service new web --dir /etc/muster/services',
+  );
+  examples(
+    does(service.command('list').description('which stand on which nodes, by their last set-up'), list),
+    'service list',
+  );
+}
+
+async function create(run: Run, name: string, o: { dir: string; hostGroup: string }): Promise<void> {
+  const folder = resolve(o.dir, name);
+  const files = newService(name, o.hostGroup);
+  if (!NAME_PATTERN.test(o.hostGroup))
+    throw new Failure(`${JSON.stringify(o.hostGroup)} cannot be the name of a host group`);
+  // By the reader that will read it: what it would refuse is not written. Loaded only here, for its parser.
+  const { readServiceFile } = await import('#contracts/services/service-file.js');
+  readServiceFile(name, files.get('service.yml') ?? '', join(folder, 'service.yml'));
+  if (existsSync(folder)) throw new Failure(`${folder} is there already: nothing was written`);
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { flag: 'wx' });
+  }
+  await run.print.done(
+    { name, folder },
+    folder,
+    `${folder} is written. The nodes of ${o.hostGroup} get it with \`muster nodes maintenance NODE --wait\`.`,
+  );
+}
+
+interface Placed {
+  name: string;
+  nodes: string[];
+}
+
+const view: View<Placed> = {
+  name: (s) => s.name,
+  head: ['SERVICE', 'NODES', 'ON'],
+  row: (s) => [s.name, String(s.nodes.length), s.nodes.slice(0, 8).join(' ') + (s.nodes.length > 8 ? ' …' : '')],
+  none: 'no node has been set up yet by this version',
+};
+
+async function list(run: Run): Promise<void> {
+  const nodes = await run.server.all<NodeView>('/v1/nodes');
+  const on = new Map<string, string[]>();
+  for (const n of nodes) for (const s of n.provisioned?.services ?? []) on.set(s, [...(on.get(s) ?? []), n.name]);
+  const placed = [...on].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, where]) => ({ name, nodes: where.sort() }));
+  await run.print.list(placed, view);
+}
