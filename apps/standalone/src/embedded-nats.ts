@@ -14,6 +14,8 @@ const LONGEST_RESTART_DELAY_MS = 8_000;
 /** One that lived so long has come up: the next wait is short again, ms. */
 const CAME_UP_MS = 5_000;
 const STOP_LIMIT_MS = 5_000;
+/** Before it is started anew, ms. */
+const END_LIMIT_MS = 1_000;
 
 const SETPRIV = '/usr/bin/setpriv';
 
@@ -63,6 +65,17 @@ export class EmbeddedNats {
     this.starting = false;
     const end = this.server?.end;
     if (end !== undefined) this.ended(end);
+  }
+
+  /** Ends it, so that it is started again: at once, whatever state it is in. `why` is told. */
+  restart(why: string): void {
+    const child = this.server?.child;
+    if (this.stopping || this.starting || child === undefined || this.server?.end !== undefined) return;
+    this.log(`nats-server is restarted: ${why}`);
+    // One whose store stands still never ends by itself. What it had acknowledged, the kernel has.
+    const limit = setTimeout(() => child.kill('SIGKILL'), END_LIMIT_MS);
+    void child.then(() => clearTimeout(limit));
+    child.kill('SIGTERM');
   }
 
   async stop(): Promise<void> {
@@ -125,10 +138,10 @@ export class EmbeddedNats {
     this.log(`nats-server ended (${why}${reason === undefined ? '' : `: ${reason}`}); it is started again`);
     const delay = this.restartDelayMs;
     this.restartDelayMs = Math.min(2 * delay, LONGEST_RESTART_DELAY_MS);
-    void this.restart(delay);
+    void this.spawnAfter(delay);
   }
 
-  private async restart(delay: number): Promise<void> {
+  private async spawnAfter(delay: number): Promise<void> {
     await pause(delay, undefined, { ref: false });
     if (!this.stopping) this.spawn();
   }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { initCluster } from '#bus';
+import { initCluster, storeRoomWarning } from '#bus';
 import { natsServerVersion } from '#bus/init/nats-version.js';
 import { MusterError, type ServiceName } from '#contracts';
 import { loadConfig, type RunningService, type ServiceConfig, startService, startWith } from '#service';
@@ -10,6 +10,7 @@ import { startGateway } from '../../gateway/src/gateway.js';
 import { InventoryModule } from '../../inventory/src/inventory.module.js';
 import { ProvisionerModule } from '../../provisioner/src/provisioner.module.js';
 import { EmbeddedNats } from './embedded-nats.js';
+import { NatsRevival } from './nats-revival.js';
 import { lockFolder } from './folder-lock.js';
 import type { StandaloneOptions } from './options.js';
 
@@ -54,17 +55,31 @@ export async function startStandalone(
     const nats = new EmbeddedNats(join(dir, 'nats.conf'), address, log);
     ends.push(() => nats.stop());
     await nats.start();
+    const store = join(dir, 'nats');
+    const room = storeRoomWarning(store);
+    if (room !== undefined) log(room);
 
+    const revival = new NatsRevival(nats, store);
+    ends.push(() => revival.close());
     const configs = (service: ServiceName): ServiceConfig =>
       loadConfig(service, {
         MUSTER_CONFIG: join(dir, 'muster.yaml'),
         MUSTER_INSTANCE: `${service}-1`,
         MUSTER_NATS: `nats://${address.host}:${address.port}`,
+        MUSTER_NATS_STORE: store,
+        MUSTER_NATS_RESTARTED: 'true',
         MUSTER_LOG_LEVEL: o.logLevel,
         ...(o.listen !== undefined && { MUSTER_LISTEN: o.listen }),
       });
     // The gateway first: an address that is taken is found before anything else is up.
-    const gateway = await startWith('gateway', startGateway, configs('gateway'));
+    const gateway = await startWith(
+      'gateway',
+      async (context) => {
+        revival.watch(context.bus);
+        return startGateway(context);
+      },
+      configs('gateway'),
+    );
     ends.push(() => gateway.close());
     // Together: after a kill -9 each worker waits until its predecessor of the same name counts as dead.
     const starts = await Promise.allSettled(

@@ -44,10 +44,11 @@ describe('a store with records that nobody can read', () => {
   /** As whoever may write the subject does it, by no program of ours. */
   const put = (bucket: string, key: string, text: string): void =>
     inventory.as('inventory').wire.publish(`$KV.${bucket}.${key}`, text);
-  const unreadable = async (): Promise<string[]> =>
-    (await ask<{ items: UnreadableRecord[] }>('GET', '/v1/records/unreadable')).body.items.map(
-      (r) => `${r.bucket}/${r.key}`,
-    );
+  const unreadable = (): Promise<string[]> =>
+    until(async () => {
+      const { status, body } = await ask<{ items: UnreadableRecord[] }>('GET', '/v1/records/unreadable');
+      return status === 200 && body.items.map((r) => `${r.bucket}/${r.key}`);
+    }, 'an answer of which records cannot be read');
   const alarms = async (): Promise<AlarmRecord[]> =>
     (await ask<{ items: AlarmRecord[] }>('GET', '/v1/alarms')).body.items.filter((a) => a.code === 'record-unreadable');
   const remove = (bucket: string, key: string) =>

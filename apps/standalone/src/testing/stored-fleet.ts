@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { connectBus, Lease, type Bus, type Closable, type KvBucket } from '#bus';
+import { Bus, connectBus, Lease, systemClock, type Closable, type KvBucket } from '#bus';
+import { connectPorts } from '#bus/nats/connect.js';
 import { startTestNats } from '#bus/testing/nats.js';
 import { patient } from '#bus/testing/patient.js';
 import { Buckets, Subjects, TOKEN_FLOOR_KEY, type Beacon, type BucketName, type WorkerRecord } from '#contracts';
@@ -101,7 +102,7 @@ export function lastValues(lines: readonly StoredLine[]): Record<string, unknown
 /**
  * A real inventory and a real gateway on a store of its own that holds these lines. Lease `conductor` is held by
  * another for as long as they run, so that nobody drives the records on; workers of the store are kept alive, and a
- * detector is played by its beacon. The wall clock stands still; clocks that measure go on.
+ * detector is played by its beacon. Their wall clock stands still; clocks that measure go on.
  */
 export class StoredFleet {
   private constructor(
@@ -129,9 +130,6 @@ export class StoredFleet {
       ends.push(() => lease.stop());
       lease.start();
       await lease.whenHeld();
-      const wallClock = Date.now;
-      Date.now = () => at;
-      ends.push(() => Promise.resolve((Date.now = wallClock)));
       const context = async (service: 'inventory' | 'gateway'): Promise<ServiceContext> => {
         const values = {
           cluster: FIXTURE_CLUSTER,
@@ -143,7 +141,10 @@ export class StoredFleet {
           nats: { servers: [nats.url] },
         };
         const config = buildConfig(values, undefined, 'spec');
-        return new ServiceContext(config, await connect(`${service}-2`), pino({ level: 'silent' }), service);
+        const ports = await connectPorts({ name: `${service}-2`, servers: [nats.url] });
+        const own = new Bus({ ...ports, clock: { ...systemClock, wallMs: () => at } });
+        ends.push(() => own.close());
+        return new ServiceContext(config, own, pino({ level: 'silent' }), service);
       };
       const inventory = await startInContext(await context('inventory'), InventoryModule);
       ends.push(() => inventory.close());
