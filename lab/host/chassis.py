@@ -1,10 +1,10 @@
 """
 The wires from a BMC to its host: `ipmi_sim` runs this for each chassis command, reads included.
 
-    chassis.py BMC_DIR HOST_DIR get power              prints power:0|1
-    chassis.py BMC_DIR HOST_DIR set power|reset|shutdown|boot VALUE
+    chassis.py BMC_DIR HOST_DIR ASKED get power              prints power:0|1
+    chassis.py BMC_DIR HOST_DIR ASKED set power|reset|shutdown|boot VALUE
 
-BMC_DIR holds `power` (on, off), log.jsonl (`set` when a command arrives and `done` when it has ended, `get` with its
+ASKED is the host at whose address the BMC was asked: another one where it is wired to the wrong machine. BMC_DIR holds `power` (on, off), log.jsonl (`set` when a command arrives and `done` when it has ended, `get` with its
 answer, `held` when a fault stops one; ns and at are the arrival; written here and by nobody else) and the faults as
 files that are looked at in each call: `stuck_on` (off is acknowledged and not done), `hold_get`, `hold_set` (the call
 waits until the file is gone), `fail_get`, `fail_set` (an error is answered), `delay_set` (seconds before it acts).
@@ -20,16 +20,17 @@ import procs  # noqa: E402
 
 
 class Chassis:
-    def __init__(self, bmc, host):
+    def __init__(self, bmc, host, asked):
         self.dir = bmc
         self.host = power.Host(host)
+        self.asked = asked
         self.arrived = {"ns": time.monotonic_ns(), "at": int(time.time() * 1000)}
 
     def fault(self, name):
         return os.path.exists(os.path.join(self.dir, name))
 
     def log(self, op, what, **more):
-        entry = {"host": self.host.spec["name"], "op": op, "what": what, **more, **self.arrived}
+        entry = {"host": self.host.spec["name"], "asked": self.asked, "op": op, "what": what, **more, **self.arrived}
         if op != "set":
             entry["tookMs"] = round((time.monotonic_ns() - self.arrived["ns"]) / 1e6, 1)
         out = os.open(os.path.join(self.dir, "log.jsonl"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -121,11 +122,11 @@ class Chassis:
 
 
 def main(args):
-    chassis = Chassis(args[0], args[1])
-    if args[2] == "get":
-        chassis.get(args[3])
+    chassis = Chassis(args[0], args[1], args[2])
+    if args[3] == "get":
+        chassis.get(args[4])
     else:
-        chassis.set(args[3], args[4] if len(args) > 4 else "1")
+        chassis.set(args[4], args[5] if len(args) > 5 else "1")
 
 
 main(sys.argv[1:])

@@ -47,7 +47,8 @@ function writeWiring(folder: LabFolder, plan: LabPlan, host: HostPlan, wiring: W
   rmSync(`${dir}/state`, { recursive: true, force: true });
   mkdirSync(`${dir}/state`, { recursive: true });
   const hook = `${dir}/chassis`;
-  const command = `${PYTHON} -I -S ${folder.at('lib', 'chassis.py')} ${folder.at('bmc', body)} ${folder.host(body)}`;
+  const dirs = `${folder.at('bmc', body)} ${folder.host(body)}`;
+  const command = `${PYTHON} -I -S ${folder.at('lib', 'chassis.py')} ${dirs} ${host.name}`;
   writeFileSync(hook, `#!/bin/sh\nexec ${command} "$@"\n`);
   chmodSync(hook, 0o755);
   const hardware = wiring.identity === 'none' ? undefined : hostOf(plan, wiring.identity).hardware;

@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { encodeUser } from '@nats-io/jwt';
+import { createUser } from '@nats-io/nkeys';
 import { credentialsFile, initCluster } from '#bus';
+import type { OperatorKeys } from '#bus/init/nats-accounts.js';
 import { MusterError } from '#contracts';
+import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { clockEnvironment } from './clock/fake-clock.js';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import { CLUSTER } from './host-image.js';
@@ -27,6 +31,7 @@ export async function initLabCluster(
     storeDir: folder.at('etc', 'store'),
     config: {
       ansible: {
+        services: join(PROJECT, 'lab', 'services'),
         privateKey: folder.at('ssh', 'id_ed25519'),
         knownHosts: folder.at('ssh', 'known_hosts'),
         python: PYTHON,
@@ -45,6 +50,16 @@ export async function initLabCluster(
       },
     },
   });
+  await issueAdmin(folder);
+}
+
+/** A user of the lab's own that may do anything, for faults of the store: `nats … --as admin`. */
+async function issueAdmin(folder: LabFolder): Promise<void> {
+  const keys = JSON.parse(readFileSync(folder.at('etc', 'keys', 'operator.key'), 'utf8')) as OperatorKeys;
+  const pair = keyPair(seedOf(createUser()));
+  const jwt = await encodeUser('admin', pair.getPublicKey(), keys.account, {}, { signer: keyPair(keys.services) });
+  const file = credentialsFile(folder.at('etc'), 'admin');
+  writeFileSync(file, JSON.stringify({ user: 'admin', seed: seedOf(pair), jwt }), { mode: 0o600 });
 }
 
 const userName = (): string => {

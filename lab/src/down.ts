@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeProcessGroups } from './faults/service-fault.js';
+import { removeStoreDisk } from './faults/store-disk.js';
 import { PROJECT, type LabFolder } from './folder.js';
 import { labNamespaces, removeNetwork } from './network.js';
 import { labId } from './plan.js';
@@ -21,8 +23,10 @@ export async function down(folder: LabFolder, o: { purge: boolean }): Promise<Do
   const sweep = join(PROJECT, 'lab/host/sweep.py');
   const ended = Number(await run(PYTHON, ['-I', '-S', '-B', sweep, folder.path, ...namespaces]));
   await removeNetwork(id);
+  removeProcessGroups(id);
   const layers = folder.at('layers');
   if (readFileSync('/proc/self/mounts', 'utf8').includes(` ${layers} `)) await run('umount', [layers]);
+  await removeStoreDisk(folder);
   if (folder.exists()) {
     for (const host of existsSync(folder.at('hosts')) ? readdirSync(folder.at('hosts')) : [])
       rmSync(folder.host(host, 'layers'), { recursive: true, force: true });

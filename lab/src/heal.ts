@@ -1,6 +1,8 @@
 import { bmcAlive, isMiswired, ownWiring, rewire, setFault, setPower, startBmc } from './bmc.js';
 import { setClock, wrongClocks } from './clock/fake-clock.js';
 import { startNats, startService } from './cluster.js';
+import { mendService } from './faults/service-fault.js';
+import { healStoreDisk } from './faults/store-disk.js';
 import type { LabFolder, LabRecord } from './folder.js';
 import { bootHost, hostState, thawHost } from './hosts.js';
 import { askPeers, PEERS, startPeers } from './peers/peers-process.js';
@@ -20,12 +22,14 @@ export async function healAll(
     setClock(folder, plan, name, '0');
     undone.push(`clock of ${name} set right`);
   }
+  undone.push(...(await healStoreDisk(folder, processes, plan)));
   if (processes.last('nats') !== undefined && processes.alive('nats') === undefined) {
     await startNats(folder, processes, plan);
     undone.push('nats started');
   }
   for (const name of SERVICE_PROCESSES) {
     if (processes.last(name) === undefined) continue;
+    await mendService(plan, processes, name);
     if (processes.alive(name) === undefined) {
       startService(folder, processes, plan, record, name);
       undone.push(`${name} started`);

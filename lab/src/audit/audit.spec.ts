@@ -6,8 +6,9 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { daemon } from '#bus/testing/daemon.js';
 import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat } from './ledger.js';
-import type { JobRecord } from '#contracts';
-import { findViolations } from './checks.js';
+import type { IncidentRecord, JobRecord } from '#contracts';
+import { findViolations, unjudged } from './checks.js';
+import { cutBefore, withKept } from './kept-history.js';
 import { clean, selfTest } from './self-test.js';
 
 const beat = (host: string, ms: number) => ({ workload: 'w', host, boot: host, ns: ms * 1e6 });
@@ -17,6 +18,50 @@ describe('the audit', () => {
     const result = selfTest();
     expect(result.clean).toEqual([]);
     expect(result.planted.filter((p) => !p.reported)).toEqual([]);
+  });
+});
+
+describe('power writes of which the store has no intent any more', () => {
+  const [old] = clean().incidents as [IncidentRecord];
+  /** The node's later incident has taken the place of the first one, whose revisions are gone. */
+  const later: IncidentRecord = { ...old, id: 'i2', commands: [], updatedAt: 20_000 };
+
+  it('are proper where an earlier audit of the lab has seen it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'muster-kept-'));
+    try {
+      const file = join(folder, 'kept');
+      withKept(file, [{ ...old, commands: [] }, old]);
+      // An incident that lost a command of its own between two audits keeps it here.
+      withKept(file, [{ ...old, commands: [] }]);
+      const incidents = withKept(file, [later]);
+      expect(findViolations({ ...clean(), incidents })).toEqual([]);
+      expect(findViolations({ ...clean(), incidents: [later] }).map((v) => v.kind)).toEqual([
+        'BMC_WRITE_WITHOUT_INTENT',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('are told as such, and are no violation, where more revisions were written than it keeps', () => {
+    const stored = Array.from({ length: 64 }, (_, n) => ({ ...later, updatedAt: 20_000 + n }));
+    expect(cutBefore(stored.slice(1))).toEqual({});
+    const e = { ...clean(), incidents: stored, cutBefore: cutBefore(stored) };
+    expect(findViolations(e)).toEqual([]);
+    expect(unjudged(e)).toHaveLength(1);
+    expect(unjudged(clean())).toEqual([]);
+    const after = { host: 'h1', op: 'set', what: 'power', value: '0', ns: 25e9, at: 25_000 } as const;
+    expect(findViolations({ ...e, bmc: [...e.bmc, after] }).map((v) => v.kind)).toEqual(['BMC_WRITE_WITHOUT_INTENT']);
+  });
+});
+
+describe('a power write that reached another machine than it was meant for', () => {
+  it('has its intent with the node at whose address it was given', () => {
+    const e = clean();
+    const writes = e.bmc.map((b) => (b.op === 'set' ? { ...b, host: 'h2', asked: b.host } : b));
+    const kinds = (bmc: typeof writes): string[] => findViolations({ ...e, bmc }).map((v) => v.kind);
+    expect(kinds(writes)).not.toContain('BMC_WRITE_WITHOUT_INTENT');
+    expect(kinds(writes.map((b) => ({ ...b, asked: b.host })))).toContain('BMC_WRITE_WITHOUT_INTENT');
   });
 });
 

@@ -1,6 +1,8 @@
 /** A line of a BMC's own log, written by its hook on every command that reached it. */
 export interface BmcEntry {
   host: string;
+  /** At whose address it arrived: another host's where the BMC is wired to the wrong machine. Absent: its own. */
+  asked?: string;
   op: 'get' | 'set';
   /** `power` as a rule. */
   what: string;

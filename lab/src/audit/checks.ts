@@ -38,8 +38,10 @@ export interface Evidence {
   boots: { host: string; boot: string; ns: number }[];
   bmc: BmcEntry[];
   nodes: NodeRecord[];
-  /** Every stored revision of every incident, oldest first. */
+  /** Every revision of every incident that an audit has seen, oldest first. */
   incidents: IncidentRecord[];
+  /** Node → wall clock, ms: of its incidents before then the store has lost revisions. */
+  cutBefore: Record<string, number>;
   jobs: JobRecord[];
   reservations: Reservations;
   /** Command lines of ipmitool and ansible processes of this lab that still run. */
@@ -61,7 +63,8 @@ const latest = (revisions: readonly IncidentRecord[]): IncidentRecord[] => [
 function intents(e: Evidence): (PowerCommand & { node: string; incident: string })[] {
   const all = new Map<string, PowerCommand & { node: string; incident: string }>();
   for (const i of e.incidents)
-    for (const c of i.commands) all.set(`${i.id} ${c.n}`, { ...c, node: i.node, incident: i.id });
+    // A store that went back gives a number twice.
+    for (const c of i.commands) all.set(`${i.id} ${c.n} ${c.epoch} ${c.at}`, { ...c, node: i.node, incident: i.id });
   return [...all.values()];
 }
 
@@ -170,22 +173,36 @@ function incidentChecks(e: Evidence): Violation[] {
   return out;
 }
 
+/** Whose record has the intent: that of the node which the BMC was believed to be the device of. */
+const orderedFor = (e: Evidence, write: BmcEntry): string | undefined => e.nodeOf[write.asked ?? write.host];
+
+const wasCut = (e: Evidence, write: BmcEntry): boolean => write.at < (e.cutBefore[orderedFor(e, write) ?? ''] ?? 0);
+
+const sentenceOf = (write: BmcEntry): string =>
+  `${write.what} ${write.value} at ${new Date(write.at).toISOString()} has no intent`;
+
 /** Every power write that a BMC saw must have its own intent, written before it arrived; operators' lab commands do not pass the BMC. */
-function intentChecks(e: Evidence): Violation[] {
+const intentChecks = (e: Evidence): Violation[] =>
+  unintended(e)
+    .filter((write) => !wasCut(e, write))
+    .map((write) => ({ kind: 'BMC_WRITE_WITHOUT_INTENT', subject: write.host, detail: sentenceOf(write) }));
+
+/** Writes whose intents may have been among the revisions that the store no longer has: nothing can be said of them. */
+export const unjudged = (e: Evidence): string[] =>
+  unintended(e)
+    .filter((write) => wasCut(e, write))
+    .map((write) => `${write.host}: ${sentenceOf(write)} that the store still has`);
+
+function unintended(e: Evidence): BmcEntry[] {
   const left = intents(e).filter((c) => c.verb !== 'status');
-  const out: Violation[] = [];
+  const out: BmcEntry[] = [];
   for (const write of e.bmc.filter((b) => b.op === 'set')) {
     const verb = write.what === 'shutdown' ? 'soft' : write.value === '1' ? 'on' : 'off';
-    const node = e.nodeOf[write.host];
+    const node = orderedFor(e, write);
     const at = left.findIndex(
       (c) => c.node === node && c.verb === verb && c.at <= write.at + 50 && write.at - c.at < INTENT_WINDOW_MS,
     );
-    if (at < 0)
-      out.push({
-        kind: 'BMC_WRITE_WITHOUT_INTENT',
-        subject: write.host,
-        detail: `${write.what} ${write.value} at ${new Date(write.at).toISOString()} has no intent`,
-      });
+    if (at < 0) out.push(write);
     else left.splice(at, 1);
   }
   return out;

@@ -8,14 +8,17 @@ import { natsUrls, type HostPlan } from '../plan.js';
 import { run } from '../run.js';
 import { bmcPassword } from '../secrets.js';
 import { parseBmcLine } from './bmc-log.js';
-import { findViolations, type Evidence, type Violation } from './checks.js';
+import { findViolations, unjudged, type Evidence, type Violation } from './checks.js';
 import type { StoredHistory } from './incident-history.js';
+import { cutBefore, withKept } from './kept-history.js';
 import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat, type WorkloadHistory } from './ledger.js';
 
 export interface AuditAnswer {
   ok: boolean;
   violations: Violation[];
+  /** Power writes that nothing can be said of. */
+  unjudged: string[];
   workloads: WorkloadHistory[];
 }
 
@@ -96,12 +99,13 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
       lines(folder.at('bmc', h.name, 'log.jsonl')).flatMap((line) => parseBmcLine(h.name, line) ?? []),
     ),
     nodes,
-    incidents: stored.incidents,
+    incidents: withKept(folder.at('run', 'audited-incidents'), stored.incidents),
+    cutBefore: cutBefore(stored.incidents),
     jobs,
     reservations: stored.reservations ?? { held: {}, pending: {}, generation: 0 },
     leaked: leakedTools(folder.path),
     secretsIn: [...secretsInTexts(texts, secrets), ...secretsInArgv(folder.path, secrets)],
   };
   const violations = findViolations(evidence);
-  return { ok: violations.length === 0, violations, workloads: evidence.histories };
+  return { ok: violations.length === 0, violations, unjudged: unjudged(evidence), workloads: evidence.histories };
 }

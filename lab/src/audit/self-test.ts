@@ -62,6 +62,7 @@ export function clean(): Evidence {
     ],
     nodes: [aNode('h1-1'), aNode('h2-1')],
     incidents: [incident()],
+    cutBefore: {},
     jobs: [],
     reservations: { held: {}, pending: {}, generation: 1 },
     leaked: [],

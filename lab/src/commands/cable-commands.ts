@@ -1,5 +1,6 @@
 import { MusterError } from '#contracts';
 import {
+  directionOf,
   faultText,
   networksOf,
   pairOf,
@@ -85,17 +86,25 @@ async function cutWhole(cli: Cli, name: string, o: { network?: string[] }): Prom
 function loss(cli: Cli): void {
   cli.program
     .command('loss <percent>')
-    .description('so many frames are lost in the switch, or on the cables of hosts, each way; 0 ends it')
+    .description('so many frames are lost in the switch, or on the cables of hosts; 0 ends it')
     .option('--host <host...>', 'on their cables; ctl is one, too; default: in the switch, each frame once')
+    .option('--direction <which>', 'of a cable: only what its host has sent, or received; default: each way')
     .option(...NETWORK)
-    .action(async (percent: string, o: { host?: string[]; network?: string[] }) => {
+    .action(async (percent: string, o: { host?: string[]; direction?: string; network?: string[] }) => {
       const permille = permilleOf(percent);
+      const direction = o.direction === undefined ? undefined : directionOf(o.direction, o.host);
       const plan = cli.folder().plan();
       const ends = o.host?.map(endOf(plan)) ?? [undefined];
       await fault(
         cli,
         networksOf(o.network).flatMap((network) =>
-          ends.map((end) => ({ kind: 'loss' as const, network, ...(end !== undefined && { end }), permille })),
+          ends.map((end) => ({
+            kind: 'loss' as const,
+            network,
+            ...(end !== undefined && { end }),
+            ...(direction !== undefined && { direction }),
+            permille,
+          })),
         ),
       );
     });

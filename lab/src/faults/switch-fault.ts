@@ -6,12 +6,19 @@ export type Network = (typeof NETWORKS)[number];
 /** Where a cable of the switch ends: `host1` …, `ctl` (NATS and the services), `peers` (all simulated peers). */
 export type End = string;
 
+/** Of a cable, as its end sees it. */
+export const LOSS_DIRECTIONS = ['sent', 'received'] as const;
+export type LossDirection = (typeof LOSS_DIRECTIONS)[number];
+
 /** What a switch does to the frames that it should carry; each holds on one network. */
 export type SwitchFault =
   /** Nothing passes from one end to the other; the way back is another fault. */
   | { kind: 'cut'; network: Network; from: End; to: End }
-  /** So many frames of a thousand are lost, each way: on the cable of one end, or (absent) in the switch itself. */
-  | { kind: 'loss'; network: Network; end?: End; permille: number }
+  /**
+   * So many frames of a thousand are lost: on the cable of one end, each way or only of what it sends or receives, or
+   * (absent) in the switch itself.
+   */
+  | { kind: 'loss'; network: Network; end?: End; direction?: LossDirection; permille: number }
   /** Nothing passes from one side to another. Who is on no side hears everybody. */
   | { kind: 'partition'; network: Network; sides: End[][] }
   /** It carries nothing for anybody. */
@@ -66,12 +73,17 @@ export function faultText(f: SwitchFault): string {
     case 'cut':
       return `${f.network}: nothing from ${f.from} to ${f.to}`;
     case 'loss':
-      return `${f.network}: ${f.permille / 10} % lost ${f.end === undefined ? 'in the switch' : `on the cable of ${f.end}`}`;
+      return `${f.network}: ${f.permille / 10} % lost ${lossPlace(f)}`;
     case 'partition':
       return `${f.network}: split ${f.sides.map((s) => s.join(',')).join(' / ')}`;
     case 'down':
       return `${f.network}: the switch is down`;
   }
+}
+
+function lossPlace({ end, direction }: { end?: End; direction?: LossDirection }): string {
+  if (end === undefined) return 'in the switch';
+  return direction === undefined ? `on the cable of ${end}` : `of what ${end} has ${direction}`;
 }
 
 /** `host1:host2`, also by the names of their nodes. BAD_REQUEST where it is no pair of two different ends. */
@@ -102,6 +114,15 @@ export function permilleOf(percent: string): number {
   if (!/^\d{1,3}(\.\d)?$/.test(percent) || n > 100)
     throw new MusterError('BAD_REQUEST', `"${percent}": a loss from 0 to 100 % is expected, with at most one decimal`);
   return Math.round(n * 10);
+}
+
+/** BAD_REQUEST for another word, or where no cable is named that has the two directions. */
+export function directionOf(word: string, ends: readonly string[] | undefined): LossDirection {
+  const direction = LOSS_DIRECTIONS.find((d) => d === word);
+  if (direction === undefined)
+    throw new MusterError('BAD_REQUEST', `"${word}": a direction is ${LOSS_DIRECTIONS.join(' or ')}`);
+  if (ends === undefined) throw new MusterError('BAD_REQUEST', '--direction goes with --host: whose cable is meant?');
+  return direction;
 }
 
 /** Those that were named, or both that hosts are on. BAD_REQUEST for one that a fault cannot hold on. */

@@ -2,7 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { execaSync } from 'execa';
 import { whyNoNamespaces } from '../mode.js';
 import { planLab } from '../plan.js';
-import { networksOf, pairOf, permilleOf, sidesOf, withFaults, withoutEnd, type SwitchFault } from './switch-fault.js';
+import {
+  directionOf,
+  faultText,
+  networksOf,
+  pairOf,
+  permilleOf,
+  sidesOf,
+  withFaults,
+  withoutEnd,
+  type SwitchFault,
+} from './switch-fault.js';
 import { endOf, switchPorts } from './switch.js';
 import { switchRules } from './switch-rules.js';
 
@@ -40,6 +50,17 @@ describe('the rules of a switch', () => {
     ]);
   });
 
+  it('lose only what the end of a cable has sent, or only what it is to receive', () => {
+    const backend = { kind: 'loss', network: 'backend', end: 'host2', permille: 800 } as const;
+    const lost = 'numgen random mod 1000 < 800 counter drop';
+    expect(rulesOf({ ...backend, direction: 'sent' })).toEqual([`iifname { "b2" } ${lost}`]);
+    expect(rulesOf({ ...backend, direction: 'received' })).toEqual([`oifname { "b2" } ${lost}`]);
+    expect([faultText({ ...backend, direction: 'sent' }), faultText(backend)]).toEqual([
+      'backend: 80 % lost of what host2 has sent',
+      'backend: 80 % lost on the cable of host2',
+    ]);
+  });
+
   it('carry nothing for anybody where the switch is down, the BMCs included', () => {
     expect(rulesOf({ kind: 'down', network: 'management' })).toEqual([
       'iifname { "ctl-management", "m1", "m2", "m3" } counter drop',
@@ -68,13 +89,14 @@ describe('the rules of a switch', () => {
       { kind: 'loss', network: 'backend', permille: 1000 },
       { kind: 'loss', network: 'backend', end: 'host2', permille: 999 },
       { kind: 'loss', network: 'management', end: 'host1', permille: 1 },
+      { kind: 'loss', network: 'management', end: 'host3', direction: 'sent', permille: 800 },
       { kind: 'partition', network: 'backend', sides: [['host1'], ['host2', 'ctl'], ['host3']] },
       { kind: 'down', network: 'oob' },
     ];
     const files = [kinds, [cut('host2', 'host3')], [], []].map((f) => switchRules(f, switchPorts(plan)));
     const script = 'for rules; do printf %s "$rules" | nft -f -; nft list ruleset | grep -c drop || true; done';
     const done = execaSync('unshare', ['--net', 'sh', '-ec', script, 'sh', ...files]);
-    expect([done.stderr, done.stdout]).toEqual(['', '13\n1\n0\n0']);
+    expect([done.stderr, done.stdout]).toEqual(['', '14\n1\n0\n0']);
   });
 });
 
@@ -135,6 +157,12 @@ describe('faults of a switch', () => {
 
   it.each(['-1', '101', '1.25', '5%', ''])('refuse a loss of %p', (t) => {
     expect(() => permilleOf(t)).toThrow('a loss from 0 to 100 % is expected');
+  });
+
+  it('take a direction of a loss for the cables of hosts alone', () => {
+    expect(directionOf('sent', ['host1'])).toBe('sent');
+    expect(() => directionOf('sent', undefined)).toThrow('--direction goes with --host');
+    expect(() => directionOf('up', ['host1'])).toThrow('a direction is sent or received');
   });
 
   it('refuse a network that hosts are not on', () => {

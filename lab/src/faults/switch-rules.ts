@@ -50,7 +50,10 @@ function rulesOf(f: SwitchFault, ports: Record<End, string>): string[] {
       const lost = f.permille < 1000 ? `numgen random mod 1000 < ${f.permille} counter drop` : 'counter drop';
       const set = some(f.end === undefined ? Object.keys(ports) : [f.end]);
       if (set === undefined) return [];
-      return f.end === undefined ? [`iifname ${set} ${lost}`] : [`iifname ${set} ${lost}`, `oifname ${set} ${lost}`];
+      // What an end has sent comes into the switch at its port.
+      const [sent, received] = [`iifname ${set} ${lost}`, `oifname ${set} ${lost}`];
+      if (f.end === undefined || f.direction === 'sent') return [sent];
+      return f.direction === 'received' ? [received] : [sent, received];
     }
   }
 }

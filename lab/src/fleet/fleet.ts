@@ -8,6 +8,7 @@ import { parseBmcLine, type BmcEntry } from '../audit/bmc-log.js';
 import { Api } from './api.js';
 import { EventFeed } from './event-feed.js';
 import { runLab } from './lab-command.js';
+import { LabSession } from './lab-session.js';
 
 export interface FleetOptions {
   dir: string;
@@ -42,12 +43,16 @@ const isFree = (n: NodeView): boolean =>
 
 /** A lab driven from outside, as an operator would: by its commands, the HTTP API, the ledger and the BMC logs. */
 export class Fleet {
+  private readonly session: LabSession;
+
   private constructor(
     readonly options: FleetOptions,
     readonly info: LabInfo,
     readonly api: Api,
     readonly events: EventFeed,
-  ) {}
+  ) {
+    this.session = new LabSession(options);
+  }
 
   /** Brings a fleet up, commissions it, and opens its event stream. */
   static async up(options: FleetOptions): Promise<Fleet> {
@@ -70,7 +75,7 @@ export class Fleet {
 
   /** One lab command; rejects with its last words where it fails. */
   lab<T = Record<string, unknown>>(...args: string[]): Promise<T> {
-    return runLab(this.options, args) as Promise<T>;
+    return this.session.run(args) as Promise<T>;
   }
 
   nodeOf(host: string): string {
@@ -157,7 +162,12 @@ export class Fleet {
     await this.lab('heal', '--all');
     await this.until(
       'every Allocated node to be in service',
-      async () => ((await this.nodes()).every((n) => n.inService || isFree(n)) ? true : undefined),
+      // What was healed may have restarted NATS: for a moment nobody answers.
+      () =>
+        this.nodes().then(
+          (nodes) => nodes.every((n) => n.inService || isFree(n)) || undefined,
+          () => undefined,
+        ),
       timeoutMs,
     );
     await this.until(
@@ -176,6 +186,7 @@ export class Fleet {
 
   /** Ends the event stream; the lab stays up. */
   detach(): void {
+    this.session.close();
     this.events.close();
   }
   /** Takes down whatever a lab in this folder has left, also after a start that failed half way. */

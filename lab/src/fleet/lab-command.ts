@@ -8,7 +8,7 @@ export interface LabAt {
   onProgress?: (line: string) => void;
 }
 
-const CLI = join(import.meta.dirname, '..', 'main.js');
+export const CLI = join(import.meta.dirname, '..', 'main.js');
 
 /** Runs the lab's own command line and answers its JSON. COMMAND_FAILED carries its last words. */
 export async function runLab(options: LabAt, args: string[]): Promise<unknown> {
@@ -24,10 +24,23 @@ export async function runLab(options: LabAt, args: string[]): Promise<unknown> {
     lastWords = line;
     options.onProgress?.(line);
   }
-  const done = await child;
-  const answer = done.stdout.trim().split('\n').at(-1) ?? '';
+  const { exitCode, stdout, shortMessage } = await child;
+  return answerOf(args, { code: exitCode, out: stdout, lastWords: lastWords || (shortMessage ?? '') });
+}
+
+/** What a command has left. */
+interface Ended {
+  /** Undefined: it was killed, or never began. */
+  code: number | undefined;
+  out: string;
+  lastWords: string;
+}
+
+/** Its answer. COMMAND_FAILED carries its last words. */
+export function answerOf(args: readonly string[], { code, out, lastWords }: Ended): unknown {
+  const answer = out.trim().split('\n').at(-1) ?? '';
   // An audit that has found something says so by its exit code, and its findings are the answer.
-  if (done.failed && !(args[0] === 'audit' && done.exitCode !== undefined))
-    throw new MusterError('COMMAND_FAILED', `lab ${args.join(' ')}: ${lastWords || answer || done.shortMessage}`);
+  if (code !== 0 && !(args[0] === 'audit' && code !== undefined))
+    throw new MusterError('COMMAND_FAILED', `lab ${args.join(' ')}: ${lastWords || answer}`);
   return answer === '' ? {} : (JSON.parse(answer) as unknown);
 }
