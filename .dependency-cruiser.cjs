@@ -24,7 +24,14 @@ module.exports = {
       name: 'bus-imports-contracts-only',
       severity: 'error',
       from: { path: '^libs/bus/' },
-      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/service)' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(service|probe))' },
+    },
+    {
+      name: 'probe-imports-contracts-only',
+      comment: 'It is part of the agent, which every node gets.',
+      severity: 'error',
+      from: { path: '^libs/probe/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(bus|service))|^node_modules' },
     },
     {
       name: 'libs-import-no-app',
@@ -54,6 +61,21 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/bus/src/ports/' },
       to: { path: '@nats-io/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'validators-stay-where-bodies-are-checked',
+      comment:
+        'To load class-validator takes 200 ms of CPU: every node, every command and every lab would pay. Of the classes that check bodies, all others know the types only.',
+      severity: 'error',
+      from: {
+        path: '^(libs/(contracts|bus)|apps/(agent|cli|detector|fencer|provisioner)|lab|sim)/',
+        pathNot:
+          '^libs/contracts/src/(rpc/(requests|to-request)|settings/settings-request|workload/recovery-spec-request)\\.ts$|\\.spec\\.ts$|/testing/',
+      },
+      to: {
+        path: 'node_modules/class-(validator|transformer)/|^(dist/)?libs/contracts/src/(rpc/(requests|to-request)|settings/settings-request|workload/recovery-spec-request)\\.',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -20,10 +20,10 @@ const tools = [
   { name: 'nft', package: 'nftables', for: ['lab', 'test', 'bench'], optional: true },
   { name: 'faketime', package: 'faketime', for: ['lab', 'test'], optional: true },
   { name: 'serf', package: 'serf', for: ['test', 'bench'] },
-  { name: 'corosync', package: 'corosync', for: ['bench'] },
-  { name: 'pacemakerd', package: 'pacemaker', for: ['bench'] },
-  { name: 'crm_mon', package: 'pacemaker-cli-utils', for: ['bench'] },
-  { name: 'fence_ipmilan', package: 'fence-agents', for: ['bench'] },
+  { name: 'corosync', package: 'corosync', for: ['failover'] },
+  { name: 'pacemakerd', package: 'pacemaker', for: ['failover'] },
+  { name: 'crm_mon', package: 'pacemaker-cli-utils', for: ['failover'] },
+  { name: 'fence_ipmilan', package: 'fence-agents', for: ['failover'] },
   { name: 'curl', package: 'curl', for: ['test'] },
 ];
 

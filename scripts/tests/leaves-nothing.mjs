@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
+import { giveLinkedPackages } from './linked-packages.mjs';
+import { holdGlobals } from './quick-globals.mjs';
 
 /** What closes by itself has so long, on a machine that is busy with others, too. */
 const GRACE_MS = 10_000;
@@ -17,6 +19,12 @@ const isWorker = process.send !== undefined;
  */
 export default class LeavesNothing extends TestEnvironment {
   before = counted();
+
+  constructor(config, context) {
+    super(config, context);
+    holdGlobals(this.getVmContext());
+    giveLinkedPackages(this.global, this.getVmContext());
+  }
 
   async teardown() {
     const left = isWorker ? await this.leftOver() : undefined;

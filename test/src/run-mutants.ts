@@ -17,30 +17,33 @@ const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT] [--share I/N] [
   ${areas.map((a) => `${a} (${mutants.filter((m) => m.area === a).length})`).join(', ')}; all of them where none is named
   npm run mutants -- detect    breaks each safety line of detection in turn; \`ok\` says that a spec turned red
   --only TEXT   those that have this in their name
-  --share I/N   each N-th, from the I-th on: a long area in parts
+  --share I/N   the I-th of N parts, a long area's or of all; those of one spec are neighbours
   --sims        those that name a simulation, tried by it alone
-  --json        the last line is {mutants: [{area, name, killedBy, histories?}], passed, failed}
+  --json        the last line is {mutants: [{area, name, killedBy, why?, histories?}], passed, failed}
   --check       breaks nothing: each must be found in the code, and no area may have fewer than it had`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function sharing(text: string | undefined): (index: number) => boolean {
-  if (text === undefined) return () => true;
-  const [, first, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
-  if (first === undefined || of === undefined || first < 1 || first > of) throw new MusterError('BAD_REQUEST', USAGE);
-  return (index) => index % of === first - 1;
+/** One of so many parts. Those of one spec stay together: each part runs its specs first with nothing broken. */
+function shareOf(list: readonly AreaMutant[], text: string | undefined): AreaMutant[] {
+  if (text === undefined) return [...list];
+  const [, part, of] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (part === undefined || of === undefined || part < 1 || part > of) throw new MusterError('BAD_REQUEST', USAGE);
+  const guards = (m: AreaMutant): string => [...(m.specs ?? []), m.test ?? '', ...(m.sims ?? [])].join(' ');
+  const sorted = list.toSorted((a, b) => guards(a).localeCompare(guards(b)));
+  const first = (n: number): number => Math.round((n * sorted.length) / of);
+  return sorted.slice(first(part - 1), first(part));
 }
 
 function chosen(named: readonly string[], o: { only?: string; share?: string; sims?: boolean }): AreaMutant[] {
   const unknown = named.filter((a) => !areas.includes(a));
   if (unknown.length > 0)
     throw new MusterError('BAD_REQUEST', `no area ${unknown.join(', ')}; there are ${areas.join(', ')}`);
-  const isMine = sharing(o.share);
-  return mutants
+  const wanted = mutants
     .filter((m) => named.length === 0 || named.includes(m.area))
     .filter((m) => o.only === undefined || m.name.includes(o.only))
-    .filter((m) => o.sims !== true || m.sims !== undefined)
-    .filter((_m, i) => isMine(i));
+    .filter((m) => o.sims !== true || m.sims !== undefined);
+  return shareOf(wanted, o.share);
 }
 
 function outcomeOf(workshop: Workshop, m: AreaMutant, simsOnly: boolean): Outcome {
@@ -48,14 +51,14 @@ function outcomeOf(workshop: Workshop, m: AreaMutant, simsOnly: boolean): Outcom
   if ('problem' in mutated) return { reason: `${m.file}: ${mutated.problem}` };
   const { specs = [], sims = [] } = m;
   if (simsOnly || specs.length === 0) return workshop.trySims(m.file, mutated.ok, sims);
-  const outcome = workshop.trySpecs(m.file, mutated.ok, specs);
+  const outcome = workshop.trySpecs(m.file, mutated.ok, specs, m.test);
   return 'killed' in outcome || sims.length === 0 ? outcome : workshop.trySims(m.file, mutated.ok, sims);
 }
 
-const told = (kill: Kill): { killedBy: string; histories?: number } =>
+const told = (kill: Kill): { killedBy: string; why?: string; histories?: number } =>
   'sim' in kill
     ? { killedBy: `sim ${kill.sim} --seed ${kill.seed}`, histories: kill.histories }
-    : { killedBy: `${kill.spec} › ${kill.test}` };
+    : { killedBy: `${kill.spec} › ${kill.test}`, why: kill.why };
 
 function check(): number {
   const problems = checkMutants({ folder, mutants, floors: FLOORS, sims: SIMS });
@@ -87,7 +90,8 @@ function main(args: string[]): number {
   process.on('exit', () => workshop.close());
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
-  const results: { area: string; name: string; killedBy: string | null; histories?: number; reason?: string }[] = [];
+  const results: ({ area: string; name: string } & (ReturnType<typeof told> | { killedBy: null; reason: string }))[] =
+    [];
   for (const m of wanted) {
     const outcome = outcomeOf(workshop, m, values.sims === true);
     const { area, name } = m;

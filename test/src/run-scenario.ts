@@ -5,14 +5,14 @@ import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
 import { Quiet } from './quiet.js';
 import { VoidRound, type Scenario } from './scenario.js';
-import { faults, long, operations } from './scenarios/index.js';
+import { daily, long } from './scenarios/index.js';
 import { standstills, starved } from './starved.js';
 
-const scenarios: readonly Scenario[] = [...faults, ...operations, ...long];
+const scenarios: readonly Scenario[] = [...daily.flat(), ...long];
 
 const USAGE = `usage: npm run scenario -- all | long | NAME… [--list] [--json]
-  npm run scenario -- D1        one scenario, on a fleet of its own
-  npm run scenario -- F1 F19    several, on one fleet that is healed between them; operations (O…, D23) on another
+  npm run scenario -- D3        one scenario, on a fleet of its own
+  npm run scenario -- F1 F19    several; those of one group share a fleet that is healed between them
   npm run scenario -- long      those that take minutes each, or fleets of other sizes, one after the other
   --json                        as last line {passed, failed, skipped, scenarios: [{name, ok, seconds, …}]}`;
 
@@ -60,20 +60,24 @@ async function wrongAfterHealing(fleet: Fleet): Promise<string | undefined> {
   }
 }
 
-/** One scenario, then the healing, then the audit: each can fail it. `ran` is called in between. */
-async function runOne(fleet: Fleet, scenario: Scenario, ran: () => void): Promise<Result & { misrun: boolean }> {
+/** One scenario, then the healing, then the audit: each can fail it. `timeIsTaken` is called in between, if not earlier. */
+async function runOne(
+  fleet: Fleet,
+  scenario: Scenario,
+  timeIsTaken: () => void,
+): Promise<Result & { misrun: boolean }> {
   const since = performance.now();
   const figures: string[] = [];
   let failure: string | undefined;
   let misrun = false;
   try {
-    await scenario.run(fleet, (f) => figures.push(f));
+    await scenario.run(fleet, (f) => figures.push(f), timeIsTaken);
   } catch (e) {
     failure = text(e);
     misrun = e instanceof VoidRound;
   }
   const seconds = secondsSince(since);
-  ran();
+  timeIsTaken();
   const healing = performance.now();
   const after = await wrongAfterHealing(fleet);
   if (after !== undefined && (misrun || failure === undefined)) {
@@ -99,7 +103,7 @@ async function runOne(fleet: Fleet, scenario: Scenario, ran: () => void): Promis
  * rightly had no opinion.
  */
 async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet): Promise<Result> {
-  const detects = scenario.name.startsWith('D') && scenario.standsStill !== true;
+  const detects = namesOf(scenario).some((n) => n.startsWith('D')) && scenario.standsStill !== true;
   const voided: string[] = [];
   for (;;) {
     const before = detects ? await standstills(fleet) : undefined;
@@ -149,7 +153,7 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
   try {
     await withFleet(options, async (fleet) => {
       const home = fleet.info.hosts[1]?.name as string;
-      for (const w of ['w1', 'w2']) await fleet.lab('workload', 'add', w, '--on', home);
+      await Promise.all(['w1', 'w2'].map((w) => fleet.lab('workload', 'add', w, '--on', home)));
       await fleet.heal();
       say(`a fleet of ${nodes + peers} (${options.mode}) is up and commissioned: ${secondsSince(since).toFixed(1)} s`);
       started();
@@ -190,8 +194,7 @@ const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
 };
 
 /**
- * Two fleets at once where there is daily work for both: most of a scenario's time is waiting. The long ones have the
- * machine for themselves, fleet after fleet.
+ * The groups of the daily ones beside each other. The long ones have the machine for themselves, fleet after fleet.
  */
 async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<number> {
   const why = whyNoNamespaces();
@@ -200,11 +203,11 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   for (const s of skipped)
     say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
   const quiet = new Quiet();
-  const runs = [faults, operations]
+  const runs = daily
     .map((group) => group.filter((s) => possible.includes(s)))
     .filter((group) => group.length > 0)
     .map((group) => runOnFleet(group, results, quiet));
-  // Both are waited for before an error is told: each takes down its own fleet.
+  // All are waited for before an error is told: each takes down its own fleet.
   const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
   if (failed) throw failed.reason;
   for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, results, quiet);

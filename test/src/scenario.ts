@@ -19,10 +19,10 @@ export interface Scenario {
   needsClocks?: true;
   /** It makes agents stand still itself: that they did is no sign of a machine without time for them. */
   standsStill?: true;
-  /** It asserts a time that the mission gives: nothing may run beside it. */
+  /** It asserts a time that the mission gives: nothing may run beside it until it ends, or says that `timeIsTaken`. */
   timed?: true;
   /** Rejects with what was seen instead. `say` prints a figure beside the result. */
-  run(fleet: Fleet, say: (figure: string) => void): Promise<void>;
+  run(fleet: Fleet, say: (figure: string) => void, timeIsTaken: () => void): Promise<void>;
 }
 
 /** The machine did something else than the round asked for: it says nothing, and is repeated. */

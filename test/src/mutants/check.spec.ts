@@ -38,6 +38,7 @@ describe('the check of the mutants', () => {
     ],
     ['file', { file: 'apps/old/limit.ts' }, /apps\/old\/limit.ts: the file is gone; nearest: apps\/gate\/limit.ts$/],
     ['spec', { specs: ['apps/limit.spec.ts'] }, /no spec apps\/limit.spec.ts; nearest: apps\/gate\/limit.spec.ts$/],
+    ['test', { test: 'a limit holds' }, /no test "a limit holds" in apps\/gate\/limit.spec.ts$/],
     ['simulation', { sims: ['dreams'] }, /no simulation dreams; there are detect$/],
     ['guard', { specs: [] }, /nothing guards it/],
   ])('names a %s that is gone', (_what, change, says) => {

@@ -31,6 +31,8 @@ function problemsOf(m: AreaMutant, o: CheckOptions, sources: Map<string, Source>
   if (guards.length === 0) problems.push('nothing guards it: it names neither a spec nor a simulation');
   for (const spec of m.specs ?? [])
     if (!existsSync(join(o.folder, spec))) problems.push(`no spec ${spec}${whereabouts(o.folder, spec)}`);
+    else if (m.test !== undefined && !readFileSync(join(o.folder, spec), 'utf8').includes(m.test))
+      problems.push(`no test "${m.test}" in ${spec}`);
   for (const sim of m.sims ?? [])
     if (!o.sims.includes(sim)) problems.push(`no simulation ${sim}; there are ${o.sims.join(', ')}`);
   const path = join(o.folder, m.file);

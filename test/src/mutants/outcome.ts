@@ -1,6 +1,9 @@
+import { stripVTControlCharacters } from 'node:util';
+
 /** By what a mutant was found. */
 export type Kill =
-  | { spec: string; test: string }
+  /** `why`: the first line of its failure: a time limit on a busy machine is not the mutant's. */
+  | { spec: string; test: string; why: string }
   /** `histories`: how many it took, the one counted that shows it. */
   | { sim: string; seed: number; histories: number };
 
@@ -8,6 +11,27 @@ export type Kill =
 export type Outcome = { killed: Kill } | { reason: string };
 
 export const GREEN = 'green';
+
+/** What counts of Jest's report. */
+export interface JestReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  numRuntimeErrorTestSuites: number;
+  testResults: readonly {
+    assertionResults: readonly { fullName: string; status: string; failureMessages?: readonly string[] | null }[];
+  }[];
+}
+
+const firstLine = (text: string): string => stripVTControlCharacters(text).trimStart().split('\n', 1)[0] ?? '';
+
+/** Reads what Jest reported of one spec file. */
+export function specOutcome(spec: string, report: JestReport): Outcome {
+  const ran = report.numPassedTests + report.numFailedTests;
+  if (ran === 0 || report.numRuntimeErrorTestSuites > 0) return { reason: 'no specs ran' };
+  if (report.numFailedTests === 0) return { reason: GREEN };
+  const failed = report.testResults.flatMap((r) => r.assertionResults).find((t) => t.status === 'failed');
+  return { killed: { spec, test: failed?.fullName ?? '', why: firstLine(failed?.failureMessages?.[0] ?? '') } };
+}
 
 /** What counts of a simulation's last line. */
 interface SimResult {

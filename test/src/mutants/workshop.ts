@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import ts from 'typescript';
-import { GREEN, simOutcome, type Outcome } from './outcome.js';
+import { GREEN, simOutcome, specOutcome, type JestReport, type Outcome } from './outcome.js';
 
 const PARTS = [
   'apps',
@@ -14,6 +14,7 @@ const PARTS = [
   'test',
   'scripts',
   'playbooks',
+  'docs',
   'package.json',
   'jest.config.js',
   'tsconfig.json',
@@ -23,13 +24,6 @@ const LONGEST_MS = 300_000;
 /** A simulation is asked for so many histories, the few first: most that is broken shows soon. */
 const HISTORIES = [20, 200, 1000] as const;
 const SEED = 1;
-
-interface JestReport {
-  numTotalTests: number;
-  numFailedTests: number;
-  numRuntimeErrorTestSuites: number;
-  testResults: readonly { assertionResults: readonly { fullName: string; status: string }[] }[];
-}
 
 /** A copy of the tree in which one file at a time is broken. */
 export class Workshop {
@@ -52,11 +46,12 @@ export class Workshop {
     return readFileSync(join(this.copy, file), 'utf8');
   }
 
-  /** Specs, one after the other until one turns red. */
-  trySpecs(file: string, mutated: string, specs: readonly string[]): Outcome {
+  /** Specs, one after the other until one turns red. @param test only the tests that have this in their name */
+  trySpecs(file: string, mutated: string, specs: readonly string[], test = ''): Outcome {
     let outcome: Outcome = { reason: 'no specs ran' };
     for (const spec of specs) {
-      outcome = this.guarded(spec, () => this.spec(spec), file, mutated);
+      const guard = test === '' ? spec : `${spec} › ${test}`;
+      outcome = this.guarded(guard, () => this.spec(spec, test), file, mutated);
       if ('killed' in outcome || outcome.reason !== GREEN) return outcome;
     }
     return outcome;
@@ -122,19 +117,19 @@ export class Workshop {
     return { stdout, stderr };
   }
 
-  private spec(spec: string): Outcome {
+  private spec(spec: string, test: string): Outcome {
     const file = join(this.copy, 'report.json');
     rmSync(file, { force: true });
     const jest = join(this.folder, 'node_modules', 'jest', 'bin', 'jest.js');
     // What a broken line leaves open must not hold the runner. No --bail: with it Jest may go before it has written its report.
     const ends = ['--forceExit', '--testTimeout=60000', '--json', `--outputFile=${file}`];
-    this.node(['--experimental-vm-modules', '--no-warnings', jest, ...ends, '--runTestsByPath', spec]);
+    const only = test === '' ? [] : ['--testNamePattern', test.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')];
+    // A simulation must leave no real timer, and Jest's own process has some of its own: this option asks for a worker.
+    const where = spec.startsWith('sim/') ? ['--workerIdleMemoryLimit=4GB'] : [];
+    const asked = [...ends, ...where, ...only, '--runTestsByPath', spec];
+    this.node(['--experimental-vm-modules', '--no-warnings', jest, ...asked]);
     if (!existsSync(file)) return { reason: 'the runner ended without a report' };
-    const report = JSON.parse(readFileSync(file, 'utf8')) as JestReport;
-    if (report.numTotalTests === 0 || report.numRuntimeErrorTestSuites > 0) return { reason: 'no specs ran' };
-    if (report.numFailedTests === 0) return { reason: GREEN };
-    const tests = report.testResults.flatMap((r) => r.assertionResults);
-    return { killed: { spec, test: tests.find((t) => t.status === 'failed')?.fullName ?? '' } };
+    return specOutcome(spec, JSON.parse(readFileSync(file, 'utf8')) as JestReport);
   }
 
   private sim(name: string): Outcome {

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { assignedTo, hostRunning, kill, runningNow, startedAfter, type Death } from '../observations.js';
 import type { Scenario } from '../scenario.js';
+import { downInTime, oneOff } from './detection/death.js';
 
 /** The mission's minute. */
 const ELSEWHERE_WITHIN_MS = 60_000;
@@ -62,10 +63,11 @@ const STOPPED = 'v2';
 /** One death, from all sides: to set a node up again takes most of such a scenario's time. */
 export const oneDeath: Scenario = {
   name: 'F1',
-  also: ['V1', 'V2', 'R3'],
+  also: ['D1', 'V1', 'V2', 'R3'],
+  timed: true,
   title:
-    'a dead node gets exactly one off, two off-reads; its workloads run elsewhere within the minute, never on two at once; a stopped one stays stopped; back with its services gone, it is set up again and serves',
-  async run(fleet, say) {
+    'a killed host is DOWN within 4 s of its death, with one incident; a dead node gets exactly one off, two off-reads; its workloads run elsewhere within the minute, never on two at once; a stopped one stays stopped; back with its services gone, it is set up again and serves',
+  async run(fleet, say, timeIsTaken) {
     const host = await hostRunning(fleet, 'w1');
     await fleet.lab('workload', 'add', STOPPED, '--on', host);
     await hostRunning(fleet, STOPPED);
@@ -79,6 +81,10 @@ export const oneDeath: Scenario = {
     assert.ok(names.includes('w1'), `w1 is not assigned to ${host}`);
 
     const death = await kill(fleet, host);
+    await downInTime(fleet, death, say);
+    timeIsTaken();
+    await fleet.events.incident(death.node, 'fenced', 25_000, death.mark);
+    await oneOff(fleet, host, { mark: death.mark, sinceNs: death.ns });
     const first = await startedAfter(fleet, 'w1', death.ns, ELSEWHERE_WITHIN_MS);
     await offProved(fleet, death, first.fromNs);
     await runElsewhere(fleet, death, names, say);

@@ -74,7 +74,6 @@ const GONE_LIMIT_MS = 10_000;
 
 export const O8: Scenario = {
   name: 'O8',
-  timed: true,
   title: 'cancel: Ansible and its children are gone within 2 s, the status is as after a failure',
   async run(fleet, say) {
     const hosts = await freeHosts(fleet, 2);

@@ -3,6 +3,20 @@ import type { Mutant } from '../mutant.js';
 /** Of two that want one thing one gets it; one machine is one node, and who is shut out stays out. */
 export const admit: readonly Mutant[] = [
   {
+    name: 'a job that is about to get its record is called lost',
+    file: 'apps/inventory/src/operations/orphan-holds.ts',
+    symbol: 'orphanHolds',
+    operation: { operand: 'r.pending[job] !== undefined' },
+    specs: ['apps/inventory/src/operations/orphan-holds.spec.ts'],
+  },
+  {
+    name: 'a job is called lost while its worker renews its lease',
+    file: 'apps/inventory/src/operations/orphan-holds.reconciler.ts',
+    symbol: 'OrphanHoldsReconciler.reconcile',
+    operation: { replace: '`${o.job}/${await this.leaseOf(o.job)}`', with: 'o.job' },
+    specs: ['apps/inventory/src/operations/orphan-holds.spec.ts'],
+  },
+  {
     name: 'a node that is held is admitted again',
     file: 'apps/inventory/src/operations/admission.ts',
     symbol: 'checkReserved',

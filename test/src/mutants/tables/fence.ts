@@ -107,7 +107,7 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/fencer/src/fencing/stand-back.spec.ts'],
   },
   {
-    name: 'two fencers stand back, each for what the other can do',
+    name: 'a fencer stands back for one that can do more, and not what it can do itself',
     file: 'apps/fencer/src/fencing/stand-back.ts',
     symbol: 'standsBack',
     operation: { operand: 'mine.every((w) => theirs.includes(w))' },
@@ -127,7 +127,7 @@ export const fence: readonly Mutant[] = [
     operation: {
       drop: "if (outcome.code !== 'DEADLINE_PASSED') watch.note(device.driver, outcome.code !== 'DRIVER_UNAVAILABLE')",
     },
-    specs: ['sim/src/hands/hands.spec.ts'],
+    specs: ['apps/fencer/src/power/watched-power.spec.ts'],
   },
   {
     name: 'a driver that is back does not end the backoff',
@@ -243,6 +243,7 @@ export const fence: readonly Mutant[] = [
     symbol: 'IncidentReconciler.isSwitchedOn',
     operation: { replace: 'boot !== undefined', with: "boot === ''" },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
+    test: 'does not accuse a node that it powered on before the grace for its boot is over',
   },
   {
     name: 'an incident takes the place of an order to switch on that is under way',
@@ -250,6 +251,7 @@ export const fence: readonly Mutant[] = [
     symbol: 'IncidentReconciler.isSwitchedOn',
     operation: { drop: 'if (isOrderedOn(i)) return true' },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
+    test: 'does not open an incident in the place of an order to switch on that is still to be carried out',
   },
   {
     name: 'the grace of a boot outlives the boot',
@@ -392,6 +394,13 @@ export const fence: readonly Mutant[] = [
     file: 'apps/inventory/src/recovery/collateral.ts',
     symbol: 'decideCollateral',
     operation: { replace: 'nodes.length > 0', with: 'false' },
+    specs: ['apps/inventory/src/recovery/collateral.spec.ts'],
+  },
+  {
+    name: 'a held proof counts once its device is proven, as wired now',
+    file: 'apps/inventory/src/recovery/collateral.ts',
+    symbol: 'decideCollateral',
+    operation: { replace: 'had.length > 0 && isOrdinary', with: 'had.length > 99 && isOrdinary' },
     specs: ['apps/inventory/src/recovery/collateral.spec.ts'],
   },
   {

@@ -3,6 +3,7 @@ import { admit } from './admit.js';
 import { agent } from './detect/agent.js';
 import { contracts } from './detect/contracts.js';
 import { detector } from './detect/detector.js';
+import { lifeObservers } from './detect/life-observers.js';
 import { links } from './detect/links.js';
 import { observers } from './detect/observers.js';
 import { verdicts } from './detect/verdicts.js';
@@ -12,30 +13,33 @@ import { lease } from './lease.js';
 import { life } from './life.js';
 import { recover } from './recover.js';
 import { returns } from './return.js';
+import { store } from './store.js';
 import { storm } from './storm.js';
 import { strangers } from './strangers.js';
 
 /** Area → its safety lines. A line that guards one of the "never"s has its mutant: a test that cannot fail is a defect. */
 const tables: Record<string, readonly Mutant[]> = {
   admit,
-  detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts],
+  detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts, ...lifeObservers],
   fence: [...fence, ...life],
   keys: [...keys, ...strangers],
   lease,
   recover,
   return: returns,
+  store,
   storm,
 };
 
 /** How many an area has at least. It is raised with each mutant that comes, and never lowered. */
 export const FLOORS: Record<string, number> = {
-  admit: 42,
-  detect: 137,
-  fence: 96,
-  keys: 26,
-  lease: 24,
-  recover: 18,
-  return: 40,
+  admit: 44,
+  detect: 159,
+  fence: 102,
+  keys: 27,
+  lease: 25,
+  recover: 36,
+  return: 57,
+  store: 6,
   storm: 15,
 };
 

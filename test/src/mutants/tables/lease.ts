@@ -6,6 +6,16 @@ const REAL = ['libs/bus/src/lease/lease.spec.ts'];
 /** Never two valid holders, and tokens never go back. */
 export const lease: readonly Mutant[] = [
   {
+    name: 'a conductor does not get above the token that a worker answers with',
+    file: 'libs/contracts/src/job/token-floor.ts',
+    symbol: 'conductorFloor',
+    operation: {
+      replace: 'Math.max(highest, j.conductor ?? 0, j.outranked ?? 0)',
+      with: 'Math.max(highest, j.conductor ?? 0)',
+    },
+    specs: ['libs/contracts/src/job/token-floor.spec.ts'],
+  },
+  {
     name: 'a new term has no higher token than those before it',
     file: 'libs/bus/src/lease/lease-decide.ts',
     symbol: 'decideLease',
@@ -18,6 +28,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'written',
     operation: { replace: 'Math.max(a.record.token, revision)', with: 'a.record.token' },
     specs: REAL,
+    test: 'gives higher tokens also after its key was forgotten',
   },
   {
     name: 'a lease is taken over without any wait',
@@ -124,6 +135,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'leaseServerRefusal',
     operation: { replace: 'server?.cluster === undefined', with: 'server !== null' },
     specs: REAL,
+    test: 'refuses clusters that may acknowledge two holders, and takes any single server',
   },
   {
     name: 'the floor of versions for a cluster is as low as that for one server',
@@ -131,6 +143,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'CLUSTER_FLOOR',
     operation: { set: 'CLUSTER_FLOOR', to: '[2, 9]' },
     specs: REAL,
+    test: 'refuses clusters that may acknowledge two holders, and takes any single server',
   },
   {
     name: 'it is not judged at its use whether the lease is still held',
@@ -138,6 +151,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'Lease.held',
     operation: { replace: 'isHeld(this.state, this.nowNs)', with: 'this.announced !== undefined' },
     specs: REAL,
+    test: 'is judged at its use: who stood still finds it ended before any of its timers has run',
   },
   {
     name: 'who gives a lease up stays on record as its holder',
@@ -145,6 +159,7 @@ export const lease: readonly Mutant[] = [
     symbol: 'Lease.stop',
     operation: { set: 'holder', to: 'this.state.holder' },
     specs: REAL,
+    test: 'is held by one, and passes to the other at once when it is given up',
   },
   {
     name: 'what the guarded records hold raises no token',

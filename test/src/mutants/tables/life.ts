@@ -52,7 +52,7 @@ export const life: readonly Mutant[] = [
     name: 'a host is hung although its agent’s port was not asked',
     ...decider,
     symbol: 'lifeSigns',
-    operation: { operand: "answering.every((l) => l.agentPort === 'silent')" },
+    operation: { operand: "heeded.every((l) => l.agentPort === 'silent')" },
   },
   {
     name: 'what was not tried is silent',
@@ -82,7 +82,40 @@ export const life: readonly Mutant[] = [
     name: 'an agent that was stopped is silent like any other',
     ...decider,
     symbol: 'lifeSigns',
-    operation: { replace: "left === 'stop'", with: "left === 'poweroff'" },
+    operation: {
+      replace: "left === 'stop' && telling.length < WITNESSES",
+      with: "left === 'poweroff' && telling.length < WITNESSES",
+    },
+  },
+  {
+    name: 'a host whose agent was stopped hangs when its kernel answers',
+    ...decider,
+    symbol: 'lifeSigns',
+    operation: { replace: "answering.length > 0 && left === 'stop'", with: 'answering.length < 0' },
+  },
+  {
+    name: 'who was asked and could not look finds it silent',
+    ...decider,
+    symbol: 'lifeSigns',
+    operation: { replace: 'asked.filter((l) => !isOpen(l))', with: 'asked' },
+  },
+  {
+    name: 'who was asked and could not look holds a power-off',
+    ...decider,
+    symbol: 'lifeSigns',
+    operation: { replace: 'isOpen(own)', with: 'looks.some(isOpen)' },
+  },
+  {
+    name: 'one that was asked is believed alone',
+    ...decider,
+    symbol: 'lifeSigns',
+    operation: { replace: 'telling.length >= WITNESSES', with: 'telling.length > 0' },
+  },
+  {
+    name: 'what only others have seen of a host is no sign of life',
+    ...decider,
+    symbol: 'lifeSigns',
+    operation: { replace: 'own ? [own, ...asked] : asked', with: 'own ? [own] : []' },
   },
   {
     name: 'a hung host is fenced at once',

@@ -1,7 +1,23 @@
 import type { Mutant } from '../mutant.js';
 
+const ABSENCE = ['apps/inventory/src/recovery/workload-absence.spec.ts'];
+
 /** A workload starts only where it runs nowhere else, and a node leaves only when nothing is under way. */
 export const recover: readonly Mutant[] = [
+  {
+    name: 'an order that its node refuses as an older one is given again as it was',
+    file: 'apps/inventory/src/recovery/workload-machine.ts',
+    symbol: 'above',
+    operation: { replace: 'Math.max(w.generation, seen) + 1', with: 'w.generation' },
+    specs: ['apps/inventory/src/recovery/workload-machine.spec.ts'],
+  },
+  {
+    name: 'who has just begun to look takes whom it has not heard for gone',
+    file: 'apps/inventory/src/conductor/settling.ts',
+    symbol: 'Settling.hasSettled',
+    operation: { replace: 'c.token !== this.term || !live', with: 'this.term === undefined' },
+    specs: ['apps/inventory/src/conductor/settling.spec.ts'],
+  },
   {
     name: 'of two machines that report one start in two boots, the higher number of a report counts',
     file: 'apps/inventory/src/recovery/reports-view.ts',
@@ -22,6 +38,27 @@ export const recover: readonly Mutant[] = [
     symbol: 'askStartGate',
     operation: { replace: 'w.assignment.node !== f.node', with: 'f.node === undefined' },
     specs: ['apps/inventory/src/recovery/start-gate.spec.ts'],
+  },
+  {
+    name: 'an order leaves the gate open for the run before it',
+    file: 'apps/inventory/src/recovery/workload-machine.ts',
+    symbol: 'orderedAnew',
+    operation: { replace: '{ node, generation }', with: '{ ...w.assignment, node, generation }' },
+    specs: ['apps/inventory/src/recovery/workload-machine.spec.ts'],
+  },
+  {
+    name: 'the gate opens for whatever generation asks',
+    file: 'apps/inventory/src/recovery/start-gate.ts',
+    symbol: 'askStartGate',
+    operation: { replace: 'f.generation === followed', with: 'true' },
+    specs: ['apps/inventory/src/recovery/workload-machine.spec.ts'],
+  },
+  {
+    name: 'what is only being started elsewhere is let through there when the registry follows it',
+    file: 'apps/inventory/src/recovery/start-check.ts',
+    symbol: 'checkStart',
+    operation: { replace: 'run?.starting === true', with: 'false' },
+    specs: ['apps/inventory/src/recovery/start-check.spec.ts'],
   },
   {
     name: 'the gate opens on a node that counts as off',
@@ -123,6 +160,78 @@ export const recover: readonly Mutant[] = [
     symbol: 'RemovableNodes.get',
     operation: { set: 'quarantined', to: 'undefined' },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],
+    test: 'lets a fenced node be deleted whose hardware never comes back',
+  },
+  {
+    name: 'a workload that has ended by itself stays down',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'absenceStep',
+    operation: { replace: "presence === 'absent'", with: 'false' },
+    specs: ABSENCE,
+  },
+  {
+    name: 'one look without a workload is enough to start it',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'absenceStep',
+    operation: { replace: 'forMs >= restartAfterMs(w.ended?.times ?? 0)', with: 'true' },
+    specs: ABSENCE,
+  },
+  {
+    name: 'a workload on a silent node has ended',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'presenceOf',
+    operation: {
+      replace: 'report?.workloads === undefined || report.bootId !== node.bootId',
+      with: 'report === undefined',
+    },
+    specs: ABSENCE,
+  },
+  {
+    name: 'the word of a boot that is not known yet says that a workload has ended',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'presenceOf',
+    operation: { operand: 'report.bootId !== node.bootId' },
+    specs: ABSENCE,
+  },
+  {
+    name: 'what shall not run is started when it has ended',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'presenceOf',
+    operation: { operand: "w.desired !== 'running'" },
+    specs: ABSENCE,
+  },
+  {
+    name: 'what is on its way elsewhere is started where it was',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'presenceOf',
+    operation: { drop: "if (w.start !== undefined || w.stop !== undefined || w.move !== undefined) return 'unknown'" },
+    specs: ABSENCE,
+  },
+  {
+    name: 'a workload of a node in an incident has ended by itself',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'presenceOf',
+    operation: { operand: '(incident !== undefined && !quiet.includes(incident))' },
+    specs: ABSENCE,
+  },
+  {
+    name: 'a workload of a node that may be dying has ended by itself',
+    file: 'apps/inventory/src/recovery/workload-absence.ts',
+    symbol: 'lives',
+    operation: {
+      operand: "(n.verdict === undefined || n.verdict.verdict === 'UP' || n.verdict.verdict === 'DEGRADED')",
+    },
+    specs: ABSENCE,
+  },
+  {
+    name: 'a unit starts by itself while its start is looked into',
+    file: 'apps/inventory/src/recovery/workload-machine.ts',
+    symbol: 'ended',
+    operation: [
+      { row: "held: 'It has ended by itself: it is started again.'" },
+      { replace: '{ cause: ENDED, attempt: 0 }', with: "{ cause: ENDED, attempt: 0, job: 'none' }" },
+    ],
+    specs: ['apps/inventory/src/recovery/workload-machine.spec.ts'],
   },
   {
     name: 'a workload is assigned to a node that is being cleaned up',
@@ -130,5 +239,33 @@ export const recover: readonly Mutant[] = [
     symbol: 'refusedAssignment',
     operation: { replace: 'hold.job', with: 'hold.edit' },
     specs: ['apps/inventory/src/recovery/assignment-race.spec.ts'],
+  },
+  {
+    name: 'a workload on a node that has spoken is forgotten by anybody’s word',
+    file: 'apps/inventory/src/recovery/forgettable.ts',
+    symbol: 'refusedForget',
+    operation: { replace: '!f.heard && (node === undefined || isNeverHeard(node))', with: 'true' },
+    specs: ['apps/inventory/src/recovery/forgettable.spec.ts'],
+  },
+  {
+    name: 'a node counts as never heard by the boot of its record alone',
+    file: 'apps/inventory/src/recovery/standing.ts',
+    symbol: 'isNeverHeard',
+    operation: { operand: 'n.verdict?.bootId === undefined' },
+    specs: ['apps/inventory/src/recovery/forgettable.spec.ts'],
+  },
+  {
+    name: 'the last word of a dead node still says that it runs there',
+    file: 'apps/inventory/src/recovery/standing.ts',
+    symbol: 'runIn',
+    operation: { replace: 'report.ageMs < LAST_WORD_MS', with: 'report.ageMs >= 0' },
+    specs: ['apps/inventory/src/recovery/standing.spec.ts'],
+  },
+  {
+    name: 'a cordoned node that died with its work is nobody’s business',
+    file: 'apps/inventory/src/incidents/dead-work.ts',
+    symbol: 'deadWithWork',
+    operation: { replace: 'n.cordon === undefined', with: 'n.cordon !== undefined' },
+    specs: ['apps/inventory/src/incidents/dead-work.spec.ts'],
   },
 ];

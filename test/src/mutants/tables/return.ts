@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.js';
 const SETTLED = ['apps/inventory/src/jobs/settle.spec.ts'];
 const ADMITTED = ['apps/inventory/src/operations/admission.spec.ts'];
 const STEP = ['apps/inventory/src/returns/return-step.spec.ts'];
+const WORK = ['apps/inventory/src/returns/work-there.spec.ts'];
 const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
 const APPLIED = ['apps/inventory/src/nodes/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
@@ -42,10 +43,93 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node is cleaned up under its workloads',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'resetupStep',
+    operation: { replace: "work.kind === 'none'", with: 'true' },
+    specs: STEP,
+  },
+  {
+    name: 'what is assigned to a node holds it, whatever the node says',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'workThere',
+    operation: { replace: 'unseen.length > 0', with: 'expected.length > 0' },
+    specs: WORK,
+  },
+  {
+    name: 'a node is cleaned up under what it runs and is assigned elsewhere',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'workThere',
+    operation: { replace: 'running.length > 0', with: 'false' },
+    specs: WORK,
+  },
+  {
+    name: 'a silent node is taken for one that runs nothing',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'workThere',
+    operation: {
+      replace: "{ kind: 'unknown', why: 'it does not say what it runs' }",
+      with: "{ kind: 'none' }",
+    },
+    specs: WORK,
+  },
+  {
+    name: 'what was started before the gate was shut is cleaned up under an old look',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'workThere',
+    operation: { replace: 'f.emptyForMs < OLDEST_LOOK_MS + f.freshness + MARGIN_MS', with: 'false' },
+    specs: WORK,
+  },
+  {
+    name: 'the word of a boot that is not known yet lets a node be cleaned up',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'workThere',
+    operation: { replace: 'report.bootId !== node.bootId', with: 'false' },
+    specs: WORK,
+  },
+  {
+    name: 'a unit that is being started is cleaned up',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'workThere',
+    operation: { replace: 'named.length > 0', with: 'false' },
+    specs: WORK,
+  },
+  {
+    name: 'the silence of a lister about what it may not know lets a node be cleaned up',
+    file: 'apps/inventory/src/returns/work-there.ts',
+    symbol: 'wouldBeNamed',
+    operation: {
+      replace: 'w.boot !== undefined || (w.start !== undefined && w.start.cause !== PUT)',
+      with: 'w.name !== undefined',
+    },
+    specs: WORK,
+  },
+  {
+    name: 'a node that is held for what it runs waits for an operator for ever',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { operand: "p.heldBy !== 'work'" },
+    specs: STEP,
+  },
+  {
+    name: 'a node that is held for what it runs is let go of while it runs it',
+    file: 'apps/inventory/src/returns/return-step.ts',
+    symbol: 'returnStep',
+    operation: { replace: "v.work().kind === 'none' ? 'lift' : 'wait'", with: "'lift'" },
+    specs: STEP,
+  },
+  {
+    name: 'a check that ssh does not get there with ends in the hands of an operator',
     file: 'apps/inventory/src/jobs/settle.ts',
     symbol: 'settleCheck',
-    operation: { replace: 'f.workloads.length > 0', with: 'false' },
+    operation: { replace: 'result.unreachable === true', with: 'false' },
     specs: SETTLED,
+  },
+  {
+    name: 'any request may clean up under workloads that its asker calls absent',
+    file: 'apps/inventory/src/operations/admission.ts',
+    symbol: 'checkWorkloads',
+    operation: { replace: 'request.isAbsent?.(node, w) !== true', with: 'request.isAbsent === undefined' },
+    specs: ADMITTED,
   },
   {
     name: 'drift is set up again although an operator is to be asked',
@@ -69,11 +153,39 @@ export const returns: readonly Mutant[] = [
     specs: SETTLED,
   },
   {
-    name: 'a check that cannot be carried out is tried for ever',
-    file: 'apps/inventory/src/jobs/settle.ts',
-    symbol: 'settleCheck',
-    operation: { replace: 'tries >= MOST_FAILED_TRIES', with: 'false' },
+    name: 'a service that could not be looked at is well',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'checkVerdict',
+    operation: { replace: 'unknown.length > 0', with: 'unknown.length < 0' },
     specs: SETTLED,
+  },
+  {
+    name: 'services are set up by themselves that do not say they may be',
+    file: 'apps/provisioner/src/services/partial-resetup.ts',
+    symbol: 'aloneAmong',
+    operation: { replace: "s.resetup === 'alone'", with: 'true' },
+    specs: ['apps/provisioner/src/services/partial-resetup.spec.ts'],
+  },
+  {
+    name: 'some services are set up by themselves where another is in no order either',
+    file: 'apps/inventory/src/jobs/check-verdict.ts',
+    symbol: 'onlyThese',
+    operation: { replace: 'bad.every((s) => alone.includes(s))', with: 'true' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a later finding about a service takes an earlier one back',
+    file: 'apps/provisioner/src/ansible/ansible-events.ts',
+    symbol: 'worse',
+    operation: { replace: 'one === undefined', with: 'true' },
+    specs: ['apps/provisioner/src/ansible/ansible-events.spec.ts'],
+  },
+  {
+    name: 'a service of which nothing is told is passed over',
+    file: 'apps/provisioner/src/ansible/ansible-events.ts',
+    symbol: 'resultOf',
+    operation: { replace: 'untold.length > 0', with: 'untold.length < 0' },
+    specs: ['apps/provisioner/src/ansible/ansible-events.spec.ts'],
   },
   {
     name: 'a re-setup that failed takes the node back',
@@ -86,7 +198,14 @@ export const returns: readonly Mutant[] = [
     name: 'a re-setup answers for a return that came under it',
     file: 'apps/inventory/src/jobs/settle.ts',
     symbol: 'settleResetup',
-    operation: { operand: 'newer' },
+    operation: { replace: 'newer !== undefined', with: 'newer === null' },
+    specs: SETTLED,
+  },
+  {
+    name: 'a re-setup that a reboot has cut short ends in the hands of an operator',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleResetup',
+    operation: { operand: "newer.reason === 'rebooted'" },
     specs: SETTLED,
   },
   {
@@ -168,7 +287,7 @@ export const returns: readonly Mutant[] = [
     name: 'a node in which the check found drift is checked for ever',
     file: 'apps/inventory/src/returns/return-step.ts',
     symbol: 'returnStep',
-    operation: { replace: "p.next === 'resetup' ? 'resetup' : 'check'", with: "'check'" },
+    operation: { replace: "p.next === 'resetup'", with: 'false' },
     specs: STEP,
   },
   {
@@ -182,7 +301,16 @@ export const returns: readonly Mutant[] = [
     name: 'what was decided by an older record of the node begins all the same',
     file: 'apps/inventory/src/returns/return.reconciler.ts',
     symbol: 'ReturnReconciler.start',
-    operation: { row: 'needs: (now) => returnStep(now, this.look(now, c.now)).do === kind' },
+    operation: {
+      row: "needs: (now) => returnStep(now, this.look(now, c.now)).do === kind && (kind === 'check' || isDeepStrictEqual(now.pendingReturn?.only, services))",
+    },
+    specs: RECONCILED,
+  },
+  {
+    name: 'a re-setup of some services begins where a later check has found more',
+    file: 'apps/inventory/src/returns/return.reconciler.ts',
+    symbol: 'ReturnReconciler.start',
+    operation: { replace: 'isDeepStrictEqual(now.pendingReturn?.only, services)', with: 'true' },
     specs: RECONCILED,
   },
   {

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const trips = ['apps/inventory/src/incidents/trip.spec.ts'];
-const running = ['apps/inventory/src/incidents/storm-latch.spec.ts'];
+const gates = ['apps/inventory/src/incidents/gates.spec.ts'];
 
 /** Who falls silent with many others is not powered off because the others were healed first. */
 export const storm: readonly Mutant[] = [
@@ -38,7 +38,7 @@ export const storm: readonly Mutant[] = [
     file: 'apps/inventory/src/incidents/decide-incident.ts',
     symbol: 'decideIncident',
     operation: { operand: 'held.includes(g.gate)' },
-    specs: running,
+    specs: gates,
   },
   {
     name: 'a second wave is let through by the clock of the first',

@@ -24,6 +24,13 @@ export const strangers: readonly Mutant[] = [
     specs: ['libs/contracts/src/settings/variable-names.spec.ts'],
   },
   {
+    name: 'a request says what Muster itself tells the playbooks',
+    file: 'libs/contracts/src/settings/variable-names.ts',
+    symbol: 'checkVariables',
+    operation: { replace: 'OWN.test(name)', with: 'false' },
+    specs: ['libs/contracts/src/settings/variable-names.spec.ts'],
+  },
+  {
     name: 'how a host is reached holds for the control machine, too',
     file: 'apps/provisioner/src/content/variables.ts',
     symbol: 'variablesOfRun',

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Fleet } from '../../../../lab/src/fleet/fleet.js';
-import { kill, msAfter, powerWrites } from '../../observations.js';
+import { kill, msAfter, powerWrites, type Death } from '../../observations.js';
 import type { Scenario } from '../../scenario.js';
 import { hostNames, idleHost, Watch } from '../../watch.js';
 
@@ -16,25 +16,29 @@ export async function oneOff(fleet: Fleet, host: string, since: { mark: number; 
     assert.deepEqual(await powerWrites(fleet, h, since.sinceNs), h === host ? ['off'] : [], `power of ${h}`);
 }
 
-/** The same with a fleet of another size. */
-const killed = (name: string, fleet: { nodes?: number; peers?: number } = {}): Scenario => ({
+/** D1. */
+export async function downInTime(fleet: Fleet, death: Death, say: (figure: string) => void): Promise<void> {
+  const down = await fleet.events.verdict(death.node, 'DOWN', 10_000, death.mark);
+  const ms = msAfter(death, down);
+  say(`DOWN after ${ms.toFixed(0)} ms`);
+  assert.ok(ms <= DOWN_WITHIN_MS, `DOWN came ${ms.toFixed(0)} ms after death`);
+}
+
+/** Every day it is seen with all that follows a death. */
+const killed = (name: string, fleet: { nodes: number; peers?: number }): Scenario => ({
   name,
   timed: true,
   ...fleet,
   ...(fleet.peers !== undefined && { needsNetns: true }),
-  title: `a killed host${fleet.nodes === undefined ? '' : ` of ${fleet.nodes + (fleet.peers ?? 0)}`} is DOWN within 4 s of its death, with one incident`,
+  title: `a killed host of ${fleet.nodes + (fleet.peers ?? 0)} is DOWN within 4 s of its death, with one incident`,
   async run(fleet, say) {
     const death = await kill(fleet, await idleHost(fleet));
-    const down = await fleet.events.verdict(death.node, 'DOWN', 10_000, death.mark);
-    const ms = msAfter(death, down);
-    say(`DOWN after ${ms.toFixed(0)} ms`);
-    assert.ok(ms <= DOWN_WITHIN_MS, `DOWN came ${ms.toFixed(0)} ms after death`);
+    await downInTime(fleet, death, say);
     await fleet.events.incident(death.node, 'fenced', 25_000, death.mark);
     await oneOff(fleet, death.host, { mark: death.mark, sinceNs: death.ns });
   },
 });
 
-export const D1 = killed('D1');
 export const D1of3 = killed('D1.3', { nodes: 3 });
 export const D1of10 = killed('D1.10', { nodes: 10 });
 export const D1of32 = killed('D1.32', { nodes: 3, peers: 29 });

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { NodeView } from '#contracts';
+import { isAgentObserver, type NodeView } from '#contracts';
 import type { Fleet } from '../../../../lab/src/fleet/fleet.js';
 import { hostRunning, kill, powerWrites, startedAfter } from '../../observations.js';
 import type { Scenario } from '../../scenario.js';
@@ -56,19 +56,69 @@ export const F35: Scenario = {
     // At another port it is looked at anew.
     await filter(fleet, host, 'all');
     await fleet.api.request('PATCH', `/v1/nodes/${node}`, { vars: { ansible_port: 2200 } });
-    await alarmRaised(fleet, 'life-sign-weak', node, 60_000);
-    const second = new Watch(fleet);
+    try {
+      await alarmRaised(fleet, 'life-sign-weak', node, 60_000);
+      const second = new Watch(fleet);
+      const death = await kill(fleet, host);
+      await second.verdict(host, 'DOWN');
+      await alarmRaised(fleet, 'fencing-suppressed', node);
+      await lasts(15_000);
+      await second.noPowerWrites();
+      await fleet.api.request('PUT', `/v1/nodes/${node}/life-sign-waiver`, { reason: 'the scenario' });
+      await fleet.events.incident(death.node, 'fenced', 30_000, death.mark);
+      assert.equal((await powerWrites(fleet, host, death.ns))[0], 'off');
+      say('held while nothing else could show that it lives, fenced once that was waived');
+      // A host of the lab keeps its firewall over a boot.
+      await fleet.lab('boot', host);
+      await openAgain(fleet, host);
+    } finally {
+      await fleet.api.request('DELETE', `/v1/nodes/${node}/life-sign-waiver`);
+      await fleet.api.request('PATCH', `/v1/nodes/${node}`, { vars: { ansible_port: 22 } });
+    }
+  },
+};
+
+/** ms from the death: whose agent was stopped is silent to two observers, each of whom keeps a sign of life for 10 s. */
+const STOPPED_RUNNING_WITHIN_MS = 60_000;
+
+export const F35stopped: Scenario = {
+  name: 'F35-stopped',
+  needsNetns: true,
+  title:
+    'an agent is stopped by hand on a host that lives: no off; 70 s later the host dies: nodes that were asked find it silent too, fenced, its work running elsewhere',
+  async run(fleet, say) {
+    const host = await hostRunning(fleet, 'w1');
+    const node = fleet.nodeOf(host);
+    await fleet.until(
+      `two nodes to have seen the host of ${node} live`,
+      async () => {
+        const { lifeSeen: seen = {} } = await fleet.api.get<NodeView>(`/v1/nodes/${node}`);
+        const asked = Object.entries(seen).filter(([by, { channels }]) => isAgentObserver(by) && channels.length > 0);
+        return asked.length > 1 || undefined;
+      },
+      90_000,
+    );
+    const watch = new Watch(fleet);
+    await inHost(fleet, host, 'systemctl', 'stop', 'muster-agent.service');
+    await watch.verdict(host, 'LEFT');
+    await alarmRaised(fleet, 'agent-down', node, 90_000);
+    await lasts(10_000);
+    const held = await fleet.incident(host);
+    assert.deepEqual([held.phase, held.gate], ['suppressed', 'LIFE_SIGN']);
+    const looks = held.verdict?.evidence.lifeLooks ?? [];
+    assert.ok(
+      looks.some((l) => l.ssh === 'banner'),
+      `asked: ${JSON.stringify(looks)}`,
+    );
+    await watch.noPowerWrites();
+    say(`held while it lives, on the word of ${looks.map((l) => l.by).join(', ')} too`);
+
     const death = await kill(fleet, host);
-    await second.verdict(host, 'DOWN');
-    await alarmRaised(fleet, 'fencing-suppressed', node);
-    await lasts(15_000);
-    await second.noPowerWrites();
-    await fleet.api.request('PUT', `/v1/nodes/${node}/life-sign-waiver`, { reason: 'the scenario' });
-    await fleet.events.incident(death.node, 'fenced', 30_000, death.mark);
+    await fleet.events.incident(node, 'fenced', STOPPED_RUNNING_WITHIN_MS, death.mark);
+    const run = await startedAfter(fleet, 'w1', death.ns, STOPPED_RUNNING_WITHIN_MS);
+    say(`its host died: running on ${run.host} after ${((run.fromNs - death.ns) / 1e9).toFixed(1)} s`);
+    assert.notEqual(run.host, host);
     assert.equal((await powerWrites(fleet, host, death.ns))[0], 'off');
-    say('held while nothing else could show that it lives, fenced once that was waived');
-    await fleet.api.request('DELETE', `/v1/nodes/${node}/life-sign-waiver`);
-    await fleet.api.request('PATCH', `/v1/nodes/${node}`, { vars: { ansible_port: 22 } });
   },
 };
 

@@ -99,6 +99,7 @@ export const agent: readonly Mutant[] = [
     symbol: 'Agent.step',
     operation: { replace: 'gap > this.known.detection.loopGap', with: 'gap < 0' },
     specs: ['apps/agent/src/agent.spec.ts'],
+    test: 'tell at once that they abstain when their own loop has stood still',
   },
   {
     name: 'who is long dead is nobody’s concern after a standstill',

@@ -116,4 +116,11 @@ export const links: readonly Mutant[] = [
     operation: { replace: 'lastAt + slot.longest', with: '-Infinity' },
     specs: ['apps/agent/src/links/probe-schedule.spec.ts'],
   },
+  {
+    name: 'a lossy node hides what may be an attack',
+    file: 'apps/detector/src/conditions/lossy-nodes.ts',
+    symbol: 'withoutLossy',
+    operation: { operand: '!FOLLOWS.includes(c.code)' },
+    specs: ['apps/detector/src/conditions/lossy-nodes.spec.ts'],
+  },
 ];
