@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectBus, credentialsFile, initCluster, readCredentials, type Bus } from '#bus';
-import { loggedDaemon, type Daemon } from '#bus/testing/daemon.js';
+import { loggedDaemon, type Daemon, type DaemonEnd } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { MusterError, type ServiceName } from '#contracts';
 import { until } from '../../lab/src/until.js';
@@ -23,6 +23,7 @@ export interface PlaneOptions {
 /** Processes of a control machine as it runs in production, with users and files of its own: NATS and services. */
 export class ControlPlane {
   private readonly processes = new Map<string, Daemon>();
+  private readonly ended = new Map<string, DaemonEnd>();
   private readonly buses: Bus[] = [];
 
   private constructor(
@@ -87,6 +88,13 @@ export class ControlPlane {
     return new Map([...this.processes].map(([name, { pid }]) => [name, pid === undefined ? 0 : cpuMsOf(pid)]));
   }
 
+  /** Processes that have ended, each with its last words; empty while all run. */
+  dead(): string {
+    return [...this.ended]
+      .map(([name, { exitCode, signal }]) => `${name} ended (${signal ?? exitCode}): ${this.lastWords(name)}`)
+      .join('; ');
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.buses.map((bus) => bus.close()));
     for (const p of [...this.processes.values()].reverse()) {
@@ -99,7 +107,9 @@ export class ControlPlane {
   private run(name: string, argv: string[], env: Record<string, string>): void {
     const log = join(this.dir, `${name}.log`);
     const options = { env: { PATH: process.env['PATH'], ...env } };
-    this.processes.set(name, loggedDaemon(argv[0] as string, argv.slice(1), log, options));
+    const started = loggedDaemon(argv[0] as string, argv.slice(1), log, options);
+    this.processes.set(name, started);
+    void started.then((end) => this.ended.set(name, end));
   }
 
   private async ready(): Promise<void> {
@@ -109,19 +119,20 @@ export class ControlPlane {
       async () => {
         const answer = await fetch(`${this.api}/readyz`).catch(() => undefined); // not up yet: asked again
         if (answer?.ok === true) return true;
-        throw new MusterError('BUS_UNAVAILABLE', this.lastWords());
+        throw new MusterError('BUS_UNAVAILABLE', this.lastWords(this.gateway));
       },
       100,
     );
   }
 
-  private lastWords(): string {
-    const gateway = [...this.processes.keys()].find((name) => name.startsWith('gateway'));
-    return (
-      readFileSync(join(this.dir, `${gateway}.log`), 'utf8')
-        .trim()
-        .split('\n')
-        .at(-1) ?? ''
-    );
+  private get gateway(): string {
+    return [...this.processes.keys()].find((name) => name.startsWith('gateway')) ?? '';
+  }
+
+  private lastWords(process: string): string {
+    const lines = readFileSync(join(this.dir, `${process}.log`), 'utf8')
+      .trim()
+      .split('\n');
+    return lines.at(-1) ?? '';
   }
 }

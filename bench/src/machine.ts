@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
-import { execaSync } from 'execa';
+import { natsServerVersion } from '#bus/init/nats-version.js';
 
 /** What a result was found on: figures of two machines cannot be compared. */
 export interface Machine {
@@ -20,7 +20,7 @@ export const describeMachine = (): Machine => ({
   memoryGb: Math.round(totalmem() / 2 ** 30),
   node: process.versions.node,
   os: `${distribution()}, Linux ${release()}`,
-  natsServer: natsServer(),
+  natsServer: natsServerVersion() ?? 'none',
 });
 
 /** The same in one line, with how busy it is. */
@@ -34,13 +34,5 @@ function distribution(): string {
     return /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown';
   } catch {
     return 'unknown';
-  }
-}
-
-function natsServer(): string {
-  try {
-    return execaSync('nats-server', ['--version']).stdout.replace(/^.*v/, '');
-  } catch {
-    return 'none';
   }
 }

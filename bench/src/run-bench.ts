@@ -1,20 +1,25 @@
 import { accessSync, constants, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { execa } from 'execa';
 import { MusterError } from '#contracts';
 import { apiBench } from './api/api.bench.js';
+import { Attempts, reasonOf } from './attempts.js';
 import { describeCommit } from './commit.js';
 import { detectBench } from './detect/detect.bench.js';
 import { failoverBench } from './failover/failover.bench.js';
 import { describeMachine, machine } from './machine.js';
-import { reached, type Bench, type BenchResult, type FailedPart, type Metric } from './metric.js';
+import { reached, type Bench, type BenchResult, type Metric } from './metric.js';
 import { furnish, isInside, runInside } from './sandbox.js';
 
-const benches: Record<string, { run: Bench; sandbox?: true }> = {
+/** `peers`: what `scripts/setup.mjs` installs for what it is compared with. */
+const benches: Record<string, { run: Bench; sandbox?: true; peers?: string }> = {
   api: { run: apiBench },
   detect: { run: detectBench, sandbox: true },
-  failover: { run: failoverBench, sandbox: true },
+  failover: { run: failoverBench, sandbox: true, peers: 'failover' },
 };
+
+const SETUP = join(import.meta.dirname, '..', '..', '..', 'scripts', 'setup.mjs');
 
 const USAGE = `usage: npm run bench -- NAME [--quick] [--json] [--out FILE]
   ${Object.keys(benches).join(', ')}
@@ -61,6 +66,8 @@ async function main(args: string[]): Promise<void> {
   if (bench === undefined) throw new MusterError('BAD_REQUEST', USAGE);
   if (bench.sandbox === true) {
     if (!isInside()) {
+      if (bench.peers !== undefined)
+        await execa(process.execPath, [SETUP, '--for', bench.peers], { stdio: ['ignore', 2, 2] });
       process.exitCode = await runInside();
       return;
     }
@@ -69,17 +76,12 @@ async function main(args: string[]): Promise<void> {
   // What may be in the way of the file is found before all the work.
   const keep = out === undefined ? undefined : keeper(out, name, quick);
   const say = (line: string): boolean => process.stderr.write(`  ${line}\n`);
-  const failed: FailedPart[] = [];
-  const attempt = async (part: string, work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (e) {
-      const why = e instanceof Error ? e.message : String(e);
-      failed.push({ part, why });
-      say(`${part} FAILED: ${why}`);
-    }
-  };
-  const metrics = await bench.run({ say, quick, attempt });
+  const { failed, attempt } = new Attempts(say);
+  let metrics: Metric[] = [];
+  // What ends all of it ends it with a result, too.
+  await attempt(name, async () => {
+    metrics = await bench.run({ say, quick, attempt });
+  });
   const result: BenchResult = { bench: name, machine: machine(), metrics, ...(failed.length > 0 && { failed }) };
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);
   keep?.(result);
@@ -99,6 +101,6 @@ function keeper(file: string, bench: string, quick: boolean): (result: BenchResu
 }
 
 main(process.argv.slice(2)).catch((e: unknown) => {
-  process.stderr.write(`${e instanceof Error ? e.message : String(e)}\n`);
+  process.stderr.write(`${reasonOf(e)}\n`);
   process.exitCode = e instanceof MusterError && e.code === 'BAD_REQUEST' ? 2 : 1;
 });

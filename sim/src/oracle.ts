@@ -465,6 +465,7 @@ export class Oracle {
         case 'pause':
         case 'stall':
         case 'unsent':
+        case 'lossy':
           return f.node === node && between(f);
         case 'cut':
           return (

@@ -43,6 +43,9 @@ const MOST_STEP = 50;
 const RECONNECT = 300;
 /** ms that the agents need at most to have new numbers, where they run. */
 const MOST_LAG = 400;
+/** ms until TCP sends a segment again, twice as long each time, and after which a client takes the connection for dead. */
+const RETRANSMIT = 200;
+const GIVEN_UP = 20_000;
 /** Share of the steps in which the leader is asked for a verdict as of now, as one who will power off does. */
 const QUESTIONS = 0.01;
 
@@ -207,6 +210,8 @@ export class SimulatedFleet {
   /** When a datagram of this time arrives; undefined: it does not. */
   private crosses(from: number, to: number, network: string, t: number): number | undefined {
     if (this.wire.lost() || !this.world.passes(from, to, network, t)) return undefined;
+    const loss = this.world.lossOf(from, t);
+    if (loss > 0 && this.dice.chance(loss)) return undefined;
     return t + this.wire.delay();
   }
 
@@ -226,8 +231,11 @@ export class SimulatedFleet {
     this.history.networks.forEach((network, i) => {
       if (this.busDown(now) || !this.world.passes(node, MONITOR, network, now)) return;
       const at = (stall?.until ?? now) + this.wire.reportDelay();
-      host.lastArrival[i] = Math.max(at, host.lastArrival[i] as number);
-      const arrivedAt = host.lastArrival[i] as number;
+      const sent = Math.max(at, host.lastArrival[i] as number);
+      const tries = this.retransmits(node, now);
+      if (tries === undefined) return;
+      const arrivedAt = sent + tries;
+      host.lastArrival[i] = arrivedAt;
       this.travelling.push({
         at: arrivedAt,
         arrive: (read) => {
@@ -236,6 +244,18 @@ export class SimulatedFleet {
         },
       });
     });
+  }
+
+  /** ms until TCP has brought it over where segments are lost; undefined: the connection was given up before. */
+  private retransmits(node: number, now: number): number | undefined {
+    const loss = this.world.lossOf(node, now);
+    let waited = 0;
+    if (loss === 0) return waited;
+    for (let timeout = RETRANSMIT; this.dice.chance(loss); timeout *= 2) {
+      waited += timeout;
+      if (waited > GIVEN_UP) return undefined;
+    }
+    return waited;
   }
 
   /** The request, and the answer, go over any connection that works. */

@@ -32,6 +32,7 @@ export type Fault = Lasting &
         to: number[];
         networks: string[];
       } /** What it sends to these does not leave it. */
+    | { kind: 'lossy'; node: number; share: number } /** So much of what it sends is lost, from 0 to 1. */
     | { kind: 'stall'; node: number } /** Its reports wait, and come together. */
     | { kind: 'replay'; node: number } /** Somebody answers for it with its echoes of before. */
     | { kind: 'bus' } /** No NATS server. */
@@ -149,6 +150,11 @@ export class World {
       if (f.node === from && t >= f.from && t < f.until && f.networks.includes(network) && f.to.includes(to))
         return false;
     return true;
+  }
+
+  /** Share of what it sends then that is lost on its way. */
+  lossOf(from: number, t: number): number {
+    return this.of('lossy').find((f) => f.node === from && t >= f.from && t < f.until)?.share ?? 0;
   }
 
   /** ms of this span in which nothing that it sent to that one there left the node. */

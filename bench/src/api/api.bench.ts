@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import autocannon from 'autocannon';
 import { MusterError, type ServiceName } from '#contracts';
 import { ControlPlane } from '../control-plane.js';
@@ -25,36 +26,63 @@ const PACED_OPERATIONS = 400;
 const BURSTS = 8;
 
 /** Requests through gateway → NATS → inventory, as production runs them: real server, real users, two inventories. */
-export async function apiBench({ say }: BenchOptions): Promise<Metric[]> {
+export async function apiBench(o: BenchOptions): Promise<Metric[]> {
   const plane = await ControlPlane.start(SERVICES);
+  const metrics: Metric[] = [];
+  // A process that has died is the reason of all that comes after it.
+  const attempt: BenchOptions['attempt'] = (part, work) =>
+    o.attempt(part, async () => {
+      try {
+        await work();
+      } catch (e) {
+        const dead = plane.dead();
+        throw dead === '' ? e : new MusterError('COMMAND_FAILED', dead, {}, { cause: e });
+      }
+    });
   try {
     const worker = await standInWorker(await plane.bus('provisioner'));
     try {
-      return await measure(plane, say);
+      await measure(plane, { ...o, attempt }, metrics);
     } finally {
       await worker.close();
     }
   } finally {
     await plane.stop();
   }
+  return metrics;
 }
 
-async function measure(plane: ControlPlane, say: (line: string) => void): Promise<Metric[]> {
-  const words = [await discover(plane.api, 0, FEW)];
-  const peer = await natsRoundTrips(plane, CONNECTIONS, SECONDS);
-  say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
-  const reads = await readNodes(plane, peer, say);
-  const few = await list(plane, FEW, { path: `/v1/nodes?limit=${FEW}`, connections: LIST_CONNECTIONS, goal: 200 }, say);
+/** What is found is in `metrics` at once: a part that fails takes nothing of it away. */
+async function measure(plane: ControlPlane, { say, attempt }: BenchOptions, metrics: Metric[]): Promise<void> {
   const next = commissions();
-  const accepted = await pacedOperations(plane, next, say);
-  words.push(await discover(plane.api, FEW, MANY));
-  const many = await list(plane, MANY, { path: '/v1/nodes', connections: 1, goal: 200 }, say);
-  const told = metric('monitor_event_1000_max_ms', 'ms', Math.max(...words.flat()), {
-    goal: '< 1000',
-    over: `${words.flat().length} events`,
+  const waited: number[] = [];
+  await attempt(`reads of one node of ${FEW}`, async () => {
+    waited.push(...(await discover(plane.api, 0, FEW)));
+    const peer = await natsRoundTrips(plane, CONNECTIONS, SECONDS);
+    say(`NATS alone: ${peer.toFixed(0)} round trips/s with ${CONNECTIONS} in flight`);
+    metrics.push(...(await readNodes(plane, peer, say)));
   });
-  const asked = metric('info_nodes_1000_ms', 'ms', await infoOfNames(plane.api, FEW), { goal: '< 1000' });
-  return [...reads, told, asked, few, many, ...accepted, ...(await saturatedOperations(plane, next, say))];
+  await attempt(`${FEW} names in one info/nodes`, async () => {
+    metrics.push(metric('info_nodes_1000_ms', 'ms', await infoOfNames(plane.api, FEW), { goal: '< 1000' }));
+  });
+  await attempt(`lists of ${FEW}`, async () => {
+    const few = { path: `/v1/nodes?limit=${FEW}`, connections: LIST_CONNECTIONS, goal: 200 };
+    metrics.push(await list(plane, FEW, few, say));
+  });
+  await attempt('operations', async () => {
+    metrics.push(...(await pacedOperations(plane, next, say)));
+  });
+  await attempt(`events of ${FEW} nodes`, async () => {
+    waited.push(...(await discover(plane.api, FEW, MANY)));
+    const over = `${waited.length} events`;
+    metrics.push(metric('monitor_event_1000_max_ms', 'ms', Math.max(...waited), { goal: '< 1000', over }));
+  });
+  await attempt(`lists of ${MANY}`, async () => {
+    metrics.push(await list(plane, MANY, { path: '/v1/nodes', connections: 1, goal: 200 }, say));
+  });
+  await attempt('operations at the limit', async () => {
+    metrics.push(...(await saturatedOperations(plane, next, say)));
+  });
 }
 
 async function readNodes(plane: ControlPlane, peer: number, say: (line: string) => void): Promise<Metric[]> {
@@ -167,10 +195,20 @@ async function load(
   const requests = (o.requests ?? []).map((request) => ({ ...request, onResponse }));
   const run = async (part: Partial<autocannon.Options>): Promise<autocannon.Result> => {
     full = 0;
-    const done = await autocannon({ url: plane.api, ...o, requests, ...part });
+    // Its types do not say that it is an emitter, too.
+    const running = autocannon({ url: plane.api, ...o, requests, ...part }) as Promise<autocannon.Result> &
+      EventEmitter;
+    let cause: unknown;
+    void running.on('reqError', (e: unknown) => (cause ??= e));
+    const done = await running;
     const bad = done.non2xx + done.errors + done.timeouts - full;
     if (bad > 0)
-      throw new MusterError('COMMAND_FAILED', `${what}: of ${done.requests.total} requests ${bad} failed${refusal}`);
+      throw new MusterError(
+        'COMMAND_FAILED',
+        `${what}: of ${done.requests.total} requests ${bad} failed${refusal}`,
+        {},
+        { cause },
+      );
     if (full > 0) say(`${what}: ${full} of ${done.requests.total} found the queue full`);
     return done;
   };

@@ -65,8 +65,10 @@ export class PacemakerCluster implements Failover {
       await cluster.start(times);
       await work(cluster);
     } catch (cause) {
-      await runLab({ dir }, ['down']);
       const why = cause instanceof Error ? cause.message : String(cause);
+      await runLab({ dir }, ['down']).catch((also: unknown) => {
+        throw new AggregateError([cause, also], `${why}; and the lab in ${dir} could not be taken down`);
+      });
       throw new MusterError('COMMAND_FAILED', `${why}; the logs are kept in ${dir}`, {}, { cause });
     }
     await runLab({ dir }, ['down']);

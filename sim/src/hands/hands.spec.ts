@@ -4,7 +4,7 @@ import { namedHistories, type NamedHistory } from './named-histories.js';
 import { playHistory, playRandom, sweep } from './play-hands.js';
 
 /** Of the crash points of each named history in `npm test`; all of them are swept by `npm run test:long`. */
-const EVERY = 37;
+const EVERY = 97;
 
 const optionsOf = (name: string) => {
   const bounds = namedHistories[name]?.bounds;

@@ -12,7 +12,7 @@ export interface NamedHistory {
   knownRed?: HandsRule[];
 }
 
-/** Of the first; each has one of its own. */
+/** Of the first; the others count on from it. */
 export const NAMED_SEED = 7;
 
 /** By the name under which `--sweep` and the specs find them. */

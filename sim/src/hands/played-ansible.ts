@@ -45,6 +45,10 @@ export class PlayedAnsible implements AnsibleHost {
     return undefined;
   }
 
+  services(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
   knownHosts(): undefined {
     return undefined;
   }

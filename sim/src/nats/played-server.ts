@@ -200,7 +200,7 @@ export class PlayedServer {
         throw new ApiFailure(10058, 400, 'stream name already in use with a different configuration');
       return there.config;
     }
-    this.streams.set(full.name, new PlayedStream(full, this.syncMs, this.version === '2.9.10'));
+    this.streams.set(full.name, new PlayedStream(full, this.syncMs, this.version === '2.9.10', new Date(this.nowMs)));
     this.takers.clear();
     return full;
   }

@@ -53,7 +53,8 @@ export class PlayedStream {
     private readonly syncMs: number,
     /** A known id is looked at before what the message expects. */
     private readonly idFirst: boolean,
-    private readonly created: Date = new Date(0),
+    /** By the server's clock. */
+    private readonly created: Date,
   ) {
     this.windowMs = config.duplicate_window / 1e6;
     this.perSubject = config.max_msgs_per_subject > 0 ? config.max_msgs_per_subject : Infinity;

@@ -169,8 +169,13 @@ export function natsCases(): ContractCases {
     it('begins again at 1 where it was made anew', async () => {
       await bucket();
       for (const text of ['1', '2', '3']) await put('k', text);
+      const before = await run(log.info(box));
+      const made = before.created.getTime();
+      await world.advance(5);
       await world.recreate(box);
-      expect(await run(log.info(box))).toMatchObject({ messages: 0, lastSeq: 0 });
+      const anew = await run(log.info(box));
+      expect(anew).toMatchObject({ messages: 0, lastSeq: 0 });
+      expect(anew.created.getTime()).toBeGreaterThan(made);
       expect(await run(log.last(box, `${box}.k`))).toBeUndefined();
       expect(await put('k', 'x', { expect: 3 })).toEqual({ conflict: true });
       expect(await put('k', 'x', { expect: 0 })).toEqual({ seq: 1, duplicate: false });
