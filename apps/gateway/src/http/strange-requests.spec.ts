@@ -28,8 +28,9 @@ beforeEach(() => {
 afterAll(() => sut.stop());
 
 /** As it stands on the wire: `fetch` would make a proper one of it. */
-const raw = (path: string, method = 'GET'): Promise<{ status: number; type: string; text: string }> =>
-  new Promise((resolve, reject) => {
+const raw = async (path: string, method = 'GET'): Promise<{ status: number; type: string; text: string }> => {
+  await sut.subscribed;
+  return new Promise((resolve, reject) => {
     const url = new URL(sut.url);
     const req = httpRequest({ host: url.hostname, port: url.port, path, method, agent: false }, (res) => {
       let text = '';
@@ -40,6 +41,7 @@ const raw = (path: string, method = 'GET'): Promise<{ status: number; type: stri
     });
     req.on('error', reject).end();
   });
+};
 
 describe('names that every object has', () => {
   it.each(['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'])(

@@ -20,8 +20,8 @@ export interface Asked {
 
 /** A gateway with a real NATS server, and an inventory of the spec's own making that answers on the RPC subjects. */
 export class GatewayUnderTest {
-  /** A request that overtook the subscription of its answer would find nobody. */
-  private subscribed: Promise<void> = Promise.resolve();
+  /** A request that overtook the subscription of its answer would find nobody: whoever sends one of its own waits for it. */
+  subscribed: Promise<void> = Promise.resolve();
   /** What the gateway asked, in order. */
   readonly asked: Asked[] = [];
   private readonly dir = mkdtempSync(join(tmpdir(), 'muster-gateway-'));
