@@ -41,14 +41,14 @@ const parts = {
 };
 
 async function jest(options, env) {
-  const { report, ...counts } = await specs(options, env);
+  const { report, unsteady, ...counts } = await specs(options, { env, again: true });
   const files = (report?.testResults ?? []).map((f) => ({
     file: relative(folder, f.name),
     seconds: Math.round((f.endTime - f.startTime) / 100) / 10,
     tests: f.assertionResults.map((t) => ({ title: t.fullName, status: t.status })),
     ...(f.message !== '' && { message: f.message }),
   }));
-  return { ...counts, result: { files } };
+  return { ...counts, unsteady, result: { files, unsteady } };
 }
 
 /** The specs that draw from the seed and that `fits` takes. */
@@ -145,9 +145,10 @@ for (const [i, name] of names.entries()) {
   const { title, run } = parts[name];
   process.stdout.write(`test:long: ${i + 1} of ${names.length}, ${name}: ${title}\n`);
   const date = new Date();
-  const { passed, failed, skipped, result } = await run(seed);
+  const { result, ...counts } = await run(seed);
   const seconds = Math.round((Date.now() - date.getTime()) / 1000);
-  outcomes.push({ passed, failed, skipped });
+  outcomes.push(counts);
+  const { passed, failed, skipped } = counts;
   const told = {
     name,
     commit,
@@ -165,6 +166,6 @@ for (const [i, name] of names.entries()) {
   );
   process.stdout.write(`test:long: ${name}: ${passed} passed, ${failed} failed in ${seconds} s; see ${file}\n`);
 }
-const { line, failed } = summary(outcomes);
-process.stdout.write(`${line}\n`);
+const { lines, failed } = summary(outcomes);
+process.stdout.write(`${lines.join('\n')}\n`);
 process.exitCode = failed === 0 ? 0 : 1;
