@@ -5,6 +5,8 @@ import { storeTrouble, type Disk, type StoreFacts, type StoreTrouble } from './s
 
 /** Between two looks, ms. */
 const LOOK_MS = 1_000;
+/** Between two looks, ms: who did not look for so long stood still itself. */
+const STOOD_STILL_MS = 3_000;
 
 export interface StoreWatchOptions {
   /** The store's folder, where it is on this machine. */
@@ -28,6 +30,8 @@ export class StoreWatch {
   private missingSince: number | undefined;
   private wasWhole = false;
   private disk: Disk | undefined;
+  private reading = false;
+  private lookedAt: number | undefined;
   private next = 0;
 
   constructor(
@@ -65,8 +69,18 @@ export class StoreWatch {
   }
 
   private async look(): Promise<void> {
+    const now = this.bus.clock.monotonicMs();
+    // An answer that came meanwhile may lie unread.
+    if (this.lookedAt !== undefined && now - this.lookedAt >= STOOD_STILL_MS) this.silentSince = undefined;
+    this.lookedAt = now;
     this.ask();
-    if (this.o.path !== undefined) this.disk = await readDisk(this.o.path);
+    if (this.reading) return;
+    this.reading = true;
+    try {
+      if (this.o.path !== undefined) this.disk = await readDisk(this.o.path);
+    } finally {
+      this.reading = false;
+    }
     this.o.onLook?.(this.facts());
   }
 
