@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { initCluster, storeRoomWarning } from '#bus';
 import { natsServerVersion } from '#bus/init/nats-version.js';
 import { MusterError, type ServiceName } from '#contracts';
-import { loadConfig, type RunningService, type ServiceConfig, startService, startWith } from '#service';
+import { loadConfig, type ServiceConfig, startService, startWith, type WatchedService } from '#service';
 import { DetectorModule } from '../../detector/src/detector.module.js';
 import { FencerModule } from '../../fencer/src/fencer.module.js';
 import { startGateway } from '../../gateway/src/gateway.js';
@@ -23,7 +23,7 @@ const services = [
   ['provisioner', ProvisionerModule],
 ] as const;
 
-export interface RunningStandalone extends RunningService {
+export interface RunningStandalone extends WatchedService {
   listen: string;
 }
 
@@ -88,7 +88,8 @@ export async function startStandalone(
     for (const start of starts) if (start.status === 'fulfilled') ends.push(() => start.value.close());
     const failed = starts.find((start) => start.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
-    return { close, listen: configs('gateway').http.listen };
+    const running = [gateway, ...starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))];
+    return { close, stalled: () => running.flatMap((r) => r.stalled()), listen: configs('gateway').http.listen };
   } catch (error) {
     await close();
     throw error;

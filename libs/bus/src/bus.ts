@@ -22,6 +22,7 @@ import { KvBucket } from './kv/kv-bucket.js';
 import type { UnreadableBook } from './kv/unreadable-book.js';
 import { connectPorts } from './nats/connect.js';
 import { Link, type BusPorts } from './ports/link.js';
+import type { Pulses } from './pulse/pulses.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
 import { store } from './streams/store.js';
 import { bucketBirths, createStorage, hasStream } from './streams/storage.js';
@@ -87,6 +88,11 @@ export class Bus {
   /** Records that this process has met and cannot read: they are left out wherever buckets are followed. */
   get unreadable(): UnreadableBook {
     return this.link.unreadable;
+  }
+
+  /** Of this process's tasks that must not stand still: its leases. */
+  get pulses(): Pulses {
+    return this.link.pulses;
   }
 
   /** A handle; the bucket itself may still have to be created (by inventory): its operations wait for that. */

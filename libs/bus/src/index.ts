@@ -9,6 +9,7 @@ export {
   addAgentUsers,
   addToolUser,
   credentialsFile,
+  configuredStore,
   initCluster,
   isCluster,
   revokeToolUser,
@@ -54,6 +55,7 @@ export {
   type StoreFacts,
   type StoreTrouble,
 } from './store-health/store-health.js';
+export type { Stalled } from './pulse/pulses.js';
 export { StoreWatch } from './store-health/store-watch.js';
 export type { PastEvent, ReadBackOptions } from './streams/read-back.js';
 export { assignByRendezvous } from './workers/rendezvous.js';

@@ -15,4 +15,12 @@ export { effectiveAnsible } from './effective-ansible.js';
 export { createLogger, NestLog } from './logger.js';
 export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';
 export { Rpc, RpcErrors } from './rpc.js';
-export { rootModule, startInContext, startService, startWith, type NestModule, type RunningService } from './start.js';
+export {
+  rootModule,
+  startInContext,
+  startService,
+  startWith,
+  type NestModule,
+  type RunningService,
+  type WatchedService,
+} from './start.js';

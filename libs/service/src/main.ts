@@ -1,7 +1,9 @@
 import { systemClock } from '#bus';
 import { MusterError, type ServiceName } from '#contracts';
 import type { ServiceContext } from './context.js';
-import { startService, startWith, type NestModule, type RunningService } from './start.js';
+import { notify, notifyOrder } from './watchdog/notify-socket.js';
+import { Watchdog } from './watchdog/watchdog.js';
+import { startService, startWith, type NestModule, type RunningService, type WatchedService } from './start.js';
 
 /** A service that was told to stop and does not is ended after this long, ms. */
 const STOP_MS = 10_000;
@@ -32,8 +34,11 @@ function refuseArguments(service: ServiceName, given = process.argv.slice(2)): v
   process.exit(2);
 }
 
-/** Runs what `start` makes until a signal ends it. Every way to fail is one line on stderr. */
-export function runUntilSignal(name: string, start: () => Promise<RunningService>): void {
+/**
+ * Runs what `start` makes until a signal ends it, and tells systemd how it goes where a unit asks for that. Every way to
+ * fail is one line on stderr.
+ */
+export function runUntilSignal(name: string, start: () => Promise<WatchedService>): void {
   const fail = (what: string, e: unknown): never => {
     process.stderr.write(`muster ${name}: ${what}${oneLine(e)}\n`);
     process.exit(1);
@@ -42,12 +47,20 @@ export function runUntilSignal(name: string, start: () => Promise<RunningService
   process.on('unhandledRejection', (e) => fail('ended by an unexpected error: ', e));
 
   const starting = start();
-  starting.catch((e: unknown) => fail('', e));
+  let watchdog: Watchdog | undefined;
+  starting.then(
+    (running) => {
+      watchdog = watchdogOf(name, running);
+      watchdog?.started();
+    },
+    (e: unknown) => fail('', e),
+  );
 
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
+    watchdog?.stopping();
     systemClock.after(STOP_MS, () => fail('did not stop in time', ''), { background: true });
     starting
       .then((running) => running.close())
@@ -58,6 +71,18 @@ export function runUntilSignal(name: string, start: () => Promise<RunningService
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+function watchdogOf(name: string, running: WatchedService): Watchdog | undefined {
+  const order = notifyOrder(process.env, process.pid);
+  if (order === undefined) return undefined;
+  return new Watchdog({
+    order,
+    clock: systemClock,
+    notify: (...words) => notify(order.socket, ...words),
+    stalled: () => running.stalled(),
+    say: (line) => process.stderr.write(`muster ${name}: ${line}\n`),
+  });
 }
 
 function oneLine(e: unknown): string {

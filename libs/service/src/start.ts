@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
+import type { Stalled } from '#bus';
 import type { ServiceName } from '#contracts';
 import type { ServiceConfig } from './config.js';
 import { contextModule, openContext, type ServiceContext } from './context.js';
@@ -14,6 +15,12 @@ export type NestModule = Type | DynamicModule;
 export interface RunningService {
   /** Requests in work end, hooks run, then the connection is closed. */
   close(): Promise<void>;
+}
+
+/** One that can be asked whether it works. */
+export interface WatchedService extends RunningService {
+  /** Tasks that must not stand still, and do. */
+  stalled(): Stalled[];
 }
 
 @Module({})
@@ -44,7 +51,7 @@ export async function startService(
   service: ServiceName,
   module: NestModule,
   o: { config?: ServiceConfig } = {},
-): Promise<RunningService> {
+): Promise<WatchedService> {
   return startWith(service, (context) => startInContext(context, module), o.config);
 }
 
@@ -53,12 +60,13 @@ export async function startWith(
   service: ServiceName,
   start: (context: ServiceContext) => Promise<RunningService>,
   config?: ServiceConfig,
-): Promise<RunningService> {
+): Promise<WatchedService> {
   const context = await openContext(service, config);
   try {
     const running = await start(context);
     context.log.info({ service, instance: context.config.instance }, 'started');
     return {
+      stalled: () => context.bus.pulses.stalled(),
       close: async () => {
         try {
           await running.close();

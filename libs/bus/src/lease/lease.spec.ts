@@ -111,6 +111,15 @@ describe('lease on a real server', () => {
     expect(await contend(bus, 'b', 1000, 'job.1').whenHeld()).toBeGreaterThan(first);
   });
 
+  it('is a task that moves, for who holds it and for who waits: what a watchdog asks', async () => {
+    const buses = [await connect(nats.url), await connect(nats.url)];
+    const contenders = buses.map((bus, i) => contend(bus, `h${i}`, 200));
+    await Promise.race(contenders.map((l) => l.whenHeld()));
+    // Longer than a task may stand still that has this time to live.
+    await passed(2_500);
+    expect(buses.flatMap((bus) => bus.pulses.stalled())).toEqual([]);
+  });
+
   it('shows who holds what', async () => {
     const bus = await connect(nats.url);
     const viewer = await Lease.view(bus);

@@ -1,6 +1,7 @@
 import { MusterError, unreadable, type LeaseView, type Timer, type UnreadableRecord } from '#contracts';
 import type { Bus } from '../bus.js';
 import type { KvBucket } from '../kv/kv-bucket.js';
+import type { Pulse } from '../pulse/pulses.js';
 import type { Entry } from '../types.js';
 import { leaseServerRefusal } from './lease-server.js';
 import {
@@ -43,6 +44,8 @@ const TTL_SINGLE_MS = 5_000;
 const TTL_CLUSTER_MS = 14_000;
 /** An answer that takes longer is in doubt: the key is read to learn what became of the write. */
 const ANSWER_MS = 1_000;
+/** A contender waits for its time to live at most, or for an answer: one that moves in neither time stands still, ms on top. */
+const STALLED_MS = 2 * ANSWER_MS;
 
 /**
  * The right to act, on one key of bucket `leases`, by compare-and-set and monotonic clocks only. It fails closed:
@@ -161,8 +164,18 @@ export class Lease {
   }
 
   private async run(): Promise<void> {
+    const pulse = this.bus.pulses.begin(`lease ${this.options.name}`, this.state.ttlMs + STALLED_MS);
+    try {
+      await this.contend(pulse);
+    } finally {
+      pulse.end();
+    }
+  }
+
+  private async contend(pulse: Pulse): Promise<void> {
     while (!this.stopping)
       try {
+        pulse.beat();
         await this.step();
       } catch (cause) {
         // Nothing is known to come here; a lease that nobody contends for any more would be worse than one line more.

@@ -1,5 +1,6 @@
 import { decode, type BucketName, type Clock, type Decoded, type Random } from '#contracts';
 import { UnreadableBook } from '../kv/unreadable-book.js';
+import { Pulses } from '../pulse/pulses.js';
 import type { BusLog } from '../types.js';
 import type { MessageLog } from './message-log.js';
 import type { Wire, WireStatus } from './wire.js';
@@ -28,12 +29,14 @@ export class Link implements BusPorts {
   readonly decode: NonNullable<BusPorts['decode']>;
   /** What this process has found in buckets and cannot read. */
   readonly unreadable = new UnreadableBook();
+  readonly pulses: Pulses;
 
   constructor(ports: BusPorts) {
     this.name = ports.name;
     this.wire = ports.wire;
     this.messages = ports.messages;
     this.clock = ports.clock;
+    this.pulses = new Pulses(ports.clock);
     this.random = ports.random;
     this.log = ports.log;
     this.decode = ports.decode ?? decode;
