@@ -245,6 +245,13 @@ describe('muster', () => {
       const wrong = await sut.run(['init', join(dir, 'd'), '--nats-listen', 'nowhere']);
       expect([wrong.code, existsSync(join(dir, 'd'))]).toEqual([1, false]);
       expect(wrong.stderr.split('\n')).toHaveLength(2);
+      const store = join(dir, 'state', 'nats');
+      const apart = await sut.run(['init', join(dir, 'e'), '--nats-store', store]);
+      expect(apart.code).toBe(0);
+      for (const file of ['nats.conf', 'muster.yaml'])
+        expect(readFileSync(join(dir, 'e', file), 'utf8')).toContain(store);
+      const moved = await sut.run(['init', join(dir, 'e'), '--nats-store', join(dir, 'elsewhere')]);
+      expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('store_dir in nats.conf')]);
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

@@ -7,6 +7,7 @@ import { Failure } from '../failure.js';
 interface InitOptions {
   cluster: string;
   natsListen: string;
+  natsStore?: string;
   agent: string[];
 }
 
@@ -29,6 +30,7 @@ export function initCommand(program: Command): void {
           'host:port of the NATS server, several separated by commas',
           '127.0.0.1:4222',
         )
+        .option('--nats-store <folder>', 'where NATS keeps its streams; by default nats in <dir>')
         .option(
           '--agent <node>',
           'a node whose agent gets credentials; may be repeated',
@@ -38,14 +40,20 @@ export function initCommand(program: Command): void {
       init,
     ),
     'init /etc/muster --cluster prod --nats-listen 10.0.0.1:4222 --agent host1-SN1 --agent host2-SN2',
+    'init /etc/muster --nats-store /var/lib/muster/nats    # for services under systemd',
     'init /etc/muster --agent host3-SN3      # one more: all else stays as it is',
   );
 }
 
 async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<void> {
   // Loaded only here: every other command speaks HTTP and starts faster without it.
-  const { addAgentUsers, initCluster, isCluster, storeRoomWarning } = await import('#bus');
+  const { addAgentUsers, configuredStore, initCluster, isCluster, storeRoomWarning } = await import('#bus');
   const exists = isCluster(dir);
+  const storeDir = resolve((exists ? configuredStore(dir) : o.natsStore) ?? resolve(dir, 'nats'));
+  if (exists && o.natsStore !== undefined)
+    throw new Failure(
+      `${dir} exists: where NATS keeps its streams is store_dir in nats.conf, and moves as docs/store.md says`,
+    );
   try {
     if (exists) await addAgentUsers(dir, o.agent);
     else {
@@ -56,7 +64,7 @@ async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<voi
         cluster: o.cluster,
         agents: o.agent,
         natsListen: o.natsListen.split(','),
-        storeDir: resolve(dir, 'nats'),
+        storeDir,
         ...(natsVersion !== undefined && { natsVersion }),
       });
     }
@@ -66,7 +74,7 @@ async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<voi
     if (code !== undefined) throw new Failure(`${dir}: ${(error as Error).message}`);
     throw error;
   }
-  const room = storeRoomWarning(resolve(dir, 'nats'));
+  const room = storeRoomWarning(storeDir);
   if (room !== undefined) terminal.note(`muster: ${room}`);
   terminal.line(`written: ${resolve(dir)}`);
   if (exists) terminal.note(`muster: ${KEPT}`);

@@ -194,9 +194,15 @@ const accountsFile = (dir: string): string => join(dir, 'nats-accounts.conf');
 
 /** Where the server keeps its accounts, or will, from its next start on; undefined where nats.conf is not as we write it. */
 function configuredAccountsDir(dir: string): string | undefined {
+  const store = configuredStore(dir);
+  return store === undefined ? undefined : accountsIn(store);
+}
+
+/** Where the server keeps its streams; undefined where nats.conf is not as we write it. */
+export function configuredStore(dir: string): string | undefined {
   const conf = join(dir, 'nats.conf');
   const store = existsSync(conf) ? /^ *store_dir: ("[^\n]*")$/m.exec(readFileSync(conf, 'utf8'))?.[1] : undefined;
-  return store === undefined ? undefined : accountsIn(JSON.parse(store) as string);
+  return store === undefined ? undefined : (JSON.parse(store) as string);
 }
 
 const accountsIn = (storeDir: string): string => join(resolve(storeDir), 'accounts');

@@ -1,0 +1,169 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execaSync } from 'execa';
+import { connectBus } from '#bus';
+import { daemon } from '#bus/testing/daemon.js';
+import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { hearWords, type HeardWords } from '../../../libs/service/src/testing/notify-socket.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const units = join(root, 'deploy', 'systemd');
+const services = readdirSync(units).filter((name) => name.endsWith('.service'));
+const ours = services.filter((name) => name !== 'muster-control-nats.service');
+const COMMON = join('muster-control-.service.d', '10-common.conf');
+
+/** What a unit says, with what it has from the common part in front: [key, value] in order. */
+const settings = (unit: string): [string, string][] =>
+  [COMMON, unit].flatMap((file) =>
+    readFileSync(join(units, file), 'utf8')
+      .split('\n')
+      .flatMap((line): [string, string][] => {
+        const [, key, value] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? [];
+        return key === undefined ? [] : [[key, value ?? '']];
+      }),
+  );
+const all = (unit: string, wanted: string): string[] =>
+  settings(unit).flatMap(([key, value]) => (key === wanted ? value.split(' ') : []));
+
+/** systemd's own judge is on every machine that has systemd; elsewhere nobody runs these units. */
+const analyzes = execaSync('systemd-analyze', ['--version'], { reject: false }).exitCode === 0;
+
+(analyzes ? describe : describe.skip)('the units of a control machine, by systemd-analyze', () => {
+  it('are well formed', () => {
+    const files = [...services, 'muster-control.target'].map((name) => join(units, name));
+    const { all: said, exitCode } = execaSync('systemd-analyze', ['verify', '--man=no', ...files], {
+      all: true,
+      reject: false,
+    });
+    // It tells of other units of this machine, too.
+    expect([exitCode, (said ?? '').split('\n').filter((line) => line.includes('muster'))]).toEqual([0, []]);
+  });
+
+  it.each(services)('leave little open: %s', (unit) => {
+    const judged = ['security', '--offline=yes', '--threshold=30', '--no-pager', join(units, unit)];
+    const { exitCode, stdout } = execaSync('systemd-analyze', judged, { reject: false });
+    expect([exitCode, stdout.split('\n').at(-1)]).toEqual([0, expect.stringContaining('Overall exposure level')]);
+  });
+});
+
+describe('what a unit shows its service', () => {
+  it.each(ours)('is no other service’s user, and never the operator’s key: %s', (unit) => {
+    const own = /^muster-control-(.*)\.service$/.exec(unit)?.[1];
+    const files = all(unit, 'BindReadOnlyPaths');
+    expect(files.filter((f) => f.includes('/creds'))).toEqual([`/etc/muster/creds/${own}.json`]);
+    expect(files.filter((f) => /operator|^-?\/etc\/muster(\/keys)?$/.test(f))).toEqual([]);
+  });
+
+  it('is named in the target, for each', () => {
+    const wanted = [
+      ...readFileSync(join(units, 'muster-control.target'), 'utf8').matchAll(/muster-control-\w+\.service/g),
+    ];
+    expect(wanted.map(([name]) => name).sort()).toEqual([...services].sort());
+  });
+});
+
+describe('a service with what its unit shows it', () => {
+  let nats: TestNats;
+  let dir: string;
+  /** All at once: each mostly waits. */
+  const runs = new Map<string, Promise<void>>();
+
+  beforeAll(async () => {
+    nats = await startTestNats({ users: true });
+    dir = mkdtempSync(join(tmpdir(), 'muster-units-'));
+    const bus = await connectBus({
+      name: 'spec',
+      servers: [nats.url],
+      credentials: JSON.parse(readFileSync(join(nats.dir, 'creds', 'inventory.json'), 'utf8')) as never,
+    });
+    await bus.createBuckets();
+    await bus.close();
+    for (const unit of ours) {
+      const run = startAndEnd(unit);
+      // Each test has its own failure to tell.
+      run.catch(() => undefined);
+      runs.set(unit, run);
+    }
+  });
+  afterAll(async () => {
+    await Promise.allSettled(runs.values());
+    await nats.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  /** A folder of the unit's own stands for each that systemd would make or show; the program is the built one. */
+  function paths(unit: string): (text: string) => string {
+    const own = join(dir, unit);
+    return (text) =>
+      text
+        .replaceAll('/etc/muster', join(own, 'etc'))
+        .replaceAll('/var/lib/muster', join(own, 'state'))
+        .replaceAll('/opt/muster', root);
+  }
+
+  function furnish(unit: string): void {
+    const at = paths(unit);
+    for (const bound of all(unit, 'BindReadOnlyPaths')) {
+      const from = bound.replace(/^-/, '').replace('/etc/muster', nats.dir);
+      if (bound.startsWith('-') && !existsSync(from)) continue;
+      const to = at(bound.replace(/^-/, ''));
+      mkdirSync(dirname(to), { recursive: true });
+      cpSync(from, to, { recursive: true });
+    }
+    for (const state of all(unit, 'StateDirectory')) mkdirSync(at(`/var/lib/${state}`), { recursive: true });
+  }
+
+  async function startAndEnd(unit: string): Promise<void> {
+    furnish(unit);
+    const at = paths(unit);
+    const socket = join(dir, unit, 'notify');
+    const systemd = await hearWords(socket);
+    try {
+      await withSystemd(unit, at, socket, systemd);
+    } finally {
+      await systemd.close();
+    }
+  }
+
+  async function withSystemd(unit: string, at: (text: string) => string, socket: string, systemd: HeardWords) {
+    const [program = '', ...args] = all(unit, 'ExecStart').map(at);
+    const own = Object.fromEntries(all(unit, 'Environment').map((pair) => at(pair).split('='))) as object;
+    const service = daemon(program === '/usr/bin/node' ? process.execPath : program, args, {
+      cwd: '/',
+      env: {
+        PATH: process.env['PATH'],
+        HOME: '/',
+        ...own,
+        MUSTER_NATS: nats.url,
+        MUSTER_LISTEN: '127.0.0.1:0',
+        MUSTER_LOG_LEVEL: 'error',
+        NOTIFY_SOCKET: socket,
+        WATCHDOG_USEC: String(3_000_000),
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    service.stderr.setEncoding('utf8').on('data', (more: string) => (said += more));
+    let over = false;
+    const early = service.then(({ exitCode }) => {
+      over = true;
+      throw new Error(`it ended with ${exitCode}: ${said}`);
+    });
+    early.then(undefined, () => undefined);
+    try {
+      await Promise.race([systemd.until('READY=1'), early]);
+      await Promise.race([systemd.until('WATCHDOG=1'), early]);
+      service.kill('SIGTERM');
+      await systemd.until('STOPPING=1');
+      expect([(await service).exitCode, said]).toEqual([0, '']);
+    } finally {
+      if (!over) service.kill('SIGKILL');
+      await service;
+    }
+  }
+
+  it.each(ours)('starts, says so, says that it works, and ends in good order: %s', (unit) => runs.get(unit));
+});
