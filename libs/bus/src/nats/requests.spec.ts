@@ -29,6 +29,25 @@ describe('requests', () => {
     expect((await Promise.all(sent)).map((m) => m.string())).toEqual(sent.map((_, i) => `${i}`));
   });
 
+  it('are not late whose answer came while this process itself stood still', async () => {
+    let answer: unknown;
+    // On a busy machine the server may need longer.
+    for (let standsStillMs = 200; answer === undefined && standsStillMs < 10_000; standsStillMs *= 2) {
+      // The loop's next phase is then that of its timers, before it reads.
+      await new Promise((resolve) => setImmediate(resolve));
+      // The server itself answers, whatever this process does.
+      const sent = requests.send('$JS.API.INFO', '', { timeoutMs: standsStillMs / 2 });
+      // It goes out in this turn.
+      await new Promise((resolve) => process.nextTick(resolve));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, standsStillMs);
+      answer = await sent.then(
+        (m) => m.json(),
+        () => undefined,
+      );
+    }
+    expect(answer).toHaveProperty('limits');
+  });
+
   it('reject with what became of them', async () => {
     nc.subscribe('silent', { callback: () => undefined });
     const begun = performance.now();

@@ -42,7 +42,8 @@ export class Requests {
     return new Promise((resolve, reject) => {
       const token = (this.count++).toString(36);
       const late = (): void => this.take(token)?.reject(busFailure(new TimeoutError(), subject));
-      const timer = systemClock.after(o.timeoutMs, late);
+      // Where this process stood still itself, the answer may lie unread in its socket: timers come before sockets.
+      const timer = systemClock.after(o.timeoutMs, () => systemClock.soon(late));
       this.waiting.set(token, { subject, resolve, reject, timer });
       try {
         this.sub ??= this.listen();
