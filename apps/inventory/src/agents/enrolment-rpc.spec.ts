@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { connectBus, KvBucket, type Bus } from '#bus';
+import { patient } from '#bus/testing/patient.js';
 import { Subjects, type EventMap, type NodeRecord, type PeerList } from '#contracts';
 import { NodeService } from '../nodes/node.service.js';
 import { aNode } from '../testing/fixtures.js';
@@ -48,7 +49,7 @@ describe('the enrolment of an agent', () => {
       awaited: true,
       sshHostKeys: host.hostKeys,
     });
-    agent = await connectBus({ name: 'agent', servers: [sut.nats.url], credentials: enrolment.credentials });
+    agent = patient(await connectBus({ name: 'agent', servers: [sut.nats.url], credentials: enrolment.credentials }));
     expect(await agent.ask<PeerList>(Subjects.peers('host1-SN1'), {})).toMatchObject({ self: { name: 'host1-SN1' } });
     const view = await sut.as('gateway').call('inventory.nodes.get', { name: 'host1-SN1' });
     expect([view.enrolled, view.awaited]).toEqual([true, undefined]);

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectionOf } from '#bus/testing/connection-of.js';
+import { patient } from '#bus/testing/patient.js';
 import { addAgentUsers, connectBus, credentialsFile, readCredentials, type Bus, type BusCredentials } from '#bus';
 import {
   Subjects,
@@ -45,7 +46,7 @@ const host = (n: number, o: Partial<AgentEnrolRequest> = {}): AgentEnrolRequest 
 const admit = (token: string, h: AgentEnrolRequest): Promise<AgentAdmission> =>
   gateway().call('inventory.agents.admit', { sha256: sha256(token), host: h });
 const connectAs = async (credentials: BusCredentials): Promise<Bus> => {
-  const bus = await connectBus({ name: credentials.user, servers: [sut.nats.url], credentials });
+  const bus = patient(await connectBus({ name: credentials.user, servers: [sut.nats.url], credentials }));
   open.push(bus);
   return bus;
 };

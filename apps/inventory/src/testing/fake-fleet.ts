@@ -1,5 +1,6 @@
 import { Bus, systemClock, WorkerRegistry, type AnnouncedWorker, type Closable } from '#bus';
 import { connectPorts } from '#bus/nats/connect.js';
+import { patient } from '#bus/testing/patient.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   checkDetection,
@@ -56,7 +57,7 @@ export class FakeFleet {
   ) {}
 
   static async open(url: string, names: string[], clock: Clock = systemClock): Promise<FakeFleet> {
-    const bus = new Bus({ ...(await connectPorts({ name: 'fleet', servers: [url] })), clock });
+    const bus = patient(new Bus({ ...(await connectPorts({ name: 'fleet', servers: [url] })), clock }));
     const fleet = new FakeFleet(bus, names);
     fleet.parts.push(
       bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), (q) => fleet.current(q.node)),
