@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest } from '#contracts';
+import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest, type Reservations } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
@@ -47,7 +47,10 @@ describe('an operation', () => {
     await seen(sut.jobs, ours.job, (j) => j.settled);
     const own = aJob({ id: 'job-own', kind: 'resetup', nodes: ['e-1'], by: 'muster', settled: true });
     await sut.as('inventory').bucket('jobs').create(own.id, own);
-    await seen(sut.jobs, own.id, () => true);
+    await sut.everywhere(
+      () => sut.as('gateway').call('inventory.jobs.list', {}),
+      (all) => all.items.some((j) => j.id === own.id) && all.items.some((j) => j.id === ours.job && j.settled),
+    );
     const last = await sut.as('gateway').call('inventory.jobs.get', { id: 'last' });
     expect(last.id).toBe(ours.job);
     const address = sut.nodes.get('a-1')?.value.networks['management']?.address ?? '';
@@ -64,7 +67,8 @@ describe('an operation', () => {
     const jobs = new Set(answers.map((a) => a.job));
     expect(jobs.size).toBe(1);
     await expect(submit('c-1', { key: 'k' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
-    expect(sut.reservations.get(RESERVATIONS_KEY)?.value.held['c-1']).toBeUndefined();
+    const stored = await sut.as('inventory').bucket<Reservations>('admission').get(RESERVATIONS_KEY);
+    expect(stored?.value.held).not.toHaveProperty('c-1');
     const [job = ''] = jobs;
     expect(await sut.as('gateway').call('inventory.jobs.get', { id: job })).not.toHaveProperty('fingerprint');
     await sut.as('gateway').call('inventory.jobs.cancel', { by: 'spec', id: job });
