@@ -19,6 +19,8 @@ const isWorker = process.send !== undefined;
  */
 export default class LeavesNothing extends TestEnvironment {
   before = counted();
+  /** A test or hook has failed: that is told, and not what it has left behind. */
+  failed = false;
 
   constructor(config, context) {
     super(config, context);
@@ -26,8 +28,12 @@ export default class LeavesNothing extends TestEnvironment {
     giveLinkedPackages(this.global, this.getVmContext());
   }
 
+  handleTestEvent({ name }) {
+    if (name === 'test_fn_failure' || name === 'hook_failure') this.failed = true;
+  }
+
   async teardown() {
-    const left = isWorker ? await this.leftOver() : undefined;
+    const left = isWorker && !this.failed ? await this.leftOver() : undefined;
     await super.teardown();
     if (left !== undefined)
       throw new Error(
