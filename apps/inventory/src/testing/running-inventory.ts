@@ -82,7 +82,12 @@ export class RunningInventory {
         ...(o.ansible && { ansible: o.ansible }),
       };
       const config = buildConfig(values, undefined, 'spec');
-      return { service: await startService('inventory', InventoryModule, { config }), proxy };
+      try {
+        return { service: await startService('inventory', InventoryModule, { config }), proxy };
+      } catch (e) {
+        await proxy?.close();
+        throw e;
+      }
     };
     const replicas = new Map<string, Replica>();
     for (let i = 1; i <= (o.replicas ?? 1); i++) replicas.set(`inventory-${i}`, await start(`inventory-${i}`));
@@ -162,8 +167,8 @@ export class RunningInventory {
     const asked = this.replicas.size > 1 ? 24 : 1;
     return until(async () => {
       const answers = await Promise.all(Array.from({ length: asked }, ask)).catch((e: unknown) => {
-        // On a busy machine some answer may be late; it is asked again.
-        if (e instanceof MusterError && e.code === 'TIMEOUT') return [];
+        // On a busy machine some answer may be late, or a connection break; it is asked again.
+        if (e instanceof MusterError && (e.code === 'TIMEOUT' || e.code === 'BUS_UNAVAILABLE')) return [];
         throw e;
       });
       return answers.length > 0 && answers.every(fits) && answers[0];
