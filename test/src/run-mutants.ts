@@ -1,11 +1,15 @@
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MusterError } from '#contracts';
+import { describeCommit } from '../../bench/src/commit.js';
+import { describeMachine } from '../../bench/src/machine.js';
 import { checkMutants } from './mutants/check.js';
 import type { AreaMutant } from './mutants/mutant.js';
 import { mutate } from './mutants/mutate.js';
 import type { Kill, Outcome } from './mutants/outcome.js';
+import { restOf, resultOf, type Entry, type MutantsResult, type Tried } from './mutants/result.js';
 import { Source } from './mutants/source.js';
 import { FLOORS, mutants, SIMS } from './mutants/tables/index.js';
 import { Workshop } from './mutants/workshop.js';
@@ -13,12 +17,15 @@ import { Workshop } from './mutants/workshop.js';
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 const areas = [...new Set(mutants.map((m) => m.area))];
 
-const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT] [--share I/N] [--sims] [--json] [--check]
+const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT] [--share I/N] [--sims] [--out FILE [--rest]] [--minutes N] [--json] [--check]
   ${areas.map((a) => `${a} (${mutants.filter((m) => m.area === a).length})`).join(', ')}; all of them where none is named
   npm run mutants -- detect    breaks each safety line of detection in turn; \`ok\` says that a spec turned red
   --only TEXT   those that have this in their name
   --share I/N   the I-th of N parts, a long area's or of all; those of one spec are neighbours
   --sims        those that name a simulation, tried by it alone
+  --out FILE    what came of each, with commit, date and machine; what FILE says of others stays
+  --rest        without those that FILE says are killed
+  --minutes N   begins no other after so many
   --json        the last line is {mutants: [{area, name, killedBy, why?, histories?}], passed, failed}
   --check       breaks nothing: each must be found in the code, and no area may have fewer than it had`;
 
@@ -60,6 +67,26 @@ const told = (kill: Kill): { killedBy: string; why?: string; histories?: number 
     ? { killedBy: `sim ${kill.sim} --seed ${kill.seed}`, histories: kill.histories }
     : { killedBy: `${kill.spec} › ${kill.test}`, why: kill.why };
 
+/** Writes what came of each after each, so that a run that is ended leaves what it has found. */
+class Keeper {
+  readonly before: readonly Entry[];
+  private readonly run = { ...describeCommit(), date: new Date().toISOString(), machine: describeMachine() };
+  private readonly found: Entry[] = [];
+
+  constructor(private readonly file: string) {
+    // What may be in the way of the file is found before all the work.
+    accessSync(dirname(file), constants.W_OK);
+    this.before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as MutantsResult).mutants : [];
+  }
+
+  keep(tried: Tried, seconds: number): void {
+    const { commit, dirty } = this.run;
+    this.found.push({ ...tried, commit, dirty, seconds: Math.round(seconds * 10) / 10 });
+    const result = resultOf([...this.before, ...this.found], mutants, this.run);
+    writeFileSync(this.file, `${JSON.stringify(result, undefined, 2)}\n`);
+  }
+}
+
 function check(): number {
   const problems = checkMutants({ folder, mutants, floors: FLOORS, sims: SIMS });
   for (const problem of problems) process.stderr.write(`mutants: ${problem}\n`);
@@ -74,6 +101,9 @@ function main(args: string[]): number {
       only: { type: 'string' },
       share: { type: 'string' },
       sims: { type: 'boolean' },
+      out: { type: 'string' },
+      rest: { type: 'boolean' },
+      minutes: { type: 'string' },
       json: { type: 'boolean' },
       check: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -84,15 +114,22 @@ function main(args: string[]): number {
     return 0;
   }
   if (values.check) return check();
-  const wanted = chosen(positionals, values);
-  if (wanted.length === 0) throw new MusterError('BAD_REQUEST', 'no mutant fits what was asked for');
+  const keeper = values.out === undefined ? undefined : new Keeper(values.out);
+  const asked = chosen(positionals, values);
+  const minutes = Number(values.minutes ?? Infinity);
+  if (Number.isNaN(minutes) || (values.rest === true && keeper === undefined))
+    throw new MusterError('BAD_REQUEST', USAGE);
+  if (asked.length === 0) throw new MusterError('BAD_REQUEST', 'no mutant fits what was asked for');
+  const wanted = values.rest === true ? restOf(asked, keeper?.before ?? []) : asked;
   const workshop = new Workshop(folder);
   process.on('exit', () => workshop.close());
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
-  const results: ({ area: string; name: string } & (ReturnType<typeof told> | { killedBy: null; reason: string }))[] =
-    [];
+  const results: Tried[] = [];
+  const end = performance.now() + minutes * 60_000;
   for (const m of wanted) {
+    const begun = performance.now();
+    if (begun > end) break;
     const outcome = outcomeOf(workshop, m, values.sims === true);
     const { area, name } = m;
     if ('killed' in outcome) {
@@ -103,6 +140,7 @@ function main(args: string[]): number {
       results.push({ area, name, killedBy: null, reason: outcome.reason });
       say(`FAIL ${area.padEnd(8)} ${name}: ${outcome.reason}`);
     }
+    keeper?.keep(results.at(-1) as Tried, (performance.now() - begun) / 1000);
   }
   const passed = results.filter((r) => r.killedBy !== null).length;
   const failed = results.length - passed;
