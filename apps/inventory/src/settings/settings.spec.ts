@@ -33,14 +33,20 @@ describe('the settings in a running inventory', () => {
     const is = await patch({
       detection: { profile: 'fast' },
       globals: { db_password: 'glob-s3cret' },
+      ansible: { extraVars: { vault_token: 'ansible-s3cret' } },
       webhooks: [hook],
     });
     expect(is).toMatchObject({
       detection: DetectionProfiles.fast,
       globals: { db_password: '***' },
+      ansible: { extraVars: { vault_token: '***' } },
       webhooks: [{ ...hook, secret: '***' }],
     });
-    expect(await stored()).toMatchObject({ globals: { db_password: 'glob-s3cret' }, webhooks: [hook] });
+    expect(await stored()).toMatchObject({
+      globals: { db_password: 'glob-s3cret' },
+      ansible: { extraVars: { vault_token: 'ansible-s3cret' } },
+      webhooks: [hook],
+    });
     expect(JSON.stringify(await atRest())).not.toContain('s3cret');
     const again = await patch({ webhooks: is.webhooks, globals: is.globals });
     expect(again.revision).toBe(is.revision);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +55,16 @@ describe('the folder of services', () => {
     await expect(readServices({ services: gone, defaultServices: dir })).rejects.toThrow(
       `the folder of services ${gone} (ansible.services) does not exist`,
     );
+  });
+
+  it('that cannot be read is refused, and not taken for none', async () => {
+    const circle = join(dir, 'circle');
+    await symlink(circle, circle);
+    for (const config of [{ services: circle }, { defaultServices: circle }])
+      await expect(readServices(config)).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining(`${circle} cannot be read`) as unknown,
+      });
   });
 
   it.each([

@@ -33,6 +33,10 @@ describe('sealed members', () => {
     expect(again).toEqual(sealMembers(key, vars));
     expect(sealMembers(key, { db_pwd: 'other' }).db_pwd).not.toBe(again.db_pwd);
     expect(sealMembers(Buffer.alloc(32, 2), vars).db_pwd).not.toBe(again.db_pwd);
+    // AES-GCM gives its key away where a nonce serves for two texts.
+    const nonce = (secret: string): string | undefined => sealMembers(key, { key: secret }).key.split(/[:.]/)[2];
+    expect(nonce('one')).toMatch(/^[\w+/]{16}$/);
+    expect(nonce('one')).not.toBe(nonce('two'));
   });
 
   it('are refused with another key or none, and where somebody changed them', () => {

@@ -21,6 +21,8 @@ describe('secrets', () => {
     const flipped = Buffer.from(sealed.data, 'base64');
     flipped[0] = (flipped[0] ?? 0) ^ 1;
     expect(() => openSecret(key, { ...sealed, data: flipped.toString('base64') })).toThrow(/cannot be opened/);
+    const short = Buffer.from(sealed.tag, 'base64').subarray(0, 4).toString('base64');
+    expect(() => openSecret(key, { ...sealed, tag: short })).toThrow(/cannot be opened/);
   });
 
   it('reads a key file, and names a bad one without showing it', () => {

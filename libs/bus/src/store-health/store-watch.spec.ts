@@ -8,6 +8,9 @@ import { StoreWatch } from './store-watch.js';
 
 let now: number;
 let tick: () => void;
+let bus: { connected: boolean };
+/** Streams that were asked for, and how each question is answered. */
+let asked: string[];
 let answers: ((there: boolean) => void)[];
 let watch: StoreWatch;
 let dir: string;
@@ -17,6 +20,7 @@ let looked: () => void;
 
 beforeEach(() => {
   now = 0;
+  asked = [];
   answers = [];
   facts = [];
   dir = mkdtempSync(join(tmpdir(), 'muster-store-'));
@@ -27,9 +31,16 @@ beforeEach(() => {
       return { cancel: () => undefined };
     },
   };
-  const hasStream = () => new Promise<boolean>((resolve) => answers.push(resolve));
-  const bus = { connected: true, clock, hasStream, log: { debug: () => undefined } } as unknown as Bus;
-  watch = new StoreWatch(bus, { path: dir, streams: ['A'], onLook: (f) => (facts.push(f), looked()) });
+  const hasStream = (name: string) => {
+    asked.push(name);
+    return new Promise<boolean>((resolve) => answers.push(resolve));
+  };
+  bus = { connected: true, ...{ clock, hasStream, log: { debug: () => undefined } } };
+  watch = new StoreWatch(bus as unknown as Bus, {
+    path: dir,
+    streams: ['A', 'B'],
+    onLook: (f) => (facts.push(f), looked()),
+  });
 });
 afterEach(() => {
   watch.close();
@@ -45,11 +56,63 @@ async function lookAt(at: number, begin: () => void = tick): Promise<StoreFacts>
   return facts.at(-1) as StoreFacts;
 }
 
+/** The one question that is open. */
+async function answer(there: boolean): Promise<void> {
+  answers.at(-1)?.(there);
+  // The watch reads it in promises of its own.
+  await new Promise(setImmediate);
+}
+
+describe('a store that answers', () => {
+  it('is asked for each stream in its turn, and never silent', async () => {
+    await lookAt(0, () => watch.start());
+    for (const at of [1_000, 2_000, 3_000]) {
+      await answer(true);
+      expect((await lookAt(at)).silentForMs).toBe(0);
+    }
+    expect(asked).toEqual(['A', 'B', 'A', 'B']);
+  });
+
+  it('was whole when each stream was there, and keeps that when one is missing', async () => {
+    await lookAt(0, () => watch.start());
+    const seen: (boolean | number)[] = [];
+    for (const [at, there] of [true, true, true, false, true, false].entries()) {
+      await answer(there);
+      const { wasWhole, missing, missingForMs } = await lookAt((at + 1) * 1_000);
+      seen.push(wasWhole, missing.length, missingForMs);
+    }
+    expect(seen).toEqual([
+      ...[false, 0, 0, true, 0, 0, true, 0, 0],
+      // Missing since the look before.
+      ...[true, 1, 1_000, true, 1, 2_000, true, 1, 3_000],
+    ]);
+  });
+
+  it('was never whole while one of its streams has been missing', async () => {
+    await lookAt(0, () => watch.start());
+    for (const at of [1, 2, 3, 4]) {
+      await answer(at % 2 === 0);
+      expect(await lookAt(at * 1_000)).toMatchObject({ wasWhole: false, missing: ['A'] });
+    }
+  });
+});
+
 describe('a store that does not answer', () => {
   it('is silent since the first question without an answer', async () => {
     await lookAt(0, () => watch.start());
     expect((await lookAt(1_000)).silentForMs).toBe(1_000);
     expect((await lookAt(2_000)).silentForMs).toBe(2_000);
+    // One question at a time.
+    expect(asked).toEqual(['A']);
+  });
+
+  it('is silent for no time in which there was no connection', async () => {
+    await lookAt(0, () => watch.start());
+    bus.connected = false;
+    expect((await lookAt(1_000)).silentForMs).toBe(0);
+    bus.connected = true;
+    expect((await lookAt(2_000)).silentForMs).toBe(0);
+    expect((await lookAt(3_000)).silentForMs).toBe(1_000);
   });
 
   it('is not called silent for a time in which we stood still ourselves: its answer may lie unread', async () => {
@@ -60,14 +123,14 @@ describe('a store that does not answer', () => {
 });
 
 describe('a disk that does not answer', () => {
-  const asked = () => process.getActiveResourcesInfo().filter((kind) => kind === 'FSReqPromise').length;
+  const reads = () => process.getActiveResourcesInfo().filter((kind) => kind === 'FSReqPromise').length;
 
   it('is asked once, and not once a second', async () => {
-    const before = asked();
+    const before = reads();
     const first = lookAt(0, () => watch.start());
     tick();
     tick();
-    expect(asked() - before).toBe(1);
+    expect(reads() - before).toBe(1);
     await first;
   });
 });

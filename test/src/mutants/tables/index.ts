@@ -13,6 +13,8 @@ import { lease } from './lease.js';
 import { life } from './life.js';
 import { recover } from './recover.js';
 import { returns } from './return.js';
+import { secrets } from './secrets.js';
+import { services } from './services.js';
 import { store } from './store.js';
 import { storm } from './storm.js';
 import { strangers } from './strangers.js';
@@ -26,6 +28,8 @@ const tables: Record<string, readonly Mutant[]> = {
   lease,
   recover,
   return: returns,
+  secrets,
+  services,
   store,
   storm,
 };
@@ -35,11 +39,13 @@ export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 159,
   fence: 102,
-  keys: 27,
+  keys: 41,
   lease: 25,
   recover: 36,
   return: 57,
-  store: 6,
+  secrets: 31,
+  services: 20,
+  store: 15,
   storm: 15,
 };
 

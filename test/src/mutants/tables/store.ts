@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const health = ['libs/bus/src/store-health/store-health.spec.ts'];
+const watch = ['libs/bus/src/store-health/store-watch.spec.ts'];
 const revival = ['apps/standalone/src/revival-decision.spec.ts'];
 const limits = ['libs/bus/src/init/store-limits.spec.ts'];
 
@@ -50,5 +51,72 @@ export const store: readonly Mutant[] = [
     symbol: 'natsConfig',
     operation: { row: '`  max_file_store: ${o.maxFileStore ?? maxFileStore()}`' },
     specs: limits,
+  },
+  {
+    name: 'a watch that stood still calls the store silent',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.look',
+    operation: { replace: 'now - this.lookedAt >= STOOD_STILL_MS', with: 'now < 0' },
+    specs: watch,
+  },
+  {
+    name: 'a disk that hangs is asked once a second, until no thread is left',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.look',
+    operation: { drop: 'if (this.reading) return;' },
+    specs: watch,
+  },
+  {
+    name: 'a store that answers grows silent all the same',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.answered',
+    operation: { drop: 'this.silentSince = undefined' },
+    specs: watch,
+  },
+  {
+    name: 'a store is as silent as the time without a connection was long',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.ask',
+    operation: { replace: '!this.bus.connected', with: 'false' },
+    specs: watch,
+  },
+  {
+    name: 'a store that is silent is asked once a second, and drowned in questions',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.ask',
+    operation: {
+      replace:
+        "this.asking ??= this.bus.hasStream(name).then((there) => this.answered(name, there)).catch((e: unknown) => this.bus.log.debug({ err: e }, 'the store does not answer')).finally(() => (this.asking = undefined))",
+      with: 'this.bus.hasStream(name).then((there) => this.answered(name, there))',
+    },
+    specs: watch,
+  },
+  {
+    name: 'only the first stream is asked for',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.answered',
+    operation: { drop: 'this.next = (this.next + 1) % this.o.streams.length' },
+    specs: watch,
+  },
+  {
+    name: 'a store of which some streams are there was whole before',
+    file: 'libs/bus/src/store-health/store-watch.ts',
+    symbol: 'StoreWatch.answered',
+    operation: { operand: 'this.next === 0' },
+    specs: watch,
+  },
+  {
+    name: 'a server that is silent is restarted every second',
+    file: 'apps/standalone/src/revival-decision.ts',
+    symbol: 'decideRevival',
+    operation: { drop: 'if (!state.wasFull && !rested) return { state };' },
+    specs: revival,
+  },
+  {
+    name: 'a server is restarted while somebody is still making room',
+    file: 'apps/standalone/src/revival-decision.ts',
+    symbol: 'decideRevival',
+    operation: { operand: 'now - state.roomSince < ROOM_FOR_MS' },
+    specs: revival,
   },
 ];

@@ -1,5 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
+const guesses = ['apps/gateway/src/auth/guessed-tokens.spec.ts'];
+const connections = ['apps/gateway/src/http/connection-limit.spec.ts'];
+
 /** What people and programs send stays data: nothing of it is carried out, and it stops nobody. */
 export const strangers: readonly Mutant[] = [
   {
@@ -116,5 +119,106 @@ export const strangers: readonly Mutant[] = [
     symbol: 'CommandInlet.fence',
     operation: { replace: "await this.audit.of('nats', 'fence', node, reason, order)", with: 'await order()' },
     specs: ['apps/inventory/src/asyncapi.spec.ts'],
+  },
+  {
+    name: 'wrong tokens are counted nowhere',
+    file: 'apps/gateway/src/auth/guessed-tokens.ts',
+    symbol: 'GuessedTokens.check',
+    operation: { drop: 'this.tries.failed(source, this.now())' },
+    specs: guesses,
+  },
+  {
+    name: 'a right guess is told from a wrong one, however many there were',
+    file: 'apps/gateway/src/auth/guessed-tokens.ts',
+    symbol: 'GuessedTokens.check',
+    operation: { replace: 'waitMs > 0', with: 'waitMs < 0' },
+    specs: guesses,
+  },
+  {
+    name: 'guesses stop who is at work from there',
+    file: 'apps/gateway/src/auth/guessed-tokens.ts',
+    symbol: 'GuessedTokens.check',
+    operation: {
+      replace: 'this.known.has(mark) ? 0 : this.tries.waitMs(source, this.now())',
+      with: 'this.tries.waitMs(source, this.now())',
+    },
+    specs: guesses,
+  },
+  {
+    name: 'a token that is used elsewhere can be guessed for ever',
+    file: 'apps/gateway/src/auth/guessed-tokens.ts',
+    symbol: 'GuessedTokens.check',
+    operation: { replace: '`${source} ${token}`', with: 'token' },
+    specs: guesses,
+  },
+  {
+    name: 'a lost connection to NATS counts as a guess, and locks people out',
+    file: 'apps/gateway/src/auth/guessed-tokens.ts',
+    symbol: 'GuessedTokens.check',
+    operation: { replace: "MusterError.from(e).code === 'UNAUTHORIZED'", with: 'true' },
+    specs: guesses,
+  },
+  {
+    name: 'who has a /64 of IPv6 may guess from each of its addresses',
+    file: 'apps/gateway/src/auth/failed-tries.ts',
+    symbol: 'sourceOf',
+    operation: { replace: 'bytes.slice(0, 8)', with: 'bytes' },
+    specs: guesses,
+  },
+  {
+    name: 'who guesses from many addresses fills the memory',
+    file: 'apps/gateway/src/auth/failed-tries.ts',
+    symbol: 'FailedTries.failed',
+    operation: { drop: 'forgetOldest(this.workedOff, sources)' },
+    specs: ['apps/gateway/src/auth/failed-tries.spec.ts'],
+  },
+  {
+    name: 'who shares an address with a guesser is kept out for days',
+    file: 'apps/gateway/src/auth/failed-tries.ts',
+    symbol: 'FailedTries.failed',
+    operation: { replace: 'Math.min(until, now + longest + (burst - 1) * every)', with: 'until' },
+    specs: ['apps/gateway/src/auth/failed-tries.spec.ts'],
+  },
+  {
+    name: 'one place may take all connections',
+    file: 'apps/gateway/src/http/connection-limit.ts',
+    symbol: 'ConnectionLimit.admit',
+    operation: { replace: 'own >= this.o.mostOfOne', with: 'false' },
+    specs: connections,
+  },
+  {
+    name: 'connections have no bound in all',
+    file: 'apps/gateway/src/http/connection-limit.ts',
+    symbol: 'ConnectionLimit.admit',
+    operation: { operand: 'this.all >= this.o.most' },
+    specs: connections,
+  },
+  {
+    name: 'who comes through a proxy is shut out with all others behind it',
+    file: 'apps/gateway/src/http/connection-limit.ts',
+    symbol: 'ConnectionLimit.admit',
+    operation: { operand: '!this.isShared(source)' },
+    specs: connections,
+  },
+  {
+    name: 'a connection that was closed counts for ever',
+    file: 'apps/gateway/src/http/connection-limit.ts',
+    symbol: 'ConnectionLimit.admit',
+    operation: { drop: "socket.once('close', () => this.closed(source))" },
+    specs: connections,
+  },
+  {
+    name: 'a place whose connection was closed may not come again',
+    file: 'apps/gateway/src/http/connection-limit.ts',
+    symbol: 'ConnectionLimit.closed',
+    operation: { drop: 'if (left === 0) this.open.delete(source); else this.open.set(source, left);' },
+    specs: connections,
+  },
+  {
+    name: 'strangers shut the operator out of the unix socket',
+    file: 'apps/gateway/src/http/listeners.ts',
+    symbol: 'Listeners.open',
+    operation: { replace: '!unix', with: 'true' },
+    specs: ['apps/gateway/src/http/listeners.spec.ts'],
   },
 ];

@@ -1,0 +1,241 @@
+import type { Mutant } from '../mutant.js';
+
+const mask = ['libs/contracts/src/settings/masked.spec.ts'];
+const seal = ['libs/bus/src/keys/sealed-members.spec.ts'];
+const nodes = ['apps/inventory/src/nodes/shown-secrets.spec.ts'];
+const jobs = ['apps/inventory/src/jobs/shown-job.spec.ts'];
+const settings = ['libs/contracts/src/settings/check-settings.spec.ts'];
+const atRest = ['apps/inventory/src/settings/settings.spec.ts'];
+
+/** No secret is shown, and none is stored in clear. */
+export const secrets: readonly Mutant[] = [
+  {
+    name: 'a secret is shown that its name tells',
+    file: 'libs/contracts/src/settings/masked.ts',
+    symbol: 'mask',
+    operation: { replace: 'isSecretName(name) ? MASK : mask(v)', with: 'mask(v)' },
+    specs: mask,
+  },
+  {
+    name: 'a secret is shown that its text tells',
+    file: 'libs/contracts/src/settings/masked.ts',
+    symbol: 'mask',
+    operation: { replace: "value !== '' && isSecretText(value) ? MASK : value", with: 'value' },
+    specs: mask,
+  },
+  {
+    name: 'secrets in a list are shown',
+    file: 'libs/contracts/src/settings/masked.ts',
+    symbol: 'mask',
+    operation: { replace: 'Array.isArray(value)', with: 'false' },
+    specs: mask,
+  },
+  {
+    name: 'what is sealed is shown to who would guess at it',
+    file: 'libs/contracts/src/settings/secret-names.ts',
+    symbol: 'isSecretText',
+    operation: { operand: 'text.startsWith(SEALED)' },
+    specs: seal,
+  },
+  {
+    name: 'a mask for which nothing is stored deletes a value',
+    file: 'libs/contracts/src/settings/masked.ts',
+    symbol: 'unmask',
+    operation: { set: 'isHidden', to: 'true' },
+    specs: mask,
+  },
+  {
+    name: 'a masked item of a list gets the secret of its twin',
+    file: 'libs/contracts/src/settings/masked.ts',
+    symbol: 'placesOf',
+    operation: { set: 'isSame', to: 'alike.length > 0' },
+    specs: mask,
+  },
+  {
+    name: 'in a list that has grown the place says whose secret is meant',
+    file: 'libs/contracts/src/settings/masked.ts',
+    symbol: 'placesOf',
+    operation: { operand: 'given === known.length' },
+    specs: mask,
+  },
+  {
+    name: 'a node shows the secrets of its variables',
+    file: 'apps/inventory/src/nodes/shown-node.ts',
+    symbol: 'withoutSecrets',
+    operation: { set: 'vars', to: 'record.vars' },
+    specs: nodes,
+  },
+  {
+    name: 'a node shows the passwords of its power devices',
+    file: 'apps/inventory/src/nodes/shown-node.ts',
+    symbol: 'withoutSecrets',
+    operation: { replace: 'masked(device.options)', with: 'device.options' },
+    specs: nodes,
+  },
+  {
+    name: 'a stored password goes to another device',
+    file: 'apps/inventory/src/nodes/power-devices.ts',
+    symbol: 'storedOptions',
+    operation: { replace: '!samePlace(was, device)', with: 'false' },
+    specs: nodes,
+  },
+  {
+    name: 'a workload shows what it is started with',
+    file: 'apps/inventory/src/recovery/workloads.controller.ts',
+    symbol: 'shown',
+    operation: { replace: 'masked(w.recovery.spec)', with: 'w.recovery.spec' },
+    specs: nodes,
+  },
+  {
+    name: 'a job shows the secrets of its variables',
+    file: 'apps/inventory/src/jobs/shown-job.ts',
+    symbol: 'shownJob',
+    operation: { replace: 'masked(job.extraVars)', with: 'job.extraVars' },
+    specs: jobs,
+  },
+  {
+    name: 'a job shows what it starts workloads with',
+    file: 'apps/inventory/src/jobs/shown-job.ts',
+    symbol: 'shownJob',
+    operation: { replace: 'masked(r.spec)', with: 'r.spec' },
+    specs: jobs,
+  },
+  {
+    name: 'the hash of a request is shown, and its secrets can be guessed',
+    file: 'apps/inventory/src/jobs/shown-job.ts',
+    symbol: 'shownJob',
+    operation: { replace: 'const { fingerprint: _hidden, ...rest } = job;', with: 'const rest = job;' },
+    specs: jobs,
+  },
+  {
+    name: 'the settings show the secrets of the globals',
+    file: 'libs/contracts/src/settings/settings-patch.ts',
+    symbol: 'shownSettings',
+    operation: { replace: 'masked(s.globals)', with: 's.globals' },
+    specs: settings,
+  },
+  {
+    name: 'the settings show the secrets of Ansible’s variables',
+    file: 'libs/contracts/src/settings/settings-patch.ts',
+    symbol: 'shownSettings',
+    operation: { replace: 'masked(s.ansible.extraVars)', with: 's.ansible.extraVars' },
+    specs: settings,
+  },
+  {
+    name: 'the settings show the secrets of the webhooks',
+    file: 'libs/contracts/src/settings/settings-patch.ts',
+    symbol: 'shownSettings',
+    operation: { replace: 'masked(s.webhooks)', with: 's.webhooks' },
+    specs: settings,
+  },
+  {
+    name: 'old clients are shown the secrets of the configuration',
+    file: 'apps/inventory/src/settings/clusterm-config.ts',
+    symbol: 'clustermConfig',
+    operation: { replace: 'masked(is.extraVars)', with: 'is.extraVars' },
+    specs: ['apps/inventory/src/settings/clusterm-config.spec.ts'],
+  },
+  {
+    name: 'a secret is stored in clear that its name tells',
+    file: 'libs/bus/src/keys/sealed-members.ts',
+    symbol: 'sealed',
+    operation: {
+      replace: "v !== null && v !== '' && isSecretName(name) ? sealedText(key, v) : sealed(key, v)",
+      with: 'sealed(key, v)',
+    },
+    specs: seal,
+  },
+  {
+    name: 'a secret is stored in clear that its text tells',
+    file: 'libs/bus/src/keys/sealed-members.ts',
+    symbol: 'sealed',
+    operation: { replace: 'isSecretText(value) ? sealedText(key, value) : value', with: 'value' },
+    specs: seal,
+  },
+  {
+    name: 'secrets in a list are stored in clear',
+    file: 'libs/bus/src/keys/sealed-members.ts',
+    symbol: 'sealed',
+    operation: { replace: 'Array.isArray(value)', with: 'false' },
+    specs: seal,
+  },
+  {
+    name: 'two secrets are sealed with the same nonce',
+    file: 'libs/bus/src/keys/sealed-members.ts',
+    symbol: 'sealedText',
+    operation: { replace: "createHmac('sha256', own).update(text)", with: "createHmac('sha256', own)" },
+    specs: seal,
+  },
+  {
+    name: 'a sealed text opens that somebody has changed',
+    file: 'libs/bus/src/keys/secrets.ts',
+    symbol: 'openSecret',
+    operation: [
+      { drop: "decipher.setAuthTag(Buffer.from(sealed.tag, 'base64'));" },
+      {
+        replace:
+          "Buffer.concat([decipher.update(Buffer.from(sealed.data, 'base64')), decipher.final()]).toString('utf8')",
+        with: "decipher.update(Buffer.from(sealed.data, 'base64')).toString('utf8')",
+      },
+    ],
+    specs: ['libs/bus/src/keys/secrets.spec.ts'],
+  },
+  {
+    name: 'a tag of four bytes is proof enough',
+    file: 'libs/bus/src/keys/secrets.ts',
+    symbol: 'openSecret',
+    operation: { row: 'authTagLength: 16' },
+    specs: ['libs/bus/src/keys/secrets.spec.ts'],
+  },
+  {
+    name: 'inventory stores secrets in clear although it has a key',
+    file: 'apps/inventory/src/store/inventory-store.ts',
+    symbol: 'InventoryStore.sealed',
+    operation: { replace: 'this.key === undefined ? value : sealMembers(this.key, value)', with: 'value' },
+    specs: atRest,
+  },
+  {
+    name: 'secrets of the globals are stored in clear',
+    file: 'apps/inventory/src/settings/settings.service.ts',
+    symbol: 'SettingsService.stored',
+    operation: { replace: 'this.store.sealed(s.globals)', with: 's.globals' },
+    specs: atRest,
+  },
+  {
+    name: 'secrets of Ansible’s variables are stored in clear',
+    file: 'apps/inventory/src/settings/settings.service.ts',
+    symbol: 'SettingsService.stored',
+    operation: { replace: 'this.store.sealed(extraVars)', with: 'extraVars' },
+    specs: atRest,
+  },
+  {
+    name: 'secrets of webhooks are stored in clear',
+    file: 'apps/inventory/src/settings/settings.service.ts',
+    symbol: 'SettingsService.stored',
+    operation: { replace: 'this.store.sealed(s.webhooks)', with: 's.webhooks' },
+    specs: atRest,
+  },
+  {
+    name: 'secrets of a request are stored in clear',
+    file: 'apps/inventory/src/operations/operations.service.ts',
+    symbol: 'OperationsService.extraVarsOf',
+    operation: { replace: 'this.store.sealed(r.extraVars ?? {})', with: 'r.extraVars ?? {}' },
+    specs: nodes,
+    test: 'secrets of an operation',
+  },
+  {
+    name: 'a message of Ansible’s says a secret',
+    file: 'apps/provisioner/src/jobs/playbook-runner.ts',
+    symbol: 'masked',
+    operation: { replace: 'mask(r.message)', with: 'r.message' },
+    specs: ['apps/provisioner/src/jobs/job-runner.spec.ts'],
+    test: 'masks secrets in log and messages',
+  },
+  {
+    name: 'secrets of what is started are not known to who hides them in logs',
+    file: 'apps/provisioner/src/jobs/job-plan.ts',
+    symbol: 'stepFiles',
+    operation: { set: 'starts', to: '[]' },
+    specs: ['apps/provisioner/src/jobs/job-plan.spec.ts'],
+  },
+];
