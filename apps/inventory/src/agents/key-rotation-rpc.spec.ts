@@ -118,13 +118,13 @@ beforeAll(async () => {
     await gateway().call('inventory.nodes.create', { by: 'ann', node });
     agents.set(name, new PlayedAgent(name, old));
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([...agents.values()].map((a) => a.close()));
   await settings?.close();
   await sut?.stop();
-}, 30_000);
+});
 
 const agent = (i: number): PlayedAgent => agents.get(names[i - 1] as string) as PlayedAgent;
 

@@ -25,12 +25,12 @@ beforeAll(async () => {
   });
   await sut.work('provisioner', ['ansible']);
   await addAgentUsers(sut.nats.dir, ['unseen-SN20', 'ghost-SN21', 'shown-SN22', 'quiet-SN30', 'near-SN31']);
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(open.map((bus) => bus.close()));
   await sut?.stop();
-}, 30_000);
+});
 
 const gateway = (): Bus => sut.as('gateway');
 const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -152,7 +152,7 @@ describe('an agent that is revoked', () => {
     expect(await node('host5-SN5')).toMatchObject({ enrolled: true });
     expect((await node('host5-SN5')).revoked).toBeUndefined();
     await refusedByNats(gone.credentials);
-  }, 30_000);
+  });
 
   it('may be one whose user was made by muster init', async () => {
     await gateway().call('inventory.nodes.create', {
@@ -163,7 +163,7 @@ describe('an agent that is revoked', () => {
     expect(await revoke('byhand-SN9')).toEqual({ node: 'byhand-SN9', users: 1 });
     await cut;
     await refusedByNats(readCredentials(credentialsFile(sut.nats.dir, 'agent=byhand-SN9')));
-  }, 30_000);
+  });
 
   it('stays while workloads are assigned to its node, unless that is forced', async () => {
     await makeToken('work');
@@ -184,7 +184,7 @@ describe('an agent that is revoked', () => {
     expect(await revoke('host7-SN7', { force: true })).toMatchObject({ users: 1 });
     await cut;
     await refusedByNats(admission.credentials);
-  }, 30_000);
+  });
 
   it('goes with its node when that is deleted or replaced, and comes back by a token that is made after that', async () => {
     await makeToken('delete', { uses: 5 });
@@ -216,7 +216,7 @@ describe('an agent that is revoked', () => {
       expect(await node(name)).toMatchObject({ enrolled: true });
       await refusedByNats(admission.credentials);
     }
-  }, 60_000);
+  });
 
   const byHand = (label: string, n: number) => ({
     by: 'ann',
@@ -241,7 +241,7 @@ describe('an agent that is revoked', () => {
     await cut;
     await refusedByNats(madeByInit('quiet-SN30'));
     expect((await node('quiet-SN30')).agentKeys).toBeUndefined();
-  }, 60_000);
+  });
 });
 
 describe('an agent that was revoked', () => {
@@ -254,7 +254,7 @@ describe('an agent that was revoked', () => {
     await makeToken('newer');
     await arrive(await admit('newer', host(11)));
     await expect(admit('older', host(11))).rejects.toMatchObject({ code: 'FORBIDDEN' });
-  }, 30_000);
+  });
 
   it('is refused by NATS when it shows itself for the first time, whatever has become of its record', async () => {
     const unseen = {
@@ -277,7 +277,7 @@ describe('an agent that was revoked', () => {
     await Promise.all(cut);
     for (const credentials of made) await refusedByNats(credentials);
     expect((await node('unseen-SN20')).agentKeys).toBeUndefined();
-  }, 60_000);
+  });
 
   it('needs no record where it is connected', async () => {
     const credentials = readCredentials(credentialsFile(sut.nats.dir, 'agent=shown-SN22'));
@@ -285,7 +285,7 @@ describe('an agent that was revoked', () => {
     expect(await revoke('shown-SN22')).toEqual({ node: 'shown-SN22', users: 1, unregistered: true });
     await cut;
     await refusedByNats(credentials);
-  }, 30_000);
+  });
 });
 
 describe('what NATS lets in', () => {
@@ -309,5 +309,5 @@ describe('what NATS lets in', () => {
     const { agentKeys } = await seen(sut.nodes, 'early-SN0', (n) => n.agentKeys !== undefined);
     expect(agentKeys).toEqual([publicKeyOf(early.seed)]);
     await refusedByNats(admission.credentials);
-  }, 60_000);
+  });
 });

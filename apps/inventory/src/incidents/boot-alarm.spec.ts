@@ -54,4 +54,4 @@ it('a fenced node that was powered on and does not boot is told of after its gra
 
   await fleet.boot('n-1');
   await until(async () => !(await isUp('boot-timeout=n-1')), 'the end of the alarm');
-}, 60_000);
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { MonitorNode } from '#contracts';
-import { RunningInventory } from '../testing/running-inventory.js';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
 
 let sut: RunningInventory;
@@ -20,7 +20,7 @@ const states = (): Set<string> => new Set(many.map((m) => sut.nodes.get(`${m.lab
 
 it('applies words in the order in which they were accepted, whichever replica took them and however long they are', async () => {
   const long = say('discovered');
-  await until(() => states().size > 1, 'the first of a long list to be known');
+  await seen(sut.nodes, 'h0-1', () => true);
   // Accepted by now, and not applied to its last.
   await say('disappeared', many.slice(-1));
   await long;
@@ -45,7 +45,7 @@ it('applies a word to its last node, also where the only replica dies in the mid
     // Who told may have no answer any more; what was stored counts.
     const told = mortal.as('gateway').call('inventory.monitor.event', q, { timeoutMs: 2_000 });
     const settled = Promise.allSettled([told]);
-    await until(() => known() > 0, 'the first of a long list to be known');
+    await seen(mortal.nodes, 'h0-1', () => true);
     await mortal.crash('inventory-1', 0);
     await settled;
     expect(known()).toBeLessThan(many.length);

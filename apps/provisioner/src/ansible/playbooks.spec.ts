@@ -157,7 +157,7 @@ describe('the playbooks that come with Muster', () => {
     expect(provisioned).toMatch(/^[0-9a-f]{64}$/);
     const answer = await (await fetch(`http://127.0.0.1:${ports.mirror}/status`)).json();
     expect(answer).toMatchObject({ service: 'mirror', mode: 'master', node: 'n1' });
-  }, 90_000);
+  });
 
   it('check finds nothing, changes nothing, and is not misled by comments in the playbooks', async () => {
     const [playbooks, services] = [await commented(own, 'playbooks'), await commented(labServices, 'services')];
@@ -222,7 +222,7 @@ describe('the playbooks that come with Muster', () => {
     const check = await run('check');
     expect(found(check)).toEqual({ agent: 'ok', mirror: 'ok', registry: 'ok' });
     expect(check.check?.checksum).toBe(provisioned);
-  }, 90_000);
+  });
 
   it('cleanup takes everything away but the agent', async () => {
     const agent = pids().get('muster-agent.service');

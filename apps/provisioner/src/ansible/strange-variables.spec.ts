@@ -98,7 +98,7 @@ describe('variables of people who are no administrators, given to a real Ansible
     const request = { settings_of_app: { x: shell() }, first: '{', second: shell().slice(1) };
     const recover = [{ workload: 'db', generation: 1, driver: 'ansible' as const, spec: { [shell()]: 'x' } }];
     expect([await run({ request, recover }), existsSync(mark)]).toEqual(['ok', false]);
-  }, 60_000);
+  });
 
   it('how a host is reached may be said for all hosts of a run, and holds for none that the content asks besides', async () => {
     await playbooks.set('site', [
@@ -106,7 +106,7 @@ describe('variables of people who are no administrators, given to a real Ansible
     ]);
     expect(await run({ request: { ansible_user: 'root', ansible_become: false } })).toBe('ok');
     expect(await readFile(join(dir, 'out'), 'utf8')).toBe('root none');
-  }, 60_000);
+  });
 
   it('and so it may be for an address that is discovered', () => {
     const files = stepFiles(

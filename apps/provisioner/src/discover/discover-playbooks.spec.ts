@@ -195,5 +195,5 @@ describe('discover and install', () => {
       ok: false,
       message: `the agent runs as ${NAME}, not as other-1: see /etc/muster/agent.json on the host`,
     });
-  }, 90_000);
+  });
 });
