@@ -3,6 +3,7 @@ import { BadRequestException, Controller, Inject, Module } from '@nestjs/common'
 import { connectBus, type Bus } from '#bus';
 import { connectionOf } from '#bus/testing/connection-of.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { patient } from '#bus/testing/patient.js';
 import { MusterError, type RpcAnswer, type RpcRequest } from '#contracts';
 import { buildConfig, Rpc, ServiceContext, startService, type RunningService } from './index.js';
 
@@ -60,7 +61,7 @@ const start = (): Promise<RunningService> =>
 
 beforeAll(async () => {
   nats = await startTestNats();
-  bus = await connectBus({ name: 'asker', servers: [nats.url] });
+  bus = patient(await connectBus({ name: 'asker', servers: [nats.url] }));
   service = await start();
 });
 

@@ -18,6 +18,7 @@ import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { connectPorts } from '../nats/connect.js';
 import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
+import { patient } from '../testing/patient.js';
 
 let nats: TestNats;
 let agent: Bus;
@@ -26,7 +27,7 @@ const open: Bus[] = [];
 
 const as = async (user: string): Promise<Bus> => {
   const credentials = readCredentials(credentialsFile(nats.dir, user));
-  const bus = await connectBus({ name: user, servers: [nats.url], credentials });
+  const bus = patient(await connectBus({ name: user, servers: [nats.url], credentials }));
   open.push(bus);
   return bus;
 };
@@ -185,7 +186,7 @@ describe("the services' NATS users", () => {
         const what = `${service} ${bucket}`;
         const read = may(messages.last(`KV_${bucket}`, `$KV.${bucket}.none`));
         expect([what, 'reads', await read]).toEqual([what, 'reads', reads.includes(bucket)]);
-        const write = may(wire.request(`$KV.${bucket}.x-${service}`, '{}', { timeoutMs: 2000 }));
+        const write = may(wire.request(`$KV.${bucket}.x-${service}`, '{}', { timeoutMs: 8_000 }));
         expect([what, 'writes', await write]).toEqual([what, 'writes', writes.includes(bucket)]);
       }
       await wire.close();

@@ -101,7 +101,7 @@ async function set(webhooks: Webhook[]): Promise<void> {
   }));
   for (const { name } of webhooks) {
     const info = (): Promise<string> =>
-      first.bus.wire.request(`$JS.API.CONSUMER.INFO.MUSTER.webhook-${name}`, '', { timeoutMs: 1000 });
+      first.bus.wire.request(`$JS.API.CONSUMER.INFO.MUSTER.webhook-${name}`, '', { timeoutMs: 8_000 });
     while ((await info()).includes('error')) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
