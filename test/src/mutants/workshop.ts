@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import ts from 'typescript';
-import { GREEN, simOutcome, specOutcome, type JestReport, type Outcome } from './outcome.js';
+import { GREEN, simOutcome, specOutcome, type JestReport, type Kill, type Outcome } from './outcome.js';
 
 const PARTS = [
   'apps',
@@ -15,6 +15,7 @@ const PARTS = [
   'scripts',
   'playbooks',
   'docs',
+  'examples',
   'package.json',
   'jest.config.js',
   'tsconfig.json',
@@ -72,7 +73,8 @@ export class Workshop {
   private guarded(guard: string, run: () => Outcome, file: string, mutated: string): Outcome {
     if (!this.unbroken.has(guard)) {
       const outcome = run();
-      const red = 'killed' in outcome ? `${guard} is red although nothing is broken` : outcome.reason;
+      const red =
+        'killed' in outcome ? `${guard} is red although nothing is broken${whyOf(outcome.killed)}` : outcome.reason;
       this.unbroken.set(guard, red === GREEN ? undefined : red);
     }
     const reason = this.unbroken.get(guard);
@@ -143,3 +145,5 @@ export class Workshop {
     return outcome;
   }
 }
+
+const whyOf = (kill: Kill): string => ('test' in kill ? `: ${kill.test}: ${kill.why}` : '');
