@@ -74,11 +74,15 @@ describe('Muster on one machine', () => {
     run();
     await says('ready');
     expect(await (await status()).json()).toMatchObject({ fencing: { mode: 'observe' }, nodes: { total: 0 } });
-    const created = await fetch(`http://127.0.0.1:${http}/v1/nodes`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ label: 'a', serial: '1', networks: { management: { address: '127.0.0.9' } } }),
-    });
+    const create = (): Promise<Response> =>
+      fetch(`http://127.0.0.1:${http}/v1/nodes`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ label: 'a', serial: '1', networks: { management: { address: '127.0.0.9' } } }),
+      });
+    // Inventory may not have seen its provisioner yet.
+    let created = await create();
+    while (created.status === 503) created = await create();
     expect(created.status).toBe(201);
 
     const [server] = natsServersOn(dir);
