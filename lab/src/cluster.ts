@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
@@ -22,8 +22,10 @@ const FORWARDER = 'forwarder';
 export async function initLabCluster(
   folder: LabFolder,
   plan: LabPlan,
-  o: { fencing: 'observe' | 'enforce'; stormCap?: number },
+  o: { fencing: 'observe' | 'enforce'; stormCap?: number; services?: string },
 ): Promise<void> {
+  // Its own copy: what is changed there is of this lab alone.
+  if (o.services === undefined) cpSync(join(PROJECT, 'lab', 'services'), folder.at('services'), { recursive: true });
   await initCluster(folder.at('etc'), {
     cluster: CLUSTER,
     agents: knownHosts(plan).map((h) => h.node),
@@ -31,7 +33,7 @@ export async function initLabCluster(
     storeDir: folder.at('etc', 'store'),
     config: {
       ansible: {
-        services: join(PROJECT, 'lab', 'services'),
+        services: o.services ?? folder.at('services'),
         privateKey: folder.at('ssh', 'id_ed25519'),
         knownHosts: folder.at('ssh', 'known_hosts'),
         python: PYTHON,

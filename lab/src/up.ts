@@ -41,6 +41,8 @@ export interface UpOptions {
   peers: number;
   /** Agents and services go by clocks of their own. */
   faketime: boolean;
+  /** Folder of the services that the hosts get. @default the lab's own, mirror and registry */
+  services?: string;
   say: (line: string) => void;
 }
 

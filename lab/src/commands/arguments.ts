@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
 export const number =
@@ -18,4 +20,10 @@ export const port = (text: string): number => {
   const n = whole(0)(text);
   if (n > 65_535) throw new InvalidArgumentError('a port is at most 65535.');
   return n;
+};
+/** Absolute. */
+export const folder = (text: string): string => {
+  if (statSync(text, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new InvalidArgumentError('a folder that exists is expected.');
+  return resolve(text);
 };

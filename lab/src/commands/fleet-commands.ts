@@ -6,7 +6,7 @@ import { labInfo, type LabInfo } from '../info.js';
 import { bestMode } from '../mode.js';
 import type { LabMode } from '../plan.js';
 import { up, type UpOptions } from '../up.js';
-import { number, port, whole } from './arguments.js';
+import { folder, number, port, whole } from './arguments.js';
 import type { Cli } from './cli.js';
 
 /** The whole fleet: up, down, and what it is. */
@@ -34,6 +34,7 @@ export function fleetCommands(cli: Cli): void {
       0,
     )
     .option('--agent-without <part...>', 'parts of rejoin that are off in every agent: loop, timer, triggers, low-rate')
+    .option('--services <folder>', "of the hosts; default: the lab's own, mirror and registry", folder)
     .option('--faketime', 'agents and services go by clocks of their own, which `clock` changes')
     .option('--hosts-only', 'machines, network and BMCs, without services')
     .action(
@@ -46,6 +47,7 @@ export function fleetCommands(cli: Cli): void {
           hostsOnly?: boolean;
           agentWithout?: string[];
           faketime?: boolean;
+          services?: string;
         } & Pick<UpOptions, 'bare' | 'peers' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
       ) => {
         const done = await up(cli.folder(), {

@@ -78,6 +78,11 @@ export class Fleet {
     return this.session.run(args) as Promise<T>;
   }
 
+  /** The folder of its hosts' services, which a scenario may change: no other fleet has it. */
+  get services(): string {
+    return join(this.options.dir, 'services');
+  }
+
   nodeOf(host: string): string {
     const found = this.everyHost.find((h) => h.name === host);
     if (found === undefined) throw new MusterError('NODE_UNKNOWN', `the lab has no host ${host}`);
