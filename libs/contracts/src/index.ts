@@ -51,6 +51,7 @@ export * from './node/selector.js';
 export * from './wire/send-errors.js';
 export * from './settings/settings-patch.js';
 export type * from './settings/settings-request.js';
+export * from './services/service-test.js';
 export * from './settings/settings.js';
 export * from './rpc/subjects.js';
 export * from './keys/token.js';

@@ -26,6 +26,7 @@ const DURATIONS: Record<Step, readonly [least: number, most: number]> = {
   discover: [300, 2_000],
   install: [1_000, 4_000],
   release: [100, 500],
+  'service-test': [2_000, 15_000],
 };
 
 /** Of the nodes of a playbook, each. */

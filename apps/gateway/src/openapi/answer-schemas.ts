@@ -723,6 +723,12 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['reason', 'by', 'at'],
   },
+  DeclaredService: {
+    description: 'What a service is on one node, by its `service.yml`.',
+    type: 'object',
+    properties: { version: { type: 'string' }, mode: { type: 'string', description: "Of the node's host group." } },
+    required: ['version', 'mode'],
+  },
   DegradedSettings: {
     description: 'What follows when a network of a node has been silent for `after` ms.',
     type: 'object',
@@ -1320,7 +1326,7 @@ export const namedSchemas: Record<string, Schema> = {
       id: { type: 'string' },
       kind: {
         type: 'string',
-        enum: ['check', 'commission', 'decommission', 'discover', 'maintenance', 'recover', 'resetup'],
+        enum: ['check', 'commission', 'decommission', 'discover', 'maintenance', 'recover', 'resetup', 'service-test'],
       },
       nodes: { type: 'array', items: { type: 'string' } },
       status: { type: 'string', enum: ['Complete', 'Errored', 'Queued', 'Running'] },
@@ -1340,7 +1346,8 @@ export const namedSchemas: Record<string, Schema> = {
       services: {
         type: 'array',
         items: { type: 'string' },
-        description: 'resetup: the only services that it touches; absent: all of the node.',
+        description:
+          'resetup: the only services that it touches; absent: all of the node. service-test: the one that is tested.',
       },
       recover: {
         type: 'array',
@@ -1604,6 +1611,16 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['node', 'source', 'verdict', 'networks', 'observers'],
   },
+  NodeFindings: {
+    description: 'Findings of the last check, or site run, of a node that could be carried out.',
+    type: 'object',
+    properties: {
+      at: { type: 'number' },
+      job: { type: 'string' },
+      services: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ServiceFinding' } },
+    },
+    required: ['at', 'job', 'services'],
+  },
   NodeProgress: {
     description: 'How far a running job is on one node.',
     type: 'object',
@@ -1637,6 +1654,15 @@ export const namedSchemas: Record<string, Schema> = {
         properties: { outcome: { type: 'string', enum: ['drift', 'pass', 'unknown'] }, why: { type: 'string' } },
         required: ['outcome', 'why'],
         description: 'check: what it says of the node, once its findings were held against what was provisioned.',
+      },
+      declared: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/DeclaredService' },
+        description: 'Of the services that were looked at, those that have a folder of their own.',
+      },
+      test: {
+        $ref: '#/components/schemas/ServiceTestResult',
+        description: 'service-test: what is right and wrong with the content.',
       },
       checksum: { type: 'string', description: 'Effective configuration after a successful site run.' },
       services: {
@@ -1745,6 +1771,7 @@ export const namedSchemas: Record<string, Schema> = {
       confirmedOff: { $ref: '#/components/schemas/ConfirmedOff' },
       pendingReturn: { $ref: '#/components/schemas/PendingReturn' },
       provisioned: { $ref: '#/components/schemas/Provisioned' },
+      findings: { $ref: '#/components/schemas/NodeFindings', description: 'Gone with what was set up.' },
       bootId: { type: 'string', description: "Boot id that was last accepted as this node's running system." },
       verdict: {
         type: 'object',
@@ -2212,7 +2239,7 @@ export const namedSchemas: Record<string, Schema> = {
       id: { type: 'string' },
       kind: {
         type: 'string',
-        enum: ['check', 'commission', 'decommission', 'discover', 'maintenance', 'recover', 'resetup'],
+        enum: ['check', 'commission', 'decommission', 'discover', 'maintenance', 'recover', 'resetup', 'service-test'],
       },
       status: { type: 'string', enum: ['Complete', 'Errored', 'Queued', 'Running'] },
       nodes: { type: 'array', items: { type: 'string' } },
@@ -2264,6 +2291,51 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['node', 'users'],
+  },
+  ServiceFinding: {
+    description: 'What the last look at a service of the node has found.',
+    type: 'object',
+    properties: {
+      result: { type: 'string', enum: ['broken', 'drift', 'ok', 'unknown'] },
+      why: { type: 'string', description: 'Empty when ok.' },
+      since: { type: 'number', description: 'Since when each look has found the same result: wall clock, ms.' },
+      version: { type: 'string' },
+      mode: { type: 'string', description: "Of the node's host group." },
+    },
+    required: ['result', 'why', 'since'],
+  },
+  ServiceTestResult: {
+    description:
+      'What a run of `tasks/site.yml`, `tasks/check.yml` and `tasks/cleanup.yml` of one service has shown of them.',
+    type: 'object',
+    properties: {
+      service: { type: 'string' },
+      hostGroup: { type: 'string' },
+      mode: { type: 'string' },
+      steps: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            step: { type: 'string', enum: ['again', 'begin', 'check', 'edit', 'end', 'recheck', 'resetup', 'site'] },
+            ok: { type: 'boolean' },
+          },
+          required: ['step', 'ok'],
+        },
+        description: 'In the order in which they were run; one that is not here was not come to.',
+      },
+      wrong: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { file: { type: 'string' }, what: { type: 'string' } },
+          required: ['file', 'what'],
+        },
+        description:
+          'What is to be mended, by the file of the service and, where it is known, its line (`tasks/site.yml:12`).',
+      },
+    },
+    required: ['service', 'hostGroup', 'mode', 'steps', 'wrong'],
   },
   StartOwed: {
     type: 'object',

@@ -238,7 +238,7 @@ describe('a check of a returned node', () => {
     expect(settle(held, job('check', check('ok')), facts).node.pendingReturn).toBeUndefined();
     const { pendingReturn: _p, maintenance: _m, ...serving } = back();
     const s = settle(serving, job('check', check('drift')), facts);
-    expect(s.node).toEqual({ ...serving, lastJob: 'job-1' });
+    expect(s.node).toEqual({ ...serving, lastJob: 'job-1', findings: s.node.findings });
     expect(kinds(settle(serving, job('check', check('ok')), facts))).toEqual(['check']);
   });
 });
@@ -334,4 +334,66 @@ describe('ssh host keys that a job has learned', () => {
     ]);
     expect(settle(pinned, job('check', check('ok')), facts).node.sshHostKeys).toEqual(['ssh-rsa BBBB']);
   });
+});
+
+describe('what is kept of the services of a node', () => {
+  const declared = { mirror: { version: '3', mode: 'server' } };
+  const serving = aNode('a-1', { status: 'Allocated', provisioned: { checksum: 'sum', at: 1, job: 'job-0' } });
+  const looked = (result: 'ok' | 'drift' | 'broken', at: number, from = serving): NodeRecord =>
+    settle(from, job('check', { ...check(result), declared }), { ...facts, at }).node;
+
+  it('is what a check has found of each, and since when it is so', () => {
+    const first = looked('drift', 7);
+    expect(first.findings).toEqual({
+      at: 7,
+      job: 'job-1',
+      services: { mirror: { result: 'drift', why: 'gone', since: 7, version: '3', mode: 'server' } },
+    });
+    const second = looked('drift', 9, first);
+    expect(second.findings).toMatchObject({ at: 9, services: { mirror: { result: 'drift', since: 7 } } });
+    expect(looked('ok', 11, second).findings).toMatchObject({
+      at: 11,
+      services: { mirror: { result: 'ok', since: 11 } },
+    });
+  });
+  it('is ok after a site run that told of them', () => {
+    const told = { ...site, services: ['agent', 'mirror'], declared };
+    expect(settle(aNode('a-1', { status: 'Provisioning' }), job('commission', told), facts).node.findings).toEqual({
+      at: 7,
+      job: 'job-1',
+      services: {
+        agent: { result: 'ok', why: '', since: 7 },
+        mirror: { result: 'ok', why: '', since: 7, version: '3', mode: 'server' },
+      },
+    });
+  });
+  it('stays as it was where a look could not be carried out, and takes no member of every object for a service', () => {
+    const first = looked('drift', 7);
+    const lost: NodeResult = { ok: false, step: 'check', message: 'no route', unreachable: true };
+    expect(settle(first, job('check', lost, failed), { ...facts, at: 9 }).node.findings).toEqual(first.findings);
+    const odd = check('ok');
+    odd.check?.findings.push({ service: 'constructor', result: 'ok', why: '' });
+    const { findings } = settle(first, job('check', { ...odd, declared }), { ...facts, at: 9 }).node;
+    expect(findings?.services['constructor']).toEqual({ result: 'ok', why: '', since: 9 });
+  });
+  it('is gone with what was set up', () => {
+    const first = looked('drift', 7);
+    const leaves = { ...first, status: 'Cancelled' as const };
+    const cleaned: NodeResult = { ok: true, step: 'cleanup' };
+    expect(settle(leaves, job('decommission', cleaned), facts).node).not.toHaveProperty('findings');
+    const cutShort: NodeResult = { ok: false, step: 'site', message: 'disk full' };
+    expect(settle(first, job('resetup', cutShort, failed), facts).node).not.toHaveProperty('findings');
+  });
+});
+
+describe('a test of a service', () => {
+  it.each(['Complete', 'Errored'] as const)(
+    'that is %s leaves the node as it was: out of service, with nothing on record',
+    (status) => {
+      const node = aNode('a-1', { status: 'Unallocated' });
+      const result: NodeResult = { ok: status === 'Complete', step: 'service-test', checksum: 'c', services: ['web'] };
+      expect(settle(node, job('service-test', result, { status }), facts)).toEqual({ node, events: [] });
+      expect(moveForJob(node, job('service-test', undefined, { hostGroup: 'service-worker' }))).toBeUndefined();
+    },
+  );
 });

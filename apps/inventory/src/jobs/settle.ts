@@ -3,6 +3,7 @@ import { withHardware } from '../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
 import { unanswered } from '../returns/return.js';
 import { checkVerdict } from './check-verdict.js';
+import { withFindings } from './with-findings.js';
 
 export interface SettleFacts {
   /** Policy of the node's host group. @default 'resetup' */
@@ -24,7 +25,7 @@ export interface Settlement {
 export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settlement {
   const result: NodeResult = job.results[node.name] ?? { ok: false, step: job.task, message: job.error };
   const known = withHardware(withHostKeys(node, result), result.hardware, f.at);
-  const done: NodeRecord = { ...known, lastJob: job.id };
+  const done: NodeRecord = { ...withFindings(known, job, result, f.at), lastJob: job.id };
   switch (job.kind) {
     case 'commission':
     case 'decommission':
@@ -36,6 +37,8 @@ export function settle(node: NodeRecord, job: JobRecord, f: SettleFacts): Settle
       return wasCalledOff(job) ? settleUnbegun(done, job) : settleResetup(done, job, result, f);
     case 'recover':
     case 'discover':
+    // What it set up it has taken away, or tried to: the node is what it was, out of service, with nothing on record.
+    case 'service-test':
       return { node: known, events: [] };
   }
 }
@@ -73,7 +76,7 @@ function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: S
     return { node: ready, events: [inService(node)] };
   }
   // Cleaned up: what was installed is no longer there.
-  const { provisioned: _gone, ...rest } = cleared(node, job, {}, f.at);
+  const { provisioned: _gone, findings: _of, ...rest } = cleared(node, job, {}, f.at);
   return { node: withStatus(rest, status), events: [] };
 }
 
@@ -149,7 +152,9 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   const why = `re-setup failed: ${failure(result, job)}`;
   const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
-  return { node: { ...node, maintenance, pendingReturn: held(pending, why) }, events };
+  // Of what it has cleaned up, nothing is known any more.
+  const { findings: _before, ...rest } = node;
+  return { node: { ...rest, maintenance, pendingReturn: held(pending, why) }, events };
 }
 
 /** Nothing of it ran. */

@@ -33,6 +33,12 @@ export const statusDuring = (kind: JobKind): NodeStatus | undefined => startOf[k
 export function refusedStart(node: NodeRecord, kind: JobKind): MusterError | undefined {
   const to = startOf[kind];
   if (to !== undefined) return next[node.status].includes(to) ? undefined : illegal(node, to);
+  if (kind === 'service-test' && node.status !== 'Unallocated' && node.status !== 'Decommissioned')
+    return new MusterError(
+      'ILLEGAL_TRANSITION',
+      `a service is tested on a node on which nothing is set up: ${node.name} is ${node.status}; take it out first: muster nodes decommission ${node.name} --wait`,
+      { node: node.name, status: node.status, kind },
+    );
   if ((kind === 'check' || kind === 'resetup') && node.status !== 'Allocated')
     return new MusterError(
       'ILLEGAL_TRANSITION',

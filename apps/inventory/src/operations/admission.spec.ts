@@ -295,6 +295,34 @@ describe('admission, in the words of the operations contract', () => {
     });
   });
 
+  describe('a test of a service', () => {
+    const test: Partial<AdmissionRequest> = { kind: 'service-test', nodes: ['host2-SN2'], service: 'web' };
+
+    it('takes one node on which nothing is set up', () => {
+      expect(admit(request(test), facts([master, free]))).toEqual({ nodes: ['host2-SN2'] });
+      const left = { ...free, status: 'Decommissioned' as const };
+      expect(admit(request(test), facts([master, left]))).toEqual({ nodes: ['host2-SN2'] });
+    });
+
+    it('refuses every other node in one line that says what to do', () => {
+      for (const status of ['Allocated', 'Maintenance', 'Provisioning', 'Cancelled'] as const)
+        expect(refusal(test, facts([master, { ...free, status }]))).toEqual({
+          code: 'ILLEGAL_TRANSITION',
+          message: `a service is tested on a node on which nothing is set up: host2-SN2 is ${status}; take it out first: muster nodes decommission host2-SN2 --wait`,
+        });
+      const busy = facts([master, free], { workloadsOn: () => ['db'] });
+      expect(refusal(test, busy)).toMatchObject({ code: 'WORKLOADS_PRESENT', message: expect.stringContaining('db') });
+      expect(refusal({ ...test, force: true }, busy)).toMatchObject({ code: 'BAD_REQUEST' });
+      expect(refusal(test, facts([free], { quarantined: () => 'just switched' })).code).toBe('NODE_BUSY');
+    });
+
+    it('needs the name of a service, and one node', () => {
+      expect(refusal({ kind: 'service-test', nodes: ['host2-SN2'] }, facts([free])).code).toBe('BAD_REQUEST');
+      const two = { ...test, nodes: ['host2-SN2', 'host4-SN4'] };
+      expect(refusal(two, facts([free, at('host4-SN4', '127.0.0.4')])).code).toBe('BAD_REQUEST');
+    });
+  });
+
   it('lets workers go while their master is away', () => {
     const away = { ...master, state: 'Disappeared' as const };
     expect(admit(request({ kind: 'decommission', nodes: ['host3-SN3'] }), facts([away, worker])).nodes).toEqual([

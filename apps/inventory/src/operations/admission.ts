@@ -23,6 +23,8 @@ export interface AdmissionRequest {
   /** discover: addresses of nodes that are known already are left out, unless all are. */
   skipKnown?: boolean;
   hostGroup?: string;
+  /** service-test: the one that is tested. */
+  service?: string;
   force?: boolean;
   /**
    * The system's own: a claim of a scheduler does not stand against it. It says whether a node still needs the job:
@@ -86,6 +88,7 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
   if (rule) throw rule;
   checkReserved(request, names, facts);
   checkNeeded(request, nodes);
+  if (kind === 'service-test') checkServiceTest(request, nodes);
   // A commission of what serves is refused for its status, in the contract's words; workloads are what its rollback meets.
   const moved = kind === 'commission' ? undefined : checkWorkloads(request, names, facts);
   checkQuarantine(kind, names, facts);
@@ -206,9 +209,25 @@ function checkNeeded({ kind, needs }: AdmissionRequest, nodes: readonly NodeReco
   if (past) throw new MusterError('REVISION_CONFLICT', `${past.name} needs no ${kind} any more`, { node: past.name });
 }
 
+/**
+ * It takes a service away from the node, so it is for one on which nothing is set up: no way leads from there into
+ * service but a commission, whatever becomes of the test.
+ */
+function checkServiceTest({ service, force }: AdmissionRequest, nodes: readonly NodeRecord[]): void {
+  const [node, ...more] = nodes;
+  if (service === undefined)
+    throw new MusterError('BAD_REQUEST', 'service-test needs the name of a service: "service"');
+  if (node === undefined || more.length > 0)
+    throw new MusterError('BAD_REQUEST', 'service-test is for one node: give one');
+  if (force === true)
+    throw new MusterError('BAD_REQUEST', 'service-test moves no workloads: it takes a node without any, not "force"');
+  const refused = refusedStart(node, 'service-test');
+  if (refused) throw refused;
+}
+
 /** Whether the cleanup playbook runs on the nodes, or may: that of a commission does where its site fails. */
 export const cleansUp = (kind: JobKind): boolean =>
-  ['commission', 'decommission', 'maintenance', 'resetup'].includes(kind);
+  ['commission', 'decommission', 'maintenance', 'resetup', 'service-test'].includes(kind);
 
 /** A cleanup never runs under a workload. @returns with `force`, those that are to be moved away first */
 function checkWorkloads(request: AdmissionRequest, names: readonly string[], facts: AdmissionFacts): string[] {

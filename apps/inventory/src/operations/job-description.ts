@@ -14,6 +14,8 @@ export function describeJob(r: AdmissionRequest, nodes: readonly string[], extra
       return `updateEvent: nodes:${list} extra-vars:${vars} host-group:${r.hostGroup ?? ''}`;
     case 'discover':
       return `discoverEvent: addr:[${r.addresses.join(' ')}] extra-vars:${vars}`;
+    case 'service-test':
+      return `serviceTestEvent: nodes:${list} extra-vars:${vars} service:${r.service ?? ''}`;
     case 'check':
     case 'resetup':
       return `${r.kind}Event: nodes:${list} extra-vars:${vars}`;

@@ -14,7 +14,8 @@ export class OperationsController {
   @Rpc('inventory.operations.submit')
   submit(q: RpcRequest<'inventory.operations.submit'>): Promise<RpcAnswer<'inventory.operations.submit'>> {
     const what = [...(q.nodes ?? []), ...(q.addresses ?? [])].join(' ');
-    const detail = q.hostGroup === undefined ? what : `${what} as ${q.hostGroup}`;
+    const subject = q.service === undefined ? what : `${q.service} on ${what}`;
+    const detail = q.hostGroup === undefined ? subject : `${subject} as ${q.hostGroup}`;
     return this.audit.ofStored(q, q.kind, q.nodes?.[0] ?? q.kind, detail, async () => {
       const { id, skipped } = await this.operations.submit(q);
       return { job: id, ...(skipped && { skipped }) };

@@ -99,6 +99,7 @@ export class OperationsService {
     checkSize(r.extraVars ?? {});
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
+    if (r.service !== undefined) request.service = r.service;
     if (r.force !== undefined) request.force = r.force;
     if (r.skipKnown !== undefined) request.skipKnown = r.skipKnown;
     if (system) {
@@ -265,9 +266,10 @@ export class OperationsService {
       results: {},
       settled: false,
     };
-    const placed = request.kind === 'commission' || request.kind === 'maintenance';
+    const placed = ['commission', 'maintenance', 'service-test'].includes(request.kind);
     if (placed && request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
     if (r.kind === 'discover') job.addresses = request.addresses;
+    if (r.kind === 'service-test' && r.service !== undefined) job.services = [r.service];
     if (r.timeout !== undefined) job.timeoutMs = r.timeout * 1000;
     return job;
   }

@@ -39,6 +39,7 @@ export const startsFrom: Record<OperationRequest['kind'], readonly NodeRecord['s
   check: ['Allocated'],
   resetup: ['Allocated'],
   discover: [],
+  'service-test': ['Unallocated', 'Decommissioned'],
 };
 
 const isMaster = (group: string | undefined): boolean => group === 'service-master';

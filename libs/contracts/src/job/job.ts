@@ -1,4 +1,5 @@
 import type { HardwareFacts } from '../node/power-identity.js';
+import type { DeclaredService, ServiceTestResult } from '../services/service-test.js';
 
 export const JobKinds = [
   'commission',
@@ -8,6 +9,7 @@ export const JobKinds = [
   'resetup',
   'recover',
   'discover',
+  'service-test',
 ] as const;
 export type JobKind = (typeof JobKinds)[number];
 
@@ -45,6 +47,10 @@ export interface NodeResult {
   check?: CheckResult;
   /** check: what it says of the node, once its findings were held against what was provisioned. */
   verdict?: { outcome: 'pass' | 'drift' | 'unknown'; why: string };
+  /** Of the services that were looked at, those that have a folder of their own. */
+  declared?: Record<string, DeclaredService>;
+  /** service-test: what is right and wrong with the content. */
+  test?: ServiceTestResult;
   /** Effective configuration after a successful site run. */
   checksum?: string;
   /** Services that a site run told of, by name; absent: of none. */
@@ -102,7 +108,7 @@ export interface JobRecord {
   addresses?: string[];
   /** discover: addresses that were left out, and the node that each is already. */
   skipped?: Record<string, string>;
-  /** resetup: the only services that it touches; absent: all of the node. */
+  /** resetup: the only services that it touches; absent: all of the node. service-test: the one that is tested. */
   services?: string[];
   /** recover: what to start, or to stop, on the one node of the job. */
   recover?: RecoverTask[];

@@ -1,4 +1,6 @@
+import type { Finding } from '../job/job.js';
 import type { Remedy } from '../remedies/remedy.js';
+import type { DeclaredService } from '../services/service-test.js';
 import type { LifeSeen, LifeSignWaived } from '../verdict/life-look.js';
 import type { VerdictKind } from '../verdict/verdict.js';
 import type { HardwareFacts, PowerIdentity } from './power-identity.js';
@@ -105,6 +107,22 @@ export interface Provisioned {
   services?: string[];
 }
 
+/** What the last look at a service of the node has found. */
+export interface ServiceFinding extends Partial<DeclaredService> {
+  result: Finding['result'];
+  /** Empty when ok. */
+  why: string;
+  /** Since when each look has found the same result: wall clock, ms. */
+  since: number;
+}
+
+/** Findings of the last check, or site run, of a node that could be carried out. */
+export interface NodeFindings {
+  at: number;
+  job: string;
+  services: Record<string, ServiceFinding>;
+}
+
 export interface NodeRecord {
   name: string;
   label: string;
@@ -137,6 +155,8 @@ export interface NodeRecord {
   confirmedOff?: ConfirmedOff;
   pendingReturn?: PendingReturn;
   provisioned?: Provisioned;
+  /** Gone with what was set up. */
+  findings?: NodeFindings;
   /** Boot id that was last accepted as this node's running system. */
   bootId?: string;
   /** The verdict last applied to this record, in (epoch, seq) order. */

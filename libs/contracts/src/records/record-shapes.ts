@@ -59,6 +59,11 @@ const node = object(
       },
     ),
     provisioned: object({ checksum: text, at: number, job: text }),
+    findings: object({
+      at: number,
+      job: text,
+      services: mapOf(object({ result: text, why: text, since: number }, { version: text, mode: text })),
+    }),
     bootId: text,
     verdict: object(
       { verdict: oneOf(...VerdictKinds), networks: listOf(text), epoch: number, seq: number, at: number },
@@ -133,6 +138,14 @@ const nodeResult = object(
       { alone: listOf(text) },
     ),
     verdict: object({ outcome: text, why: text }),
+    declared: mapOf(object({ version: text, mode: text })),
+    test: object({
+      service: text,
+      hostGroup: text,
+      mode: text,
+      steps: listOf(object({ step: text, ok: flag })),
+      wrong: listOf(object({ file: text, what: text })),
+    }),
     checksum: text,
     cleanupFailed: flag,
     unreachable: flag,

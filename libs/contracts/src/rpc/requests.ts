@@ -68,6 +68,11 @@ export class OperationRequest {
   @IsBoolean()
   force?: boolean;
 
+  /** service-test only: the service of one's own that is tested. */
+  @IsOptional()
+  @Matches(NAME_PATTERN)
+  service?: string;
+
   /** Longest run time, s. @default none but the limits of the steps */
   @IsOptional()
   @IsInt()
