@@ -4,11 +4,11 @@ Written to the file that MUSTER_EVENTS_FILE names; without it the plugin keeps s
 
   {"event": "play", "name": …}
   {"event": "start", "host": …, "task": …}
-  {"event": "task", "host": …, "task": …, "status": "ok|failed|unreachable|skipped", "changed": bool,
+  {"event": "task", "host": …, "task": …, "path": "file:line", "status": "ok|failed|unreachable|skipped", "changed": bool,
    "ignored": bool, "message": …}
   {"event": "data", "host": …, "data": {…}}     what content says to Muster: `muster` of a module's result, or of
                                                  `set_stats` with `per_host: true`; keys: finding, checksum, effective, workloads,
-                                                 hardware
+                                                 hardware, facts, look, rendered, edited
   {"event": "recap", "host": …, "ok": n, "changed": n, "failures": n, "unreachable": n}
 
 A task with no_log gives its status and nothing else.
@@ -63,6 +63,7 @@ class CallbackModule(CallbackBase):
             event="task",
             host=host,
             task=result._task.get_name(),
+            path=result._task.get_path() or "",
             status=status,
             changed=bool(content.get("changed", False)),
             ignored=bool(ignored),

@@ -3,7 +3,7 @@ import type { Finding, NodeResult } from '#contracts';
 import { readHardware } from './hardware-facts.js';
 
 /** Playbook of a step; `release` ends what a run that was cut off has left on its nodes. */
-export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover' | 'install' | 'release';
+export type Step = 'site' | 'cleanup' | 'check' | 'recover' | 'discover' | 'install' | 'release' | 'service-test';
 
 /** How the run as a whole ended. */
 export interface RunEnd {
@@ -74,8 +74,8 @@ function take(node: Seen, event: Record<string, unknown>): void {
 }
 
 function takeData(node: Seen, data: Record<string, unknown>): void {
-  for (const finding of [data['finding'], ...(Array.isArray(data['findings']) ? (data['findings'] as unknown[]) : [])])
-    if (isFinding(finding)) node.findings.set(finding.service, worse(node.findings.get(finding.service), finding));
+  for (const finding of findingsOf(data))
+    node.findings.set(finding.service, worse(node.findings.get(finding.service), finding));
   if (typeof data['checksum'] === 'string' && data['checksum'] !== '') node.checksum = data['checksum'];
   const effective = data['effective'];
   if (isObject(effective) && typeof effective['service'] === 'string' && typeof effective['checksum'] === 'string')
@@ -92,6 +92,9 @@ function takeData(node: Seen, data: Record<string, unknown>): void {
           ...(isGeneration(said['seen']) && { seen: said['seen'] }),
         };
 }
+
+export const findingsOf = (data: Record<string, unknown>): Finding[] =>
+  [data['finding'], ...(Array.isArray(data['findings']) ? (data['findings'] as unknown[]) : [])].filter(isFinding);
 
 const isGeneration = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0;
 
@@ -168,7 +171,7 @@ const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'obj
 const SEVERITY = ['ok', 'unknown', 'drift', 'broken'] as const;
 
 /** Of several findings about one service the worst counts: one that looks away from it is no pass. */
-function worse(one: Finding | undefined, { service, result, why }: Finding): Finding {
+export function worse(one: Finding | undefined, { service, result, why }: Finding): Finding {
   const other: Finding = { service, result, why };
   if (one === undefined) return other;
   const [lesser, greater] = SEVERITY.indexOf(one.result) > SEVERITY.indexOf(result) ? [other, one] : [one, other];

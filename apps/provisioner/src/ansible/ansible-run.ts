@@ -51,6 +51,8 @@ export interface AnsibleOutcome {
   learned: Map<string, string[]>;
   end: RunEnd;
   tookMs: number;
+  /** service-test: the event lines. */
+  lines?: string[];
 }
 
 /** Nothing of the service's environment that leads Ansible elsewhere; a pyenv's shims are not in it either. */
@@ -69,6 +71,8 @@ const ownPlugins = join(ownPlaybooks, 'callback_plugins');
 
 /** Tells a service's part of the effective configuration. */
 const ownEffective = join(ownPlaybooks, 'tasks', 'service-effective.yml');
+/** Tells by which content a service's files are known on a node. */
+const ownRendered = join(ownPlaybooks, 'tasks', 'service-rendered.yml');
 
 export const playbookOf = (step: Step, config: AnsibleConfig): string =>
   ({
@@ -79,11 +83,12 @@ export const playbookOf = (step: Step, config: AnsibleConfig): string =>
     discover: 'discover.yml',
     install: 'install.yml',
     release: 'release.yml',
+    'service-test': 'service-test.yml',
   })[step];
 
 /** What Muster itself needs on a node comes with Muster. */
 const folderOf = (step: Step, config: AnsibleConfig): string =>
-  step === 'release' || step === 'discover' || step === 'install' ? ownPlaybooks : config.playbooks;
+  ['release', 'discover', 'install', 'service-test'].includes(step) ? ownPlaybooks : config.playbooks;
 
 /**
  * One playbook on the nodes of a job, under the guard: it dies with the lease, also when this process is stopped.
@@ -97,7 +102,8 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
     const limit = await folder.write('limit', `${o.nodes.join('\n')}\n`);
     const events = await folder.write('events', '');
     const services = o.services?.all ?? [];
-    if (services.length > 0) await makeServiceRoles(folder.file('services'), services, ownEffective);
+    if (services.length > 0)
+      await makeServiceRoles(folder.file('services'), services, { effective: ownEffective, rendered: ownRendered });
     const knownHosts = await folder.write('known_hosts', knownHostsText(o.hostKeys.values()));
     const env = environment(o, folder, { events, knownHosts });
     const hardEnd = o.clock.monotonicNs() + BigInt(o.limitMs) * 1_000_000n;
@@ -145,6 +151,7 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
       learned: learnedKeys(await readFile(knownHosts, 'utf8'), o.hostKeys),
       end,
       tookMs: done.tookMs,
+      ...(o.step === 'service-test' && { lines }),
     };
   } finally {
     await folder.remove();

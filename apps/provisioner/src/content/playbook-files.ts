@@ -16,6 +16,7 @@ const needs: Record<JobKind, Step[]> = {
   check: ['check'],
   recover: ['recover'],
   discover: [],
+  'service-test': ['service-test'],
 };
 
 /** What is not there of the files for these playbooks: one sentence, or undefined. */
@@ -60,7 +61,7 @@ export function checkContent(
   worker: string,
 ): void {
   const missing = host.missingContent(
-    kind === 'discover' ? { ...config, playbooks: ownPlaybooks } : config,
+    kind === 'discover' || kind === 'service-test' ? { ...config, playbooks: ownPlaybooks } : config,
     needs[kind],
   );
   if (missing === undefined) return;

@@ -5,6 +5,8 @@ import { inventoryFile } from '../content/inventory-file.js';
 import { masker, secretsOf } from '../content/masking.js';
 import { variablesOfRun } from '../content/variables.js';
 import type { Step } from '../ansible/ansible-events.js';
+import type { TestRun } from '../service-test/test-part.js';
+import { testSubject, type TestSubject } from '../service-test/test-subject.js';
 import type { ServicesOfRun } from '../ansible/ansible-run.js';
 import { aloneAmong, onlyServices } from '../services/partial-resetup.js';
 import type { Service } from '../services/service-folder.js';
@@ -30,6 +32,8 @@ export interface StepFiles {
   extraVars: string;
   /** Job's node (or address) → its name in the inventory. */
   hosts: Map<string, string>;
+  /** Name in the inventory → host group; of those that have one. */
+  hostGroups: Map<string, string>;
   /** Of every host in the inventory, by its name there. */
   hostKeys: Map<string, HostKeys>;
   left: { node: string; reason: string }[];
@@ -46,11 +50,14 @@ export interface StepInput {
   run: string;
   recover?: NonNullable<JobRecord['recover']>;
   install?: PreparedInstall;
+  /** service-test */
+  test?: TestRun;
 }
 
 /** @throws BAD_REQUEST, NODE_UNKNOWN: the job cannot be carried out as it is */
 export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
   const { job } = plan;
+  const subject = step.test && subjectOf(plan);
   const ansible = effectiveAnsible(plan.ansible, plan.settings.ansible);
   const discover = job.kind === 'discover';
   const nodes = discover ? step.nodes.map((address, i) => addressAsNode(address, i, plan.nodes)) : plan.nodes;
@@ -58,10 +65,15 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
   // A recovery renders nothing that looks at other hosts, and has no time to read a thousand of them.
   const inInventory = discover
     ? nodes
-    : withGroup(nodes, job).filter((n) => step.step !== 'recover' || step.nodes.includes(n.name));
+    : withGroup(nodes, job.nodes, subject?.hostGroup ?? job.hostGroup).filter(
+        (n) => step.step !== 'recover' || step.nodes.includes(n.name),
+      );
   const aliases = discover ? keyAliases(plan, step.nodes) : undefined;
   const hostKeys = hostKeysOf(plan, inInventory, hosts, aliases);
-  const services = servicesOfStep(plan, step, inInventory);
+  const services =
+    subject === undefined
+      ? servicesOfStep(plan, step, inInventory)
+      : { all: [subject.service], expected: new Map<string, string[]>(), alone: [] };
   const only = WITH_SERVICES.includes(step.step) ? onlyServices(job, plan.services ?? []) : undefined;
   const variables = variablesOfRun({
     configuration: plan.ansible.extraVars,
@@ -75,6 +87,7 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
       ...(only === undefined || step.step === 'check' ? {} : { muster_only: only }),
       ...(step.recover === undefined ? {} : { muster_recover: step.recover }),
       ...(step.install === undefined ? {} : installVars(step.install, hosts)),
+      ...(step.test === undefined ? {} : { muster_test: { files: [], ...step.test } }),
     },
   });
   const inventory = inventoryFile({
@@ -97,12 +110,21 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     inventory: inventory.text,
     extraVars: variables.file,
     hosts,
+    hostGroups: new Map(inInventory.flatMap((n) => (n.hostGroup === undefined ? [] : [[n.name, n.hostGroup]]))),
     hostKeys,
     left: inventory.left,
     ...(services && { services }),
     mask: masker(secrets.flatMap((vars) => secretsOf(vars))),
   };
 }
+
+/** What a service-test is about. @throws MusterError CONFIG_INVALID, BAD_REQUEST */
+export const subjectOf = ({ job, nodes, services = [] }: PlanInput): TestSubject =>
+  testSubject(
+    job,
+    nodes.find((n) => n.name === job.nodes[0]),
+    services,
+  );
 
 /** Steps that include them. */
 const WITH_SERVICES: readonly Step[] = ['site', 'check', 'cleanup'];
@@ -132,10 +154,9 @@ const serviceVars = ({ name, version, groups, templates, files, variables }: Ser
 });
 
 /** All nodes of the job get its host group, also those that the step at hand is not for. */
-function withGroup(nodes: NodeRecord[], job: JobRecord): NodeRecord[] {
-  const { hostGroup } = job;
+function withGroup(nodes: NodeRecord[], names: readonly string[], hostGroup: string | undefined): NodeRecord[] {
   if (hostGroup === undefined) return nodes;
-  const own = new Set(job.nodes);
+  const own = new Set(names);
   return nodes.map((n) => (own.has(n.name) ? { ...n, hostGroup } : n));
 }
 

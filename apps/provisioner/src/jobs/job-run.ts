@@ -12,9 +12,11 @@ import type { Step } from '../ansible/ansible-events.js';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { Discovery } from '../discover/discovery.js';
 import { withNodes } from '../discover/prepare-install.js';
+import type { TestRun } from '../service-test/test-part.js';
 import { runVariables } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
-import { nextStep, type StepDone } from './pipeline.js';
+import { nextStep } from './pipeline.js';
+import type { StepDone } from './step-order.js';
 import { PlaybookRunner } from './playbook-runner.js';
 import { askStarts, type StartAnswers } from './start-permission.js';
 
@@ -111,6 +113,7 @@ export class JobRun {
       const next = nextStep({
         kind: job.kind,
         nodes: subjects,
+        ...(job.services?.[0] !== undefined && { service: job.services[0] }),
         done,
         resumed: this.o.claim.generation > 1,
         ...(ending === undefined ? {} : { ending }),
@@ -120,7 +123,7 @@ export class JobRun {
         return;
       }
       try {
-        done.push(await this.step(next.run, next.nodes, next.cancellable));
+        done.push(await this.step(next.run, next.nodes, next.cancellable, next.test));
       } catch (error) {
         const failure = MusterError.from(error);
         if (!isOfTheJob(failure)) throw failure;
@@ -137,7 +140,7 @@ export class JobRun {
     }
   }
 
-  private async step(step: Step, nodes: string[], cancellable: boolean): Promise<StepDone> {
+  private async step(step: Step, nodes: string[], cancellable: boolean, part?: TestRun): Promise<StepDone> {
     const recover = step === 'recover' ? await this.permitted(this.o.job.recover ?? [], nodes[0] ?? '') : undefined;
     if (recover !== undefined && recover.allowed.length === 0)
       return { step, cancelled: false, results: withRefused({}, nodes, recover) };
@@ -147,14 +150,16 @@ export class JobRun {
 
     if (step === 'install') return this.install(nodes, cancellable);
     if (step === 'discover') this.discovery.begin();
-    const { results, ended, facts } = await this.playbooks.run(step, nodes, cancellable, {
+    const { results, ended, facts, test } = await this.playbooks.run(step, nodes, cancellable, {
       ...(recover && { recover: recover.allowed }),
+      ...(part && { test: part }),
     });
     if (step === 'discover') this.discovery.found(facts);
     if (ended === 'cancelled' || ended === 'time-limit') await this.playbooks.run('release', nodes, false);
     return {
       step,
       cancelled: ended === 'cancelled',
+      ...(test && { test }),
       results: recover === undefined ? results : withRefused(results, nodes, recover),
     };
   }

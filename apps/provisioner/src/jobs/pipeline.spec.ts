@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JobKinds, type JobKind } from '#contracts';
 import type { Step } from '../ansible/ansible-events.js';
-import { nextStep, type PipelineInput, type StepDone } from './pipeline.js';
+import { nextStep } from './pipeline.js';
+import type { PipelineInput, StepDone } from './step-order.js';
 
 const nodes = ['a', 'b', 'c'];
 const did = (step: Step, bad: string[] = [], more: Partial<StepDone> = {}): StepDone => ({

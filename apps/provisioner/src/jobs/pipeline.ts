@@ -1,29 +1,7 @@
-import type { JobKind, JobStatus, NodeResult } from '#contracts';
+import type { JobKind, NodeResult } from '#contracts';
 import type { Step } from '../ansible/ansible-events.js';
-
-/** A step that has been run. */
-export interface StepDone {
-  step: Step;
-  /** Ended by a cancel. */
-  cancelled: boolean;
-  results: Record<string, NodeResult>;
-}
-
-export interface PipelineInput {
-  kind: JobKind;
-  /** Names, or addresses of a discover job. */
-  nodes: readonly string[];
-  /** In order. */
-  done: readonly StepDone[];
-  /** Why the job is to end before its time, where it is: `cancelled by ann`, `timed out after 60 s`. */
-  ending?: string;
-  /** An earlier worker of this job was cut off: it may have done any part of it. */
-  resumed: boolean;
-}
-
-export type NextStep =
-  | { run: Step; nodes: string[]; /** A cancel ends it too. */ cancellable: boolean }
-  | { end: Extract<JobStatus, 'Complete' | 'Errored'>; error: string; results: Record<string, NodeResult> };
+import { nextOfTest } from '../service-test/test-plan.js';
+import type { NextStep, PipelineInput, StepDone } from './step-order.js';
 
 const first: Record<JobKind, Step> = {
   commission: 'site',
@@ -33,6 +11,7 @@ const first: Record<JobKind, Step> = {
   check: 'check',
   recover: 'recover',
   discover: 'discover',
+  'service-test': 'service-test',
 };
 
 /**
@@ -44,9 +23,11 @@ const first: Record<JobKind, Step> = {
  * - resetup: the same, each node for itself
  * - discover: discover, then install on every address that could be looked at
  * - check, recover: their one step
+ * - service-test: its parts, see {@link nextOfTest}
  */
 export function nextStep(input: PipelineInput): NextStep {
   const { kind, done } = input;
+  if (kind === 'service-test') return nextOfTest(input);
   const last = done.at(-1);
   if (last === undefined) {
     if (input.ending !== undefined && !(input.resumed && kind === 'commission')) return errored(input, {});
@@ -177,4 +158,5 @@ export const STEP_LIMIT_MS: Record<Step, number> = {
   discover: 300_000,
   install: 900_000,
   release: 15_000,
+  'service-test': 3_600_000,
 };

@@ -13,13 +13,16 @@ import {
 import { effectiveAnsible, type ServiceConfig } from '#service';
 import type { RunEnd, Step } from '../ansible/ansible-events.js';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
+import type { AnsibleOutcome, ServicesOfRun } from '../ansible/ansible-run.js';
 import { isInFile } from '../ansible/host-keys.js';
 import { LogWriter } from '../ansible/log-writer.js';
 import { RunProgress } from '../ansible/run-progress.js';
 import { checkContent, servicesFor } from '../content/playbook-files.js';
 import type { PreparedInstall } from '../discover/prepare-install.js';
+import { maskedReport, stepReport } from '../service-test/step-report.js';
+import type { TestPart, TestRun } from '../service-test/test-part.js';
 import type { Service } from '../services/service-folder.js';
-import { stepFiles, type PlanInput, type StepFiles } from './job-plan.js';
+import { stepFiles, subjectOf, type PlanInput, type StepFiles } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
 import { STEP_LIMIT_MS } from './pipeline.js';
 import { ProgressWriter } from './progress-writer.js';
@@ -48,6 +51,8 @@ export interface PlaybookOutcome {
   /** What each node or address has said of itself. */
   facts: Map<string, unknown>;
   ended?: RunEnd['ended'];
+  /** service-test: what this part of it has shown. */
+  test?: TestPart;
 }
 
 /** Runs playbooks on nodes of one job, with the settings as they were when the first one ran. */
@@ -72,7 +77,7 @@ export class PlaybookRunner {
     step: Step,
     nodes: string[],
     cancellable: boolean,
-    more: { recover?: RecoverTask[]; install?: PreparedInstall } = {},
+    more: { recover?: RecoverTask[]; install?: PreparedInstall; test?: TestRun } = {},
   ): Promise<PlaybookOutcome> {
     const { bus, config, ansible, claim, job, lease, stop } = this.o;
     const plan = await this.plan(nodes);
@@ -85,12 +90,13 @@ export class PlaybookRunner {
       (error) => bus.log.warn({ job: job.id, reason: MusterError.from(error).message }, 'lines of a job log are lost'),
     );
     for (const { reason } of files.left) log.line(`[muster] left out of the inventory: ${reason}`);
-    log.line(`[muster] ${step} on ${nodes.join(', ')} by ${claim.worker}`);
+    const title = more.test === undefined ? step : `${step}: ${more.test.part}`;
+    log.line(`[muster] ${title} on ${nodes.join(', ')} by ${claim.worker}`);
     // A recovery is started first and told then: its record says Running already, and each write is a round trip.
-    const told = step === 'release' ? Promise.resolve() : this.tellStep(step);
+    const told = step === 'release' ? Promise.resolve() : this.tellStep(title);
     told.catch(() => this.o.lost());
     if (step !== 'recover') await told;
-    const progress = this.progressOf(step, files);
+    const progress = this.progressOf(step, title, files);
     try {
       const outcome = await ansible.run({
         step,
@@ -112,7 +118,7 @@ export class PlaybookRunner {
         throw new MusterError('LEASE_LOST', `job ${job.id}: ${step} was ended with this worker's lease`, {
           job: job.id,
         });
-      log.line(`[muster] ${step} took ${outcome.tookMs} ms`);
+      log.line(`[muster] ${title} took ${outcome.tookMs} ms`);
       const { hosts, mask } = files;
       for (const [node, host] of hosts) {
         const keys = outcome.learned.get(host);
@@ -121,18 +127,30 @@ export class PlaybookRunner {
       const results = Object.fromEntries(
         [...hosts].map(([node, host]): [string, NodeResult] => [
           node,
-          withAlone(
+          withServices(
             masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, mask),
-            files.services?.alone,
+            files.services,
+            files.hostGroups.get(host),
           ),
         ]),
       );
       const facts = new Map([...hosts].map(([node, host]) => [node, outcome.facts.get(host)]));
-      return ended === undefined ? { results, facts } : { results, facts, ended };
+      const test = more.test && this.partOf(more.test.part, outcome, plan, files);
+      return { results, facts, ...(ended && { ended }), ...(test && { test }) };
     } finally {
       await progress.stop();
       await log.flush();
     }
+  }
+
+  private partOf(part: TestPart['part'], outcome: AnsibleOutcome, plan: PlanInput, files: StepFiles): TestPart {
+    const [host = ''] = files.hosts.values();
+    const { service: tested, hostGroup, mode } = subjectOf(plan);
+    const { name: service, folder } = tested;
+    const { ok = false, message } = outcome.results[host] ?? {};
+    const about = { host, service, folder, ok, ...(message !== undefined && { message }) };
+    const report = maskedReport(stepReport(outcome.lines ?? [], about), files.mask);
+    return { part, report, hostGroup, mode };
   }
 
   /** Targets are read anew, also where the view is good: an address may have changed with the very return at hand. */
@@ -178,11 +196,15 @@ export class PlaybookRunner {
     return openMembers(file === undefined ? undefined : readSecretsKey(file), value);
   }
 
-  private async tellStep(step: Step): Promise<void> {
+  private async tellStep(step: string): Promise<void> {
     await this.o.claim.write(({ progress: _before, ...job }) => ({ ...job, task: step }));
   }
 
-  private progressOf(step: Step, files: StepFiles): { take(lines: string[]): void; stop(): Promise<void> } {
+  private progressOf(
+    step: Step,
+    title: string,
+    files: StepFiles,
+  ): { take(lines: string[]): void; stop(): Promise<void> } {
     const { bus, claim, job } = this.o;
     const seen = new RunProgress();
     const writer = new ProgressWriter(
@@ -198,7 +220,7 @@ export class PlaybookRunner {
       Object.fromEntries(
         [...files.hosts].flatMap(([node, host]) => {
           const is = seen.hosts.get(host);
-          return is === undefined ? [] : [[node, { step, ...is, task: files.mask(is.task) }]];
+          return is === undefined ? [] : [[node, { step: title, ...is, task: files.mask(is.task) }]];
         }),
       );
     return {
@@ -216,11 +238,21 @@ function knownNames(ansible: AnsibleHost, file: string | undefined): (alias: str
   return text === undefined ? () => false : (alias) => isInFile(text, alias);
 }
 
-/** Inventory does not read the services: a check tells it which of those on the node may be set up by themselves. */
-function withAlone(result: NodeResult, alone: readonly string[] = []): NodeResult {
+/**
+ * Inventory does not read the services: it is told what those on the node are there, and by a check which of them may be
+ * set up by themselves.
+ */
+function withServices(result: NodeResult, services: ServicesOfRun | undefined, hostGroup = ''): NodeResult {
   const { check } = result;
-  const here = alone.filter((name) => check?.findings.some((f) => f.service === name));
-  return check === undefined || here.length === 0 ? result : { ...result, check: { ...check, alone: here } };
+  const told = new Set([...(check?.findings.map((f) => f.service) ?? []), ...(result.services ?? [])]);
+  const here = (services?.all ?? []).filter((s) => told.has(s.name) && Object.hasOwn(s.groups, hostGroup));
+  const alone = (services?.alone ?? []).filter((name) => check?.findings.some((f) => f.service === name));
+  const declared = here.map(({ name, version, groups }) => [name, { version, mode: groups[hostGroup] ?? '' }] as const);
+  return {
+    ...result,
+    ...(declared.length > 0 && { declared: Object.fromEntries(declared) }),
+    ...(check && alone.length > 0 && { check: { ...check, alone } }),
+  };
 }
 
 /** Whatever comes from the nodes, or from Ansible's own words about them. */

@@ -1,0 +1,111 @@
+/** What stood on a host at one moment, as `muster_look` tells it. */
+export interface HostLook {
+  /** Path → mark of what it holds: SHA-256 of a file. */
+  files: Record<string, string>;
+  /** Folders with too many files to be compared. */
+  leftOut: string[];
+  units: string[];
+  processes: { pid: number; started: number; command: string }[];
+  /** `tcp 8080` */
+  ports: string[];
+}
+
+/** What a service has left behind, each as it is named to its author. */
+export interface LeftBehind {
+  left: string[];
+  /** Files of others that are not put back as they were. */
+  changed: string[];
+}
+
+/** Undefined: it is none; what a host says is not believed by its looks. */
+export function readLook(x: unknown): HostLook | undefined {
+  if (!isObject(x)) return undefined;
+  const { files, leftOut, units, processes, ports } = x;
+  const isWhole =
+    isObject(files) &&
+    Object.values(files).every(isText) &&
+    [leftOut, units, ports].every((list) => Array.isArray(list) && list.every(isText)) &&
+    Array.isArray(processes) &&
+    processes.every((p) => isObject(p) && isWhole32(p['pid']) && isWhole32(p['started']) && isText(p['command']));
+  return isWhole ? (x as unknown as HostLook) : undefined;
+}
+
+const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
+const isText = (x: unknown): x is string => typeof x === 'string';
+const isWhole32 = (x: unknown): boolean => Number.isSafeInteger(x);
+
+/** What `during` has that `before` had not, by name: what a set-up has brought. */
+export const brought = (before: HostLook, during: HostLook): string[] =>
+  Object.keys(during.files).filter((path) => !Object.hasOwn(before.files, path));
+
+/**
+ * What the set-ups have brought and the cleanup has not taken away. What came while no set-up was looked at is not the
+ * service's: hosts have a life of their own.
+ * @param during after each set-up that ended well; none: everything that is new counts
+ * @param rendered SHA-256 of what its templates and files hold: a file with this content is its own, also one that stood
+ * there before, left by an earlier test
+ */
+export function leftBehind(
+  before: HostLook,
+  during: readonly HostLook[],
+  after: HostLook,
+  rendered: ReadonlySet<string>,
+): LeftBehind {
+  const looks = during.length > 0 ? during : [after];
+  const were = Object.keys(after.files).filter((path) => Object.hasOwn(before.files, path));
+  const is = (path: string): string | undefined => after.files[path];
+  const paths = Object.keys(after.files).filter(
+    (path) => !Object.hasOwn(before.files, path) && looks.some((look) => Object.hasOwn(look.files, path)),
+  );
+  const older = were.filter((path) => before.files[path] === is(path) && rendered.has(is(path) ?? ''));
+  const changed = were.filter(
+    (path) => is(path) !== before.files[path] && looks.some((look) => look.files[path] !== before.files[path]),
+  );
+  const gone = Object.keys(before.files).filter(
+    (path) => !Object.hasOwn(after.files, path) && looks.some((look) => look.files[path] !== before.files[path]),
+  );
+  const units = onlyLater(
+    before.units,
+    looks.map((l) => l.units),
+    after.units,
+  );
+  const ofFiles = outermost([...paths, ...older]).map(nameOfPath);
+  const all = (l: HostLook): string[] => l.processes.map(identityOf);
+  const later = onlyLater(all(before), looks.map(all), all(after));
+  const processes = after.processes.filter((p) => later.includes(identityOf(p)));
+  const ports = onlyLater(
+    before.ports,
+    looks.map((l) => l.ports),
+    after.ports,
+  );
+  return {
+    left: [
+      ...new Set([...ofFiles, ...units.map((u) => `unit ${u}`), ...ports.map((p) => `port ${p}`)]),
+      ...processes.map((p) => `process ${p.pid} (${p.command})`),
+    ],
+    changed: [...changed, ...gone].sort(),
+  };
+}
+
+const onlyLater = (before: string[], during: string[][], after: string[]): string[] =>
+  after.filter((x) => !before.includes(x) && during.some((list) => list.includes(x)));
+
+/** The same number may belong to another process by now. */
+const identityOf = (p: HostLook['processes'][number]): string => `${p.pid} ${p.started}`;
+
+/** A unit is called by its name, as who has to end it does. */
+function nameOfPath(path: string): string {
+  const unit = /\/systemd\/system\/([^/]+\.(service|socket|timer|path))$/.exec(path)?.[1];
+  return unit === undefined ? path : `unit ${unit}`;
+}
+
+/** Of a folder that is left, not every file below it. */
+function outermost(paths: readonly string[]): string[] {
+  const all = new Set(paths);
+  const below = (path: string): boolean => {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+      if (all.has(path.slice(0, at))) return true;
+    return false;
+  };
+  return [...all].filter((path) => !below(path)).sort();
+}
