@@ -7,8 +7,11 @@ import { progressDisplay } from './progress-display.js';
 
 export const jobPath = (id: string): string => `/v1/jobs/${encodeURIComponent(id)}`;
 
-/** Shows how far each node is, until the job has ended and its nodes have followed. @throws Failure where the job failed */
-export async function awaitJob(run: Run, id: string): Promise<void> {
+/** Waits for its end, as {@link followJob}. @throws Failure where the job failed */
+export const awaitJob = async (run: Run, id: string): Promise<void> => ended(run, await followJob(run, id));
+
+/** The job as it has ended, its nodes having followed; until then how far each is. */
+export async function followJob(run: Run, id: string): Promise<JobRecord> {
   const display = run.print.forMachines ? undefined : progressDisplay(run.terminal);
   const watched = {
     look: () => run.server.get<JobRecord>(jobPath(id)),
@@ -16,12 +19,11 @@ export async function awaitJob(run: Run, id: string): Promise<void> {
     concerns: (data: Record<string, unknown>) => data['job'] === id,
     goesOn: `job ${id} goes on; to follow it: muster job get ${id} -f`,
   };
-  const job = await watch(run, watched, (now) => {
+  return watch(run, watched, (now) => {
     if (isSettledJob(now)) display?.end(now);
     else if (!isEndedJob(now)) display?.show(now);
     return isSettledJob(now);
   });
-  await ended(run, job);
 }
 
 /** What a command that saw a job end says last. @throws Failure where the job failed */

@@ -10,6 +10,8 @@ import { chosenNodes } from './fetch-nodes.js';
 import { SELECTOR } from './selector-option.js';
 
 type Kind = OperationRequest['kind'];
+/** Asked for by a command of their own: `discover`, `service test`. */
+type Ordered = Exclude<Kind, 'discover' | 'service-test'>;
 
 interface OperationOptions {
   selector?: string;
@@ -30,7 +32,7 @@ interface Operation {
   destructive?: true;
 }
 
-const operations: Record<Exclude<Kind, 'discover'>, Operation> = {
+const operations: Record<Ordered, Operation> = {
   commission: { summary: 'bring nodes into a host group: the site playbook runs on them', group: true },
   decommission: { summary: 'clean nodes up and take them out', destructive: true },
   maintenance: {
@@ -43,7 +45,7 @@ const operations: Record<Exclude<Kind, 'discover'>, Operation> = {
 };
 
 export function operationCommands(node: Command, nodes: Command): void {
-  for (const [kind, operation] of Object.entries(operations) as [Exclude<Kind, 'discover'>, Operation][]) {
+  for (const [kind, operation] of Object.entries(operations) as [Ordered, Operation][]) {
     const group = operation.group === true ? ' --host-group service-worker' : '';
     const one = operationCommand(node, `${kind} <name>`, kind, operation);
     does(one, (run, name: string, o: OperationOptions) => operate(run, kind, [name], o));
@@ -100,8 +102,8 @@ export function discoverCommand(parent: Command, path: string): void {
   );
 }
 
-async function operate(run: Run, kind: Kind, nodes: string[], o: OperationOptions): Promise<void> {
-  if (kind !== 'discover' && operations[kind].destructive === true) {
+async function operate(run: Run, kind: Ordered, nodes: string[], o: OperationOptions): Promise<void> {
+  if (operations[kind].destructive === true) {
     checkOptions(o);
     const remedy = o.force === true ? undefined : '--yes and --force, which moves them away first';
     await askAboutWorkloads(run, `${kind} ${nodes.join(' ')}`, nodes, o.yes === true, remedy);

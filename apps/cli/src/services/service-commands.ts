@@ -5,13 +5,15 @@ import type { NodeView } from '#contracts';
 import { NAME_PATTERN } from '#contracts/node/names.js';
 import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
-import type { View } from '../output/printer.js';
 import { newService } from './new-service.js';
+import { standingServices, viewOf } from './standing-services.js';
+import { testCommand } from './test-service.js';
 
 export function serviceCommands(program: Command): void {
   const service = examples(
     program.command('service').description('services of your own: a folder of Ansible content each (docs/services.md)'),
     'service new web --dir /etc/muster/services',
+    'service test web --on host1-SN1',
     'service list',
   );
   examples(
@@ -25,9 +27,16 @@ export function serviceCommands(program: Command): void {
     ),
     'service new web --dir /etc/muster/services',
   );
+  testCommand(service);
   examples(
-    does(service.command('list').description('which stand on which nodes, by their last set-up'), list),
+    does(
+      service
+        .command('list')
+        .description('which stand on which nodes, and what the last look at each has found, since when'),
+      list,
+    ),
     'service list',
+    'service list --json',
   );
 }
 
@@ -47,26 +56,11 @@ async function create(run: Run, name: string, o: { dir: string; hostGroup: strin
   await run.print.done(
     { name, folder },
     folder,
-    `${folder} is written. The nodes of ${o.hostGroup} get it with \`muster nodes maintenance NODE --wait\`.`,
+    `${folder} is written. Try it on a node that is out of service: \`muster service test ${name} --on NODE\`. The nodes of ${o.hostGroup} get it with \`muster nodes maintenance NODE --wait\`.`,
   );
 }
 
-interface Placed {
-  name: string;
-  nodes: string[];
-}
-
-const view: View<Placed> = {
-  name: (s) => s.name,
-  head: ['SERVICE', 'NODES', 'ON'],
-  row: (s) => [s.name, String(s.nodes.length), s.nodes.slice(0, 8).join(' ') + (s.nodes.length > 8 ? ' …' : '')],
-  none: 'no node has been set up yet by this version',
-};
-
 async function list(run: Run): Promise<void> {
   const nodes = await run.server.all<NodeView>('/v1/nodes');
-  const on = new Map<string, string[]>();
-  for (const n of nodes) for (const s of n.provisioned?.services ?? []) on.set(s, [...(on.get(s) ?? []), n.name]);
-  const placed = [...on].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, where]) => ({ name, nodes: where.sort() }));
-  await run.print.list(placed, view);
+  await run.print.list(standingServices(nodes), viewOf(run.terminal));
 }
