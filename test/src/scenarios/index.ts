@@ -10,6 +10,7 @@ import { orders } from './orders.js';
 import { V15 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R1, R16 } from './return.js';
+import { R17 } from './service-test.js';
 import { storm } from './storms.js';
 import { D23 } from './tools.js';
 import { unableFencers } from './unable-fencers.js';
@@ -41,4 +42,5 @@ export const long: readonly Scenario[] = [
   ...unableFencers,
   ...orders,
   R16,
+  R17,
 ];

@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   keys: 41,
   lease: 25,
   recover: 36,
-  return: 57,
+  return: 61,
   secrets: 31,
   services: 20,
   store: 15,

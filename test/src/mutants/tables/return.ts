@@ -429,4 +429,35 @@ export const returns: readonly Mutant[] = [
     operation: { row: "'commission'" },
     specs: ADMITTED,
   },
+  {
+    name: 'a service is tested on a node on which others are set up',
+    file: 'apps/inventory/src/nodes/node-machine.ts',
+    symbol: 'refusedStart',
+    operation: { replace: "kind === 'service-test'", with: 'false' },
+    specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
+  {
+    name: 'a service is tested under workloads',
+    file: 'apps/inventory/src/operations/admission.ts',
+    symbol: 'cleansUp',
+    operation: { row: "'service-test'" },
+    specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
+  {
+    name: 'a test of a service leaves what it set up where a part has failed',
+    file: 'apps/provisioner/src/service-test/test-plan.ts',
+    symbol: 'partAfter',
+    operation: {
+      replace: "ending !== undefined || !last.report.ok ? 'end' : following[last.part]",
+      with: 'following[last.part]',
+    },
+    specs: ['apps/provisioner/src/service-test/test-plan.spec.ts'],
+  },
+  {
+    name: 'a test of a service that was cancelled says that it is right',
+    file: 'apps/provisioner/src/service-test/test-plan.ts',
+    symbol: 'ended',
+    operation: { operand: 'ending === undefined' },
+    specs: ['apps/provisioner/src/service-test/test-plan.spec.ts'],
+  },
 ];
