@@ -43,7 +43,7 @@ PASSED_OVER = (
     "/var/lib/systemd",
     "/var/lib/ucf",
 )
-# Of one of the folders: one that holds more is left out, and told.
+# Of a folder in one of these: what a larger one holds is not looked at.
 MOST_FILES = 50000
 # A larger file is known by its size and the time of its last change, bytes.
 LARGEST_READ = 1 << 20
@@ -66,22 +66,23 @@ def mark_of(path, info):
 
 def files_below(top, passed_over):
     """Path → mark; None where there are too many. Other file systems that are mounted below are not entered."""
-    found, device = {}, os.lstat(top).st_dev
+    found, device = {}, device_of(top)
     for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in passed_over]
-        for name in folders + names:
-            path = os.path.join(folder, name)
-            if path in passed_over:
-                continue
-            try:
-                info = os.lstat(path)
-                found[path] = mark_of(path, info)
-            except EnvironmentError:
-                continue  # it has gone meanwhile
-            if len(found) > MOST_FILES:
-                return None
+        for path in (os.path.join(folder, name) for name in folders + names):
+            note(found, path, passed_over)
+        if len(found) > MOST_FILES:
+            return None
         folders[:] = [name for name in folders if device_of(os.path.join(folder, name)) == device]
     return found
+
+
+def note(found, path, passed_over):
+    if path not in passed_over:
+        try:
+            found[path] = mark_of(path, os.lstat(path))
+        except EnvironmentError:
+            pass  # it has gone meanwhile
 
 
 def device_of(path):
@@ -92,17 +93,22 @@ def device_of(path):
 
 
 def files(root):
+    """Each folder in one of these is by itself: one with too many files is known, but not what it holds."""
     found, left_out = {}, []
     passed_over = set(root + path for path in PASSED_OVER)
     for folder in FOLDERS:
         top = root + folder
         if not os.path.isdir(top) or os.path.islink(top):
             continue
-        below = files_below(top, passed_over)
-        if below is None:
-            left_out.append(top)
-        else:
-            found.update(below)
+        for path in sorted(os.path.join(top, name) for name in os.listdir(top)):
+            note(found, path, passed_over)
+            if found.get(path) != "folder" or device_of(path) != device_of(top):
+                continue
+            below = files_below(path, passed_over)
+            if below is None:
+                left_out.append(path)
+            else:
+                found.update(below)
     return found, left_out
 
 

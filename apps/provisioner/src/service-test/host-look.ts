@@ -2,7 +2,7 @@
 export interface HostLook {
   /** Path → mark of what it holds: SHA-256 of a file. */
   files: Record<string, string>;
-  /** Folders with too many files to be compared. */
+  /** Folders that hold too many files to be looked at, in this look. */
   leftOut: string[];
   units: string[];
   processes: { pid: number; started: number; command: string }[];
@@ -34,10 +34,6 @@ const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'obj
 const isText = (x: unknown): x is string => typeof x === 'string';
 const isWhole32 = (x: unknown): boolean => Number.isSafeInteger(x);
 
-/** What `during` has that `before` had not, by name: what a set-up has brought. */
-export const brought = (before: HostLook, during: HostLook): string[] =>
-  Object.keys(during.files).filter((path) => !Object.hasOwn(before.files, path));
-
 /**
  * What the set-ups have brought and the cleanup has not taken away. What came while no set-up was looked at is not the
  * service's: hosts have a life of their own.
@@ -52,6 +48,8 @@ export function leftBehind(
   rendered: ReadonlySet<string>,
 ): LeftBehind {
   const looks = during.length > 0 ? during : [after];
+  // What one look has not seen is no difference.
+  const unseen = new Set([before, ...looks, after].flatMap((look) => look.leftOut));
   const were = Object.keys(after.files).filter((path) => Object.hasOwn(before.files, path));
   const is = (path: string): string | undefined => after.files[path];
   const paths = Object.keys(after.files).filter(
@@ -69,7 +67,7 @@ export function leftBehind(
     looks.map((l) => l.units),
     after.units,
   );
-  const ofFiles = outermost([...paths, ...older]).map(nameOfPath);
+  const ofFiles = outermost([...paths, ...older].filter((path) => !isBelow(path, unseen))).map(nameOfPath);
   const all = (l: HostLook): string[] => l.processes.map(identityOf);
   const later = onlyLater(all(before), looks.map(all), all(after));
   const processes = after.processes.filter((p) => later.includes(identityOf(p)));
@@ -83,9 +81,12 @@ export function leftBehind(
       ...new Set([...ofFiles, ...units.map((u) => `unit ${u}`), ...ports.map((p) => `port ${p}`)]),
       ...processes.map((p) => `process ${p.pid} (${p.command})`),
     ],
-    changed: [...changed, ...gone].sort(),
+    changed: [...changed, ...gone].filter((path) => !isBelow(path, unseen) && !isState(path)).sort(),
   };
 }
+
+/** What programs write while they run, and change at any time. */
+const isState = (path: string): boolean => /\/var\/(lib|spool)\//.test(path);
 
 const onlyLater = (before: string[], during: string[][], after: string[]): string[] =>
   after.filter((x) => !before.includes(x) && during.some((list) => list.includes(x)));
@@ -102,10 +103,11 @@ function nameOfPath(path: string): string {
 /** Of a folder that is left, not every file below it. */
 function outermost(paths: readonly string[]): string[] {
   const all = new Set(paths);
-  const below = (path: string): boolean => {
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
-      if (all.has(path.slice(0, at))) return true;
-    return false;
-  };
-  return [...all].filter((path) => !below(path)).sort();
+  return [...all].filter((path) => !isBelow(path, all)).sort();
+}
+
+function isBelow(path: string, folders: ReadonlySet<string>): boolean {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    if (folders.has(path.slice(0, at))) return true;
+  return false;
 }

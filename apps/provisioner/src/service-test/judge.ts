@@ -99,14 +99,9 @@ function leftOnHost(r: StepReport, earlier: readonly TestPart[]): Wrong[] {
   const rendered = new Set(earlier.flatMap((d) => d.report.rendered.map(([, sha256]) => sha256)));
   rendered.delete(EMPTY);
   const { left, changed } = leftBehind(before, during, r.look, rendered);
-  const leftOut = [...new Set([...before.leftOut, ...r.look.leftOut])];
   return [
     ...(left.length > 0 ? [{ file: CLEANUP, what: `left ${named(left)}` }] : []),
     ...(changed.length > 0 ? [{ file: CLEANUP, what: `does not put back as it was: ${named(changed)}` }] : []),
-    ...leftOut.map((folder) => ({
-      file: CLEANUP,
-      what: `what it leaves below ${folder} is not known: there are too many files; take a node without such data`,
-    })),
   ];
 }
 

@@ -19,7 +19,8 @@ const inRun = '/tmp/muster-run-1/services/web/tasks/site.yml:4';
 describe('what a part of a test has shown', () => {
   it('is which tasks changed something, by the place that their author knows', () => {
     const { changed } = read([
-      task('web : Write it', inRun, { changed: true }),
+      task('/tmp/muster-run-1/services/web : Write it', inRun, { changed: true }),
+      task('web : Write web : again', inRun, { changed: true }),
       task('Its own', '/srv/services/web/handlers/main.yml:1', { changed: true }),
       task('web : Read it', inRun),
       task('Muster’s', '/opt/muster/playbooks/service-test.yml:3', { changed: true }),
@@ -27,6 +28,7 @@ describe('what a part of a test has shown', () => {
     ]);
     expect(changed).toEqual([
       { task: 'Write it', at: 'tasks/site.yml:4' },
+      { task: 'Write web : again', at: 'tasks/site.yml:4' },
       { task: 'Its own', at: 'handlers/main.yml:1' },
       { task: 'Muster’s' },
     ]);

@@ -70,7 +70,10 @@ const textOf = (x: unknown): string => (typeof x === 'string' ? x : (JSON.string
 
 function taskAt(event: Record<string, unknown>, o: { service: string; folder: string }): TaskAt {
   const [task, path] = [textOf(event['task']), textOf(event['path'])];
-  const name = task.startsWith(`${o.service} : `) ? task.slice(o.service.length + 3) : task;
+  // Ansible puts the role's name before it, or the folder that it was taken from.
+  const role = `${o.service} : `;
+  const inRole = task.startsWith(role) ? 0 : task.indexOf(`/services/${role}`);
+  const name = inRole < 0 ? task : task.slice(task.indexOf(role, inRole) + role.length);
   const marks = [`${o.folder}/`, `/services/${o.service}/`];
   const at = marks.map((mark) => path.indexOf(mark) + mark.length).find((end, i) => end >= (marks[i]?.length ?? 0));
   return at === undefined ? { task: name } : { task: name, at: path.slice(at) };
