@@ -39,12 +39,29 @@ def pids():
     return [int(p) for p in os.listdir("/proc") if p.isdigit()]
 
 
+def pid_in(path):
+    """The process that a file names; None while it names none that lives."""
+    try:
+        with open(path) as f:
+            pid = int(f.read())
+    except (OSError, ValueError):
+        return None
+    return pid if start_ticks(pid) is not None else None
+
+
 def parent(pid):
     try:
         with open(f"/proc/{pid}/stat", "rb") as f:
             return int(f.read().rpartition(b")")[2].split()[1])
     except OSError:
         return 0
+
+
+def in_session(pid, session):
+    try:
+        return os.getsid(pid) == session
+    except OSError:
+        return False
 
 
 def has_marker(pid, marker):

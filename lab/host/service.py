@@ -10,6 +10,9 @@ from units import UnitError, with_variables
 
 DEFAULT_RESTART_SECONDS = 0.1
 DEFAULT_STOP_SECONDS = 10.0
+DEFAULT_START_SECONDS = 90.0
+# A service that goes into the background writes its pid after its first process has ended.
+PID_FILE_SECONDS = 0.02
 START_LIMIT = (5, 10.0)
 
 CLEAN_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)
@@ -32,6 +35,8 @@ class Service:
         self.unit = None
         self.state, self.sub, self.result = "inactive", "dead", "success"
         self.main = None
+        # Of a service that went into the background: it may have no environment that shows whose it is.
+        self.session = None
         self.control = None
         self.phase = None
         self.queue = []
@@ -104,7 +109,8 @@ class Service:
         except UnitError as e:
             return self.give_up("resources", f"Failed to start {self.name}: {e}")
         kind = self.unit.last("Service", "Type", "simple")
-        if kind in ("forking", "dbus"):
+        if kind == "dbus" or (kind == "forking" and self.unit.last("Service", "PIDFile") is None):
+            kind += " without PIDFile=" if kind == "forking" else ""
             return self.give_up("resources", f"{self.name}: Type={kind} is not known to a lab host.")
         if not self.unit.commands("ExecStart"):
             return self.give_up("resources", f"{self.name} has no ExecStart= setting.")
@@ -134,7 +140,7 @@ class Service:
             return self.phase_done()
         ignored, argv = self.queue.pop(0)
         pid = self.spawn(argv)
-        if self.phase == "main" and self.unit.last("Service", "Type", "simple") != "oneshot":
+        if self.phase == "main" and self.unit.last("Service", "Type", "simple") not in ("oneshot", "forking"):
             self.main = pid
             self.phase = None
             self.active_since = time.monotonic()
@@ -149,6 +155,8 @@ class Service:
         if phase == "pre":
             self.become("activating", "start")
             self.run_phase("main", self.unit.commands("ExecStart"))
+        elif phase == "main" and self.unit.last("Service", "Type") == "forking":
+            self.await_main(time.monotonic() + self.unit.span("Service", "TimeoutStartSec", DEFAULT_START_SECONDS))
         elif phase == "main":  # oneshot
             if self.unit.flag("Service", "RemainAfterExit"):
                 self.become("active", "exited")
@@ -160,6 +168,18 @@ class Service:
         elif phase == "stop":
             self.terminate()
         return None
+
+    def await_main(self, deadline):
+        pid = procs.pid_in(self.unit.last("Service", "PIDFile"))
+        if pid is not None:
+            self.main, self.session = pid, os.getsid(pid)
+            self.active_since = time.monotonic()
+            self.become("active", "running")
+            self.run_phase("post", self.unit.commands("ExecStartPost"))
+        elif time.monotonic() < deadline:
+            self.arm(PID_FILE_SECONDS, lambda: self.await_main(deadline))
+        else:
+            self.end("timeout")
 
     def spawn(self, argv):
         argv = with_variables(argv, self.environment)
@@ -230,8 +250,9 @@ class Service:
         """The main process has ended: nothing of the unit may be left."""
         self.cancel_timer()
         marker = f"MUSTER_LAB_UNIT={self.sup.unit_marker(self.name)}"
-        procs.kill_all(lambda pid: procs.has_marker(pid, marker))
-        self.main, self.control, self.phase = None, None, None
+        session = self.session
+        procs.kill_all(lambda pid: procs.has_marker(pid, marker) or (session is not None and procs.in_session(pid, session)))
+        self.main, self.session, self.control, self.phase = None, None, None, None
         if self.failure is None:
             self.become("inactive", "dead")
             if self.restart_after_stop:

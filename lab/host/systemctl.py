@@ -160,7 +160,7 @@ def list_units(units, options):
 
 def list_unit_files(units, options):
     f = files()
-    found = [(n, f.enabled_state(n)) for n in f.all_names() if not units or n in units or any(u.rstrip("*") and n.startswith(u.rstrip("*")) for u in units if u.endswith("*"))]
+    found = [(n, f.enabled_state(n)) for n in f.all_names(packaged=True) if not units or n in units or any(u.rstrip("*") and n.startswith(u.rstrip("*")) for u in units if u.endswith("*"))]
     for name, state in found:
         print(f"{name} {state} enabled")
     if "no-legend" not in options:

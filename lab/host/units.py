@@ -172,7 +172,9 @@ class UnitFiles:
         self.root = root
         self.host = host
         self.etc = f"{root}/etc/systemd/system"
-        self.folders = [self.etc, f"{root}/run/systemd/system", f"{root}/usr/local/lib/systemd/system"]
+        self.own = [self.etc, f"{root}/run/systemd/system", f"{root}/usr/local/lib/systemd/system"]
+        # Last: what packages bring. Those of the machine itself are below the host's; none of them is enabled there.
+        self.folders = [*self.own, f"{root}/usr/lib/systemd/system"]
 
     def find(self, name):
         stem, _, kind = name.rpartition(".")
@@ -292,9 +294,9 @@ class UnitFiles:
             visit(name)
         return order
 
-    def all_names(self):
+    def all_names(self, packaged=False):
         names = set()
-        for folder in self.folders:
+        for folder in self.folders if packaged else self.own:
             if os.path.isdir(folder):
                 names.update(n for n in os.listdir(folder) if n.endswith(KINDS) and not os.path.isdir(os.path.join(folder, n)))
         return sorted(names)

@@ -31,8 +31,15 @@ class Machine {
     if (enabled) symlinkSync(file, join(this.root, 'etc/systemd/system/multi-user.target.wants', name));
   }
 
+  packaged(name: string, text: string): void {
+    const folder = join(this.root, 'usr/lib/systemd/system');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+
   async boot(): Promise<void> {
-    const start = `import sys; sys.path.insert(0, ${JSON.stringify(HOST)}); import supervisor; supervisor.Supervisor().run()`;
+    // As a host's first process, it adopts what loses its parent.
+    const start = `import sys; sys.path.insert(0, ${JSON.stringify(HOST)}); import enter, supervisor; enter.libc.prctl(enter.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); supervisor.Supervisor().run()`;
     const [python, ...flags] = PYTHON;
     const first = daemon(python!, [...flags, '-c', start], {
       env: this.env,
@@ -141,6 +148,48 @@ describe('the first process of a lab host', () => {
     await machine.systemctl('mask', 'ghost');
     expect(await machine.property('LoadState', 'ghost')).toBe('masked');
     expect((await machine.systemctl('start', 'nonesuch')).code).toBe(5);
+  });
+
+  it('knows the units of packages, and starts none of them by itself', async () => {
+    machine.packaged('from-a-package.service', sleeper());
+    await machine.boot();
+    expect(await machine.systemctl('is-active', 'from-a-package')).toEqual({ code: 3, out: 'inactive' });
+    expect(await machine.systemctl('start', 'from-a-package')).toEqual({ code: 0, out: '' });
+    expect(await machine.property('FragmentPath', 'from-a-package')).toMatch(/usr\/lib\/systemd\/system/);
+  });
+
+  it('follows a service that goes into the background by its file with a pid, and ends all of it', async () => {
+    const [pid, forgotten] = [join(machine.root, 'pid'), join(machine.root, 'worker')];
+    // As nginx: its first process ends before the file is there, and its environment cannot be read.
+    const background = `sleep 0.2; env -i sleep 302 & echo $! > ${forgotten}; echo $$ > ${pid}; wait`;
+    writeFileSync(
+      join(machine.root, 'program'),
+      `#!/bin/sh\nsetsid env -i PATH=/bin:/usr/bin sh -c '${background}' &\n`,
+    );
+    machine.unit(
+      'daemon.service',
+      `[Service]\nType=forking\nPIDFile=${pid}\nExecStart=/bin/sh ${join(machine.root, 'program')}\n`,
+    );
+    await machine.boot();
+    expect(await machine.systemctl('start', 'daemon')).toEqual({ code: 0, out: '' });
+    const [main, worker] = [readFileSync(pid, 'utf8').trim(), Number(readFileSync(forgotten, 'utf8'))];
+    expect(await machine.property('MainPID', 'daemon')).toBe(main);
+    expect(startOf(worker)).toBeDefined();
+    await machine.systemctl('stop', 'daemon');
+    expect([startOf(Number(main)), startOf(worker)]).toEqual([undefined, undefined]);
+  });
+
+  it('sees a service end that went into the background', async () => {
+    const pid = join(machine.root, 'pid');
+    writeFileSync(join(machine.root, 'program'), `#!/bin/sh\nsleep 303 &\necho $! > ${pid}\n`);
+    machine.unit(
+      'daemon.service',
+      `[Service]\nType=forking\nPIDFile=${pid}\nExecStart=/bin/sh ${join(machine.root, 'program')}\n`,
+    );
+    await machine.boot();
+    await machine.systemctl('start', 'daemon');
+    process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
+    expect(await machine.until('daemon', 'ActiveState', (state) => state !== 'active')).toBe('failed');
   });
 
   it('gives up on a service that dies at once, again and again', async () => {
