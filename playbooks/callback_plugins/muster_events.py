@@ -62,7 +62,7 @@ class CallbackModule(CallbackBase):
         self._write(
             event="task",
             host=host,
-            task=result._task.get_name(),
+            task=name_of(result._task),
             path=result._task.get_path() or "",
             status=status,
             changed=bool(content.get("changed", False)),
@@ -78,7 +78,7 @@ class CallbackModule(CallbackBase):
         self._write(event="play", name=play.get_name())
 
     def v2_runner_on_start(self, host, task):
-        self._write(event="start", host=host.get_name(), task=task.get_name())
+        self._write(event="start", host=host.get_name(), task=name_of(task))
 
     def v2_runner_on_ok(self, result):
         self._task(result, "ok")
@@ -104,6 +104,13 @@ class CallbackModule(CallbackBase):
                 unreachable=s["unreachable"],
             )
         self._file.close()
+
+
+def name_of(task):
+    """`role: task` as Ansible says it; a role that is a path (a service is one, in the run's own folder) by its last part."""
+    name = task.get_name()
+    role = task._role.get_name() if task._role else ""
+    return os.path.basename(role) + name[len(role):] if "/" in role and name.startswith(role) else name
 
 
 def data_of(content):

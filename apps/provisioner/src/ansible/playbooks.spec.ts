@@ -14,7 +14,7 @@ import { stepFiles } from '../jobs/job-plan.js';
 import { readServices } from '../services/service-folder.js';
 import { program } from '../testing/playbooks.js';
 import { job, node } from '../testing/records.js';
-import type { Step } from './ansible-events.js';
+import { parseEvent, type Step } from './ansible-events.js';
 import { runAnsible } from './ansible-run.js';
 
 /**
@@ -28,6 +28,8 @@ const systemctl = fileURLToPath(new URL('../testing/systemctl.py', import.meta.u
 let root: string;
 let ports: { mirror: number; registry: number };
 let log = '';
+/** Tasks that were shown while they ran. */
+let shown: string[] = [];
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'muster-host-'));
@@ -98,6 +100,7 @@ async function run(
     },
   );
   log = '';
+  shown = [];
   const { results } = await runAnsible({
     clock: systemClock,
     step,
@@ -110,6 +113,7 @@ async function run(
     leaseUntil: () => process.hrtime.bigint() + 120_000_000_000n,
     limitMs: 120_000,
     onLine: (line) => (log += `${line}\n`),
+    onEvents: (lines) => shown.push(...lines.map((line) => String(parseEvent(line)?.['task'] ?? ''))),
     signal: new AbortController().signal,
   });
   const result = results['n1'];
@@ -217,6 +221,8 @@ describe('the playbooks that come with Muster', () => {
     const [before, mirror] = [await others(), pids().get('muster-mirror.service')];
     for (const step of ['cleanup', 'site'] as const)
       expect(await run(step, { only: ['mirror'] })).toMatchObject({ ok: true, step });
+    // By the service, not by the folder of the run.
+    expect(shown).toContain('mirror : Set up the mirror');
     expect(await others()).toEqual(before);
     expect(pids().get('muster-mirror.service')).not.toBe(mirror);
     const check = await run('check');
