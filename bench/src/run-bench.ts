@@ -10,6 +10,7 @@ import { detectBench } from './detect/detect.bench.js';
 import { failoverBench } from './failover/failover.bench.js';
 import { describeMachine, machine } from './machine.js';
 import { reached, type Bench, type BenchResult, type Metric } from './metric.js';
+import { returnBench } from './return/return.bench.js';
 import { furnish, isInside, runInside } from './sandbox.js';
 
 /** `peers`: what `scripts/setup.mjs` installs for what it is compared with. */
@@ -17,6 +18,7 @@ const benches: Record<string, { run: Bench; sandbox?: true; peers?: string }> = 
   api: { run: apiBench },
   detect: { run: detectBench, sandbox: true },
   failover: { run: failoverBench, sandbox: true, peers: 'failover' },
+  return: { run: returnBench, sandbox: true },
 };
 
 const SETUP = join(import.meta.dirname, '..', '..', '..', 'scripts', 'setup.mjs');

@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { MusterError } from '#contracts';
 import { metric, type BenchOptions, type Metric } from '../metric.js';
 import { median } from '../detect/kills.js';
+import { takenFrom } from '../rounds.js';
 import { dieInTurn, type Death, type Deaths } from './deaths.js';
 import type { Ledger } from './ledger.js';
 import { MusterFleet } from './muster-fleet.js';
@@ -115,8 +116,7 @@ function peerFigures(key: string, over: string, done: readonly Death[]): Metric[
   ];
 }
 
-const taken = ({ done, void: voided }: Deaths): string =>
-  `${done.length} ${done.length === 1 ? 'death' : 'deaths'} among ${NODES} hosts${voided > 0 ? `; ${voided} more were void` : ''}`;
+const taken = (deaths: Deaths): string => takenFrom(deaths, ['death', 'deaths'], NODES);
 
 /** Who starts the work before it has ended elsewhere is quick, and wrong. */
 function refuseOverlap(ledger: Ledger): void {
