@@ -18,6 +18,7 @@ export * from './incident/incident.js';
 export * from './incident/report-facts.js';
 export * from './incident/storm.js';
 export * from './incident/pending-on.js';
+export * from './job/check-diff.js';
 export * from './job/job.js';
 export * from './wire/life-question.js';
 export * from './wire/link.js';

@@ -1,5 +1,6 @@
 import type { HardwareFacts } from '../node/power-identity.js';
 import type { DeclaredService, ServiceTestResult } from '../services/service-test.js';
+import type { CheckDiff } from './check-diff.js';
 
 export const JobKinds = [
   'commission',
@@ -45,6 +46,8 @@ export interface NodeResult {
   /** Tasks that changed something on the node. */
   changed?: number;
   check?: CheckResult;
+  /** check with `diff`: what differs; not in the event about the node. */
+  diff?: CheckDiff;
   /** check: what it says of the node, once its findings were held against what was provisioned. */
   verdict?: { outcome: 'pass' | 'drift' | 'unknown'; why: string };
   /** Of the services that were looked at, those that have a folder of their own. */
@@ -110,6 +113,8 @@ export interface JobRecord {
   skipped?: Record<string, string>;
   /** resetup: the only services that it touches; absent: all of the node. service-test: the one that is tested. */
   services?: string[];
+  /** check: its results say what differs, line by line. */
+  diff?: boolean;
   /** recover: what to start, or to stop, on the one node of the job. */
   recover?: RecoverTask[];
   /** Of a running job; written at most once a second. */

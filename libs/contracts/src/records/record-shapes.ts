@@ -126,6 +126,7 @@ const incident = object(
 );
 
 const recoverTask = object({ workload: text, generation: count, driver: text, spec: free }, { stop: flag });
+const partDiff = object({ kind: text, name: text, lines: listOf(text) }, { note: text, cut: count });
 const nodeResult = object(
   { ok: flag, step: text },
   {
@@ -136,6 +137,10 @@ const nodeResult = object(
     check: object(
       { findings: listOf(object({ service: text, result: text, why: text })), checksum: text },
       { alone: listOf(text) },
+    ),
+    diff: object(
+      { services: listOf(object({ service: text, parts: listOf(partDiff) }, { unknown: text })) },
+      { cut: count },
     ),
     verdict: object({ outcome: text, why: text }),
     declared: mapOf(object({ version: text, mode: text })),
@@ -175,6 +180,7 @@ const job = object(
     addresses: listOf(text),
     skipped: mapOf(text),
     services: listOf(text),
+    diff: flag,
     recover: listOf(recoverTask),
     progress: mapOf(object({ step: text, task: text, done: number, failed: flag })),
     timeoutMs: number,

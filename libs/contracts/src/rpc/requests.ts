@@ -73,6 +73,11 @@ export class OperationRequest {
   @Matches(NAME_PATTERN)
   service?: string;
 
+  /** check only: its results say what differs, line by line, with secrets masked. @default false */
+  @IsOptional()
+  @IsBoolean()
+  diff?: boolean;
+
   /** Longest run time, s. @default none but the limits of the steps */
   @IsOptional()
   @IsInt()

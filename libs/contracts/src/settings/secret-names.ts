@@ -7,11 +7,17 @@ const SECRET_NAME =
  */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name);
 
+/** {@link isSecretName} as a pattern, upper and lower case alike, for who must ask elsewhere: Python reads it the same. */
+export const secretNamePattern: string = SECRET_NAME.source;
+
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
 /** `password=…`, `"api_key": "…"`, `--token …`, `Authorization: …`, as they stand in longer texts. */
 const ASSIGNMENT =
   /(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|authorization)[a-z_]{0,12}["']?\s{0,3}[=:]\s{0,3}["']?[^\s"',;]/i;
 const BEARER = /\bBearer\s{1,3}[A-Za-z0-9._~+/=-]{8}/;
+
+/** Does a private key begin in it? */
+export const beginsPrivateKey = (text: string): boolean => PRIVATE_KEY.test(text);
 
 /** How a secret begins that is stored sealed where it stands. */
 export const SEALED = 'muster-sealed:1:';
