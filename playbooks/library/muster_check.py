@@ -26,10 +26,12 @@ options:
   drift: {type: str, description: what the task before has found to differ; empty for nothing}
   broken: {type: str, description: what the task before has found not to work; empty for nothing}
   timeout: {type: float, default: 2, description: seconds for the answer}
+  standing: {type: bool, default: false, description: return the files that differ as they stand}
   wait: {type: float, default: 10, description: seconds that a site run waits for the service to be ok}
 """
 
 import base64
+import hashlib
 import json
 import os
 import time
@@ -45,6 +47,11 @@ except ImportError:  # Python 2: Ansible's own message about the interpreter is 
     build_opener = None
 
 
+# Bytes of a file that is returned as it stands, and of all of them: of others only size and hash are told.
+STANDING_MOST = 65536
+ALL_STANDING_MOST = 524288
+
+
 def unit_state(module, unit):
     # get_bin_path also looks into sbin; the PATH of the task goes first.
     systemctl = module.get_bin_path("systemctl", required=True)
@@ -57,6 +64,21 @@ def file_trouble(f):
     if found is None:
         return "%s is missing" % f["path"]
     return None if found == base64.b64decode(f["content"]) else "%s is not as it was installed" % f["path"]
+
+
+def standing(files):
+    left, told = ALL_STANDING_MOST, []
+    for f in files:
+        found = read(f["path"])
+        if found is None:
+            told.append(dict(path=f["path"]))
+        elif found != base64.b64decode(f["content"]):
+            entry = dict(path=f["path"], size=len(found), sha256=hashlib.sha256(found).hexdigest())
+            if len(found) <= min(STANDING_MOST, left):
+                entry["content"] = base64.b64encode(found).decode("ascii")
+                left -= len(found)
+            told.append(entry)
+    return told
 
 
 def answer_trouble(url, wanted, timeout):
@@ -119,6 +141,7 @@ def main():
             drift=dict(type="str"),
             broken=dict(type="str"),
             timeout=dict(type="float", default=2),
+            standing=dict(type="bool", default=False),
             wait=dict(type="float", default=10),
         ),
         supports_check_mode=True,
@@ -140,6 +163,8 @@ def main():
         time.sleep(0.25)
         found = finding(module, service)
     told = dict(changed=False, finding=found, muster=dict(finding=found))
+    if p["standing"] and p["present"]:
+        told["standing"] = standing(p["files"])
     if verify and found["result"] != "ok":
         module.fail_json(msg="%s is %s after it was set up: %s" % (service, found["result"], found["why"]), **told)
     module.exit_json(**told)

@@ -2,6 +2,7 @@ import { isEndedJob, isSettledJob, type JobRecord } from '#contracts/job/job.js'
 import type { Run } from '../command.js';
 import { Failure } from '../failure.js';
 import { watch } from '../watch.js';
+import { showDiffs } from './diff-display.js';
 import { checkFault } from './node-progress.js';
 import { progressDisplay } from './progress-display.js';
 
@@ -28,7 +29,7 @@ export async function followJob(run: Run, id: string): Promise<JobRecord> {
 
 /** What a command that saw a job end says last. @throws Failure where the job failed */
 export async function ended(run: Run, job: JobRecord): Promise<void> {
-  await run.print.machine(job, [job.id]);
+  if (!(await run.print.machine(job, [job.id]))) showDiffs(run.terminal, job);
   if (job.status === 'Errored') throw new Failure(`job ${job.id} failed: ${job.error}`);
   // The check was carried out, and says that the node is not as it should be: a script must not go on.
   const bad = Object.entries(job.results).filter(([, result]) => checkFault(result) !== undefined);

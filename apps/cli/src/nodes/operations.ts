@@ -20,6 +20,7 @@ interface OperationOptions {
   timeout?: string;
   force?: boolean;
   wait?: boolean;
+  diff?: boolean;
   yes?: boolean;
   provePower?: boolean;
 }
@@ -49,7 +50,8 @@ export function operationCommands(node: Command, nodes: Command): void {
     const group = operation.group === true ? ' --host-group service-worker' : '';
     const one = operationCommand(node, `${kind} <name>`, kind, operation);
     does(one, (run, name: string, o: OperationOptions) => operate(run, kind, [name], o));
-    examples(one, `node ${kind} host1-SN1${group}`, `node ${kind} host1-SN1${group} --wait`);
+    const differs = kind === 'check' ? [`node ${kind} host1-SN1 --diff`] : [];
+    examples(one, `node ${kind} host1-SN1${group}`, `node ${kind} host1-SN1${group} --wait`, ...differs);
     const many = operationCommand(nodes, `${kind} [names...]`, kind, operation).option(...SELECTOR);
     does(many, async (run, names: string[], o: OperationOptions) =>
       operate(run, kind, await chosenNodes(run, names, o.selector), o),
@@ -69,6 +71,11 @@ function operationCommand(parent: Command, call: string, kind: Kind, operation: 
   if (kind === 'maintenance') command.alias('update');
   if (operation.group === true) command.option('-g, --host-group <group>', 'host group of the nodes');
   runOptions(command);
+  if (kind === 'check')
+    command.option(
+      '--diff',
+      'wait for its end, then show what differs from what was set up last, and on the node, line by line; secrets are masked',
+    );
   if (kind === 'commission')
     command.option(
       '--prove-power',
@@ -131,11 +138,12 @@ async function submit(
     ...(o.hostGroup !== undefined && { hostGroup: o.hostGroup }),
     ...checkOptions(o),
     ...(o.force === true && { force: true }),
+    ...(o.diff === true && { diff: true }),
   };
   const answer = await run.server.post<{ job: string; skipped?: Record<string, string> }>('/v1/operations', request);
   const { job, skipped = {} } = answer;
   for (const [address, node] of Object.entries(skipped))
     run.terminal.note(`muster: ${address} is left out: it is ${node}`);
-  if (o.wait === true) return awaitJob(run, job);
+  if (o.wait === true || o.diff === true) return awaitJob(run, job);
   await run.print.done(answer, job, `started: job ${job} (muster job get ${job} -f)`);
 }

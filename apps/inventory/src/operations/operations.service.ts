@@ -97,6 +97,8 @@ export class OperationsService {
     checkVariables(r.extraVars ?? {}, 'extra-vars');
     refuseMasks(r.extraVars ?? {});
     checkSize(r.extraVars ?? {});
+    if (r.diff === true && r.kind !== 'check')
+      throw new MusterError('BAD_REQUEST', `diff: a ${r.kind} compares nothing: only a check says what differs`);
     const request: AdmissionRequest = { kind: r.kind, nodes: r.nodes ?? [], addresses: r.addresses ?? [] };
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.service !== undefined) request.service = r.service;
@@ -270,6 +272,7 @@ export class OperationsService {
     if (placed && request.hostGroup !== undefined && request.hostGroup !== '') job.hostGroup = request.hostGroup;
     if (r.kind === 'discover') job.addresses = request.addresses;
     if (r.kind === 'service-test' && r.service !== undefined) job.services = [r.service];
+    if (r.diff === true) job.diff = true;
     if (r.timeout !== undefined) job.timeoutMs = r.timeout * 1000;
     return job;
   }

@@ -80,6 +80,24 @@ describe('an operation', () => {
     await expect(submit('c-1', { extraVars: { x: 'y'.repeat(70_000) } })).rejects.toMatchObject({ code: 'TOO_LARGE' });
   });
 
+  it('says what differs where it is a check, and is refused where it compares nothing', async () => {
+    await expect(submit('c-1', { diff: true })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: 'diff: a commission compares nothing: only a check says what differs',
+    });
+    const set = aNode('f-1', {
+      enrolled: false,
+      status: 'Allocated',
+      networks: { management: { address: '10.0.1.1' } },
+    });
+    await sut.as('inventory').bucket<NodeRecord>('nodes').create('f-1', set);
+    await seen(sut.nodes, 'f-1', () => true);
+    const { job } = await sut.as('gateway').call('inventory.operations.submit', {
+      ...{ by: 'spec', kind: 'check', nodes: ['f-1'], diff: true },
+    });
+    expect(await sut.as('gateway').call('inventory.jobs.get', { id: job })).toMatchObject({ diff: true });
+  });
+
   it('is found by kind and by node', async () => {
     const { job } = await submit('d-1');
     const of = async (q: { kind?: string; node?: string }) =>

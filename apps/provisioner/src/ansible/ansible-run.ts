@@ -11,6 +11,8 @@ import { changedKey, knownHostsText, learnedKeys, type HostKeys } from './host-k
 import { linesOf, LineTail } from './line-tail.js';
 import { makeServiceRoles } from '../services/service-roles.js';
 import type { Service } from '../services/service-folder.js';
+import { givePartsFolder, readPartsFolder, type PartsOfRun } from '../diff/parts-folder.js';
+import type { NodeParts } from '../diff/node-parts.js';
 import { RunFolder } from './run-folder.js';
 
 export interface AnsibleRunOptions {
@@ -24,6 +26,8 @@ export interface AnsibleRunOptions {
   hostKeys: ReadonlyMap<string, HostKeys>;
   /** The operator's own services, where the step has to do with them. */
   services?: ServicesOfRun;
+  /** What the services are made of is gathered. @default not */
+  parts?: PartsOfRun;
   /** CLOCK_MONOTONIC, ns: until when the lease of the job stands, as of now. Asked again and again while it runs. */
   leaseUntil: () => bigint;
   /** Longest time of the step, ms. */
@@ -49,6 +53,8 @@ export interface AnsibleOutcome {
   facts: Map<string, unknown>;
   /** Keys that hosts without any have shown, by name in the inventory. */
   learned: Map<string, string[]>;
+  /** By name in the inventory, where it was asked what differs. It holds secrets in clear. */
+  parts?: Map<string, NodeParts>;
   end: RunEnd;
   tookMs: number;
   /** service-test: the event lines. */
@@ -105,7 +111,8 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
     if (services.length > 0)
       await makeServiceRoles(folder.file('services'), services, { effective: ownEffective, rendered: ownRendered });
     const knownHosts = await folder.write('known_hosts', knownHostsText(o.hostKeys.values()));
-    const env = environment(o, folder, { events, knownHosts });
+    const partsOf = o.parts === undefined ? {} : await givePartsFolder(folder.file('parts'), o.parts);
+    const env = { ...environment(o, folder, { events, knownHosts }), ...partsOf };
     const hardEnd = o.clock.monotonicNs() + BigInt(o.limitMs) * 1_000_000n;
     const deadline = (): bigint => {
       const lease = o.leaseUntil();
@@ -152,6 +159,7 @@ export async function runAnsible(o: AnsibleRunOptions & { clock: Clock }): Promi
       end,
       tookMs: done.tookMs,
       ...(o.step === 'service-test' && { lines }),
+      ...(o.parts?.compare === true && { parts: await readPartsFolder(folder.file('parts'), o.nodes) }),
     };
   } finally {
     await folder.remove();
@@ -235,6 +243,8 @@ function environment(
     ANSIBLE_SSH_ARGS: ssh.map((option) => `-o '${option}'`).join(' '),
     ANSIBLE_SSH_CONTROL_PATH_DIR: folder.file('cp'),
     ANSIBLE_PIPELINING: 'True',
+    // Modules would tell the log of the node what they were given: files with secrets in them, too.
+    ANSIBLE_NO_TARGET_SYSLOG: 'True',
     ...(config.privateKey === undefined ? {} : { ANSIBLE_PRIVATE_KEY_FILE: config.privateKey }),
     ...(config.python === undefined ? {} : { ANSIBLE_PYTHON_INTERPRETER: config.python }),
   };

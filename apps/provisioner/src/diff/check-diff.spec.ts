@@ -96,7 +96,10 @@ describe('what differs on a node', () => {
       },
     ]);
     expect(diff(undefined, parts(), { isAsRecorded: true }).services).toEqual([{ service: 'web', parts: [] }]);
-    expect(diff(parts(), undefined).services[0]?.unknown).toMatch(/^what would be set up is not known/);
+    const unknown: Finding = { service: 'web', result: 'unknown', why: 'no such tool' };
+    const why = (findings: Finding[]) => diff(parts(), undefined, { findings }).services[0]?.unknown;
+    expect(why([unknown])).toBe('what would be set up is not known: its check failed');
+    expect(why([ok])).toMatch(/the playbooks did not tell it/);
   });
 
   it('names a service that was set up there, and would not be now', () => {
@@ -130,6 +133,10 @@ describe('a secret in what differs', () => {
     );
     expectHidden(nested, OLD, SECRET);
     expect(linesOf(nested)).toContain('+  "user": "b",');
+  });
+
+  it('is masked however short it is, where its name says so', () => {
+    expect(linesOf(diff(variable('abc'), variable({ of: ['x1'] })))).toEqual(['-***', '+***']);
   });
 
   it('is masked where another variable holds it', () => {

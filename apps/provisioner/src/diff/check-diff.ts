@@ -27,7 +27,7 @@ export function checkDiff({ findings, parts, isAsRecorded, secrets }: CheckDiffI
     if (now === undefined && last !== undefined && !findings.some((f) => f.service === service))
       return { service, parts: [gone] };
     if (now === undefined || last === undefined)
-      return { service, unknown: whyUnknown(service, now, parts), parts: standing };
+      return { service, unknown: whyUnknown(service, now, { findings, parts }), parts: standing };
     return { service, parts: [...changes(last, now, hidden), ...standing] };
   });
   return { services };
@@ -36,9 +36,17 @@ export function checkDiff({ findings, parts, isAsRecorded, secrets }: CheckDiffI
 /** It was set up here, and would not be now. */
 const gone: PartDiff = { kind: 'setting', name: 'service', lines: ['-set up', '+no part of this node'] };
 
-function whyUnknown(service: string, now: ServiceParts | undefined, parts: NodeParts): string {
-  if (now === undefined) return 'what would be set up is not known: its check could not be carried out';
-  const why = parts.unreadable.get(service) ?? 'nothing of it is kept on the node';
+function whyUnknown(
+  service: string,
+  now: ServiceParts | undefined,
+  { findings, parts }: Pick<CheckDiffInput, 'findings' | 'parts'>,
+): string {
+  if (now === undefined) {
+    const isLookedAt = findings.some((f) => f.service === service && f.result !== 'unknown');
+    const why = isLookedAt ? 'the playbooks did not tell it; are they of an earlier Muster?' : 'its check failed';
+    return `what would be set up is not known: ${why}`;
+  }
+  const why = parts.unreadable.get(service) ?? parts.unreadable.get('*') ?? 'nothing of it is kept on the node';
   return `what was set up last is not known: ${why}`;
 }
 

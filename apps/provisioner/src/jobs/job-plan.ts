@@ -39,6 +39,8 @@ export interface StepFiles {
   left: { node: string; reason: string }[];
   /** Undefined where the step has nothing to do with any. */
   services?: ServicesOfRun;
+  /** By name in the inventory, of the hosts of the step: values that are known to be secret there. */
+  secrets: Record<string, string[]>;
   mask: (text: string) => string;
 }
 
@@ -104,8 +106,9 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
   }));
   const starts = [...(step.recover ?? []), ...(job.recover ?? [])].map((r) => r.spec);
   const defaults = services?.all.map((s) => s.defaults) ?? [];
-  const given = [ansible.extraVars, plan.settings.globals, job.extraVars, ...defaults, ...nodes.map((n) => n.vars)];
-  const secrets = [...agents, ...starts, ...given];
+  const ofAll = [ansible.extraVars, plan.settings.globals, job.extraVars, ...defaults];
+  const secrets = [...agents, ...starts, ...ofAll, ...nodes.map((n) => n.vars)];
+  const ownVars = new Map(nodes.map((n) => [n.name, n.vars]));
   return {
     inventory: inventory.text,
     extraVars: variables.file,
@@ -114,6 +117,9 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     hostKeys,
     left: inventory.left,
     ...(services && { services }),
+    secrets: Object.fromEntries(
+      [...hosts.values()].map((host) => [host, [...ofAll, ownVars.get(host)].flatMap((vars) => secretsOf(vars))]),
+    ),
     mask: masker(secrets.flatMap((vars) => secretsOf(vars))),
   };
 }

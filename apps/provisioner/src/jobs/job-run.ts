@@ -196,7 +196,8 @@ export class JobRun {
       if (!worked && claim.generation === 1) delete next.startedAt;
       return next;
     });
-    for (const [node, result] of Object.entries(results))
+    // What differs is read with the job: an event about each node stays small.
+    for (const [node, { diff: _long, ...result }] of Object.entries(results))
       await bus.emit('job-node', ended.id, { job: ended.id, node, result }, { id: `job.${ended.id}.node.${node}` });
   }
 }

@@ -18,6 +18,10 @@ import { isInFile } from '../ansible/host-keys.js';
 import { LogWriter } from '../ansible/log-writer.js';
 import { RunProgress } from '../ansible/run-progress.js';
 import { checkContent, servicesFor } from '../content/playbook-files.js';
+import { boundedDiff } from '../diff/bounded-diff.js';
+import { checkDiff } from '../diff/check-diff.js';
+import type { NodeParts } from '../diff/node-parts.js';
+import { keepingKey, type PartsOfRun } from '../diff/parts-folder.js';
 import type { PreparedInstall } from '../discover/prepare-install.js';
 import { maskedReport, stepReport } from '../service-test/step-report.js';
 import type { TestPart, TestRun } from '../service-test/test-part.js';
@@ -106,6 +110,7 @@ export class PlaybookRunner {
         extraVars: files.extraVars,
         hostKeys: files.hostKeys,
         ...(files.services && { services: files.services }),
+        ...this.partsOf(step, files),
         leaseUntil: () => lease.validUntil,
         limitMs: STEP_LIMIT_MS[step],
         onLine: (line) => log.line(line),
@@ -127,10 +132,18 @@ export class PlaybookRunner {
       const results = Object.fromEntries(
         [...hosts].map(([node, host]): [string, NodeResult] => [
           node,
-          withServices(
-            masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, mask),
-            files.services,
-            files.hostGroups.get(host),
+          withDiff(
+            withServices(
+              masked(outcome.results[host] ?? { ok: false, step, message: 'not in the results' }, mask),
+              files.services,
+              files.hostGroups.get(host),
+            ),
+            outcome.parts?.get(host),
+            {
+              secrets: Object.values(files.secrets).flat(),
+              nodes: hosts.size,
+              provisioned: plan.nodes.find((n) => n.name === node)?.provisioned?.checksum,
+            },
           ),
         ]),
       );
@@ -196,6 +209,20 @@ export class PlaybookRunner {
     return openMembers(file === undefined ? undefined : readSecretsKey(file), value);
   }
 
+  /** A node that is set up keeps what it was set up from; a check that shall say what differs reads it. */
+  private partsOf(step: Step, files: StepFiles): { parts?: PartsOfRun } {
+    const compare = step === 'check' && this.o.job.diff === true;
+    if (!compare && !(step === 'site' && files.services !== undefined)) return {};
+    const file = this.o.config.keys?.secrets;
+    return {
+      parts: {
+        secrets: files.secrets,
+        compare,
+        ...(file !== undefined && { key: keepingKey(readSecretsKey(file)) }),
+      },
+    };
+  }
+
   private async tellStep(step: string): Promise<void> {
     await this.o.claim.write(({ progress: _before, ...job }) => ({ ...job, task: step }));
   }
@@ -253,6 +280,18 @@ function withServices(result: NodeResult, services: ServicesOfRun | undefined, h
     ...(declared.length > 0 && { declared: Object.fromEntries(declared) }),
     ...(check && alone.length > 0 && { check: { ...check, alone } }),
   };
+}
+
+function withDiff(
+  result: NodeResult,
+  parts: NodeParts | undefined,
+  o: { secrets: string[]; nodes: number; provisioned: string | undefined },
+): NodeResult {
+  const { check } = result;
+  if (check === undefined || parts === undefined) return result;
+  const isAsRecorded = check.checksum === o.provisioned;
+  const diff = checkDiff({ findings: check.findings, parts, isAsRecorded, secrets: o.secrets });
+  return { ...result, diff: boundedDiff(diff, o.nodes) };
 }
 
 /** Whatever comes from the nodes, or from Ansible's own words about them. */

@@ -7,6 +7,7 @@ import { lifeObservers } from './detect/life-observers.js';
 import { links } from './detect/links.js';
 import { observers } from './detect/observers.js';
 import { verdicts } from './detect/verdicts.js';
+import { differences } from './differences.js';
 import { fence } from './fence.js';
 import { keys } from './keys.js';
 import { lease } from './lease.js';
@@ -24,7 +25,7 @@ const tables: Record<string, readonly Mutant[]> = {
   admit,
   detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts, ...lifeObservers],
   fence: [...fence, ...life],
-  keys: [...keys, ...strangers],
+  keys: [...keys, ...strangers, ...differences],
   lease,
   recover,
   return: returns,
