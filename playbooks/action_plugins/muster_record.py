@@ -24,14 +24,17 @@ import re
 import zlib
 
 from ansible.errors import AnsibleError
-from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import lookup_loader
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 # Bytes of a text that is kept as such, and of all of a service: of others only size and hash are known.
 TEXT_MOST = 65536
 TEXTS_MOST = 524288
 VERSION = 1
+# Bytes.
+NONCE = 12
 # They hold the variables of other hosts, or the same ones again.
 NOT_SEARCHED = ("hostvars", "groups", "vars", "ansible_facts", "muster_services")
 
@@ -106,7 +109,7 @@ class ActionModule(ActionBase):
             except AnsibleError:
                 continue  # what cannot be rendered was not rendered into anything
             found.extend(said(value) if self.names.search(name) else self.secret_members(value))
-        return found
+        return [json.loads(text) for text in sorted(set(json.dumps(value, sort_keys=True, default=str) for value in found))]
 
     def holds_secret(self, name, value):
         return bool(self.names.search(str(name))) or any(self.secret_members(value))
@@ -137,14 +140,19 @@ class ActionModule(ActionBase):
         return self.module(args)
 
     def sealed(self, key, service, text):
-        secrets = json.loads(self.given("secrets")).get(self.host, [])
+        known = json.loads(self.given("secrets"))
+        secrets = known["all"] + known["hosts"].get(self.host, [])
         parts = dict(v=VERSION, node=self.host, service=service, parts=json.loads(text), secrets=secrets)
         plain = json.dumps(parts, sort_keys=True).encode("utf-8")
-        # The seal is another one each time: by the mark a second run sees that there is nothing to write. What else was
-        # known to be secret is none of it: that may be another with each run.
+        # By the mark a second run sees that there is nothing to write. What else was known to be secret is none of it: that
+        # may be another with each run.
         marked = dict(parts, secrets=None, parts=dict(parts["parts"], secrets=None))
         mark = hmac.new(key, json.dumps(marked, sort_keys=True).encode("utf-8"), hashlib.sha256).hexdigest()
-        return dict(mark=mark, sealed=vault(key).encrypt(zlib.compress(plain)).decode("ascii"))
+        # By text and key: two texts never share one, and a service that is set up anew from the same is kept as the same.
+        short = zlib.compress(plain)
+        nonce = hmac.new(key, b"nonce" + short, hashlib.sha256).digest()[:NONCE]
+        data = nonce + AESGCM(key).encrypt(nonce, short, None)
+        return dict(mark=mark, sealed=base64.b64encode(data).decode("ascii"))
 
     def forget(self):
         only = self._task.args.get("only")
@@ -171,9 +179,10 @@ class ActionModule(ActionBase):
         if key is None:
             raise Unreadable("what the node keeps of it is sealed: configure keys.secrets for this provisioner too")
         try:
-            plain = zlib.decompress(vault(key).decrypt(json.loads(text)["sealed"]))
+            data = base64.b64decode(json.loads(text)["sealed"])
+            plain = zlib.decompress(AESGCM(key).decrypt(data[:NONCE], data[NONCE:], None))
             record = json.loads(plain.decode("utf-8"))
-        except (AnsibleError, ValueError, KeyError, TypeError, zlib.error):
+        except (InvalidTag, ValueError, KeyError, TypeError, zlib.error):
             raise Unreadable("what the node keeps of it is damaged, or sealed with another key")
         if record.get("v") != VERSION:
             raise Unreadable("what the node keeps of it is of another version of Muster")
@@ -190,7 +199,7 @@ class ActionModule(ActionBase):
 
     def key(self):
         key = self.given("key").strip()
-        return key.encode("ascii") if key else None
+        return bytes.fromhex(key) if key else None
 
     def put(self, kind, service, text):
         folder = os.path.join(self.folder, kind, self.host)
@@ -224,6 +233,3 @@ def said(value):
         return [value["stdout"]] if value.get("stdout") else []
     return [value]
 
-
-def vault(key):
-    return VaultLib([("muster", VaultSecret(key))])

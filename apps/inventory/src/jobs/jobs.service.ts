@@ -31,7 +31,7 @@ export class JobsService {
     );
     const from = q.cursor === undefined ? 0 : all.findIndex((e) => e.key === q.cursor) + 1;
     const limit = Math.max(1, q.limit ?? all.length);
-    const items = all.slice(from, from + limit).map(shown);
+    const items = all.slice(from, from + limit).map((e) => withoutDiffs(shown(e)));
     const last = items.at(-1);
     return last && from + limit < all.length ? { items, next: last.id } : { items };
   }
@@ -94,6 +94,13 @@ export class JobsService {
 
 const newestFirst = (jobs: Entry<JobRecord>[]): Entry<JobRecord>[] =>
   jobs.sort((a, b) => b.value.createdAt - a.value.createdAt || (a.key < b.key ? 1 : -1));
+
+/** What differs on its nodes is in the answer for one job: a list of all would be too large. */
+function withoutDiffs(job: WithRevision<JobRecord>): WithRevision<JobRecord> {
+  if (job.diff !== true) return job;
+  const results = Object.entries(job.results).map(([node, { diff: _long, ...result }]) => [node, result] as const);
+  return { ...job, results: Object.fromEntries(results) };
+}
 
 /** What can be a key of the bucket at all. */
 const JOB_ID = /^[A-Za-z0-9._=-]{1,100}$/;

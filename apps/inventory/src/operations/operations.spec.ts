@@ -96,6 +96,21 @@ describe('an operation', () => {
       ...{ by: 'spec', kind: 'check', nodes: ['f-1'], diff: true },
     });
     expect(await sut.as('gateway').call('inventory.jobs.get', { id: job })).toMatchObject({ diff: true });
+    const results = { 'f-1': { ok: true, step: 'check', diff: { services: [] } } };
+    const told = aJob({
+      id: 'job-diff',
+      kind: 'check',
+      nodes: ['f-1'],
+      by: 'muster',
+      settled: true,
+      diff: true,
+      results,
+    });
+    await sut.as('inventory').bucket('jobs').create(told.id, told);
+    await seen(sut.jobs, told.id, () => true);
+    const { items } = await sut.as('gateway').call('inventory.jobs.list', { node: 'f-1' });
+    expect(items.find((j) => j.id === told.id)?.results).toEqual({ 'f-1': { ok: true, step: 'check' } });
+    expect(await sut.as('gateway').call('inventory.jobs.get', { id: told.id })).toMatchObject({ results });
   });
 
   it('is found by kind and by node', async () => {

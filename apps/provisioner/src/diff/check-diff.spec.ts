@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { CheckDiff, Finding, PartDiff } from '#contracts';
+import { masker } from '../content/masking.js';
 import { boundedDiff } from './bounded-diff.js';
 import { checkDiff, type CheckDiffInput } from './check-diff.js';
 import type { NodeParts, PartText, ServiceParts } from './node-parts.js';
@@ -29,7 +30,7 @@ function diff(
   const by = (p?: ServiceParts) => new Map(p === undefined ? [] : [['web', p]]);
   const { standing = [], ...rest } = o;
   return checkDiff({
-    ...{ findings: [ok], isAsRecorded: false, secrets: [], ...rest },
+    ...{ findings: [ok], isAsRecorded: false, secrets: [], mask: (of: string) => of, ...rest },
     parts: { now: by(now), last: by(last), unreadable: new Map(), standing },
   });
 }
@@ -170,7 +171,9 @@ describe('a secret in what differs', () => {
 
   it('that the run knows of is masked, whoever else knows it', () => {
     const last = parts({ templates: { t: text(`requirepass ${OLD}\n`) } });
-    expectHidden(diff(last, parts({ templates: { t: text('x\n') } }), { secrets: [OLD] }), OLD);
+    const now = parts({ templates: { t: text('x\n') } });
+    expectHidden(diff(last, now, { secrets: [OLD] }), OLD);
+    expectHidden(diff(last, now, { mask: masker([OLD]) }), OLD);
   });
 
   it.each([

@@ -10,13 +10,16 @@ export interface CheckDiffInput {
   parts: NodeParts;
   /** The checksum of the effective configuration is the one on record. */
   isAsRecorded: boolean;
-  /** Known to be secret beside what the parts say of themselves. */
+  /** Known to be secret there, beside what the parts say of themselves. */
   secrets: readonly string[];
+  /** Of the job's log: what it hides of other nodes is hidden here too. */
+  mask: (text: string) => string;
 }
 
 /** What differs on one node, whole: with its secrets masked, not yet bounded. */
-export function checkDiff({ findings, parts, isAsRecorded, secrets }: CheckDiffInput): CheckDiff {
-  const hidden = hiddenOf([...secrets, ...secretsIn(parts)]);
+export function checkDiff({ findings, parts, isAsRecorded, secrets, mask }: CheckDiffInput): CheckDiff {
+  const known = hiddenOf([...secrets, ...secretsIn(parts)]);
+  const hidden: Hidden = { ...known, mask: (text) => mask(known.mask(text)) };
   const names = new Set([...findings.map((f) => f.service), ...parts.now.keys(), ...parts.last.keys()]);
   const services = [...names].map((service): ServiceDiff => {
     const now = parts.now.get(service);

@@ -8,10 +8,17 @@ import type { NodeParts, PartText, ServiceParts, StandingFile } from './node-par
 export interface PartsOfRun {
   /** Of {@link keepingKey}; undefined: nothing is kept on nodes, and what is there cannot be read. */
   key?: Buffer;
-  /** By name in the inventory: what this process knows to be secret there. */
-  secrets: Record<string, string[]>;
+  /** What this process knows to be secret. */
+  secrets: KnownSecrets;
   /** What differs is asked for: what the nodes keep is read, and files as they stand. */
   compare: boolean;
+}
+
+export interface KnownSecrets {
+  /** On every host. */
+  all: string[];
+  /** By name in the inventory: there, too. */
+  hosts: Record<string, string[]>;
 }
 
 /** By which nodes keep what they were set up from; only for that. */

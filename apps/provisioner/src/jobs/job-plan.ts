@@ -10,6 +10,7 @@ import { testSubject, type TestSubject } from '../service-test/test-subject.js';
 import type { ServicesOfRun } from '../ansible/ansible-run.js';
 import { aloneAmong, onlyServices } from '../services/partial-resetup.js';
 import type { Service } from '../services/service-folder.js';
+import type { KnownSecrets } from '../diff/parts-folder.js';
 import { nodeAt, type PreparedInstall } from '../discover/prepare-install.js';
 
 export interface PlanInput {
@@ -39,8 +40,8 @@ export interface StepFiles {
   left: { node: string; reason: string }[];
   /** Undefined where the step has nothing to do with any. */
   services?: ServicesOfRun;
-  /** By name in the inventory, of the hosts of the step: values that are known to be secret there. */
-  secrets: Record<string, string[]>;
+  /** Values that are known to be secret. */
+  secrets: KnownSecrets;
   mask: (text: string) => string;
 }
 
@@ -117,9 +118,10 @@ export function stepFiles(plan: PlanInput, step: StepInput): StepFiles {
     hostKeys,
     left: inventory.left,
     ...(services && { services }),
-    secrets: Object.fromEntries(
-      [...hosts.values()].map((host) => [host, [...ofAll, ownVars.get(host)].flatMap((vars) => secretsOf(vars))]),
-    ),
+    secrets: {
+      all: ofAll.flatMap((vars) => secretsOf(vars)),
+      hosts: Object.fromEntries([...hosts.values()].map((host) => [host, secretsOf(ownVars.get(host))])),
+    },
     mask: masker(secrets.flatMap((vars) => secretsOf(vars))),
   };
 }

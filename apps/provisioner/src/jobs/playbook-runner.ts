@@ -19,7 +19,7 @@ import { LogWriter } from '../ansible/log-writer.js';
 import { RunProgress } from '../ansible/run-progress.js';
 import { checkContent, servicesFor } from '../content/playbook-files.js';
 import { boundedDiff } from '../diff/bounded-diff.js';
-import { checkDiff } from '../diff/check-diff.js';
+import { checkDiff, type CheckDiffInput } from '../diff/check-diff.js';
 import type { NodeParts } from '../diff/node-parts.js';
 import { keepingKey, type PartsOfRun } from '../diff/parts-folder.js';
 import type { PreparedInstall } from '../discover/prepare-install.js';
@@ -140,7 +140,8 @@ export class PlaybookRunner {
             ),
             outcome.parts?.get(host),
             {
-              secrets: Object.values(files.secrets).flat(),
+              secrets: [...files.secrets.all, ...(files.secrets.hosts[host] ?? [])],
+              mask,
               nodes: hosts.size,
               provisioned: plan.nodes.find((n) => n.name === node)?.provisioned?.checksum,
             },
@@ -285,12 +286,12 @@ function withServices(result: NodeResult, services: ServicesOfRun | undefined, h
 function withDiff(
   result: NodeResult,
   parts: NodeParts | undefined,
-  o: { secrets: string[]; nodes: number; provisioned: string | undefined },
+  o: Pick<CheckDiffInput, 'secrets' | 'mask'> & { nodes: number; provisioned: string | undefined },
 ): NodeResult {
   const { check } = result;
   if (check === undefined || parts === undefined) return result;
   const isAsRecorded = check.checksum === o.provisioned;
-  const diff = checkDiff({ findings: check.findings, parts, isAsRecorded, secrets: o.secrets });
+  const diff = checkDiff({ ...o, findings: check.findings, parts, isAsRecorded });
   return { ...result, diff: boundedDiff(diff, o.nodes) };
 }
 

@@ -49,6 +49,13 @@ export const differences: readonly Mutant[] = [
     specs: DIFF,
   },
   {
+    name: 'what the log of a job hides is shown in what differs',
+    file: CHECK,
+    symbol: 'checkDiff',
+    operation: { replace: 'mask(known.mask(text))', with: 'known.mask(text)' },
+    specs: DIFF,
+  },
+  {
     name: 'a secret of the last set-up is shown in what differs',
     file: CHECK,
     symbol: 'secretsIn',
