@@ -9,6 +9,7 @@ import { oneDeath } from './one-death.js';
 import { orders } from './orders.js';
 import { V15 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
+import { R14 } from './own-service.js';
 import { R1, R16 } from './return.js';
 import { R17 } from './service-test.js';
 import { storm } from './storms.js';
@@ -42,5 +43,6 @@ export const long: readonly Scenario[] = [
   ...unableFencers,
   ...orders,
   R16,
+  R14,
   R17,
 ];

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { assertNoPowerWrites, assignedTo, hostRunning, nowNs, runningNow } from '../observations.js';
+import { checkAfterLoss } from '../returns.js';
 import type { Scenario } from '../scenario.js';
 import { fingerprint, sameFingerprint } from '../../../lab/src/fleet/fingerprint.js';
 
@@ -14,13 +15,8 @@ export const R1: Scenario = {
     const before = await fingerprint(fleet, host);
     const since = nowNs();
     const mark = fleet.events.mark();
-    await fleet.lab('cut', host, '--network', 'management');
-    await fleet.events.verdict(node, 'DEGRADED', 10_000, mark);
-    await new Promise((r) => setTimeout(r, 7000)); // the fault itself: longer than the hold-down of 5 s
-    const healed = fleet.events.mark();
-    await fleet.lab('heal', host);
-    const check = await fleet.events.until('the check', (e) => e.kind === 'check' && e.key === node, 40_000, healed);
-    assert.equal(check.data['pass'], true, JSON.stringify(check.data));
+    const { data } = await checkAfterLoss(fleet, host);
+    assert.equal(data['pass'], true, JSON.stringify(data));
     await fleet.until(
       'it to be in service',
       async () => ((await fleet.node(host)).inService ? true : undefined),
