@@ -1,4 +1,3 @@
-import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:net';
 import { MusterError } from '#contracts';
 import type { RejoinParts } from './agents/rejoin-parts.js';
@@ -18,6 +17,7 @@ import { writePeersCredentials } from './peers/peers-user.js';
 import { knownHosts, planLab, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
 import { bmcPassword } from './secrets.js';
+import { missingTools } from './tools.js';
 
 export interface UpOptions {
   nodes: number;
@@ -179,21 +179,11 @@ async function bringUp(
 }
 
 const TOOLS = ['nats-server', 'ipmitool', 'ipmi_sim', 'ansible-playbook', 'ssh-keygen', 'sshd'];
-const PLACES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 function refuseWithoutTools(mode: LabMode): void {
   const why = mode === 'netns' ? whyNoNamespaces() : undefined;
   if (why !== undefined) throw new MusterError('FORBIDDEN', `netns mode: ${why}; use --mode loopback`);
-  const there = (tool: string): boolean =>
-    PLACES.some((place) => {
-      try {
-        accessSync(`${place}/${tool}`, constants.X_OK);
-        return true;
-      } catch {
-        return false; // not in this place
-      }
-    });
-  const missing = [...TOOLS, ...(mode === 'netns' ? ['ip', 'nsenter', 'unshare'] : [])].filter((t) => !there(t));
+  const missing = missingTools([...TOOLS, ...(mode === 'netns' ? ['ip', 'nsenter', 'unshare'] : [])]);
   if (missing.length > 0)
     throw new MusterError('CONFIG_INVALID', `missing: ${missing.join(', ')}; install them with: npm run setup`);
 }

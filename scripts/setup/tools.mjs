@@ -25,6 +25,8 @@ const tools = [
   { name: 'crm_mon', package: 'pacemaker-cli-utils', for: ['failover'] },
   { name: 'fence_ipmilan', package: 'fence-agents', for: ['failover'] },
   { name: 'curl', package: 'curl', for: ['test'] },
+  { name: 'etcd', package: 'etcd-server', for: ['long'], optional: true },
+  { name: 'etcdctl', package: 'etcd-client', for: ['long'], optional: true },
 ];
 
 /** Debian keeps daemons in sbin, which an ordinary user's PATH leaves out. */
@@ -118,6 +120,7 @@ if [ -d /run/systemd/system ]; then
       serf) units='serf.service' ;;
       corosync) units='corosync.service' ;;
       pacemaker) units='pacemaker.service' ;;
+      etcd-server) units='etcd.service' ;;
       openssh-server) units='ssh.service ssh.socket' ;;
       *) continue ;;
     esac

@@ -89,6 +89,17 @@ export async function idleWorkers(fleet: Fleet): Promise<string[]> {
   return idle.reverse().map((n) => fleet.hostOf(n));
 }
 
+/** A workload stopped where it runs, and gone. */
+export async function withoutWork(fleet: Fleet, name: string): Promise<void> {
+  await fleet.api.put(`/v1/workloads/${name}`, { desired: 'stopped' });
+  await fleet.until(
+    `${name} to be stopped`,
+    async () => ((await fleet.workload(name)).stop === undefined ? true : undefined),
+    60_000,
+  );
+  await fleet.api.request('DELETE', `/v1/workloads/${name}`);
+}
+
 /** Revisions of all nodes and the newest job: what a refused request must leave alone. */
 export async function everything(fleet: Fleet): Promise<unknown> {
   const [nodes, jobs] = await Promise.all([fleet.nodes(), fleet.api.get<{ items: JobRecord[] }>('/v1/jobs?limit=1')]);

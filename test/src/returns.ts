@@ -1,5 +1,12 @@
+import { strict as assert } from 'node:assert';
+import type { CheckResult, JobRecord } from '#contracts';
 import type { FeedEvent } from '../../lab/src/fleet/event-feed.js';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
+
+/** What a shell on a host prints. */
+export async function onHost(fleet: Fleet, host: string, command: string): Promise<string> {
+  return (await fleet.lab<{ stdout: string }>('exec', host, '--', 'sh', '-c', command)).stdout;
+}
 
 /**
  * The management network of a host is lost for longer than the hold-down of 5 s, and back: the check that follows.
@@ -20,11 +27,23 @@ export async function checkAfterLoss(
   return await fleet.events.until('the check', (e) => e.kind === 'check' && e.key === node, 60_000, healed);
 }
 
-/** The re-setup that follows upon a check. */
-export const resetupAfter = (fleet: Fleet, check: FeedEvent): Promise<FeedEvent> =>
-  fleet.events.until(
+/** Services that a check found not to be ok: the result, and why. */
+export function findings(check: FeedEvent): Record<string, string> {
+  const { findings: found } = check.data['result'] as CheckResult;
+  return Object.fromEntries(found.filter((f) => f.result !== 'ok').map((f) => [f.service, `${f.result}: ${f.why}`]));
+}
+
+/** The job of the re-setup that follows upon a check, when the node serves again, or, where it is to fail, has failed. */
+export async function resetupAfter(fleet: Fleet, check: FeedEvent, ok = true): Promise<JobRecord> {
+  const from = fleet.events.seen.indexOf(check);
+  const { data } = await fleet.events.until(
     'the re-setup',
     (e) => e.kind === 'resetup' && e.key === check.key,
     120_000,
-    fleet.events.seen.indexOf(check),
+    from,
   );
+  const job = await fleet.job(data['job'] as string);
+  assert.equal(data['ok'], ok, `${job.desc}: ${job.error}`);
+  if (ok) await fleet.events.inService(check.key, 60_000, from);
+  return job;
+}

@@ -3,6 +3,7 @@ import { MusterError } from '#contracts';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
+import { missingTools } from '../../lab/src/tools.js';
 import { Quiet } from './quiet.js';
 import { VoidRound, type Scenario } from './scenario.js';
 import { daily, long } from './scenarios/index.js';
@@ -193,15 +194,25 @@ const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
   return [...groups.values()];
 };
 
+/** What a scenario needs and this machine has not; undefined: nothing. */
+function whyNot(s: Scenario, noNamespaces: string | undefined): string | undefined {
+  if (s.needsNetns === true && noNamespaces !== undefined)
+    return `it needs hosts with namespaces of their own: ${noNamespaces}`;
+  const missing = missingTools(s.tools?.names ?? []);
+  return missing.length === 0 ? undefined : `it needs ${missing.join(', ')}; run: ${s.tools?.install}`;
+}
+
 /**
  * The groups of the daily ones beside each other. The long ones have the machine for themselves, fleet after fleet.
  */
 async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<number> {
-  const why = whyNoNamespaces();
-  const possible = wanted.filter((s) => why === undefined || s.needsNetns !== true);
-  const skipped = wanted.filter((x) => !possible.includes(x));
-  for (const s of skipped)
-    say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     it needs hosts with namespaces of their own: ${why}`);
+  const noNamespaces = whyNoNamespaces();
+  const skipped = wanted.flatMap((scenario) => {
+    const why = whyNot(scenario, noNamespaces);
+    return why === undefined ? [] : [{ scenario, why }];
+  });
+  const possible = wanted.filter((s) => !skipped.some((x) => x.scenario === s));
+  for (const { scenario: s, why } of skipped) say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     ${why}`);
   const quiet = new Quiet();
   const runs = daily
     .map((group) => group.filter((s) => possible.includes(s)))

@@ -9,6 +9,8 @@ export interface Scenario {
   title: string;
   /** It cuts cables or mounts something, which only a host with namespaces of its own can. */
   needsNetns?: true;
+  /** Programs that the set-up for `npm test` does not bring, and the command that does. */
+  tools?: { names: readonly string[]; install: string };
   /** It discovers a host that Muster has not been told of. */
   needsBare?: true;
   /** Hosts of a fleet that it needs for itself. @default on one of 5, with others */

@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario.js';
 import { D2, detectionLong, monitor, networks } from './detection/index.js';
 import { O13 } from './discovery.js';
+import { R14etcd } from './etcd.js';
 import { F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
 import { lostLeases } from './leases.js';
@@ -44,5 +45,6 @@ export const long: readonly Scenario[] = [
   ...orders,
   R16,
   R14,
+  R14etcd,
   R17,
 ];

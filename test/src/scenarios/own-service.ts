@@ -2,13 +2,12 @@ import { strict as assert } from 'node:assert';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import type { AlarmRecord, CheckResult, JobRecord } from '#contracts';
-import type { FeedEvent } from '../../../lab/src/fleet/event-feed.js';
+import type { AlarmRecord } from '#contracts';
 import { fingerprint, sameFingerprint, type Fingerprint } from '../../../lab/src/fleet/fingerprint.js';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { alarm, assertNoPowerWrites, nowNs } from '../observations.js';
 import { completed, idleWorkers, start } from '../operations.js';
-import { checkAfterLoss, resetupAfter } from '../returns.js';
+import { checkAfterLoss, findings, onHost, resetupAfter } from '../returns.js';
 import type { Scenario } from '../scenario.js';
 
 const MUSTER = join(import.meta.dirname, '..', '..', '..', 'apps', 'cli', 'src', 'main.js');
@@ -72,44 +71,21 @@ class OwnService {
     const hosts = this.fleet.info.hosts.map((h) => h.name).filter((h) => h !== this.host);
     return Promise.all(hosts.map((h) => fingerprint(this.fleet, h, CONFIGURED)));
   }
-
-  inService(since: FeedEvent): Promise<FeedEvent> {
-    return this.fleet.events.inService(this.fleet.nodeOf(this.host), 60_000, this.fleet.events.seen.indexOf(since));
-  }
 }
-
-async function onHost(fleet: Fleet, host: string, command: string): Promise<string> {
-  return (await fleet.lab<{ stdout: string }>('exec', host, '--', 'sh', '-c', command)).stdout;
-}
-
-/** What the check found of each service that is not ok. */
-function findings(check: FeedEvent): Record<string, string> {
-  const { findings: found } = check.data['result'] as CheckResult;
-  return Object.fromEntries(found.filter((f) => f.result !== 'ok').map((f) => [f.service, `${f.result}: ${f.why}`]));
-}
-
-const jobOf = (fleet: Fleet, resetup: FeedEvent): Promise<JobRecord> => fleet.job(resetup.data['job'] as string);
 
 /** R14: repaired alone. Every other file and process of the fleet is what it was. */
 async function driftsAndIsRepairedAlone(fleet: Fleet, web: OwnService): Promise<void> {
-  const [before, others, page, old] = await Promise.all([
-    web.fingerprint(),
-    web.others(),
-    web.page(),
-    web.process(),
-  ]);
+  const [before, others, page, old] = await Promise.all([web.fingerprint(), web.others(), web.page(), web.process()]);
   const check = await checkAfterLoss(fleet, web.host, () => web.byHand(`echo defaced > ${PAGE}`));
   assert.deepEqual(findings(check), { [SERVICE]: `drift: ${PAGE} is not as it was installed` });
-  const resetup = await resetupAfter(fleet, check);
-  assert.equal(resetup.data['ok'], true, JSON.stringify(await jobOf(fleet, resetup)));
-  await web.inService(resetup);
-  assert.deepEqual((await jobOf(fleet, resetup)).services, [SERVICE], 'others were set up with it');
+  assert.deepEqual((await resetupAfter(fleet, check)).services, [SERVICE], 'others were set up with it');
   assert.equal(await web.page(), page);
 
   const [after, own] = await Promise.all([web.fingerprint(), web.process()]);
   assert.notEqual(own, old, `${SERVICE} was not set up again`);
   assert.deepEqual(changes(before, after), { files: [], ended: [old], begun: [own] });
-  for (const [i, now] of (await web.others()).entries()) assert.deepEqual(changes(others[i] as Fingerprint, now), NOTHING);
+  for (const [i, now] of (await web.others()).entries())
+    assert.deepEqual(changes(others[i] as Fingerprint, now), NOTHING);
 }
 
 /** Files that differ, and processes that are in one of them only. */
@@ -130,7 +106,7 @@ async function commentsChangeNothing(fleet: Fleet, web: OwnService): Promise<voi
       await web.edit(`templates/${template}`, (text) => `{# another comment #}${text}`);
   });
   assert.equal(check.data['pass'], true, JSON.stringify(check.data));
-  await web.inService(check);
+  await fleet.events.inService(check.key, 60_000, fleet.events.seen.indexOf(check));
   assert.deepEqual(changes(before, await web.fingerprint()), NOTHING);
 }
 
@@ -140,9 +116,7 @@ async function changedMeanwhile(fleet: Fleet, web: OwnService): Promise<void> {
     web.edit('defaults.yml', (text) => text.replace('it works', 'it works otherwise')),
   );
   assert.deepEqual(Object.keys(findings(check)), [SERVICE]);
-  const resetup = await resetupAfter(fleet, check);
-  assert.equal(resetup.data['ok'], true, JSON.stringify(await jobOf(fleet, resetup)));
-  await web.inService(resetup);
+  await resetupAfter(fleet, check);
   assert.match(await web.page(), /^it works otherwise on /);
 }
 
@@ -158,8 +132,7 @@ async function failsAndIsRetried(fleet: Fleet, web: OwnService): Promise<void> {
       (text) => `- name: Fetch the page\n  ansible.builtin.fail:\n    msg: its source is gone\n${text}`,
     );
   });
-  const resetup = await resetupAfter(fleet, check);
-  assert.equal(resetup.data['ok'], false, 'the re-setup did not fail');
+  assert.equal((await resetupAfter(fleet, check, false)).status, 'Errored');
   const why = /Fetch the page: its source is gone/;
   const view = await fleet.until(
     `${node} to be in maintenance`,
@@ -197,7 +170,12 @@ export const R14: Scenario = {
   async run(fleet, say) {
     const since = nowNs();
     const web = await OwnService.setUp(fleet);
-    const steps = { R14: driftsAndIsRepairedAlone, R12: commentsChangeNothing, R2: changedMeanwhile, R5: failsAndIsRetried };
+    const steps = {
+      R14: driftsAndIsRepairedAlone,
+      R12: commentsChangeNothing,
+      R2: changedMeanwhile,
+      R5: failsAndIsRetried,
+    };
     for (const [name, step] of Object.entries(steps)) {
       const began = nowNs();
       await step(fleet, web).catch((e: unknown) => {

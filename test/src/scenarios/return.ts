@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { assertNoPowerWrites, assignedTo, hostRunning, nowNs, runningNow } from '../observations.js';
+import { withoutWork } from '../operations.js';
 import { checkAfterLoss } from '../returns.js';
 import type { Scenario } from '../scenario.js';
 import { fingerprint, sameFingerprint } from '../../../lab/src/fleet/fingerprint.js';
@@ -11,7 +12,6 @@ export const R1: Scenario = {
   title: 'network loss and return, configuration unchanged: the check passes, nothing is touched on the node',
   async run(fleet, say) {
     const host = await hostRunning(fleet, 'w1');
-    const node = fleet.nodeOf(host);
     const before = await fingerprint(fleet, host);
     const since = nowNs();
     const mark = fleet.events.mark();
@@ -74,12 +74,6 @@ export const R16: Scenario = {
       `${host}, without room elsewhere, runs ${own.join(', ')} again after ${((nowNs() - again) / 1e9).toFixed(1)} s`,
     );
     await assertNoPowerWrites(fleet, since);
-    await fleet.api.put('/v1/workloads/r16', { desired: 'stopped' });
-    await fleet.until(
-      'r16 to be stopped',
-      async () => ((await fleet.workload('r16')).stop === undefined ? true : undefined),
-      60_000,
-    );
-    await fleet.api.request('DELETE', '/v1/workloads/r16');
+    await withoutWork(fleet, 'r16');
   },
 };

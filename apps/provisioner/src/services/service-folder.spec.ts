@@ -100,6 +100,6 @@ it('the examples and the services of the lab can be read', async () => {
   const folder = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
   const names = async (path: string): Promise<string[]> =>
     (await readServices({ services: folder(path) })).map((s) => s.name);
-  expect(await names('examples/services')).toEqual(['nginx']);
+  expect(await names('examples/services')).toEqual(['etcd', 'nginx']);
   expect(await names('lab/services')).toEqual(['mirror', 'registry']);
 });

@@ -6,6 +6,7 @@ module: etcd_look
 short_description: what is broken about a node's etcd, and what has drifted
 options:
   mode: {type: str, choices: [member, proxy], required: true}
+  peer_url: {type: str, required: true, description: of this node, where it is a member}
   client_port: {type: int, required: true}
   members: {type: list, elements: str, required: true, description: client URLs of all members}
   peer_urls: {type: list, elements: str, required: true, description: peer URLs of all members, as the cluster must list them}
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import time
+from urllib.request import ProxyHandler, build_opener
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -60,8 +62,17 @@ class Look:
         if not holders:
             self.broken.append("nobody listens on port %d" % port)
 
+    def own_list(self):
+        """What this member itself knows, and why there is no answer. It says so without a majority, too."""
+        url = self.p["peer_url"] + "/members"
+        try:
+            with build_opener(ProxyHandler({})).open(url, timeout=2) as response:
+                return {peer for member in json.loads(response.read().decode()) for peer in member["peerURLs"]}, ""
+        except (OSError, ValueError) as error:
+            return None, "%s: %s" % (url, getattr(error, "reason", None) or error)
+
     def ask(self, url):
-        """Peer URLs of the members, and why there is no answer. A member answers without a majority, too."""
+        """The same of a member or a proxy, by the port of the clients: answered only by a majority."""
         status, out, err = self.module.run_command(
             ["etcdctl", "--endpoints", url, "--dial-timeout", "1s", "--command-timeout", "2s", "member", "list", "-w", "json"],
             environ_update={"ETCDCTL_API": "3"},
@@ -71,10 +82,11 @@ class Look:
         return {peer for member in json.loads(out)["members"] for peer in member["peerURLs"]}, ""
 
     def members(self):
-        peers, why = self.ask("127.0.0.1:%d" % self.p["client_port"])
+        is_member = self.p["mode"] == "member"
+        peers, why = self.own_list() if is_member else self.ask("127.0.0.1:%d" % self.p["client_port"])
         if peers is None:
             # A proxy without members has nothing to hand on: that is not its own fault.
-            if self.p["mode"] == "member" or any(self.ask(url)[0] is not None for url in self.p["members"]):
+            if is_member or any(self.ask(url)[0] is not None for url in self.p["members"]):
                 self.broken.append("etcd does not answer: %s" % why)
         elif peers != set(self.p["peer_urls"]):
             self.drift.append("the members are %s, not %s" % (" ".join(sorted(peers)), " ".join(sorted(self.p["peer_urls"]))))
@@ -94,6 +106,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             mode=dict(type="str", choices=["member", "proxy"], required=True),
+            peer_url=dict(type="str", required=True),
             client_port=dict(type="int", required=True),
             members=dict(type="list", elements="str", required=True),
             peer_urls=dict(type="list", elements="str", required=True),

@@ -18,7 +18,6 @@ options:
 
 import json
 import os
-import shutil
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -58,10 +57,10 @@ class Member:
         if has_data and (members is None or self.listed(members)):
             return dict(changed=False, started=False)
         if members is not None:
-            # Of a member that was taken out of the cluster they are of no use to anybody.
+            # It was taken out of the cluster: with its old data it would not be let in.
             if has_data:
                 self.systemctl("stop")
-                shutil.rmtree(self.p["data"])
+                os.rename(self.p["data"], "%s.%d" % (self.p["data"], time.time()))
             for member in self.listed(members):
                 self.change(url, "remove", member)
             told = self.change(url, "add", self.p["name"], "--peer-urls", self.p["peer_url"])
