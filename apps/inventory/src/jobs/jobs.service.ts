@@ -43,7 +43,9 @@ export class JobsService {
    */
   async get(id: string): Promise<WithRevision<JobRecord>> {
     if (id === 'active' || id === 'last') {
-      const known = newestFirst([...this.store.jobs.view.entries(), ...(id === 'active' ? await this.unseen() : [])]);
+      // Before the view is read: what it begins to show meanwhile is not among them.
+      const unseen = id === 'active' ? await this.unseen() : [];
+      const known = newestFirst([...this.store.jobs.view.entries(), ...unseen]);
       const found = known.find(({ value: job }) => job.by !== 'muster' && isEndedJob(job) === (id === 'last'));
       if (!found) throw new MusterError('JOB_UNKNOWN', `info for "${id}" job doesn't exist`, { job: id });
       return shown(found);
