@@ -45,8 +45,11 @@ describe('what counts as a storm', () => {
   it('is shown with its figures, and ended by an operator, for all that are not back or for some', async () => {
     await fleet.dieTogether('n-1', 'n-2', 'n-3');
     for (const n of ['n-1', 'n-2', 'n-3']) await phase(n, 'suppressed');
-    const [storm] = (await fleet.bus.call('inventory.storms.list', {})).items;
-    const id = storm?.id ?? '';
+    const storm = await until(
+      async () => (await fleet.bus.call('inventory.storms.list', {})).items.find((s) => s.rest.length === 3),
+      'a storm of three',
+    );
+    const { id } = storm;
     expect(storm).toMatchObject({ cause: 'brake', rest: ['n-1', 'n-2', 'n-3'], limit: 2 });
     expect(storm).not.toHaveProperty('resumesAt');
     expect((await fleet.bus.call('inventory.status', {})).storms).toMatchObject([{ id }]);
@@ -81,7 +84,10 @@ describe('what counts as a storm', () => {
     expect((await incident('n-3'))?.phase).toBe('suppressed');
     await fleet.bus.call('inventory.storms.release', by);
     await phase('n-3', 'fencing');
-    expect((await fleet.bus.call('inventory.storms.get', { id })).rest).toEqual([]);
+    await until(
+      async () => (await fleet.bus.call('inventory.storms.get', { id })).rest.length === 0,
+      'nobody is left in it',
+    );
   });
 
   it('holds who has its permit already, and no command yet', async () => {

@@ -47,7 +47,7 @@ describe('alarms about what the detector sees', () => {
     expect(verdict).toMatchObject({ node: 'n-1', verdict: 'UP', evidence: { ownReportAgeMs: 50 } });
     const agents = await until(async () => {
       const { items } = await fleet.bus.call('inventory.agents.metrics', { limit: 2 });
-      return items.every((a) => a.fresh) && items;
+      return items.length === 2 && items.every((a) => a.fresh) && items;
     }, 'agents that report');
     expect(agents).toMatchObject([
       { node: 'n-1', epoch: 1, abstains: false },

@@ -31,7 +31,7 @@ afterAll(async () => {
 const gateway = () => sut.as('gateway');
 const get = (name: string) => gateway().call('inventory.nodes.get', { name });
 const load = (content: string, o: { dryRun?: boolean; format?: 'csv' | 'yaml' } = {}): Promise<ImportOutcome> =>
-  gateway().call('inventory.nodes.import', { ...by, format: 'csv', content, ...o }, { timeoutMs: 45_000 });
+  gateway().call('inventory.nodes.import', { ...by, format: 'csv', content, ...o }, { timeoutMs: 120_000 });
 async function exported(format: 'csv' | 'yaml', selector?: string): Promise<string> {
   let text = '';
   let cursor: string | undefined;
