@@ -15,6 +15,7 @@ import {
 } from '#contracts';
 import { publicKeyOf } from '#contracts/keys/nkey.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
+import { until } from '../testing/until.js';
 
 let sut: RunningInventory;
 const open: Bus[] = [];
@@ -122,8 +123,13 @@ describe('a host that enrols itself', () => {
     await sut.verdict('host1-SN1', 'UP');
     await seen(sut.nodes, 'host1-SN1', (n) => n.state === 'Discovered');
     await expect(admit('copy', copy)).rejects.toMatchObject({ code: 'ALREADY_EXISTS', facts: { node: 'host1-SN1' } });
-    const { items } = await gateway().call('inventory.alarms.list', {});
-    expect(items).toContainEqual(expect.objectContaining({ code: 'duplicate', subject: 'host1-SN1' }));
+    await until(
+      async () =>
+        (await gateway().call('inventory.alarms.list', {})).items.some(
+          (a) => a.code === 'duplicate' && a.subject === 'host1-SN1',
+        ),
+      'an alarm about the duplicate',
+    );
     const { agentKeys } = await node('host1-SN1');
     const { machine: _left, ...unsaid } = host(1);
     await expect(admit('copy', unsaid)).rejects.toMatchObject({ code: 'ALREADY_EXISTS', facts: { node: 'host1-SN1' } });

@@ -28,7 +28,11 @@ describe('what should run and does not', () => {
     await put('db', 'n-1');
     await until(async () => (await workload('db')).actual.state === 'running', 'db is seen');
     expect(await workload('db')).toMatchObject({ desired: 'running', actual: { state: 'running', seenOn: 'n-1' } });
-    expect((await status()).workloads).toEqual({ total: 1, running: 1, wrong: 0, worst: [] });
+    const { workloads } = await until(async () => {
+      const now = await status();
+      return now.workloads.total === 1 && now;
+    }, 'db is counted');
+    expect(workloads).toEqual({ total: 1, running: 1, wrong: 0, worst: [] });
 
     await fleet.bus.call('inventory.nodes.cordon', { by: 'ann', name: 'n-1', reason: 'disk swap' });
     await fleet.die('n-1');
