@@ -73,7 +73,8 @@ export class IdentityReads {
   }
 
   /**
-   * Asks now. A device that cannot be read keeps what was found before.
+   * Asks now. A device that cannot be read keeps what was found before. Resolves when the view shows what was found:
+   * whether a node may be switched off is decided by that.
    * @throws MusterError NODE_UNKNOWN, or as the call to a fencer fails
    */
   async read(name: string, quick = false): Promise<Read[]> {
@@ -82,7 +83,10 @@ export class IdentityReads {
       { node: name, quick },
       { timeoutMs: READ_MS },
     );
-    if (devices.some((d) => d.seen !== undefined)) await this.nodes.change(name, (n) => this.compared(n, devices));
+    if (devices.some((d) => d.seen !== undefined)) {
+      const { revision } = await this.nodes.change(name, (n) => this.compared(n, devices));
+      await this.store.nodes.view.shows(revision, WAIT_MS);
+    }
     return devices;
   }
 

@@ -502,6 +502,13 @@ export const fence: readonly Mutant[] = [
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],
   },
   {
+    name: 'a decision by the identity that was known before it was read',
+    file: 'apps/inventory/src/identity/identity-reads.ts',
+    symbol: 'IdentityReads.read',
+    operation: { drop: 'await this.store.nodes.view.shows(revision, WAIT_MS);' },
+    specs: ['apps/inventory/src/identity/identity-reads.spec.ts'],
+  },
+  {
     name: 'an identity holds for another place or other credentials',
     file: 'libs/contracts/src/node/identity-standing.ts',
     symbol: 'knownIdentity',

@@ -39,7 +39,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 159,
-  fence: 102,
+  fence: 103,
   keys: 41,
   lease: 25,
   recover: 36,
