@@ -543,6 +543,20 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['node', 'generation'],
   },
+  CheckDiff: {
+    description:
+      'What differs on one node: between what was set up last and what would be set up now, and between that and what stands there. Secrets are masked in it, and it is bounded.',
+    type: 'object',
+    properties: {
+      services: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/ServiceDiff' },
+        description: 'Each that was looked at, also where nothing of it differs.',
+      },
+      cut: { type: 'number', description: 'Lines and parts that are left out, since a record holds no more.' },
+    },
+    required: ['services'],
+  },
   CheckResult: {
     description:
       'What a check says of one node: findings per service, and the checksum of the effective configuration.',
@@ -1349,6 +1363,7 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'resetup: the only services that it touches; absent: all of the node. service-test: the one that is tested.',
       },
+      diff: { type: 'boolean', description: 'check: its results say what differs, line by line.' },
       recover: {
         type: 'array',
         items: { $ref: '#/components/schemas/RecoverTask' },
@@ -1649,6 +1664,10 @@ export const namedSchemas: Record<string, Schema> = {
       },
       changed: { type: 'number', description: 'Tasks that changed something on the node.' },
       check: { $ref: '#/components/schemas/CheckResult' },
+      diff: {
+        $ref: '#/components/schemas/CheckDiff',
+        description: 'check with `diff`: what differs; not in the event about the node, nor in lists of jobs.',
+      },
       verdict: {
         type: 'object',
         properties: { outcome: { type: 'string', enum: ['drift', 'pass', 'unknown'] }, why: { type: 'string' } },
@@ -1990,6 +2009,21 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['echo', 'ssh', 'ageMs'],
   },
+  PartDiff: {
+    type: 'object',
+    properties: {
+      kind: { type: 'string', enum: ['file', 'setting', 'standing', 'template', 'variable'] },
+      name: { type: 'string' },
+      lines: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'As in a unified diff, without the two names: `@@ -1,3 +1,3',
+      },
+      note: { type: 'string', description: 'What the lines do not say: `missing`, `differs in what is hidden`, …' },
+      cut: { type: 'number', description: 'Lines that are left out.' },
+    },
+    required: ['kind', 'name', 'lines'],
+  },
   PendingReturn: {
     description: 'A return that waits for its check: kept until a check (or the re-setup after it) has passed.',
     type: 'object',
@@ -2291,6 +2325,19 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['node', 'users'],
+  },
+  ServiceDiff: {
+    type: 'object',
+    properties: {
+      service: { type: 'string' },
+      unknown: {
+        type: 'string',
+        description:
+          'Why nobody can say what was set up last, where it is so: its parts are those that stand on the node only.',
+      },
+      parts: { type: 'array', items: { $ref: '#/components/schemas/PartDiff' }, description: 'Those that differ.' },
+    },
+    required: ['service', 'parts'],
   },
   ServiceFinding: {
     description: 'What the last look at a service of the node has found.',

@@ -40,7 +40,7 @@ export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 159,
   fence: 103,
-  keys: 41,
+  keys: 54,
   lease: 25,
   recover: 36,
   return: 61,
