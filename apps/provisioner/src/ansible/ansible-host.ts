@@ -14,8 +14,8 @@ export interface AnsibleHost {
   trouble(config: AnsibleConfig, settings: AnsibleSettings): Promise<string | undefined>;
   /** What is not there of the files for the playbooks of these steps: one sentence, or undefined. */
   missingContent(config: AnsibleConfig, steps: readonly Step[]): string | undefined;
-  /** The operator's own services, in the order in which they are set up. @throws CONFIG_INVALID */
-  services(config: AnsibleConfig): Promise<readonly Service[]>;
+  /** The operator's own services, in the order in which they are set up; undefined: no folder. @throws CONFIG_INVALID */
+  services(config: AnsibleConfig): Promise<readonly Service[] | undefined>;
   /** The operator's own known_hosts; undefined: the file is not there. @throws CONFIG_INVALID */
   knownHosts(file: string): string | undefined;
   /**

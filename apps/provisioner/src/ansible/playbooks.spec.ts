@@ -90,7 +90,7 @@ async function run(
       nodes: [host],
       settings: { hostGroups: defaultHostGroups, globals: {}, ansible: {} },
       ansible,
-      services: step === 'recover' ? [] : await readServices(ansible),
+      services: step === 'recover' ? [] : ((await readServices(ansible)) ?? []),
     },
     {
       step,

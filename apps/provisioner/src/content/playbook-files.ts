@@ -32,7 +32,8 @@ export function missingContent(config: AnsibleConfig, steps: readonly Step[]): s
 }
 
 /**
- * The operator's own services, where such a job has to do with them. A recovery does not wait for a slip in one of them.
+ * The operator's own services, where such a job has to do with them; undefined: there is no folder. A recovery does not
+ * wait for a slip in one of them.
  * @throws CONFIG_INVALID
  */
 export async function servicesFor(
@@ -40,7 +41,7 @@ export async function servicesFor(
   config: AnsibleConfig,
   kind: JobKind,
   worker: string,
-): Promise<readonly Service[]> {
+): Promise<readonly Service[] | undefined> {
   if (kind === 'recover' || kind === 'discover') return [];
   try {
     return await host.services(config);

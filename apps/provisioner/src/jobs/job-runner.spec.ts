@@ -308,6 +308,24 @@ describe('the job runner', () => {
     expect(await readFile(trace, 'utf8')).toBe('s g r\n');
   });
 
+  it('runs nothing on a node with services of a folder that is not there', async () => {
+    const trace = join(dataDir, `trace-${++count}`);
+    await playbooks.set('site', [`shell: echo ran >> ${trace}`]);
+    await worker();
+    const look = (services: NonNullable<NodeRecord['findings']>['services']) =>
+      bus
+        .bucket<NodeRecord>('nodes')
+        .mutate('n1', (now) => ({ ...(now?.value as NodeRecord), findings: { at: 1, job: 'j', services } }));
+    const ok = { result: 'ok', why: '', since: 1 } as const;
+    await look({ agent: ok, web: { ...ok, version: '1', mode: 'server' } });
+    const refused = await ended(await submit());
+    expect(refused).toMatchObject({ status: 'Errored' });
+    expect(refused.error).toMatch(/names no folder, and n1 has web from one: nothing was run/);
+    await look({ agent: ok });
+    expect(await ended(await submit())).toMatchObject({ status: 'Complete' });
+    expect(await readFile(trace, 'utf8')).toBe('ran\n');
+  });
+
   it('asks before each start, starts what it may, and says why of the rest', async () => {
     await playbooks.set('recover', [
       "set_stats: {per_host: true, data: {muster: {workloads: \"{{ dict(muster_recover | map(attribute='workload') | zip([{'started': true, 'reason': ''}] * 9)) }}\"}}}",

@@ -25,6 +25,7 @@ import { keepingKey, type PartsOfRun } from '../diff/parts-folder.js';
 import type { PreparedInstall } from '../discover/prepare-install.js';
 import { maskedReport, stepReport } from '../service-test/step-report.js';
 import type { TestPart, TestRun } from '../service-test/test-part.js';
+import { refuseWithoutFolder } from '../services/missing-folder.js';
 import type { Service } from '../services/service-folder.js';
 import { stepFiles, subjectOf, type PlanInput, type StepFiles } from './job-plan.js';
 import type { JobClaim } from './job-store.js';
@@ -64,7 +65,7 @@ export class PlaybookRunner {
   /** Host keys that nodes, or addresses, without any on record have shown. */
   readonly learned = new Map<string, string[]>();
   private runs = 0;
-  private content: Promise<{ settings: ClusterSettings; services: readonly Service[] }> | undefined;
+  private content: Promise<FirstContent> | undefined;
 
   constructor(private readonly o: PlaybookRunnerOptions) {}
 
@@ -182,19 +183,23 @@ export class PlaybookRunner {
       if (node === undefined) byName.delete(name);
       else byName.set(name, node);
     }
+    if (services === undefined) {
+      const known = own.flatMap((name) => byName.get(name) ?? []);
+      refuseWithoutFolder(config.ansible.defaultServices, known, this.o.claim.worker);
+    }
     return {
       job: { ...job, extraVars: this.opened(job.extraVars) },
       nodes: [...byName.values()],
       settings,
       ansible: config.ansible,
-      services,
+      services: services ?? [],
       learned: this.learned,
       inFile: knownNames(ansible, config.ansible.knownHosts),
     };
   }
 
   /** A job keeps to them until its end: what was begun with one set of playbooks is not cleaned up with another. */
-  private async firstContent(): Promise<{ settings: ClusterSettings; services: readonly Service[] }> {
+  private async firstContent(): Promise<FirstContent> {
     const { bus, config, ansible, job, claim } = this.o;
     const stored = await bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
     if (stored === undefined)
@@ -259,6 +264,12 @@ export class PlaybookRunner {
       stop: () => writer.stop(),
     };
   }
+}
+
+interface FirstContent {
+  settings: ClusterSettings;
+  /** Undefined: there is no folder of them. */
+  services: readonly Service[] | undefined;
 }
 
 function knownNames(ansible: AnsibleHost, file: string | undefined): (alias: string) => boolean {

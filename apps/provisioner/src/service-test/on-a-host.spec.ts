@@ -99,7 +99,7 @@ describe('the test of a service on a host, by real Ansible over ssh', () => {
       ],
       settings: { hostGroups: defaultHostGroups, globals: {}, ansible: {} },
       ansible,
-      services: await readServices(ansible),
+      services: (await readServices(ansible)) ?? [],
     };
     const done: StepDone[] = [];
     for (;;) {

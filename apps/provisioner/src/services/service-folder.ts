@@ -27,15 +27,17 @@ const TASKS = ['site', 'check', 'cleanup'];
 const OWN_FILES = ['service.yml', 'defaults.yml'];
 
 /**
- * The services that there are, in the order in which they are set up. None where only the default folder could hold
+ * The services that there are, in the order in which they are set up. Undefined where only the default folder could hold
  * any, and is not there; a folder that is configured must be.
  * @throws CONFIG_INVALID
  */
-export async function readServices(config: Pick<AnsibleConfig, 'services' | 'defaultServices'>): Promise<Service[]> {
+export async function readServices(
+  config: Pick<AnsibleConfig, 'services' | 'defaultServices'>,
+): Promise<Service[] | undefined> {
   const folder = config.services ?? config.defaultServices;
-  if (folder === undefined) return [];
+  if (folder === undefined) return undefined;
   if (!(await isThere(folder))) {
-    if (config.services === undefined) return [];
+    if (config.services === undefined) return undefined;
     throw invalid(`the folder of services ${folder} (ansible.services) does not exist`);
   }
   const names = (await readdir(folder)).filter((name) => !/^[._]/.test(name)).sort();
