@@ -1679,10 +1679,7 @@ export const namedSchemas: Record<string, Schema> = {
         additionalProperties: { $ref: '#/components/schemas/DeclaredService' },
         description: 'Of the services that were looked at, those that have a folder of their own.',
       },
-      test: {
-        $ref: '#/components/schemas/ServiceTestResult',
-        description: 'service-test: what is right and wrong with the content.',
-      },
+      test: { $ref: '#/components/schemas/ServiceTestResult' },
       checksum: { type: 'string', description: 'Effective configuration after a successful site run.' },
       services: {
         type: 'array',

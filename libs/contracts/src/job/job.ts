@@ -52,7 +52,6 @@ export interface NodeResult {
   verdict?: { outcome: 'pass' | 'drift' | 'unknown'; why: string };
   /** Of the services that were looked at, those that have a folder of their own. */
   declared?: Record<string, DeclaredService>;
-  /** service-test: what is right and wrong with the content. */
   test?: ServiceTestResult;
   /** Effective configuration after a successful site run. */
   checksum?: string;
