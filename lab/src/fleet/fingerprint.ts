@@ -9,23 +9,24 @@ export interface Fingerprint {
 
 /**
  * Runs inside the host: hashes everything below the folders that provisioning writes to, and names every process
- * by unit-independent facts. sshd's own children come and go with each login and are left out.
+ * by unit-independent facts. sshd's own children come and go with each login and are left out; its listener is not.
  */
-const LOOK = `
+const look = (also: readonly string[]): string => `
 root=\${MUSTER_ROOT:-}
-find $root/etc/systemd/system $root/etc/muster* $root/usr/local/bin $root/var/lib/muster* -type f ! -name '*.lock' ! -path '*/agent/*' 2>/dev/null | sort | xargs -r sha256sum | sed 's/^/F /'
+find $root/etc/systemd/system $root/etc/muster* $root/usr/local/bin $root/var/lib/muster* ${also.map((d) => `$root${d}`).join(' ')} -type f ! -name '*.lock' ! -path '*/agent/*' 2>/dev/null | sort -u | xargs -r -d '\\n' sha256sum | sed 's/^/F /'
 for p in /proc/[0-9]*; do
   pid=\${p#/proc/}
   line=$(tr '\\0' ' ' < $p/cmdline 2>/dev/null) || continue
   [ -n "$line" ] || continue
-  case "$line" in *sshd*|*ansible*|*"for p in"*|sh\\ *|/bin/sh*|*sha256sum*|*muster-workload*|*workload.js*|*systemctl*) continue;; esac
+  case "$line" in *"for p in"*) continue;; *"[listener]"*) ;; *sshd*|*ansible*|sh\\ *|/bin/sh*|*sha256sum*|*muster-workload*|*workload.js*|*systemctl*) continue;; esac
   start=$(sed 's/.*) //' $p/stat 2>/dev/null | cut -d' ' -f20) || continue
   echo "P $pid@$start $line"
 done
 `;
 
-export async function fingerprint(fleet: Fleet, host: string): Promise<Fingerprint> {
-  const { stdout } = await fleet.lab<{ stdout: string }>('exec', host, '--', 'sh', '-c', LOOK);
+/** @param also folders, beside those that Muster's own content writes to */
+export async function fingerprint(fleet: Fleet, host: string, also: readonly string[] = []): Promise<Fingerprint> {
+  const { stdout } = await fleet.lab<{ stdout: string }>('exec', host, '--', 'sh', '-c', look(also));
   const print: Fingerprint = { files: {}, processes: {} };
   for (const line of stdout.split('\n')) {
     const [, mark, key, rest] = /^([FP]) (\S+) +(.*)$/.exec(line) ?? [];
