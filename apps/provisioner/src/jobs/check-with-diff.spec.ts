@@ -84,7 +84,7 @@ beforeAll(async () => {
     'tasks/cleanup.yml': '- file: {path: "{{ muster_root }}/etc/web.conf", state: absent}\n',
   });
   end = await worker();
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await end?.();
@@ -207,7 +207,7 @@ describe('a check that shall say what differs', () => {
     expect((await stat(join(record(), '..'))).mode & 0o777).toBe(0o700);
     const kept = await readFile(record(), 'utf8');
     for (const secret of Object.values(secrets)) for (const form of forms(secret)) expect(kept).not.toContain(form);
-  }, 60_000);
+  }, 120_000);
 
   it('comes after a second set-up that changed nothing, neither the record that the node keeps', async () => {
     const before = await fingerprint();
@@ -217,7 +217,7 @@ describe('a check that shall say what differs', () => {
     const kept = await readFile(record(), 'utf8');
     await set('maintenance', secrets.OLD);
     expect(await readFile(record(), 'utf8')).toBe(kept);
-  }, 90_000);
+  }, 120_000);
 
   it('names each part that was changed since, and what stands there, line by line, and nothing of a secret', async () => {
     await service({
@@ -261,7 +261,7 @@ describe('a check that shall say what differs', () => {
     const all = await stored();
     expect(all).toContain('requirepass ********');
     for (const secret of Object.values(secrets)) for (const form of forms(secret)) expect(all).not.toContain(form);
-  }, 60_000);
+  }, 120_000);
 
   it('and only such a one carries it, and no event does', async () => {
     const { results } = await run('check', secrets.NEW);
@@ -274,7 +274,7 @@ describe('a check that shall say what differs', () => {
       events.push(value);
     expect(JSON.stringify(events)).toContain('"findings"');
     expect(JSON.stringify(events)).not.toContain('"diff"');
-  }, 60_000);
+  }, 120_000);
 
   it('says what it cannot know: what is kept is damaged, or gone with a cleanup', async () => {
     await set('maintenance', secrets.NEW);
@@ -287,5 +287,5 @@ describe('a check that shall say what differs', () => {
     expect((await differences(secrets.NEW))?.unknown).toBe(
       'what was set up last is not known: nothing of it is kept on the node',
     );
-  }, 90_000);
+  }, 120_000);
 });
