@@ -113,12 +113,17 @@ async function run(
     leaseUntil: () => process.hrtime.bigint() + 120_000_000_000n,
     limitMs: 120_000,
     onLine: (line) => (log += `${line}\n`),
-    onEvents: (lines) => shown.push(...lines.map((line) => String(parseEvent(line)?.['task'] ?? ''))),
+    onEvents: (lines) => shown.push(...lines.flatMap(taskOf)),
     signal: new AbortController().signal,
   });
   const result = results['n1'];
   if (result === undefined) throw new Error(log);
   return result;
+}
+
+function taskOf(line: string): string[] {
+  const task = parseEvent(line)?.['task'];
+  return typeof task === 'string' ? [task] : [];
 }
 
 /** Everything about every file of the host, except what is made anew while it is looked at. */
