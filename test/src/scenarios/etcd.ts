@@ -107,7 +107,10 @@ export const R14etcd: Scenario = {
     const without = { nodes, extra_vars: { etcd_keep_data: false } };
     await completed(fleet, await start(fleet, '/decommission/nodes', without), 180_000);
     assert.doesNotMatch(await etcdctl(fleet, one, 'member list'), new RegExp(fleet.nodeOf(member)), 'it has not left');
-    assert.equal(await onHost(fleet, member, 'ls /var/lib/etcd; pgrep -x etcd; ls /etc/systemd/system | grep etcd.service; true'), '');
+    assert.equal(
+      await onHost(fleet, member, 'ls /var/lib/etcd; pgrep -x etcd; ls /etc/systemd/system | grep etcd.service; true'),
+      '',
+    );
     const again = { nodes, host_group: 'service-master' };
     await completed(fleet, await start(fleet, '/commission/nodes', again), 180_000);
     await agree(fleet, members);

@@ -29,7 +29,7 @@ class OwnService {
     assert.ok(host !== undefined, 'the fleet has no idle worker');
     await execa(process.execPath, [MUSTER, 'service', 'new', SERVICE, '--dir', fleet.services]);
     const job = await start(fleet, '/maintenance/nodes', { nodes: [fleet.nodeOf(host)] });
-    await completed(fleet, job);
+    await completed(fleet, job, 180_000);
     return new OwnService(fleet, host, join(fleet.services, SERVICE));
   }
 
@@ -75,15 +75,19 @@ class OwnService {
 
 /** R14: repaired alone. Every other file and process of the fleet is what it was. */
 async function driftsAndIsRepairedAlone(fleet: Fleet, web: OwnService): Promise<void> {
-  const [before, others, page, old] = await Promise.all([web.fingerprint(), web.others(), web.page(), web.process()]);
+  // One after the other: each is a process there, too.
+  const [page, old] = [await web.page(), await web.process()];
+  const [before, others] = await Promise.all([web.fingerprint(), web.others()]);
   const check = await checkAfterLoss(fleet, web.host, () => web.byHand(`echo defaced > ${PAGE}`));
   assert.deepEqual(findings(check), { [SERVICE]: `drift: ${PAGE} is not as it was installed` });
   assert.deepEqual((await resetupAfter(fleet, check)).services, [SERVICE], 'others were set up with it');
   assert.equal(await web.page(), page);
 
-  const [after, own] = await Promise.all([web.fingerprint(), web.process()]);
+  const own = await web.process();
   assert.notEqual(own, old, `${SERVICE} was not set up again`);
-  assert.deepEqual(changes(before, after), { files: [], ended: [old], begun: [own] });
+  const after = await web.fingerprint();
+  const [was, is] = [`${old} ${before.processes[old]}`, `${own} ${after.processes[own]}`];
+  assert.deepEqual(changes(before, after), { files: [], ended: [was], begun: [is] });
   for (const [i, now] of (await web.others()).entries())
     assert.deepEqual(changes(others[i] as Fingerprint, now), NOTHING);
 }
@@ -91,7 +95,7 @@ async function driftsAndIsRepairedAlone(fleet: Fleet, web: OwnService): Promise<
 /** Files that differ, and processes that are in one of them only. */
 function changes(before: Fingerprint, after: Fingerprint): { files: string[]; ended: string[]; begun: string[] } {
   const missing = (of: Fingerprint, from: Fingerprint): string[] =>
-    Object.keys(of.processes).filter((p) => !(p in from.processes));
+    Object.entries(of.processes).flatMap(([id, line]) => (id in from.processes ? [] : [`${id} ${line}`]));
   return { files: sameFingerprint(before, after).files, ended: missing(before, after), begun: missing(after, before) };
 }
 const NOTHING = { files: [], ended: [], begun: [] };
