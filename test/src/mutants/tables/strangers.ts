@@ -118,7 +118,7 @@ export const strangers: readonly Mutant[] = [
     file: 'apps/inventory/src/monitor/command.inlet.ts',
     symbol: 'CommandInlet.fence',
     operation: { replace: "await this.audit.of('nats', 'fence', node, reason, order)", with: 'await order()' },
-    specs: ['apps/inventory/src/asyncapi.spec.ts'],
+    specs: ['apps/inventory/src/monitor/command.inlet.spec.ts'],
   },
   {
     name: 'wrong tokens are counted nowhere',
