@@ -21,6 +21,9 @@ import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 
+/** The most that taking workloads from a node waits for the view to show its incident, ms: it follows within a few. */
+const SHOWN_MS = 1_000;
+
 /**
  * From `fenced` to `closed`: takes the workloads from the node whose power is proven off, sees them running elsewhere,
  * and wants the node powered on. Placing and starting is the workloads' own reconciler's.
@@ -165,7 +168,10 @@ export class RecoveryReconciler implements Reconciler {
       const text = `${recovery.length} workload(s) to recover${names(recovery)}.`;
       return { ...go(now, 'recovering', text, this.context.clock.wallMs()), conductor, recovery };
     });
-    if (recovering !== undefined) await this.follow(c, recovering);
+    if (recovering === undefined) return;
+    // A start is told by the incident that took its workload from the node: whoever places it finds that in the view.
+    await this.store.incidents.view.shows(recovering.revision, SHOWN_MS);
+    await this.follow(c, recovering);
   }
 
   private async markOff(c: ConductorView, i: IncidentRecord): Promise<void> {
