@@ -228,7 +228,11 @@ describe('a node that is to be emptied', () => {
     await expect(decommission(false)).rejects.toMatchObject({ code: 'WORKLOADS_PRESENT' });
     const job = await decommission(true);
     expect(job).toMatchObject({ status: 'Queued', moving: ['db'] });
-    expect(await node('n-1')).toMatchObject({ status: 'Cancelled', job: job.id });
+    const reserved = await until(async () => {
+      const n = await node('n-1');
+      return n.job !== undefined && n;
+    }, 'n-1 reserved');
+    expect(reserved).toMatchObject({ status: 'Cancelled', job: job.id });
     const stop = await waiting('stop');
     expect(await workload('db')).toMatchObject({ move: { cause: `job:${job.id}`, from: 'n-1' } });
     await carryOut(stop, { reported: true });
