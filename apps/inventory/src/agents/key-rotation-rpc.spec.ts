@@ -241,7 +241,10 @@ describe('the key of the datagrams', () => {
       () =>
         agent(2)
           .ask()
-          .then(() => false as const, MusterError.from),
+          .then(
+            () => false as const,
+            (e: unknown) => MusterError.from(e),
+          ),
       'a refusal',
     );
     expect(refused.code).toMatch(/NODE_UNKNOWN|UNAVAILABLE|FORBIDDEN|TIMEOUT/);
