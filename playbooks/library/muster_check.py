@@ -59,8 +59,7 @@ def unit_state(module, unit):
     return out.strip().split("\n")[0] or "unknown"
 
 
-def file_trouble(f):
-    found = read(f["path"])
+def file_trouble(f, found):
     if found is None:
         return "%s is missing" % f["path"]
     return None if found == base64.b64decode(f["content"]) else "%s is not as it was installed" % f["path"]
@@ -79,6 +78,15 @@ def standing(files):
                 left -= len(found)
             told.append(entry)
     return told
+
+
+def digest_of(found):
+    """Of what lies where the files should: the same file, changed once more, is another finding."""
+    whole = [
+        [path, None if content is None else hashlib.sha256(content).hexdigest()]
+        for path, content in sorted(found.items())
+    ]
+    return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
 
 
 def answer_trouble(url, wanted, timeout):
@@ -108,6 +116,7 @@ def finding(module, service):
     p = module.params
     broken = [p["broken"]] if p["broken"] else []
     drift = [p["drift"]] if p["drift"] else []
+    differing = {}
     state = unit_state(module, p["unit"]) if p["unit"] else None
     if p["present"]:
         if p["unit"] and state != "active":
@@ -117,15 +126,20 @@ def finding(module, service):
             if trouble:
                 broken.append(trouble)
         for f in p["files"]:
-            trouble = file_trouble(f)
+            content = read(f["path"])
+            trouble = file_trouble(f, content)
             if trouble:
                 drift.append(trouble)
+                differing[f["path"]] = content
     else:
         if state in ("active", "activating", "reloading"):
             broken.append("%s is %s and must not run here" % (p["unit"], state))
     broken.extend(forbidden_trouble(p["forbidden"]))
     result = "broken" if broken else "drift" if drift else "ok"
-    return dict(service=service, result=result, why="; ".join(broken + drift))
+    found = dict(service=service, result=result, why="; ".join(broken + drift))
+    if differing:
+        found["digest"] = digest_of(differing)
+    return found
 
 
 def main():

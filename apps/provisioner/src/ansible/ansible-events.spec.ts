@@ -157,6 +157,22 @@ describe('the results of a run', () => {
       expect(check?.check?.checksum).toBe(sums[1]?.checksum);
     });
 
+    it('what was found in its place stands beside the words, of each finding that counts', () => {
+      const drift = (why: string, digest: unknown) => ({
+        ...{ event: 'data', host: 'a' },
+        data: { finding: { service: 'web', result: 'drift', why, digest } },
+      });
+      const one = look('check', drift('a differs', 'd1'), effective('web', '1'));
+      expect(one?.check?.findings).toEqual([{ service: 'web', result: 'drift', why: 'a differs', digest: 'd1' }]);
+      const two = (second: string) =>
+        look('check', drift('a differs', 'd1'), drift('a differs', second), effective('web', '1'))?.check?.findings[0];
+      expect(two('d2')).toMatchObject({ result: 'drift', why: 'a differs' });
+      expect(two('d2')?.digest).not.toBe(two('d3')?.digest);
+      const broken = look('check', told('web', 'broken', 'shut'), told('web', 'ok'), effective('web', '1'));
+      expect(broken?.check?.findings[0]).not.toHaveProperty('digest');
+      expect(look('check', drift('a differs', 7), effective('web', '1'))).toMatchObject({ ok: false });
+    });
+
     it('the worst of several findings about one counts, whichever came last', () => {
       const check = look('check', told('web', 'broken', 'its port is shut'), told('web', 'ok'), effective('web', '1'));
       expect(check?.check?.findings).toEqual([{ service: 'web', result: 'broken', why: 'its port is shut' }]);

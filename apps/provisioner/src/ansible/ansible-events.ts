@@ -171,17 +171,21 @@ const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'obj
 const SEVERITY = ['ok', 'unknown', 'drift', 'broken'] as const;
 
 /** Of several findings about one service the worst counts: one that looks away from it is no pass. */
-export function worse(one: Finding | undefined, { service, result, why }: Finding): Finding {
-  const other: Finding = { service, result, why };
+export function worse(one: Finding | undefined, { service, result, why, digest }: Finding): Finding {
+  const other: Finding = { service, result, why, ...(digest !== undefined && { digest }) };
   if (one === undefined) return other;
   const [lesser, greater] = SEVERITY.indexOf(one.result) > SEVERITY.indexOf(result) ? [other, one] : [one, other];
-  const reasons =
-    lesser.result === greater.result || lesser.result === 'drift' ? [greater.why, lesser.why] : [greater.why];
-  return { ...greater, why: [...new Set(reasons)].filter((text) => text !== '').join('; ') };
+  const told = lesser.result === greater.result || lesser.result === 'drift' ? [greater, lesser] : [greater];
+  const { digest: _own, ...rest } = greater;
+  const digests = told.flatMap((f) => f.digest ?? []).join('+');
+  return { ...rest, why: joined(told.map((f) => f.why)), ...(digests !== '' && { digest: digests }) };
 }
+
+const joined = (reasons: string[]): string => [...new Set(reasons)].filter((reason) => reason !== '').join('; ');
 
 const isFinding = (x: unknown): x is Finding =>
   isObject(x) &&
   typeof x['service'] === 'string' &&
   SEVERITY.some((result) => x['result'] === result) &&
-  typeof x['why'] === 'string';
+  typeof x['why'] === 'string' &&
+  (x['digest'] === undefined || typeof x['digest'] === 'string');

@@ -204,6 +204,9 @@ describe('the playbooks that come with Muster', () => {
         registry: 'broken: muster-registry.service is inactive',
       });
       expect(check.check?.checksum).not.toBe(provisioned);
+      // Of the file that differs, and of nothing else.
+      const digests = check.check?.findings.map((f) => [f.service, f.digest !== undefined]);
+      expect(Object.fromEntries(digests ?? [])).toEqual({ agent: false, odd: false, mirror: true, registry: false });
     } finally {
       stray.kill('SIGKILL');
       await rm(services, { recursive: true });

@@ -23,6 +23,8 @@ export interface Finding {
   result: 'ok' | 'drift' | 'broken' | 'unknown';
   /** Why, in a few words; empty when ok. */
   why: string;
+  /** SHA-256 over what was found in place of what should be: the same words about another content are another finding. */
+  digest?: string;
 }
 
 /** What a check says of one node: findings per service, and the checksum of the effective configuration. */
@@ -133,7 +135,7 @@ export interface JobRecord {
   by: string;
   /** SHA-256 over the request, where it came with a key: the same key with another request is refused. Not shown. */
   fingerprint?: string;
-  /** Why the system started it itself: `return`, `incident:<id>`, … */
+  /** Why the system started it itself: `return`, `periodic`, `incident:<id>`, … */
   cause?: string;
   /** Token of the conductor behind a job that the system started: workers refuse lower ones. */
   conductor?: number;
@@ -149,6 +151,9 @@ export interface JobRecord {
   settled: boolean;
 }
 export const isEndedJob = (j: { status: JobStatus }): boolean => j.status === 'Complete' || j.status === 'Errored';
+/** Cause of the checks that the conductor starts by itself on nodes in service, once per `check.every`. */
+export const PERIODIC = 'periodic';
+
 /** It has ended, and its nodes are what it made of them: what rests on it may be asked for. */
 export const isSettledJob = (j: Pick<JobRecord, 'status' | 'settled'>): boolean => isEndedJob(j) && j.settled;
 /** Its nodes are reserved, and workloads have still to leave them: no worker takes it, and nothing was done to them. */

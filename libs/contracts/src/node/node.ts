@@ -1,4 +1,4 @@
-import type { Finding } from '../job/job.js';
+import type { Finding, NodeResult } from '../job/job.js';
 import type { Remedy } from '../remedies/remedy.js';
 import type { DeclaredService } from '../services/service-test.js';
 import type { LifeSeen, LifeSignWaived } from '../verdict/life-look.js';
@@ -123,6 +123,35 @@ export interface NodeFindings {
   services: Record<string, ServiceFinding>;
 }
 
+/** What the last check of a node has told, whoever asked for it. Gone when the node is set up again. */
+export interface LastCheck extends Pick<NodeResult, 'ok' | 'step' | 'message' | 'unreachable' | 'check'> {
+  /** Wall clock, ms: when it was carried into the record. */
+  at: number;
+  job: string;
+  /** Checks in a row, this one counted, that could not be carried out. @default 0 */
+  failed?: number;
+}
+
+/**
+ * An operator's word that a drift is wanted. It holds for exactly what a check had found, under exactly that effective
+ * configuration, until its end, or until the node is set up again.
+ */
+export interface AcceptedDrift {
+  reason: string;
+  by: string;
+  at: number;
+  /** Wall clock, ms. @default no end */
+  until?: number;
+  /** The job of the check that found it. */
+  check: string;
+  /** Of the effective configuration that the check told: under another one nothing of this holds. */
+  checksum: string;
+  /** Each with result `drift`. */
+  findings: Finding[];
+  /** That configuration is another one than was provisioned last, and this is wanted, too. */
+  configuration?: true;
+}
+
 export interface NodeRecord {
   name: string;
   label: string;
@@ -157,6 +186,8 @@ export interface NodeRecord {
   provisioned?: Provisioned;
   /** Gone with what was set up. */
   findings?: NodeFindings;
+  lastCheck?: LastCheck;
+  acceptedDrift?: AcceptedDrift;
   /** Boot id that was last accepted as this node's running system. */
   bootId?: string;
   /** The verdict last applied to this record, in (epoch, seq) order. */

@@ -20,6 +20,9 @@ const powerDevice = object(
   { port: number, username: text, secret: text, options: mapOf(text) },
 );
 
+const finding = object({ service: text, result: text, why: text }, { digest: text });
+const checkResult = object({ findings: listOf(finding), checksum: text }, { alone: listOf(text) });
+
 const node = object(
   {
     name: text,
@@ -64,6 +67,14 @@ const node = object(
       job: text,
       services: mapOf(object({ result: text, why: text, since: number }, { version: text, mode: text })),
     }),
+    lastCheck: object(
+      { at: number, job: text, ok: flag, step: text },
+      { message: text, unreachable: flag, check: checkResult, failed: count },
+    ),
+    acceptedDrift: object(
+      { reason: text, ...byAt, check: text, checksum: text, findings: listOf(finding) },
+      { until: number, configuration: flag },
+    ),
     bootId: text,
     verdict: object(
       { verdict: oneOf(...VerdictKinds), networks: listOf(text), epoch: number, seq: number, at: number },
@@ -280,6 +291,7 @@ const cluster = object(
     leaveGrace: number,
     holdDown: number,
     degraded: object({}, { policy: text, after: number }),
+    check: object({}, { every: number }),
     witness: text,
     ansible: object({}, { extraVars: free }),
     webhooks: listOf(object({ name: text, url: text })),

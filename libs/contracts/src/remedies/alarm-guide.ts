@@ -145,20 +145,22 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   'check-failed': {
     subject: 'NODE',
     meaning:
-      'A node is back, and its check cannot be carried out, or tells nothing of a service that was set up there. It is tried again, for ever.',
+      'The check of a node cannot be carried out, or tells nothing of a service that was set up there. It is tried again, for ever. A node that is back is out of service until one passes; one that was in service stays there.',
     text: 'Mend tasks/check.yml of the service that it names, and check again. Where the service was taken out of its folder on purpose: muster node resetup.',
     command: (node) => `muster node check ${word(node)} --wait`,
   },
   'check-unreachable': {
     subject: 'NODE',
-    meaning: 'A node is back, and ssh does not get there for its check. It is tried again, for ever.',
-    text: 'Look at its ssh server, its firewall and its key; it is in service once the check passes.',
+    meaning:
+      'Ssh does not get to a node for its check. It is tried again, for ever. A node that is back is out of service until one passes; one that was in service stays there.',
+    text: 'Look at its ssh server, its firewall and its key.',
     command: getNode,
   },
   drift: {
     subject: 'NODE',
-    meaning: 'It returned, and its check found another configuration than it should have: it waits for you.',
-    text: 'See the findings; set it up anew, or correct what differs and check again.',
+    meaning:
+      'A check found another configuration than it should have. A node that has returned waits for you; one that is in service stays there, and nothing was changed.',
+    text: 'See the findings; set it up anew, or correct what differs and check again. Where it is wanted so: muster node release NODE --accept --reason "…".',
     command: (node) => `muster node resetup ${word(node)} --wait`,
   },
   'resetup-failed': {

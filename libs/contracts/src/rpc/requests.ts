@@ -399,6 +399,26 @@ export class WaiveLifeSignRequest {
   reason!: string;
 }
 
+export class AcceptDriftRequest {
+  @IsString()
+  @Length(1, 500)
+  @OneLine()
+  @Matches(/\S/, { message: '$property must say why' })
+  reason!: string;
+
+  /** Wall clock, ms. */
+  @IsOptional()
+  @IsInt()
+  @Max(LAST_DATE_MS)
+  until?: number;
+
+  /** Job of the check whose findings are meant: refused where another check has come since. */
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
+  check?: string;
+}
+
 export class CordonRequest {
   @IsString()
   @Length(1, 500)

@@ -11,6 +11,7 @@ import type { DeviceFacts, PowerIdentity } from '../node/power-identity.js';
 import type { ClaimRecord } from '../job/admission.js';
 import type { AgentMetrics } from '../wire/report.js';
 import type {
+  AcceptDriftRequest,
   AgentEnrolRequest,
   AgentKeyRotateRequest,
   ClaimRequest,
@@ -120,6 +121,8 @@ export interface StatusView {
     out: OutNode[];
     /** At once, whether or not an alarm or an incident has followed; also of those that are in service. */
     troubled: TroubledNode[];
+    /** Drifts that operators want, as long as their word holds; absent: none. */
+    accepted?: { node: string; services: string[]; by: string; reason: string; until?: number }[];
   };
   /** Nodes that may be fenced, by whether their power devices are known to be their own: a node counts by its worst. */
   fenceable: FenceableView;
@@ -262,6 +265,9 @@ export interface RpcMap {
   /** It may be powered off although nothing but its agent has ever shown that its host lives. */
   'inventory.nodes.waiveLifeSign': [By & { name: string; reason: string }, NodeView];
   'inventory.nodes.requireLifeSign': [By & { name: string }, NodeView];
+  /** What its last check has found to differ is wanted so. */
+  'inventory.nodes.acceptDrift': [By & { name: string } & AcceptDriftRequest, NodeView];
+  'inventory.nodes.withdrawDrift': [By & { name: string }, NodeView];
   'inventory.nodes.uncordon': [By & { name: string }, NodeView];
   'inventory.nodes.patch': [By & { name: string; patch: NodePatchRequest; revision?: number }, NodeView];
   'inventory.nodes.replace': [By & { name: string; replacement: NodeReplaceRequest; revision?: number }, NodeView];

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { checkSettings, type SettingsFacts } from './check-settings.js';
 import { MusterError } from '../errors.js';
 import { changedPaths, patchedSettings, shownSettings } from './settings-patch.js';
-import { DetectionProfiles, defaultSettings, type ClusterSettings } from './settings.js';
+import { completeSettings, DetectionProfiles, defaultSettings, type ClusterSettings } from './settings.js';
 
 const before = (o: Partial<ClusterSettings> = {}): ClusterSettings => ({ ...defaultSettings('lab'), ...o });
 const patched = (patch: unknown, was = before(), facts?: SettingsFacts): ClusterSettings =>
@@ -20,6 +20,18 @@ describe('a patch of the settings', () => {
   it('brings a default back with null, also inside a part', () => {
     const was = before({ leaveGrace: 1, witness: 'router:22', fencing: { ...before().fencing, hung: 'fence' } });
     expect(patched({ leaveGrace: null, witness: null, fencing: { hung: null } }, was)).toEqual(before());
+  });
+
+  it('has nodes in service checked in any period from a minute to thirty days, and never by itself', () => {
+    expect(before().check).toEqual({ every: 0 });
+    for (const every of [60_000, 86_400_000, 2_592_000_000]) {
+      const is = patched({ check: { every } });
+      expect(is.check).toEqual({ every });
+      expect(patched({ check: { every: null } }, is).check).toEqual({ every: 0 });
+      expect(patched({ check: { every: 0 } }, is).check).toEqual({ every: 0 });
+    }
+    const { check: _unknown, ...older } = before();
+    expect(completeSettings(older as ClusterSettings).check).toEqual({ every: 0 });
   });
 
   it('takes the numbers of another detection profile with its name, and own ones on top', () => {
@@ -112,6 +124,12 @@ describe('settings are refused as one set', () => {
     [{ degraded: { after: -1 } }, 'degraded.after must be a whole number of ms from 0 to'],
     [{ degraded: { since: 1 } }, 'degraded.since is not a setting'],
     [{ degraded: 'drain' }, 'degraded must be a mapping'],
+    [{ check: { every: 59_999 } }, 'check.every must be 0 (never) or a whole number of ms from 60000 to 2592000000'],
+    [{ check: { every: 2_592_000_001 } }, 'check.every must be 0'],
+    [{ check: { every: '1h' } }, 'check.every must be 0'],
+    [{ check: { every: -1 } }, 'check.every must be 0'],
+    [{ check: { at: 1 } }, 'check.at is not a setting'],
+    [{ check: 'daily' }, 'check must be a mapping'],
     [{ detection: { interval: 99 } }, 'interval (99) must be at least 100 ms'],
     [{ detection: { reportPeriod: 99 } }, 'reportPeriod (99) must be at least 100 ms'],
     [{ detection: { reportPeriod: 1 } }, 'reportPeriod (1) must be at least 100 ms'],

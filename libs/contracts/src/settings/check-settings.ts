@@ -5,6 +5,7 @@ import { isNoHookHost } from './hook-address.js';
 import { MASK } from './masked.js';
 import {
   checkDetection,
+  defaultCheck,
   defaultDegraded,
   defaultFencing,
   defaultSettings,
@@ -35,6 +36,9 @@ const LEAST_LOOP_GAP = 100;
 const LONGEST_SILENCE = 60_000;
 const MOST_HOOKS = 32;
 const WEEK_MS = 7 * 86_400_000;
+/** A check takes seconds of a node and of a provisioner: more often is a load of its own. */
+const SHORTEST_CHECK_MS = 60_000;
+const LONGEST_CHECK_MS = 30 * 86_400_000;
 
 const PLAYBOOK = /^[^/\s]+\.ya?ml$/;
 /** Absolute, and nothing in it that a terminal or a shell-like splitting would take for something else. */
@@ -57,6 +61,7 @@ export function checkSettings(candidate: unknown, facts: SettingsFacts = { nodes
     wholeNumber(candidate, 'leaveGrace', 0, WEEK_MS, say);
     wholeNumber(candidate, 'holdDown', 0, WEEK_MS, say);
     checkDegraded(candidate['degraded'], say);
+    checkCheck(candidate['check'], say);
     checkDetectionPart(candidate['detection'], say);
     checkFencing(candidate['fencing'], say);
     checkHostGroups(candidate['hostGroups'], facts, say);
@@ -123,6 +128,16 @@ function checkDegraded(d: unknown, say: Say): void {
   oneOf(d, 'policy', ['alarm', 'drain', 'down'], 'degraded', say);
   if (!(Number.isSafeInteger(d['after']) && (d['after'] as number) >= 0 && (d['after'] as number) <= WEEK_MS))
     say(`degraded.after must be a whole number of ms from 0 to ${WEEK_MS}`);
+}
+
+function checkCheck(c: unknown, say: Say): void {
+  if (!mapping(c, 'check', say)) return;
+  refuseUnknown(c, Object.keys(defaultCheck), 'check', say);
+  const { every } = c;
+  const isPeriod =
+    Number.isSafeInteger(every) && (every as number) >= SHORTEST_CHECK_MS && (every as number) <= LONGEST_CHECK_MS;
+  if (every !== 0 && !isPeriod)
+    say(`check.every must be 0 (never) or a whole number of ms from ${SHORTEST_CHECK_MS} to ${LONGEST_CHECK_MS}`);
 }
 
 function checkFencing(f: unknown, say: Say): void {

@@ -1,6 +1,7 @@
 import { MusterError } from '../errors.js';
 import { MASK, masked, unmasked } from './masked.js';
 import {
+  defaultCheck,
   defaultDegraded,
   defaultFencing,
   defaultSettings,
@@ -49,8 +50,9 @@ const profileOf = (name: unknown): DetectionSettings | undefined =>
 
 function completed(cluster: string, merged: Members): Members {
   const out: Members = { ...defaultSettings(cluster), ...merged };
-  const { detection, fencing, degraded } = out;
+  const { detection, fencing, degraded, check } = out;
   if (isMapping(degraded)) out['degraded'] = { ...defaultDegraded, ...degraded };
+  if (isMapping(check)) out['check'] = { ...defaultCheck, ...check };
   if (isMapping(detection))
     out['detection'] = { ...(profileOf(detection['profile']) ?? DetectionProfiles.lan), ...detection };
   if (isMapping(fencing)) {

@@ -46,6 +46,11 @@ export class SettingsPatchRequest {
   @IsObject()
   degraded?: Record<string, unknown> | null;
 
+  /** Checks of nodes in service: `every` in ms, 0 for never. */
+  @IsOptional()
+  @IsObject()
+  check?: Record<string, unknown> | null;
+
   /** `host:port`. */
   @IsOptional()
   @IsString()

@@ -190,6 +190,14 @@ export interface DegradedSettings {
 
 export const defaultDegraded: DegradedSettings = { policy: 'alarm', after: 30_000 };
 
+/** Checks of nodes that are in service and well. */
+export interface CheckSettings {
+  /** Each node in service is checked once in so long, ms: 0 for never, else a minute to thirty days. @default 0 */
+  every: number;
+}
+
+export const defaultCheck: CheckSettings = { every: 0 };
+
 /** Key `cluster` of bucket `settings`: one value, validated as one set. */
 export interface ClusterSettings {
   cluster: string;
@@ -206,6 +214,8 @@ export interface ClusterSettings {
   holdDown: number;
   /** What follows from DEGRADED. */
   degraded: DegradedSettings;
+  /** Checks of nodes in service. */
+  check: CheckSettings;
   /**
    * `host:port` of something that is no node, e.g. the router: with two members the monitor must reach it before it
    * calls the other one's silence a death. @default '' (none: with two members an operator decides)
@@ -231,6 +241,7 @@ export const defaultSettings = (cluster: string): ClusterSettings => ({
   leaveGrace: 600_000,
   holdDown: 5_000,
   degraded: defaultDegraded,
+  check: defaultCheck,
   witness: '',
   ansible: {},
   webhooks: [],
@@ -242,5 +253,6 @@ export const completeSettings = (stored: ClusterSettings): ClusterSettings => ({
   ...defaultSettings(stored.cluster),
   ...stored,
   degraded: { ...defaultDegraded, ...stored.degraded },
+  check: { ...defaultCheck, ...stored.check },
   fencing: { ...stored.fencing, storm: { ...defaultStorm, ...stored.fencing.storm } },
 });
