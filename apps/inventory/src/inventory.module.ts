@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from './agents/agents.module.js';
 import { AlarmsModule } from './alarms/alarms.module.js';
+import { ChecksModule } from './checks/checks.module.js';
 import { ClaimsModule } from './claims/claims.module.js';
 import { ConductorModule } from './conductor/conductor.module.js';
 import { IdentityModule } from './identity/identity.module.js';
@@ -30,6 +31,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     JobsModule,
     ClaimsModule,
     ReturnsModule,
+    ChecksModule,
     AlarmsModule,
     RecordsModule,
     StatusModule,

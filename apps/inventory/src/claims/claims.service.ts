@@ -17,6 +17,7 @@ import {
   type Reservations,
 } from '#contracts';
 import type { Entry } from '#bus';
+import { onlyLooks } from '../nodes/in-service.js';
 import { ServiceView } from '../nodes/service-view.js';
 import type { AdmissionRound } from '../operations/admission-round.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -137,7 +138,8 @@ export class ClaimsService {
       const { name } = node;
       const seen: Entry<NodeRecord> = { key: name, value: node, revision: 0 };
       if (!fits(this.service.view(seen))) continue;
-      const reasons = this.reasons(node, now.held[name] !== undefined);
+      const hold = now.held[name];
+      const reasons = this.reasons(node, hold !== undefined && !onlyLooks(hold));
       candidates.push({ name, failureDomain: node.failureDomain, reasons });
     }
     return candidates;

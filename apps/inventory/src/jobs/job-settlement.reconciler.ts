@@ -67,11 +67,12 @@ export class JobSettlementReconciler implements Reconciler {
 
   /** @returns the node's revision then, 0: it is gone; and what a check says of it */
   private async settleNode(name: string, job: JobRecord): Promise<{ revision: number; verdict?: CheckVerdict }> {
+    const at = this.store.clock.wallMs();
     let settlement: Settlement | undefined;
     let revision: number;
     try {
       ({ revision } = await this.nodes.change(name, (node) => {
-        settlement = settle(node, job, this.facts(node));
+        settlement = settle(node, job, this.facts(node, at));
         return node.lastJob === job.id ? undefined : settlement.node;
       }));
     } catch (e) {
@@ -83,7 +84,7 @@ export class JobSettlementReconciler implements Reconciler {
     // Told after the write, and again after a crash in between: events are deduplicated by their id.
     if (settlement) await this.tell(name, job, settlement);
     const result = job.kind === 'check' ? job.results[name] : undefined;
-    return { revision, ...(settlement && result && { verdict: checkVerdict(settlement.node, result) }) };
+    return { revision, ...(settlement && result && { verdict: checkVerdict(settlement.node, result, at) }) };
   }
 
   /** A node without an agent that had disappeared and answers at its address again: this is its way back. */
@@ -110,9 +111,9 @@ export class JobSettlementReconciler implements Reconciler {
     await this.book.tidy((r) => release(r, job.id, nodesAt));
   }
 
-  private facts(node: NodeRecord): SettleFacts {
+  private facts(node: NodeRecord, at: number): SettleFacts {
     const group = this.store.clusterSettings.hostGroups.find((g) => g.name === node.hostGroup);
-    return { onReturn: group?.onReturn ?? 'resetup', at: this.store.clock.wallMs() };
+    return { onReturn: group?.onReturn ?? 'resetup', at };
   }
 }
 

@@ -9,5 +9,6 @@ import { JobsService } from './jobs.service.js';
   imports: [OperationsModule],
   controllers: [JobsController],
   providers: [JobsService, JobSettlementReconciler, JobRetentionReconciler],
+  exports: [JobsService],
 })
 export class JobsModule {}

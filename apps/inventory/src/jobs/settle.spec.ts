@@ -238,7 +238,12 @@ describe('a check of a returned node', () => {
     expect(settle(held, job('check', check('ok')), facts).node.pendingReturn).toBeUndefined();
     const { pendingReturn: _p, maintenance: _m, ...serving } = back();
     const s = settle(serving, job('check', check('drift')), facts);
-    expect(s.node).toEqual({ ...serving, lastJob: 'job-1', findings: s.node.findings });
+    expect(s.node).toEqual({
+      ...serving,
+      lastJob: 'job-1',
+      lastCheck: expect.objectContaining({ job: 'job-1' }),
+      findings: s.node.findings,
+    });
     expect(kinds(settle(serving, job('check', check('ok')), facts))).toEqual(['check']);
   });
 });

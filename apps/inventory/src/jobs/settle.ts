@@ -1,8 +1,19 @@
-import type { EventMap, HostGroup, JobRecord, Maintenance, NodeRecord, NodeResult, PendingReturn } from '#contracts';
+import {
+  PERIODIC,
+  type EventMap,
+  type HostGroup,
+  type JobRecord,
+  type LastCheck,
+  type Maintenance,
+  type NodeRecord,
+  type NodeResult,
+  type PendingReturn,
+} from '#contracts';
 import { withHardware } from '../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
 import { unanswered } from '../returns/return.js';
-import { checkVerdict } from './check-verdict.js';
+import { notSetUpAgain } from './accepted-drift.js';
+import { checkVerdict, type CheckVerdict } from './check-verdict.js';
 import { withFindings } from './with-findings.js';
 
 export interface SettleFacts {
@@ -54,10 +65,18 @@ function cleared(
   told: Pick<NodeResult, 'checksum' | 'services'>,
   at: number,
 ): NodeRecord {
-  const { maintenance: _m, pendingReturn: _p, hostGroupWas: _g, ...rest } = node;
+  const { maintenance: _m, pendingReturn: _p, hostGroupWas: _g, ...kept } = node;
+  const rest = job.kind === 'check' ? kept : setUpAgain(kept, job);
   const { checksum, services } = told;
   if (checksum === undefined) return rest;
   return { ...rest, provisioned: { checksum, at, job: job.id, ...(services !== undefined && { services }) } };
+}
+
+/** What was found before, and was accepted of it, is no more. */
+function setUpAgain(node: NodeRecord, job: JobRecord): NodeRecord {
+  const { lastCheck: _l, acceptedDrift, ...rest } = node;
+  const left = notSetUpAgain(acceptedDrift, job.services);
+  return left === undefined ? rest : { ...rest, acceptedDrift: left };
 }
 
 /** In the host group that it had before the job. */
@@ -87,14 +106,34 @@ function settleUnbegun(node: NodeRecord, job: JobRecord): Settlement {
   return { node: { ...node, pendingReturn: waiting }, events: [] };
 }
 
+/** A check that somebody ended says nothing of the node. */
+function withLastCheck(
+  node: NodeRecord,
+  job: JobRecord,
+  result: NodeResult,
+  outcome: CheckVerdict['outcome'],
+  at: number,
+): NodeRecord {
+  if (job.cancel !== undefined) return node;
+  const { ok, step, message, unreachable, check } = result;
+  const lastCheck: LastCheck = { at, job: job.id, ok, step };
+  if (message !== undefined) lastCheck.message = message;
+  if (unreachable !== undefined) lastCheck.unreachable = unreachable;
+  if (check !== undefined) lastCheck.check = check;
+  if (outcome === 'unknown') lastCheck.failed = (node.lastCheck?.failed ?? 0) + 1;
+  return { ...node, lastCheck };
+}
+
 function settleCheck(
   before: NodeRecord,
-  node: NodeRecord,
+  settled: NodeRecord,
   job: JobRecord,
   result: NodeResult,
   f: SettleFacts,
 ): Settlement {
-  const verdict = checkVerdict(node, result);
+  const verdict = checkVerdict(settled, result, f.at);
+  const isOld = newerReturn(settled, job) !== undefined;
+  const node = isOld ? settled : withLastCheck(settled, job, result, verdict.outcome, f.at);
   const answersReturn = node.pendingReturn?.job === job.id;
   const events: SettleEvent[] = [];
   if (result.check)
@@ -102,7 +141,8 @@ function settleCheck(
       kind: 'check',
       data: { node: node.name, job: job.id, pass: verdict.outcome === 'pass', result: result.check },
     });
-  if (newerReturn(node, job)) return { node, events };
+  // One of a node in service only looks: whatever it has found, and whatever has become of the node meanwhile.
+  if (isOld || job.cause === PERIODIC) return { node, events };
 
   if (verdict.outcome === 'pass') {
     if (before.lastJob === job.id || node.pendingReturn || node.maintenance) events.push(inService(node));

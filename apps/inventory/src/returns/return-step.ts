@@ -80,7 +80,7 @@ export const isUnseenReturn = (n: NodeRecord, v: Pick<ReturnView, 'incident' | '
   isReachable(n);
 
 /** Heard, and ssh has a way there. A node without an agent is known by what external monitors say. */
-function isReachable(n: NodeRecord): boolean {
+export function isReachable(n: NodeRecord): boolean {
   if (n.state !== 'Discovered' || n.confirmedOff !== undefined) return false;
   if (!n.enrolled) return true;
   const v = n.verdict;

@@ -5,6 +5,7 @@ import { AlarmService, shownAlarm } from '../alarms/alarm.service.js';
 import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { isMember } from '../incidents/trouble.js';
+import { isInForce } from '../jobs/accepted-drift.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -40,6 +41,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
     const nodes = this.service.list();
     const storms = this.gates.storms();
     const busy = this.busy();
+    const accepted = acceptedDrifts(nodes, this.store.clock.wallMs());
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
     return {
       cluster: settings.cluster,
@@ -53,6 +55,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
         inService: nodes.filter((n) => n.inService).length,
         out: outNodes(nodes, (node) => busy.has(node)),
         troubled: this.troubled(nodes, busy),
+        ...(accepted.length > 0 && { accepted }),
       },
       fenceable: fenceableView(nodes, (n) => this.gates.sharedPlace(n) !== undefined),
       incidents: open.map((e) => ({ ...e.value, revision: e.revision })),
@@ -89,6 +92,16 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
   private members(): number {
     return this.store.nodes.view.entries().filter((e) => isMember(e.value)).length;
   }
+}
+
+function acceptedDrifts(nodes: readonly NodeRecord[], at: number): NonNullable<StatusView['nodes']['accepted']> {
+  return nodes.flatMap(({ name, acceptedDrift: a }) => {
+    if (!isInForce(a, at)) return [];
+    const { by, reason, until } = a;
+    return [
+      { node: name, services: a.findings.map((f) => f.service), by, reason, ...(until !== undefined && { until }) },
+    ];
+  });
 }
 
 function byStatus(jobs: readonly JobRecord[]): StatusView['jobs'] {
