@@ -211,6 +211,28 @@ describe('commands', () => {
     });
   });
 
+  describe('node release', () => {
+    const path = '/v1/nodes/host1-SN1';
+    const accept = ['node', 'release', 'host1-SN1', '--accept'];
+
+    it('accepts what the last check has found by now, and nothing without a reason', async () => {
+      sut.on(`GET ${path}`, { name: 'host1-SN1', lastCheck: { job: 'job-7' } });
+      const findings = [{ service: 'web', result: 'drift', why: '/etc/web.conf is another' }];
+      sut.on(`PUT ${path}/accepted-drift`, { name: 'host1-SN1', acceptedDrift: { findings } });
+      expect(await sut.call(accept)).toMatchObject({ code: 1 });
+      const { code, stderr } = await sut.call([...accept, '--reason', 'a trial', '--until', '1999000000000']);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(sut.last('PUT')?.body).toEqual({ reason: 'a trial', until: 1_999_000_000_000, check: 'job-7' });
+      expect(await sut.call([...accept, '--reason', 'x', '--until', '0s'])).toMatchObject({ code: 2 });
+    });
+    it('takes it back, and asks for one of both', async () => {
+      sut.on(`DELETE ${path}/accepted-drift`, { name: 'host1-SN1' });
+      expect(await sut.call(['node', 'release', 'host1-SN1', '--withdraw'])).toMatchObject({ code: 0 });
+      expect(await sut.call([...accept, '--withdraw', '--reason', 'x'])).toMatchObject({ code: 2 });
+      expect(await sut.call(['node', 'release', 'host1-SN1'])).toMatchObject({ code: 2 });
+    });
+  });
+
   describe('node revoke', () => {
     it('says that NATS refuses the agent, or why not yet', async () => {
       sut.on('POST /v1/nodes/host1-SN1/revoke', { node: 'host1-SN1', users: 1 });

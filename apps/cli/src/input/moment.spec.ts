@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pastMoment } from './moment.js';
+import { comingMoment, pastMoment } from './moment.js';
 
 const at = (y: number, mo: number, d: number, h: number, mi: number, s = 0): number =>
   new Date(y, mo - 1, d, h, mi, s).getTime();
@@ -30,5 +30,22 @@ describe('a moment of the past', () => {
 
   it('is not yet to come', () => {
     expect(() => sut('2026-11-22T20:15:00Z')).toThrow('is yet to come');
+  });
+});
+
+describe('a moment to come', () => {
+  const coming = (text: string): number => comingMoment('--until', text, now);
+
+  it('is so long from now, or a time of day with its day', () => {
+    expect(coming('7d')).toBe(now + 7 * 86_400_000);
+    expect(coming('2026-11-22 20:15')).toBe(at(2026, 11, 22, 20, 15));
+    expect(coming('2026-11-22T20:15:00+01:00')).toBe(Date.UTC(2026, 10, 22, 19, 15));
+    expect(coming('1999000000000')).toBe(1_999_000_000_000);
+  });
+  it.each(['tomorrow', '', '20:15', '7', '2026-13-01T00:00:00Z'])('is not "%s"', (text) => {
+    expect(() => coming(text)).toThrow(/^--until: ".*" is no time to come: write 7d \(from now\)/);
+  });
+  it.each(['0s', '2026-11-20T20:15:00Z'])('is not past, as %s is', (text) => {
+    expect(() => coming(text)).toThrow('is past');
   });
 });

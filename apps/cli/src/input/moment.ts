@@ -28,6 +28,27 @@ export function pastMoment(option: string, text: string, now: number): number {
   return at;
 }
 
+/**
+ * A moment to come: `7d` (from now), a day and time, or ms since 1970. A time without a zone is one of this machine's.
+ * @param now wall clock, ms
+ * @throws UsageFailure
+ */
+export function comingMoment(option: string, text: string, now: number): number {
+  const at = /^\d+[smhd]$/.test(text)
+    ? now + parseDuration(text)
+    : /^\d{12,14}$/.test(text)
+      ? Number(text)
+      : /^\d{4}-\d\d-\d\d[T ]\d/.test(text)
+        ? Date.parse(text)
+        : NaN;
+  if (Number.isNaN(at))
+    throw new UsageFailure(
+      `${option}: "${text}" is no time to come: write 7d (from now), 2026-11-21T20:15:00Z, or ms since 1970`,
+    );
+  if (at <= now) throw new UsageFailure(`${option}: ${new Date(at).toISOString()} is past`);
+  return at;
+}
+
 /** Today, or yesterday where it is earlier now. */
 function lastTime(hours: number, minutes: number, seconds: number, now: number): number {
   if (hours > 23 || minutes > 59 || seconds > 59) return NaN;

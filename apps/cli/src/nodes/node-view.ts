@@ -1,4 +1,4 @@
-import { managementAddress, type NodeView, type PowerDevice } from '#contracts';
+import { managementAddress, type LastCheck, type NodeView, type PowerDevice } from '#contracts';
 import { clustermNode } from '#contracts/clusterm.js';
 import { identityStanding, knownIdentity } from '#contracts/node/identity-standing.js';
 import { clustermSections, sectionLines } from '../output/clusterm-lines.js';
@@ -6,6 +6,7 @@ import { dotted } from '../output/nested.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
+import { acceptedText } from './accepted-text.js';
 import { identityText } from './identity-text.js';
 import { serviceState } from './service-state.js';
 
@@ -51,6 +52,8 @@ function nodePage(n: NodeView, terminal: Terminal): string[] {
     ['maintenance', n.maintenance?.reason],
     ['job', n.job],
     ['provisioned', n.provisioned && `${moment(n.provisioned.at, terminal)} by job ${n.provisioned.job}`],
+    ['checked', n.lastCheck && checkText(n.lastCheck, terminal)],
+    ['accepted', n.acceptedDrift && acceptedText(n.acceptedDrift, terminal)],
     ['ssh keys', n.sshHostKeys?.map((key) => key.split(' ')[0]).join(', ')],
   ];
   const service = n.inService ? terminal.paint('green', 'in service') : terminal.paint('yellow', 'out of service');
@@ -67,6 +70,13 @@ const lostNetworks = ({ verdict }: NodeView): string[] =>
 
 const deviceText = (d: PowerDevice): string =>
   `${d.id} (${d.driver} ${d.address}${d.port === undefined ? '' : `:${d.port}`})`;
+
+/** What it told; whether that is what was set up, inventory judges. */
+function checkText({ at, job, check, message }: LastCheck, terminal: Terminal): string {
+  const bad = check?.findings.filter((f) => f.result !== 'ok').map((f) => `${f.service} ${f.result}: ${f.why}`);
+  const found = bad === undefined ? `not carried out: ${message ?? 'see the job'}` : bad.join('; ') || 'all is ok';
+  return `${moment(at, terminal)} by job ${job}: ${found}`;
+}
 
 /** What kind of cordon it is, and how far. */
 const drainWord = ({ cordon }: NodeView): string =>

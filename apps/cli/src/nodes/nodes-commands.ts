@@ -9,6 +9,7 @@ import { pastCommands } from './past.js';
 import { powerDeviceCommands } from './power-devices.js';
 import { powerCommands } from './power.js';
 import { recordCommands } from './records.js';
+import { releaseCommand } from './release.js';
 import { lifeSignCommand } from './life-sign.js';
 import { revokeCommand } from './revoke.js';
 import { transferCommands } from './transfer.js';
@@ -35,6 +36,7 @@ export function nodesCommands(program: Command): void {
   powerDeviceCommands(node);
   fenceCommand(node);
   drillCommand(node);
+  releaseCommand(node);
   lifeSignCommand(node);
   revokeCommand(node);
   whyCommand(node);

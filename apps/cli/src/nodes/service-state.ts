@@ -1,10 +1,11 @@
 import type { NodeView } from '#contracts';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
+import { acceptedParts } from './accepted-text.js';
 
 /** Whether a node is in service, why not, and who holds it; only what there is. Scripts read these names. */
 export function serviceState(n: NodeView, terminal: Terminal): object {
-  const { cordon, maintenance, remaining } = n;
+  const { cordon, maintenance, remaining, acceptedDrift: accepted } = n;
   return present({
     in_service: n.inService,
     reasons: n.reasons.length === 0 ? undefined : detailsByCode(n),
@@ -19,6 +20,14 @@ export function serviceState(n: NodeView, terminal: Terminal): object {
       }),
     remaining: remaining?.join(' ') || undefined,
     maintenance: maintenance && present({ reason: maintenance.reason, incident: maintenance.incident }),
+    accepted_drift:
+      accepted &&
+      present({
+        of: acceptedParts(accepted),
+        reason: accepted.reason,
+        by: accepted.by,
+        until: accepted.until && moment(accepted.until, terminal),
+      }),
     job: n.job,
     claim: n.claim,
   });

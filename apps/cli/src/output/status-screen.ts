@@ -32,6 +32,12 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
     ...some((s.storms ?? []).map((x) => `  ${t.paint('red', 'storm')}    ${x.detail}`)),
     `nodes      ${s.nodes.inService} of ${s.nodes.total} in service`,
     ...some(s.nodes.out.map((n) => `  out      ${n.node}: ${n.reasons.join('; ')}${todo(n.remedy)}`)),
+    ...some(
+      (s.nodes.accepted ?? []).map((a) => {
+        const end = a.until === undefined ? '' : `, until ${new Date(a.until).toISOString()}`;
+        return `  accepted ${a.node}: drift of ${a.services.join(', ') || 'its configuration'}: ${a.reason} (${a.by}${end})`;
+      }),
+    ),
     ...workloads(s, t),
     ...some(
       ((s as Partial<StatusView>).weaknesses ?? []).map(

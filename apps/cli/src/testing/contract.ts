@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import {
+  AcceptDriftRequest,
   AckRequest,
   AgentKeyRotateRequest,
   AgentTokenRequest,
@@ -39,6 +40,7 @@ const bodies: [route: RegExp, body: ClassConstructor<object>][] = [
   [/^POST \/v1\/agents\/tokens$/, AgentTokenRequest],
   [/^POST \/v1\/agents\/key\/rotate$/, AgentKeyRotateRequest],
   [/^POST \/v1\/nodes\/[^/]+\/revoke$/, RevokeRequest],
+  [/^PUT \/v1\/nodes\/[^/]+\/accepted-drift$/, AcceptDriftRequest],
   [/^PUT \/v1\/nodes\/[^/]+\/life-sign-waiver$/, WaiveLifeSignRequest],
   [/^POST \/v1\/alarms\/[^/]+\/ack$/, AckRequest],
   [/^PUT \/v1\/workloads\/[^/]+$/, WorkloadRequest],

@@ -28,6 +28,7 @@ describe('the series of a node', () => {
       {
         out: [out('a-1', 'incident')],
         troubled: [{ node: 'a-1', verdict: 'DOWN', networks: [] }],
+        accepted: [{ node: 'a-1', services: ['web'], by: 'ann', reason: 'a trial' }],
       },
       [
         { node: 'a-1', phase: 'fencing' },
@@ -38,6 +39,7 @@ describe('the series of a node', () => {
     expect(text).toContain('muster_node_out_of_service{node="a-1"} 1\n');
     expect(text).toContain('muster_node_troubled{node="a-1",verdict="DOWN"} 1\n');
     expect(text).toContain('muster_node_incident_open{node="a-1",phase="fencing"} 1\n');
+    expect(text).toContain('muster_node_drift_accepted{node="a-1"} 1\n');
     expect(text).not.toContain('b-2');
     expect(await made(bad, seen())).not.toContain('a-1');
   });

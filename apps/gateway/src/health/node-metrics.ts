@@ -12,6 +12,7 @@ export class NodeMetrics {
   private readonly out: Gauge;
   private readonly troubled: Gauge;
   private readonly incident: Gauge;
+  private readonly accepted: Gauge;
   private readonly leftOut: Gauge;
 
   constructor(registry: Registry) {
@@ -30,11 +31,12 @@ export class NodeMetrics {
       'node',
       'phase',
     );
+    this.accepted = gauge('muster_node_drift_accepted', '1 for a node with a drift that an operator wants', 'node');
     this.leftOut = gauge('muster_node_series_left_out', 'Nodes that are not named since there were too many', 'series');
   }
 
   reset(): void {
-    for (const metric of [this.out, this.troubled, this.incident, this.leftOut]) metric.reset();
+    for (const metric of [this.out, this.troubled, this.incident, this.accepted, this.leftOut]) metric.reset();
   }
 
   see({ nodes, incidents }: Pick<StatusView, 'nodes' | 'incidents'>): void {
@@ -44,6 +46,7 @@ export class NodeMetrics {
     this.name('incident_open', incidents.filter(isOpenIncident), ({ node, phase }) =>
       this.incident.set({ node, phase }, 1),
     );
+    this.name('drift_accepted', nodes.accepted ?? [], ({ node }) => this.accepted.set({ node }, 1));
   }
 
   private name<T>(series: string, items: readonly T[], set: (item: T) => void): void {

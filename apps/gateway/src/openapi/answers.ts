@@ -34,6 +34,8 @@ export interface Answers {
   'DELETE /v1/nodes/{name}': void;
   'PUT /v1/nodes/{name}/cordon': RpcAnswer<'inventory.nodes.cordon'>;
   'DELETE /v1/nodes/{name}/cordon': RpcAnswer<'inventory.nodes.uncordon'>;
+  'PUT /v1/nodes/{name}/accepted-drift': RpcAnswer<'inventory.nodes.acceptDrift'>;
+  'DELETE /v1/nodes/{name}/accepted-drift': RpcAnswer<'inventory.nodes.withdrawDrift'>;
   'PUT /v1/nodes/{name}/life-sign-waiver': RpcAnswer<'inventory.nodes.waiveLifeSign'>;
   'DELETE /v1/nodes/{name}/life-sign-waiver': RpcAnswer<'inventory.nodes.requireLifeSign'>;
   'POST /v1/nodes/{name}/fence': RpcAnswer<'inventory.nodes.fence'>;

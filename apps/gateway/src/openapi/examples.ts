@@ -1,4 +1,5 @@
 import type {
+  AcceptDriftRequest,
   AckRequest,
   AgentEnrolRequest,
   AgentKeyRotateRequest,
@@ -38,6 +39,7 @@ import type { Answers } from './answers.js';
 /** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */
 
 const at = 1_764_000_000_000;
+const drift: AcceptDriftRequest = { reason: 'a trial of the new limit', until: at + 86_400_000, check: 'job-7f' };
 const waiver: WaiveLifeSignRequest = { reason: 'behind a firewall that lets nothing but NATS through' };
 
 const node: NodeView = {
@@ -328,6 +330,15 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     reasons: [{ code: 'CORDONED', detail: 'new memory' }],
   },
   'DELETE /v1/nodes/{name}/cordon': node,
+  'PUT /v1/nodes/{name}/accepted-drift': {
+    ...node,
+    acceptedDrift: {
+      ...{ reason: drift.reason, by: 'ann', at, until: at + 86_400_000 },
+      ...{ check: 'job-7f', checksum: 'b1946ac92492d234' },
+      findings: [{ service: 'web', result: 'drift', why: '/etc/web.conf is not as it was installed', digest: '5f36' }],
+    },
+  },
+  'DELETE /v1/nodes/{name}/accepted-drift': node,
   'PUT /v1/nodes/{name}/life-sign-waiver': { ...node, lifeSignWaived: { ...waiver, by: 'ann', at } },
   'DELETE /v1/nodes/{name}/life-sign-waiver': node,
   'POST /v1/nodes/{name}/fence': { incident: { ...incident, cause: 'manual', by: 'ann' }, gates: incident.gates },
@@ -531,6 +542,7 @@ export const requestExamples: Record<string, object> = {
   'POST /v1/agents/enrol': host,
   'POST /v1/nodes/{name}/power-devices/{device}/acknowledge': { reason: 'its board came from another machine' },
   'POST /v1/nodes/{name}/revoke': revocation,
+  'PUT /v1/nodes/{name}/accepted-drift': drift,
   'PUT /v1/nodes/{name}/life-sign-waiver': waiver,
   'POST /commission/nodes': { nodes: ['rack1-a1'], host_group: 'service-worker', extra_vars: '{"release":"2.4"}' },
   'POST /commission/node/{name}': { host_group: 'service-worker' },

@@ -31,6 +31,8 @@ const own: Record<string, ErrorCode[]> = {
   ],
   'DELETE /v1/nodes/{name}': ['NODE_UNKNOWN', 'NODE_BUSY', 'NODE_RESERVED', 'WORKLOADS_PRESENT'],
   'PUT /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],
+  'PUT /v1/nodes/{name}/accepted-drift': ['NODE_UNKNOWN', 'REVISION_CONFLICT'],
+  'DELETE /v1/nodes/{name}/accepted-drift': ['NODE_UNKNOWN'],
   'PUT /v1/nodes/{name}/life-sign-waiver': ['NODE_UNKNOWN'],
   'DELETE /v1/nodes/{name}/life-sign-waiver': ['NODE_UNKNOWN'],
   'DELETE /v1/nodes/{name}/cordon': ['NODE_UNKNOWN'],

@@ -3,6 +3,7 @@ import { ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { By } from '#contracts';
 import {
+  AcceptDriftRequest,
   CordonRequest,
   NodeCreateRequest,
   NodePatchRequest,
@@ -125,6 +126,22 @@ export class NodesController {
   )
   drill(@Param('name') name: string, @Body() { reason }: ReasonRequest, @Who() who: By) {
     return this.rpc.write('inventory.nodes.drill', { ...who, name, reason });
+  }
+
+  @Put(':name/accepted-drift')
+  @Allow(
+    'operator',
+    'Accept the drift that the last check of the node has found',
+    'It holds for exactly what was found, under the effective configuration as it was then: any other drift, and anything broken, is told and dealt with as before. It ends at `until`, when it is withdrawn, and when the node (or the service that it is about) is set up again. A return that waits because of drift is checked anew. With `check`, the job of that check, it is refused where another check has come since.',
+  )
+  acceptDrift(@Param('name') name: string, @Body() accepted: AcceptDriftRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.acceptDrift', { ...who, ...accepted, name });
+  }
+
+  @Delete(':name/accepted-drift')
+  @Allow('operator', 'Have an accepted drift told again')
+  withdrawDrift(@Param('name') name: string, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.withdrawDrift', { ...who, name });
   }
 
   @Put(':name/life-sign-waiver')

@@ -205,6 +205,15 @@ describe('/v1', () => {
     expect(sut.last('inventory.nodes.patch')?.patch).toEqual({ hostGroup: null, vars: { rack: null } });
   });
 
+  it.each([[{}], [{ reason: '' }], [{ reason: '  ' }], [{ reason: 'r', until: 'soon' }], [{ reason: 'r', of: 'web' }]])(
+    'accepts no drift by %j',
+    async (body) => {
+      const answer = await sut.send('PUT', '/v1/nodes/host1-SN1/accepted-drift', body);
+      expect(answer.status).toBe(400);
+      expect(sut.last('inventory.nodes.acceptDrift')).toBeUndefined();
+    },
+  );
+
   it('refuses a date that nobody can name', async () => {
     const answer = await sut.send('PUT', '/v1/nodes/host1-SN1/cordon', { reason: 'r', until: 1e21 });
     expect(answer.status).toBe(400);
@@ -213,6 +222,7 @@ describe('/v1', () => {
   it.each([
     ['PUT', '/v1/nodes/host1-SN1/cordon', {}],
     ['PUT', '/v1/nodes/host1-SN1/life-sign-waiver', {}],
+    ['PUT', '/v1/nodes/host1-SN1/accepted-drift', {}],
     ['POST', '/v1/records/delete', { bucket: 'nodes', key: 'x' }],
     ['POST', '/v1/storms/s1/release', {}],
     ['POST', '/v1/storms/s1/confirm', {}],
