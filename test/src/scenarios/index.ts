@@ -4,6 +4,7 @@ import { O13 } from './discovery.js';
 import { R14etcd } from './etcd.js';
 import { F19, F3 } from './fencing.js';
 import { O2, O3, O4 } from './jobs.js';
+import { R18 } from './healthy-check.js';
 import { lostLeases } from './leases.js';
 import { O14 } from './full-disk.js';
 import { oneDeath } from './one-death.js';
@@ -47,4 +48,5 @@ export const long: readonly Scenario[] = [
   R14,
   R14etcd,
   R17,
+  R18,
 ];

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   keys: 54,
   lease: 25,
   recover: 36,
-  return: 61,
+  return: 70,
   secrets: 31,
   services: 20,
   store: 15,

@@ -7,6 +7,8 @@ const WORK = ['apps/inventory/src/returns/work-there.spec.ts'];
 const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
 const APPLIED = ['apps/inventory/src/nodes/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
+const PERIODICALLY = ['apps/inventory/src/checks/periodic-check.spec.ts'];
+const ACCEPTED = ['apps/inventory/src/jobs/accepted-drift.spec.ts'];
 
 /** Who was away serves again only after a check that passed, and nobody is set up under what still runs there. */
 export const returns: readonly Mutant[] = [
@@ -149,8 +151,102 @@ export const returns: readonly Mutant[] = [
     name: 'a check answers for a return that came after it',
     file: 'apps/inventory/src/jobs/settle.ts',
     symbol: 'settleCheck',
-    operation: { drop: 'if (newerReturn(node, job)) return { node, events }' },
+    operation: { operand: 'isOld' },
     specs: SETTLED,
+  },
+  {
+    name: 'a periodic check takes a healthy node out of service, or takes one back',
+    file: 'apps/inventory/src/jobs/settle.ts',
+    symbol: 'settleCheck',
+    operation: { operand: 'job.cause === PERIODIC' },
+    specs: ['apps/inventory/src/jobs/accepted-drift.spec.ts'],
+  },
+  {
+    name: 'a node is out of service while it is only looked at',
+    file: 'apps/inventory/src/nodes/in-service.ts',
+    symbol: 'outReasons',
+    operation: { operand: '!onlyLooks(f.hold)' },
+    specs: SERVING,
+  },
+  {
+    name: 'a node that a scheduler has claimed is in service for others while it is looked at',
+    file: 'apps/inventory/src/nodes/in-service.ts',
+    symbol: 'onlyLooks',
+    operation: { operand: 'h.claim === undefined' },
+    specs: SERVING,
+  },
+  {
+    name: 'a node is checked by itself under a job',
+    file: 'apps/inventory/src/checks/periodic-check.ts',
+    symbol: 'mayBeChecked',
+    operation: { operand: 'hold?.job === undefined' },
+    specs: PERIODICALLY,
+  },
+  {
+    name: 'a node that is out of service is checked by itself',
+    file: 'apps/inventory/src/checks/periodic-check.ts',
+    symbol: 'servesOn',
+    operation: { operand: "reasons.every((r) => r.code === 'RESERVED')" },
+    specs: PERIODICALLY,
+  },
+  {
+    name: 'checks of healthy nodes go on in a storm',
+    file: 'apps/inventory/src/checks/periodic-check.ts',
+    symbol: 'isCalm',
+    operation: { operand: '!f.storm' },
+    specs: PERIODICALLY,
+  },
+  {
+    name: 'checks of healthy nodes go on while one is being fenced',
+    file: 'apps/inventory/src/checks/periodic-check.ts',
+    symbol: 'isCalm',
+    operation: { operand: '!f.incident' },
+    specs: PERIODICALLY,
+  },
+  {
+    name: 'checks of healthy nodes are begun all at once',
+    file: 'apps/inventory/src/checks/periodic-check.ts',
+    symbol: 'checksToBegin',
+    operation: { replace: 'PERIODIC_AT_ONCE - p.running', with: 'nodes.length' },
+    specs: PERIODICALLY,
+  },
+  {
+    name: 'an accepted drift hides another finding',
+    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    symbol: 'wantedOf',
+    operation: { replace: 'isDeepStrictEqual(g, f)', with: 'g.service === f.service' },
+    specs: ACCEPTED,
+  },
+  {
+    name: 'an accepted drift hides what is broken',
+    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    symbol: 'wantedOf',
+    operation: [
+      { operand: "f.result === 'drift'" },
+      { replace: 'isDeepStrictEqual(g, f)', with: 'isDeepStrictEqual({ ...g, result: f.result }, f)' },
+    ],
+    specs: ACCEPTED,
+  },
+  {
+    name: 'a drift that was accepted under one configuration is accepted under another',
+    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    symbol: 'wantedOf',
+    operation: { operand: 'a.checksum !== check.checksum' },
+    specs: ACCEPTED,
+  },
+  {
+    name: 'an accepted drift never ends',
+    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    symbol: 'isInForce',
+    operation: { replace: 'at < a.until', with: 'true' },
+    specs: ACCEPTED,
+  },
+  {
+    name: 'what was not seen when a drift was accepted is accepted with it',
+    file: 'apps/inventory/src/jobs/accepted-drift.ts',
+    symbol: 'withAcceptedDrift',
+    operation: { operand: 'o.check !== last.job' },
+    specs: ACCEPTED,
   },
   {
     name: 'a service that could not be looked at is well',
