@@ -31,8 +31,10 @@ export async function hostRunning(fleet: Fleet, workload: string): Promise<strin
 }
 
 export async function runningNow(fleet: Fleet, workload: string): Promise<Run | undefined> {
+  // Before the ledger is read: that of an hour takes a busy machine longer than a beat may be old.
+  const asOf = nowNs();
   const history = await fleet.history(workload);
-  return history?.runs.find((r) => (nowNs() - r.toNs) / 1e6 < 500);
+  return history?.runs.find((r) => (asOf - r.toNs) / 1e6 < 500);
 }
 
 /** The first run of a workload that began after a point in time. */

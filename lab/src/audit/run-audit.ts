@@ -84,6 +84,8 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
     ...logTexts(folder, plan.hosts),
     ...Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, JSON.stringify(answer)])),
   };
+  // Before they are read: on a busy machine the ledger of an hour takes longer than a beat may be late.
+  const nowNs = Number(process.hrtime.bigint());
   const beats = readdirSync(folder.at('ledger')).flatMap((f) =>
     lines(folder.at('ledger', f)).flatMap((line) => parseBeat(line) ?? []),
   );
@@ -92,7 +94,7 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
     powered: Object.fromEntries(plan.hosts.map((h) => [h.name, powerOf(folder, h) === 'on'])),
     workloads,
     histories: historyOf(beats),
-    nowNs: Number(process.hrtime.bigint()),
+    nowNs,
     nowAt: Date.now(),
     boots: plan.hosts.flatMap((h) => bootsOf(folder, h)),
     bmc: plan.hosts.flatMap((h) =>
