@@ -70,6 +70,9 @@ export const callerOf = (request: FastifyRequest): By => ({
   from: addressOf(request),
 });
 
+/** The guard knows who sent it, and has let it through. */
+export const isIdentified = (request: FastifyRequest): boolean => identities.has(request.raw);
+
 /** Where it came from, as the audit has it; of a proxy that is trusted, as that says. */
 export const addressOf = (request: FastifyRequest): string =>
   byUnixSocket.has(request.raw) ? 'unix' : (request.ip ?? 'unknown').slice(0, 64);

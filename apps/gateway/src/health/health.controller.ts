@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { MusterError } from '#contracts';
+import { MusterError, toldOutside } from '#contracts';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { Metrics } from './metrics.js';
@@ -17,11 +17,15 @@ export class HealthController {
   ) {}
 
   @Get('healthz')
-  @Allow('anyone', 'This process runs', '`store` says in a line what keeps the store of NATS from its work.')
+  @Allow(
+    'anyone',
+    'This process runs',
+    '`store` says in a line what keeps the store of NATS from its work; `GET /v1/status` says where and what to do.',
+  )
   alive() {
     const trouble = this.store.trouble;
     // Still 200: whoever restarts a process that is not well would change nothing.
-    return { status: 'ok', ...(trouble !== undefined && { store: trouble.message }) };
+    return { status: 'ok', ...(trouble !== undefined && { store: trouble.summary }) };
   }
 
   @Get('readyz')
@@ -30,11 +34,11 @@ export class HealthController {
   async ready(@Res() reply: FastifyReply) {
     try {
       const trouble = this.store.trouble;
-      if (trouble !== undefined) throw new MusterError('BUS_UNAVAILABLE', trouble.message);
+      if (trouble !== undefined) throw new MusterError('BUS_UNAVAILABLE', trouble.summary);
       await this.rpc.read('inventory.settings.get', {});
       await reply.send({ status: 'ok' });
     } catch (error) {
-      const { code, message } = MusterError.from(error);
+      const { code, message } = toldOutside(MusterError.from(error));
       await reply.status(503).header('retry-after', 1).send({ status: 'not ready', code, detail: message });
     }
   }

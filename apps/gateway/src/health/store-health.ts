@@ -11,15 +11,19 @@ const CAUSED: readonly ErrorCode[] = ['TIMEOUT', 'BUS_UNAVAILABLE', 'NO_RESPONDE
 export class StoreHealth implements OnApplicationShutdown {
   private readonly watch: StoreWatch;
   private readonly replicas: number;
+  private logged: StoreTrouble['kind'] | undefined;
 
-  constructor({ bus, config }: ServiceContext) {
+  constructor(private readonly context: ServiceContext) {
+    const { bus, config } = context;
     this.replicas = config.replicas;
     this.watch = new StoreWatch(bus, {
       path: config.nats.store,
       // Those that its user may ask for.
       streams: [ReadyStream.name, Streams.events.name, Streams.logs.name, ...OWN_BUCKETS.map(bucketStream)],
       restartsItself: config.nats.restarted,
-    }).start();
+      onLook: () => this.log(),
+    });
+    this.watch.start();
   }
 
   onApplicationShutdown(): void {
@@ -38,14 +42,29 @@ export class StoreHealth implements OnApplicationShutdown {
     return this.replicas === 1 && this.trouble?.kind === 'full' ? this.trouble : undefined;
   }
 
-  /** With the store's trouble in front, where that is why it failed. The code stays: a TIMEOUT may have been done. */
-  named(error: MusterError): MusterError {
-    const trouble = this.trouble;
-    if (trouble === undefined || !CAUSED.includes(error.code) || error.message.startsWith(trouble.message))
-      return error;
-    const code = error.code === 'INTERNAL' ? 'BUS_UNAVAILABLE' : error.code;
-    return new MusterError(code, `${trouble.message} (${error.message})`, error.facts, { cause: error });
+  /**
+   * With the store's trouble in front, where that is why it failed.
+   * @param identified who is answered may know where the store is
+   */
+  named(error: MusterError, identified: boolean): MusterError {
+    return namedTrouble(error, this.trouble, identified);
   }
+
+  private log(): void {
+    const { trouble } = this;
+    if (trouble?.kind === this.logged) return;
+    this.logged = trouble?.kind;
+    if (trouble === undefined) this.context.log.info('the store of NATS is as it should be again');
+    else this.context.log.warn({ kind: trouble.kind }, trouble.message);
+  }
+}
+
+/** The code stays, since it says what became of a write: after a TIMEOUT or a failure of ours it may have been done. */
+export function namedTrouble(error: MusterError, trouble: StoreTrouble | undefined, identified: boolean): MusterError {
+  if (trouble === undefined || !CAUSED.includes(error.code)) return error;
+  const told = identified ? trouble.message : trouble.summary;
+  const message = error.message === trouble.summary ? told : `${told} (${error.message})`;
+  return new MusterError(error.code, message, error.facts, { cause: error });
 }
 
 const OWN_BUCKETS = ['tokens', 'idempotency'] as const;

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ErrorCodes, type ErrorCode, MusterError, toldOutside } from '#contracts';
+import { isIdentified } from '../auth/bearer.guard.js';
 import { hangUpLater, tooLarge } from '../body/too-large.js';
 import type { StoreHealth } from '../health/store-health.js';
 import { isOwnSurface } from './surface.js';
@@ -65,7 +66,8 @@ export class ProblemFilter implements ExceptionFilter {
     const known = translate(thrown, request);
     if (known.code === 'INTERNAL')
       this.log.error({ err: thrown, method: request.method, url: request.url }, 'request failed');
-    const error = toldOutside(this.store?.named(known) ?? known);
+    const outside = toldOutside(known);
+    const error = this.store?.named(outside, isIdentified(request)) ?? outside;
     // A stream that breaks after its first byte can only be cut.
     if (reply.sent || reply.raw.headersSent) return void reply.raw.destroy();
     if (ErrorCodes[error.code].retry && (error.status === 503 || WAITED_FOR.includes(error.code)))

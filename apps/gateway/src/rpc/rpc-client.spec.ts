@@ -47,7 +47,13 @@ describe('reads', () => {
 
 describe('a write', () => {
   it('is not tried while the only store cannot keep it, and nothing was asked', async () => {
-    const h = byHand({ refusal: { kind: 'full', message: 'The disk under NATS is full.' } });
+    const h = byHand({
+      refusal: {
+        kind: 'full',
+        summary: 'The disk under NATS is full.',
+        message: 'The disk under NATS is full: at /srv.',
+      },
+    });
     await expect(
       h.sut.write('inventory.nodes.uncordon', { name: 'a-1', by: 'ada', from: 'unix' }),
     ).rejects.toMatchObject({ code: 'BUS_UNAVAILABLE', message: 'The disk under NATS is full.' });

@@ -32,7 +32,7 @@ export class RpcClient {
   /** BUS_UNAVAILABLE at once, and nothing was done, while the only store cannot keep it. */
   async write<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
     const { refusal } = this.store;
-    if (refusal !== undefined) throw new MusterError('BUS_UNAVAILABLE', refusal.message);
+    if (refusal !== undefined) throw new MusterError('BUS_UNAVAILABLE', refusal.summary);
     return this.call(verb, request, WRITE_LIMIT_MS);
   }
 

@@ -39,7 +39,14 @@ export class GatewayUnderTest {
 
   /** `unix: false`: TCP alone is open. */
   static async start(
-    o: { tokens?: unknown; log?: Logger; unix?: boolean; trustProxy?: string[] } = {},
+    o: {
+      tokens?: unknown;
+      log?: Logger;
+      unix?: boolean;
+      trustProxy?: string[];
+      /** Folder of NATS's store. */
+      store?: string;
+    } = {},
   ): Promise<GatewayUnderTest> {
     const nats = await startTestNats();
     const bus = await connectBus({ name: 'spec', servers: [nats.url] });
@@ -54,7 +61,13 @@ export class GatewayUnderTest {
       ...(o.tokens !== undefined && { tokens }),
       ...(o.trustProxy !== undefined && { trustProxy: o.trustProxy }),
     };
-    const config = buildConfig({ instance: 'gateway-1', dataDir: sut.dir, http }, undefined, 'spec');
+    const settings = {
+      instance: 'gateway-1',
+      dataDir: sut.dir,
+      http,
+      ...(o.store !== undefined && { nats: { store: o.store } }),
+    };
+    const config = buildConfig(settings, undefined, 'spec');
     sut.gateway = await startGateway(new ServiceContext(config, own, o.log ?? pino({ level: 'silent' }), 'gateway'));
     const tcp = sut.gateway.addresses.find((a) => a.kind === 'tcp');
     sut.url = `http://127.0.0.1:${tcp?.port}`;

@@ -57,6 +57,18 @@ describe('the trouble of a store', () => {
   });
 });
 
+describe('what anybody is told of it', () => {
+  it.each([
+    ['The disk under NATS is full:', { disk: disk(0) }],
+    ['NATS is connected, and its store does not answer:', { silentForMs: 4_000 }],
+    ['The store of NATS is incomplete:', { missing: ['KV_nodes'] }],
+  ])('is one line that says neither where nor how much nor of what: %s', (beginning, facts) => {
+    const summary = storeTrouble({ ...whole, ...facts })?.summary ?? '';
+    expect(summary.startsWith(beginning)).toBe(true);
+    expect(summary).not.toMatch(/\/|\d|KV_|\n/);
+  });
+});
+
 describe('the space of a disk', () => {
   it('is a warning from 80 % on, critical from 95 % on or where it is full, and says the place', () => {
     expect(spaceWarning(disk(201))).toBeUndefined();

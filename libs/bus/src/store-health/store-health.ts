@@ -26,7 +26,9 @@ export interface StoreFacts {
 
 export interface StoreTrouble {
   kind: 'full' | 'silent' | 'incomplete';
-  /** One line: what is wrong, and what to do. */
+  /** One line for anybody: what is wrong, without where and of what. */
+  summary: string;
+  /** One line for whoever may know the installation: what is wrong, and what to do. */
   message: string;
 }
 
@@ -50,17 +52,23 @@ export const hasRoom = (disk: Disk): boolean => disk.freeBytes >= Math.min(ROOM_
 /** What keeps the store from its work; undefined: nothing that can be seen. The most certain cause is told alone. */
 export function storeTrouble(f: StoreFacts): StoreTrouble | undefined {
   if (f.disk !== undefined && isFull(f.disk))
-    return { kind: 'full', message: `The disk under NATS is full: ${diskText(f.disk)}. Make room there${after(f)}.` };
+    return {
+      kind: 'full',
+      summary: 'The disk under NATS is full: muster status says where.',
+      message: `The disk under NATS is full: ${diskText(f.disk)}. Make room there${after(f)}.`,
+    };
   // Without a connection nothing is known of the store, and that there is none is told by whoever needs one.
   if (!f.connected) return undefined;
   if (f.silentForMs >= SILENT_AFTER_MS)
     return {
       kind: 'silent',
+      summary: 'NATS is connected, and its store does not answer: muster status says what to do.',
       message: `NATS is connected, and its store has not answered for ${Math.round(f.silentForMs / 1000)} s: ${whySilent(f)}.`,
     };
   if (f.missing.length > 0 && (f.wasWhole || f.missingForMs >= MISSING_AFTER_MS))
     return {
       kind: 'incomplete',
+      summary: 'The store of NATS is incomplete: muster status says what is missing.',
       message: `The store of NATS is incomplete: ${f.missing.join(', ')} ${f.missing.length === 1 ? 'is' : 'are'} missing. The log of nats-server says why (a disk too small for them?); make room and restart it, and do not restart inventory before.`,
     };
   return undefined;
