@@ -75,6 +75,12 @@ describe('the configuration', () => {
     expect(config.initial?.fencing?.storm).toEqual(storm);
   });
 
+  it('takes networks as they are', () => {
+    const networks = ['10.0.0.0/8', '192.0.2.7', 'fd00::/64', 'fd00::7', '203.0.113.9/32'];
+    expect(load(`compat: {allowFrom: ${JSON.stringify(networks)}}`).compat.allowFrom).toEqual(networks);
+    expect(load('').compat.allowFrom).toBeUndefined();
+  });
+
   it.each([
     ['ansible: {paralel: 3}', 'ansible.paralel is not a setting'],
     ['ansible: {parallel: 0}', 'ansible.parallel: must not be less than 1'],
@@ -85,6 +91,28 @@ describe('the configuration', () => {
     ['http: {trustProxy: [10.9.0.0/33]}', 'http.trustProxy: each must be an address or a CIDR'],
     ['http: {trustProxy: [0.0.0.0/0]}', 'http.trustProxy: each must be an address or a CIDR'],
     ['http: {trustProxy: ["true"]}', 'http.trustProxy: each must be an address or a CIDR'],
+    ['compat: {allowFrom: 10.0.0.0/8}', 'compat.allowFrom: must be an array'],
+    [
+      'compat: {allowFrom: [10.0.0.0/8, 10.0.0.0/33]}',
+      'compat.allowFrom: "10.0.0.0/33" is neither an address nor a CIDR',
+    ],
+    ['compat: {allowFrom: [lan]}', 'compat.allowFrom: "lan" is neither'],
+    ['compat: {allowFrom: [""]}', 'compat.allowFrom: "" is neither'],
+    ['compat: {allowFrom: [10]}', 'compat.allowFrom: 10 is neither'],
+    ['compat: {allowFrom: [10.0.0.0/255.0.0.0]}', 'compat.allowFrom: "10.0.0.0/255.0.0.0" is neither'],
+    ['compat: {allowFrom: ["fe80::1%eth0"]}', 'compat.allowFrom: "fe80::1%eth0" is neither'],
+    ['compat: {allowFrom: [0.0.0.0/0]}', 'compat.allowFrom: "0.0.0.0/0" is everybody'],
+    ['compat: {allowFrom: ["::/0"]}', 'compat.allowFrom: "::/0" is everybody'],
+    [
+      'compat: {allowFrom: [10.1.2.3/8]}',
+      'compat.allowFrom: "10.1.2.3/8" has bits behind its prefix: write 10.0.0.0/8',
+    ],
+    ['compat: {allowFrom: ["fd00::1/64"]}', 'compat.allowFrom: "fd00::1/64" has bits behind its prefix'],
+    [
+      'compat: {allowFrom: ["::ffff:10.0.0.0/104"]}',
+      'compat.allowFrom: "::ffff:10.0.0.0/104" is IPv4: write it as such',
+    ],
+    ['compat: {alowFrom: []}', 'compat.alowFrom is not a setting'],
     ['replicas: 2', 'replicas: must be one of the following values: 1, 3, 5'],
     ['cluster: "a b"', 'cluster: must match'],
     ['initial: {fencing: {mode: maybe}}', 'initial: fencing.mode must be observe or enforce'],

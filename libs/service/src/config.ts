@@ -25,8 +25,8 @@ import {
 } from 'class-validator';
 import { parse } from 'yaml';
 import { MusterError, NAME_PATTERN, type ClusterSettings, type ServiceName } from '#contracts';
-import { ipBytes } from '#contracts/node/ip-address.js';
 import { readInitialSettings } from './initial-settings.js';
+import { exactNetworkFault, networkFault } from './network.js';
 
 /** Playbooks that come with Muster, beside `dist/`. */
 const ownPlaybooks = fileURLToPath(new URL('../../../../playbooks', import.meta.url));
@@ -36,14 +36,20 @@ const LISTEN =
   /^(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5})(,(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}))*$/;
 
 const IsNetwork = (o: ValidationOptions): PropertyDecorator =>
-  ValidateBy({ name: 'isNetwork', validator: { validate: (v) => typeof v === 'string' && isNetwork(v) } }, o);
+  ValidateBy({ name: 'isNetwork', validator: { validate: (v) => networkFault(v) === undefined } }, o);
 
-/** Nobody means everybody: a network without a bit of its own is refused, as the server itself would. */
-function isNetwork(text: string): boolean {
-  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const bytes = ipBytes(address);
-  return bytes !== undefined && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= 8 * bytes.length));
-}
+const IsExactNetwork = (): PropertyDecorator =>
+  ValidateBy(
+    { name: 'isExactNetwork', validator: { validate: (v) => exactNetworkFault(v) === undefined } },
+    {
+      each: true,
+      message: ({ value }) =>
+        [value]
+          .flat()
+          .map(exactNetworkFault)
+          .find((why) => why !== undefined) ?? '',
+    },
+  );
 
 export class NatsConfig {
   /** Any of them will do; the client learns the others of a cluster by itself. @default nats://127.0.0.1:4222 */
@@ -91,6 +97,18 @@ export class HttpConfig {
   @IsArray()
   @IsNetwork({ each: true, message: 'each must be an address or a CIDR, such as 10.9.0.1 or 10.9.0.0/24' })
   trustProxy?: string[];
+}
+
+/** For clients of the contiv cluster manager, which know nothing of tokens. */
+export class CompatConfig {
+  /**
+   * Networks, as addresses or CIDRs, from which the clusterm surface needs no token; what needs an admin still does. Of
+   * use with `http.tokens` alone. @default none
+   */
+  @IsOptional()
+  @IsArray()
+  @IsExactNetwork()
+  allowFrom?: string[];
 }
 
 export class KeysConfig {
@@ -226,6 +244,10 @@ export class ServiceConfig {
   @ValidateNested()
   @Type(() => HttpConfig)
   http: HttpConfig = new HttpConfig();
+
+  @ValidateNested()
+  @Type(() => CompatConfig)
+  compat: CompatConfig = new CompatConfig();
 
   @ValidateNested()
   @Type(() => KeysConfig)

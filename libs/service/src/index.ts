@@ -2,6 +2,7 @@ export {
   AgentsConfig,
   AnsibleConfig,
   buildConfig,
+  CompatConfig,
   defaultInstance,
   HttpConfig,
   KeysConfig,

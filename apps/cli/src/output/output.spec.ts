@@ -99,6 +99,15 @@ describe('muster status', () => {
     expect(judge({ ...well, ...more })).toBe(code);
   });
 
+  it('says from where the clusterm surface needs no token, which somebody wants so', () => {
+    const open = { ...well, compat: { allowFrom: ['10.0.0.0/8', 'fd00::/64'] } };
+    expect(judge(open)).toBe(0);
+    expect(statusScreen(open, pipe)).toContain(
+      'compat     no token needed on the clusterm surface from 10.0.0.0/8, fd00::/64',
+    );
+    expect(statusScreen(well, pipe).join('\n')).not.toContain('clusterm');
+  });
+
   it('says on its first line what wants attention, and only what is serious where something is', () => {
     const first = (more: Partial<StatusView>): string | undefined => statusScreen({ ...well, ...more }, pipe)[0];
     const observing: Partial<StatusView> = { fencing: { ...well.fencing, mode: 'observe' }, alarms: [alarm] };
@@ -283,5 +292,7 @@ describe('--url', () => {
     expect(parseAddress('unix:/run/muster.sock')).toMatchObject({ socketPath: '/run/muster.sock' });
     for (const odd of ['http://', 'host:1/path', 'unix:relative', 'a b'])
       expect(() => parseAddress(odd)).toThrow('--url');
+    for (const shown of ['ada:t0ken@host:9007', 'http://ada:t0ken@host', 'http://:t0ken@host:x'])
+      expect(() => parseAddress(shown)).toThrow(/^(?!.*t0ken).*MUSTER_TOKEN/);
   });
 });

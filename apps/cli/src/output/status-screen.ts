@@ -66,10 +66,19 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
           return `  alarm    ${a.code} ${a.subject} (${severity}${known}): ${a.message}${todo(a.remedy, a.message)}`;
         }),
     ),
+    ...openNetworks(s, t),
     `workers    ${s.workers.map((w) => `${w.id} (${w.drivers.join(', ') || 'no drivers'})`).join(', ') || 'none'}`,
     ...some(s.missingDrivers.map((d) => `  missing  driver ${d.driver}: needed by ${d.nodes.join(', ')}`)),
   ];
 }
+
+/** Chosen by who wrote the configuration: told, and nothing to attend to. */
+const openNetworks = ({ compat }: StatusView, t: Terminal): string[] =>
+  compat === undefined
+    ? []
+    : [
+        `compat     ${t.paint('yellow', 'no token')} needed on the clusterm surface from ${compat.allowFrom.join(', ')}`,
+      ];
 
 /** The command behind what it is about, unless that names it itself. A server of another version may not tell it. */
 const todo = (remedy: Remedy | undefined, said = ''): string =>

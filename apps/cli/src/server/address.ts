@@ -19,13 +19,15 @@ export function parseAddress(text: string): Address {
     if (!socketPath.startsWith('/')) throw new UsageFailure(`--url ${text}: a unix socket needs an absolute path`);
     return { protocol: 'http:', socketPath, text };
   }
+  // Nobody is shown what may be a token.
+  if (text.includes('@'))
+    throw new UsageFailure('--url takes no user and no password: a token is taken from MUSTER_TOKEN');
   const full = /^https?:\/\//.test(text) ? text : `http://${text}`;
   if (!URL.canParse(full))
     throw new UsageFailure(`--url ${text}: expected host:port, http(s)://host:port or unix:/path`);
   const url = new URL(full);
   const protocol = url.protocol as Address['protocol'];
-  if (url.pathname !== '/' || url.search !== '' || url.username !== '')
-    throw new UsageFailure(`--url ${text}: only host and port are taken`);
+  if (url.pathname !== '/' || url.search !== '') throw new UsageFailure(`--url ${text}: only host and port are taken`);
   const port = url.port !== '' ? Number(url.port) : full === text ? (protocol === 'https:' ? 443 : 80) : 9007;
   return { protocol, host: url.hostname.replace(/^\[|\]$/g, ''), port, text };
 }

@@ -4,8 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type By, MusterError, NAME_PATTERN } from '#contracts';
 import { ServiceContext } from '#service';
+import { CLUSTERM_KEY } from '../http/surface.js';
+import { credentialOf } from './credential.js';
 import { GuessedTokens } from './guessed-tokens.js';
-import { mayAct, type Needs, ROLE_KEY } from './roles.js';
+import { FROM_OPEN_NETWORK, OpenNetworks, type Sender } from './open-networks.js';
+import { mayAct, type Needs, type Role, ROLE_KEY } from './roles.js';
 import type { Identity } from './token-file.js';
 import { Tokens } from './tokens.js';
 
@@ -23,6 +26,7 @@ export class BearerGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly tokens: Tokens,
+    private readonly openNetworks: OpenNetworks,
     context: ServiceContext,
   ) {
     this.guesses = new GuessedTokens(context.log, () => context.clock.monotonicMs());
@@ -31,31 +35,59 @@ export class BearerGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const needs = this.reflector.get<Needs | undefined>(ROLE_KEY, context.getHandler());
     if (needs === undefined) throw new MusterError('FORBIDDEN', 'this route is open to nobody');
-    // Agent tokens are inventory's to know: the handler asks it.
-    if (needs === 'anyone' || needs === 'agent-token') return true;
+    if (needs === 'anyone') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const identity = this.identify(request, http.getResponse<FastifyReply>().raw);
+    // Agent tokens are inventory's to know: the handler asks it.
+    if (needs === 'agent-token') return agentTokenOf(request) !== '';
+    const clusterm = this.reflector.get<boolean | undefined>(CLUSTERM_KEY, context.getClass()) === true;
+    const identity = this.identify(request, http.getResponse<FastifyReply>().raw, { needs, clusterm });
     if (!mayAct(identity.role, needs))
       throw new MusterError('FORBIDDEN', `"${identity.name}" is ${identity.role}; this needs ${needs}`, { needs });
     identities.set(request.raw, identity);
     return true;
   }
 
-  private identify(request: FastifyRequest, answer: ServerResponse): Identity {
+  private identify(
+    request: FastifyRequest,
+    answer: ServerResponse,
+    route: { needs: Role; clusterm: boolean },
+  ): Identity {
     if (!this.tokens.asked || byUnixSocket.has(request.raw)) return local(request);
-    const token = shownToken(request);
-    if (token === undefined) throw new MusterError('UNAUTHORIZED', 'a token is needed: Authorization: Bearer …');
-    return this.guesses.check(request, token, () => this.tokens.identify(token, answer));
+    const shown = credentialOf(request.headers.authorization, { basic: route.clusterm });
+    if (shown.kind === 'token') {
+      const { token } = shown;
+      return this.guesses.check(request, token, () => this.tokens.identify(token, answer));
+    }
+    if (!route.clusterm) throw new MusterError('UNAUTHORIZED', NEEDED);
+    // Who shows something is judged by that alone: what cannot be read must not open more than a wrong token.
+    const asks = shown.kind === 'none' && mayAct(FROM_OPEN_NETWORK.role, route.needs);
+    const { admitted, why } = asks ? this.openNetworks.judge(senderOf(request)) : { admitted: false };
+    if (admitted) return FROM_OPEN_NETWORK;
+    const also = why === undefined ? '' : `; compat.allowFrom does not hold for this request: ${why}`;
+    throw new MusterError('UNAUTHORIZED', `${NEEDED_BY_OLD_CLIENTS}${also}`);
   }
 }
 
-const shownToken = (request: FastifyRequest): string | undefined =>
-  /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+const NEEDED = 'a token is needed: Authorization: Bearer …';
+const NEEDED_BY_OLD_CLIENTS = `${NEEDED}, or as the password of HTTP Basic (clusterctl -u any:TOKEN@host:port)`;
 
-/** `@ShownToken() token?: string`: what the caller shows, for routes that ask elsewhere whether it is good. */
-export const ShownToken = createParamDecorator((_: unknown, context: ExecutionContext): string | undefined =>
-  shownToken(context.switchToHttp().getRequest<FastifyRequest>()),
+const senderOf = ({ ip: address, raw, headers }: FastifyRequest): Sender => ({
+  address,
+  peer: raw.socket.remoteAddress,
+  headers,
+});
+
+/** @throws MusterError UNAUTHORIZED */
+function agentTokenOf({ headers }: FastifyRequest): string {
+  const shown = credentialOf(headers.authorization, { basic: false });
+  if (shown.kind === 'token') return shown.token;
+  throw new MusterError('UNAUTHORIZED', 'an agent token is needed: Authorization: Bearer …');
+}
+
+/** `@AgentToken() token: string`: what the caller shows; inventory is asked whether it is good. */
+export const AgentToken = createParamDecorator((_: unknown, context: ExecutionContext): string =>
+  agentTokenOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
 /** Without tokens nobody is checked; the name that the client gives itself is kept for the record, and marked so. */

@@ -1,5 +1,5 @@
 import { forgetOldest } from '#bus';
-import { ipBytes } from '#contracts/node/ip-address.js';
+import { ipBytes, unmapped } from '#contracts/node/ip-address.js';
 
 /** How tries that failed are counted, by where they came from. */
 export const FailedTryNumbers = {
@@ -46,9 +46,13 @@ export class FailedTries {
  * @param peer counts instead where `address` is none: what a proxy was told may be anything
  */
 export function sourceOf(address: string | undefined, peer?: string): string {
-  const bytes = address === undefined ? undefined : ipBytes(address.replace(/%.*$/, ''));
+  const bytes = address === undefined ? undefined : addressBytes(address);
   if (bytes === undefined) return peer === undefined ? (address ?? 'unix') : sourceOf(peer);
-  const isMapped = bytes.length === 16 && bytes.slice(0, 10).every((b) => b === 0) && bytes[10] === 255;
-  if (bytes.length === 4 || isMapped) return bytes.slice(-4).join('.');
-  return Buffer.from(bytes.slice(0, 8)).toString('hex');
+  return bytes.length === 4 ? bytes.join('.') : Buffer.from(bytes.slice(0, 8)).toString('hex');
+}
+
+/** Of a socket's or a proxy's word: without the zone, and IPv4 as itself. Undefined: it is no address. */
+export function addressBytes(text: string): number[] | undefined {
+  const bytes = ipBytes(text.replace(/%.*$/, ''));
+  return bytes && unmapped(bytes);
 }

@@ -1,14 +1,13 @@
-import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Get, HttpCode, Post } from '@nestjs/common';
 import type { By } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
+import { ClustermController } from '../http/surface.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { PostBody } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';
 
-@ApiTags('clusterm')
-@Controller('config')
+@ClustermController('config')
 export class ConfigController {
   constructor(private readonly rpc: RpcClient) {}
 

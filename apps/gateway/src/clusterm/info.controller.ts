@@ -1,16 +1,16 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
-import { ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Get, Query, Res } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { clustermNode, type ClustermNode, type NodeView } from '#contracts';
 import { Allow } from '../auth/roles.js';
+import { ClustermController } from '../http/surface.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { GetBody, PathName } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';
 import { jobObject, jobRefusal, LOG_LINES } from './job-object.js';
 
-@ApiTags('clusterm')
-@Controller('info')
+@ClustermController('info')
 export class InfoController {
   constructor(
     private readonly rpc: RpcClient,

@@ -1,10 +1,10 @@
-import { Controller, HttpCode, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { HttpCode, Post } from '@nestjs/common';
 import { type By, MusterError } from '#contracts';
 import { MonitorEventRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { checked } from '../body/checked.pipe.js';
+import { ClustermController } from '../http/surface.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { PathName, PostBody } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';
@@ -12,8 +12,7 @@ import type { ClustermBody } from './clusterm-body.js';
 type Kind = 'commission' | 'decommission' | 'maintenance';
 
 /** A POST that is accepted has an empty answer; the job is found under `/info/job/active`. */
-@ApiTags('clusterm')
-@Controller()
+@ClustermController()
 export class ClustermOperationsController {
   constructor(private readonly rpc: RpcClient) {}
 

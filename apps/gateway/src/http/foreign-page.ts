@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { MusterError } from '#contracts';
 import { isLoopback } from './listen-address.js';
 
@@ -18,4 +19,14 @@ export function refuseForeignPage(headers: IncomingHttpHeaders, tokensConfigured
   if (origin === undefined) return;
   if (origin.replace(/^https?:\/\//, '') !== host)
     throw new MusterError('FORBIDDEN', `requests from pages of ${origin} are refused`);
+}
+
+/**
+ * Whether a page in somebody's browser may have sent it. A page of a stranger, whose own name he lets point here, sends no
+ * Origin with a GET: Host shows it, unless that is what no stranger can have. Only an address is, a name without a dot, or
+ * one of this machine's own.
+ */
+export function mayBePage({ host = '', origin }: IncomingHttpHeaders, ownNames: readonly string[]): boolean {
+  const name = hostOf(host).toLowerCase();
+  return origin !== undefined || (isIP(name) === 0 && name.includes('.') && !ownNames.includes(name));
 }

@@ -2,9 +2,12 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { markUnixSocket } from '../auth/bearer.guard.js';
+import { readGateways } from '../auth/gateways.js';
+import { OpenNetworks } from '../auth/open-networks.js';
 import { TokenBook } from '../auth/token-book.js';
 import { TokenFile } from '../auth/token-file.js';
 import { Tokens } from '../auth/tokens.js';
@@ -19,29 +22,34 @@ import { canonicalTarget, isOwnSurface } from './surface.js';
 /** Requests in, answers out; it listens nowhere itself. */
 export interface HttpApplication {
   handle(req: IncomingMessage, res: ServerResponse, unix: boolean): void;
+  /** What the router serves: `GET /v1/nodes/:name`. */
+  readonly routes: readonly string[];
   close(): Promise<void>;
 }
 
 /** @throws MusterError CONFIG_INVALID when the tokens file is missing or wrong. */
 export async function createHttpApplication(context: ServiceContext): Promise<HttpApplication> {
-  const { tokens, listen, trustProxy = [] } = context.config.http;
+  const { tokens, listen, trustProxy: proxies = [] } = context.config.http;
   const file = tokens === undefined ? undefined : TokenFile.read(tokens);
+  const open = openNetworks(context);
   const made = file === undefined ? undefined : new TokenBook(context.bus);
   const known = new Tokens(file, made, listen.includes('unix:'));
   const problems = new ProblemFilter(context.log);
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: 300 },
-    trustProxy,
+    trustProxy: proxies,
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply): void =>
       problems.answer(noRoute(request), request, harmless(reply)),
   });
-  const app = await NestFactory.create<NestFastifyApplication>(HttpModule.for(context, known), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(HttpModule.for(context, known, open), adapter, {
     logger: false,
     bodyParser: false,
     abortOnError: false,
   });
   const fastify = adapter.getInstance();
+  const routes: string[] = [];
+  fastify.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((m) => `${m} ${url}`)));
   const unixRequests = new WeakSet<IncomingMessage>();
   // Old clients send the list of nodes in the body of a GET.
   fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
@@ -61,6 +69,7 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
   app.get(ApiDocument).value = describeApi(app);
   await fastify.ready();
   return {
+    routes,
     handle(req, res, unix) {
       if (unix) unixRequests.add(req);
       req.url = canonicalTarget(req.url ?? '/');
@@ -71,6 +80,21 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
       await app.close();
     },
   };
+}
+
+/** @throws MusterError CONFIG_INVALID */
+function openNetworks({ config, log }: ServiceContext): OpenNetworks {
+  const { allowFrom = [] } = config.compat;
+  const { tokens, trustProxy = [] } = config.http;
+  if (allowFrom.length === 0) return new OpenNetworks({ allowFrom, gateways: [], trustProxy, ownNames: [] });
+  if (tokens === undefined)
+    throw new MusterError(
+      'CONFIG_INVALID',
+      'compat.allowFrom: nobody is asked for a token without http.tokens; configure that, or remove compat.allowFrom',
+    );
+  const gateways = readGateways();
+  log.warn({ allowFrom, never: gateways }, 'the clusterm surface is open without a token from these networks');
+  return new OpenNetworks({ allowFrom, gateways, trustProxy, ownNames: [hostname().toLowerCase()] });
 }
 
 /** Whatever stands in an answer, no browser takes it for something else than it says to be. */

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ServiceContext } from '#service';
 import { BearerGuard } from '../auth/bearer.guard.js';
+import { OpenNetworks } from '../auth/open-networks.js';
 import { Tokens } from '../auth/tokens.js';
 import { CheckedPipe } from '../body/checked.pipe.js';
 import { ConfigController } from '../clusterm/config.controller.js';
@@ -42,7 +43,7 @@ import { ResourceInterceptor } from './resource.interceptor.js';
 /** Both surfaces, for one connection to the bus. */
 @Module({})
 export class HttpModule {
-  static for(context: ServiceContext, tokens: Tokens): DynamicModule {
+  static for(context: ServiceContext, tokens: Tokens, open: OpenNetworks): DynamicModule {
     return {
       module: HttpModule,
       controllers: [
@@ -72,6 +73,7 @@ export class HttpModule {
       providers: [
         { provide: ServiceContext, useValue: context },
         { provide: Tokens, useValue: tokens },
+        { provide: OpenNetworks, useValue: open },
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_PIPE, useClass: CheckedPipe },
         { provide: APP_INTERCEPTOR, useClass: ResourceInterceptor },

@@ -46,6 +46,10 @@ export function clustermText(error: MusterError): { status: number; text: string
 /** A name that somebody sent may stand in it. */
 const oneLine = (text: string): string => text.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
 
+/** What a client may show (RFC 9110, 11.6.1); some wait to be asked before they send a password. */
+const BEARER = 'Bearer realm="muster"';
+const BASIC = 'Basic realm="muster", charset="UTF-8"';
+
 /** Every error of every route ends here. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -73,7 +77,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (ErrorCodes[error.code].retry && (error.status === 503 || WAITED_FOR.includes(error.code)))
       void reply.header('retry-after', retryAfter(error));
     if (error.code === 'TOO_LARGE') reply.raw.once('finish', () => hangUpLater(request.raw));
-    if (error.code === 'UNAUTHORIZED') void reply.header('www-authenticate', 'Bearer realm="muster"');
+    if (error.code === 'UNAUTHORIZED')
+      void reply.header('www-authenticate', isOwnSurface(request.url) ? BEARER : [BEARER, BASIC]);
     if (isOwnSurface(request.url)) {
       void reply
         .status(error.status)

@@ -1,6 +1,19 @@
+import { applyDecorators, Controller, SetMetadata } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+
 /** Muster's own API, with problem+json errors; every other path belongs to the clusterm surface and its plain texts. */
 export const isOwnSurface = (url: string): boolean =>
   /^\/(v1|healthz|readyz|metrics|docs|openapi\.json)(?:[/?]|$)/.test(url);
+
+/** Marks a controller of the clusterm surface for the guard, which knows the route and not only its path. */
+export const CLUSTERM_KEY = 'muster:clusterm';
+
+/**
+ * A controller of the clusterm surface. What only old clients are given holds here and nowhere else: HTTP Basic, and
+ * `compat.allowFrom`.
+ */
+export const ClustermController = (prefix = ''): ClassDecorator =>
+  applyDecorators(ApiTags('clusterm'), SetMetadata(CLUSTERM_KEY, true), Controller(prefix));
 
 /**
  * A request's target in the one spelling by which its surface is told: without scheme and host, without a fragment, and

@@ -45,6 +45,11 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setOpenAPIVersion('3.1.0')
     .addServer('/')
     .addBearerAuth()
+    .addBasicAuth({
+      type: 'http',
+      scheme: 'basic',
+      description: 'On the other paths alone: any name, and the token as password',
+    })
     .addSecurityRequirements('bearer')
     .build();
   const document = SwaggerModule.createDocument(app, config);
@@ -60,6 +65,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     if (operation === undefined) continue;
     operation.operationId = operation.operationId.replace(/\[\d+\]$/, `_${route.path.split('/')[1]}`);
     if (route.needs === 'anyone') operation.security = [];
+    else if (route.clusterm) operation.security = [{ bearer: [] }, { basic: [] }];
     describeParameters(operation, route);
     describeBody(operation, route, schemas);
     describeAnswer(operation, route);
@@ -177,6 +183,8 @@ function describeRefusals(operation: Operation, route: Route): void {
   if (!isOwn(route)) {
     if (route.needs === 'anyone') return;
     const text = { 'text/plain': { schema: { type: 'string' } } };
+    operation.responses['401'] = { description: 'No token, or a wrong one', content: text };
+    operation.responses['403'] = { description: 'The token’s role may not', content: text };
     operation.responses['404'] = {
       description: 'No such route, or a body that does not say that it is JSON',
       content: text,

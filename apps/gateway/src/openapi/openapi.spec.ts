@@ -53,7 +53,7 @@ describe('the reference of the HTTP API', () => {
   beforeAll(async () => {
     // No server, and nothing instantiated: the decorators say it all.
     const app = await NestFactory.create(
-      HttpModule.for(undefined as never, new Tokens(undefined)),
+      HttpModule.for(undefined as never, new Tokens(undefined), undefined as never),
       new FastifyAdapter(),
       { preview: true, logger: false, abortOnError: false },
     );

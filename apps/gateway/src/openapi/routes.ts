@@ -4,6 +4,7 @@ import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/com
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ModulesContainer } from '@nestjs/core';
 import { type Needs, ROLE_KEY } from '../auth/roles.js';
+import { CLUSTERM_KEY } from '../http/surface.js';
 
 /** A route as its decorators declare it. */
 export interface Route {
@@ -12,6 +13,8 @@ export interface Route {
   method: string;
   path: string;
   needs: Needs | undefined;
+  /** Of the surface for old clients. */
+  clusterm: boolean;
   /** Class whose rules check the body. */
   body?: Type<object>;
   /** Class whose rules check the query. */
@@ -66,6 +69,7 @@ function routeOf(controller: Type<object>, handlerName: string, method: string, 
     name: `${method} ${path}`,
     method,
     path,
+    clusterm: Reflect.getMetadata(CLUSTERM_KEY, controller) === true,
     needs: meta<Route['needs']>(ROLE_KEY, prototype[handlerName] as Handler),
     headers: all(RouteParamtypes.HEADERS).map((a) => String(a.data).toLowerCase()),
     produces: meta<string[] | undefined>(API_PRODUCES, prototype[handlerName] as Handler) ?? [],

@@ -8,7 +8,7 @@ import { describeApi } from './document.js';
 /** The reference, without NATS and without anything that would need it: nothing is instantiated. */
 export async function describeWithoutServer(): Promise<OpenAPIObject> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    HttpModule.for(undefined as never, new Tokens(undefined)),
+    HttpModule.for(undefined as never, new Tokens(undefined), undefined as never),
     new FastifyAdapter(),
     { preview: true, logger: false, abortOnError: false },
   );

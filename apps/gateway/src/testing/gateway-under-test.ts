@@ -44,6 +44,8 @@ export class GatewayUnderTest {
       log?: Logger;
       unix?: boolean;
       trustProxy?: string[];
+      /** `compat.allowFrom` */
+      allowFrom?: string[];
       /** Folder of NATS's store. */
       store?: string;
     } = {},
@@ -65,10 +67,17 @@ export class GatewayUnderTest {
       instance: 'gateway-1',
       dataDir: sut.dir,
       http,
+      ...(o.allowFrom !== undefined && { compat: { allowFrom: o.allowFrom } }),
       ...(o.store !== undefined && { nats: { store: o.store } }),
     };
     const config = buildConfig(settings, undefined, 'spec');
-    sut.gateway = await startGateway(new ServiceContext(config, own, o.log ?? pino({ level: 'silent' }), 'gateway'));
+    const context = new ServiceContext(config, own, o.log ?? pino({ level: 'silent' }), 'gateway');
+    try {
+      sut.gateway = await startGateway(context);
+    } catch (refused) {
+      await sut.end();
+      throw refused;
+    }
     const tcp = sut.gateway.addresses.find((a) => a.kind === 'tcp');
     sut.url = `http://127.0.0.1:${tcp?.port}`;
     return sut;
@@ -128,6 +137,10 @@ export class GatewayUnderTest {
 
   async stop(): Promise<void> {
     await this.gateway.close();
+    await this.end();
+  }
+
+  private async end(): Promise<void> {
     await this.own.close();
     await this.bus.close();
     await this.nats.stop();

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { createHash, randomBytes } from 'node:crypto';
 import { type By, MusterError } from '#contracts';
 import { AgentEnrolRequest, AgentKeyRotateRequest, AgentTokenRequest } from '#contracts/rpc/requests.js';
-import { addressOf, ShownToken, Who } from '../auth/bearer.guard.js';
+import { addressOf, AgentToken, Who } from '../auth/bearer.guard.js';
 import { FailedTries, sourceOf } from '../auth/failed-tries.js';
 import { Allow } from '../auth/roles.js';
 import { ShownOnce } from '../idempotency/idempotency.interceptor.js';
@@ -74,12 +74,7 @@ export class AgentsController {
     'A host enrols itself',
     'With an agent token as bearer; `muster-agent enroll` does it. The answer holds secrets, which go to the host and nowhere else. Refused, with an alarm, where a living node has its name, or another node its address, its machine id, the serial number of its mainboard or one of its ssh host keys. Who shows wrong tokens too often is answered 429 for a while, whatever is shown then.',
   )
-  async enrol(
-    @Body() host: AgentEnrolRequest,
-    @ShownToken() token: string | undefined,
-    @Req() request: FastifyRequest,
-  ) {
-    if (token === undefined) throw new MusterError('UNAUTHORIZED', 'an agent token is needed: Authorization: Bearer …');
+  async enrol(@Body() host: AgentEnrolRequest, @AgentToken() token: string, @Req() request: FastifyRequest) {
     const source = sourceOf(request.ip, request.raw.socket.remoteAddress);
     const retryAfter = Math.ceil(this.failures.waitMs(source, performance.now()) / 1000);
     if (retryAfter > 0)

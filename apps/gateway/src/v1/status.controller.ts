@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { StatusView } from '#contracts';
+import { ServiceContext } from '#service';
 import { Allow } from '../auth/roles.js';
 import { StoreHealth } from '../health/store-health.js';
 import { RpcClient } from '../rpc/rpc-client.js';
@@ -12,6 +13,7 @@ export class StatusController {
   constructor(
     private readonly rpc: RpcClient,
     private readonly store: StoreHealth,
+    private readonly context: ServiceContext,
   ) {}
 
   @Get('status')
@@ -19,7 +21,12 @@ export class StatusController {
   async status(): Promise<StatusView> {
     const status = await this.rpc.read('inventory.status', {});
     const trouble = this.store.trouble;
-    return { ...status, ...(trouble !== undefined && { store: trouble.message }) };
+    const { allowFrom = [] } = this.context.config.compat;
+    return {
+      ...status,
+      ...(trouble !== undefined && { store: trouble.message }),
+      ...(allowFrom.length > 0 && { compat: { allowFrom } }),
+    };
   }
 
   @Get('workers')

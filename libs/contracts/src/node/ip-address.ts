@@ -33,6 +33,14 @@ function groupsOf(text: string): number[] | undefined {
   return groups.every((g) => /^[0-9A-Fa-f]{1,4}$/.test(g)) ? groups.map((g) => parseInt(g, 16)) : undefined;
 }
 
+/** An IPv4 address in the clothes of IPv6 (`::ffff:10.0.0.7`) as the four bytes that it is; any other as it came. */
+export function unmapped(bytes: number[]): number[] {
+  const isMapped = bytes.length === 16 && samePrefix(bytes, MAPPED, 96);
+  return isMapped ? bytes.slice(12) : bytes;
+}
+
+const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
 /** Whether the first `bits` of the two are the same. */
 export function samePrefix(a: readonly number[], b: readonly number[], bits: number): boolean {
   return a.every((byte, i) => {

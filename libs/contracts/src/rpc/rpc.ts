@@ -101,6 +101,8 @@ export interface StatusView {
   cluster: string;
   /** One line: what keeps the store of NATS from its work, as the gateway itself sees it; absent: nothing. */
   store?: string;
+  /** Networks from which the clusterm surface of the gateway that answers needs no token; absent: none. */
+  compat?: { allowFrom: string[] };
   fencing: FencingSettings;
   leases: LeaseView[];
   detector: {
