@@ -7,6 +7,8 @@ import { Listeners } from './http/listeners.js';
 export interface RunningGateway extends RunningService {
   /** As bound: with the port that was given where 0 was asked for. */
   addresses: ListenAddress[];
+  /** What the router serves: `GET /v1/nodes/:name`. */
+  routes: readonly string[];
 }
 
 /** The gateway with every configured address open. @throws MusterError CONFIG_INVALID, with nothing left open. */
@@ -34,5 +36,5 @@ export async function startGateway(context: ServiceContext): Promise<RunningGate
     await close();
     throw error;
   }
-  return { close, addresses: bound };
+  return { close, addresses: bound, routes: application.routes };
 }

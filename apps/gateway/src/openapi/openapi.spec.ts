@@ -1,16 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { Tokens } from '../auth/tokens.js';
 import { checked } from '../body/checked.pipe.js';
-import { HttpModule } from '../http/http.module.js';
 import { answerSchemas } from './answer-schemas.js';
 import { describeApi } from './document.js';
 import { requestExamples } from './examples.js';
 import { type Route, routesOf } from './routes.js';
+import { applicationWithoutServer } from './without-server.js';
 
 interface Operation {
+  security?: object[];
   parameters?: { name: string; in: string }[];
   requestBody?: { content: Record<string, { example?: unknown }> };
   responses: Record<string, { content?: Record<string, { example?: unknown; schema: object }> }>;
@@ -51,12 +49,7 @@ describe('the reference of the HTTP API', () => {
     document.paths[route.path]?.[route.method.toLowerCase() as 'get'] as unknown as Operation;
 
   beforeAll(async () => {
-    // No server, and nothing instantiated: the decorators say it all.
-    const app = await NestFactory.create(
-      HttpModule.for(undefined as never, new Tokens(undefined), undefined as never),
-      new FastifyAdapter(),
-      { preview: true, logger: false, abortOnError: false },
-    );
+    const app = await applicationWithoutServer();
     document = describeApi(app);
     routes = routesOf(app).filter((route) => operation(route) !== undefined);
   });
@@ -93,14 +86,23 @@ describe('the reference of the HTTP API', () => {
     expect(Object.keys(answerSchemas).filter((name) => !routes.some((route) => route.name === name))).toEqual([]);
   });
 
-  it('says of every route of /v1 what it refuses, and lets nobody in without a token but where that is meant', () => {
+  it('says of every route of /v1 what it refuses', () => {
     for (const route of routes.filter((r) => r.path.startsWith('/v1'))) {
       const statuses = Object.keys(operation(route).responses);
       expect(statuses).toEqual(expect.arrayContaining(['401', '403', '503', 'default']));
       if (route.body !== undefined) expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415']));
     }
-    const open = routes.filter((r) => r.needs === 'anyone').map((r) => r.path);
-    expect(open.sort()).toEqual(['/healthz', '/readyz']);
+  });
+
+  it('says of every route what its client may show', () => {
+    const shown = (route: Route): unknown => operation(route).security;
+    for (const route of routes) {
+      if (route.needs === 'anyone') expect([route.name, shown(route)]).toEqual([route.name, []]);
+      else if (route.clusterm)
+        expect([route.name, shown(route)]).toEqual([route.name, [{ bearer: [] }, { basic: [] }]]);
+      else expect([route.name, shown(route)]).toEqual([route.name, undefined]);
+    }
+    expect(document.components?.securitySchemes).toMatchObject({ basic: { type: 'http', scheme: 'basic' } });
   });
 
   it('takes bodies and queries from the rules that check them', () => {

@@ -3,14 +3,20 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Tokens } from '../auth/tokens.js';
 import { HttpModule } from '../http/http.module.js';
+import { accessPage } from './access-table.js';
 import { describeApi } from './document.js';
+import { routesOf } from './routes.js';
 
-/** The reference, without NATS and without anything that would need it: nothing is instantiated. */
-export async function describeWithoutServer(): Promise<OpenAPIObject> {
-  const app = await NestFactory.create<NestFastifyApplication>(
+/** The application as its decorators declare it, without NATS and without anything that would need it: nothing is instantiated. */
+export const applicationWithoutServer = (): Promise<NestFastifyApplication> =>
+  NestFactory.create<NestFastifyApplication>(
     HttpModule.for(undefined as never, new Tokens(undefined), undefined as never),
     new FastifyAdapter(),
     { preview: true, logger: false, abortOnError: false },
   );
-  return describeApi(app);
-}
+
+export const describeWithoutServer = async (): Promise<OpenAPIObject> => describeApi(await applicationWithoutServer());
+
+/** docs/access.md */
+export const accessPageWithoutServer = async (): Promise<string> =>
+  accessPage(routesOf(await applicationWithoutServer()));
