@@ -1,5 +1,6 @@
 import type { AreaMutant, Mutant } from '../mutant.js';
 import { admit } from './admit.js';
+import { callers } from './callers.js';
 import { agent } from './detect/agent.js';
 import { contracts } from './detect/contracts.js';
 import { detector } from './detect/detector.js';
@@ -25,7 +26,6 @@ const tables: Record<string, readonly Mutant[]> = {
   admit,
   detect: [...verdicts, ...observers, ...detector, ...links, ...agent, ...contracts, ...lifeObservers],
   fence: [...fence, ...life],
-  keys: [...keys, ...strangers, ...differences],
   lease,
   recover,
   return: returns,
