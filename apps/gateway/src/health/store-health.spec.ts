@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { MusterError } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+import { requestExamples } from '../openapi/examples.js';
 import { status } from '../testing/records.js';
 import { namedTrouble } from './store-health.js';
 
@@ -53,7 +54,7 @@ describe('the place of a store whose disk is full', () => {
   afterAll(() => sut.stop());
 
   it('is told to nobody without a token', async () => {
-    const host = { node: 'a-1' };
+    const host = requestExamples['POST /v1/agents/enrol'];
     const answers = [
       await sut.get('/healthz'),
       await sut.get('/readyz'),

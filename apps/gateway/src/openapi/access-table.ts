@@ -37,7 +37,7 @@ export function accessPage(routes: readonly Route[]): string {
 Written by \`npm run schemas\` from the routes themselves; a spec asks each of them of a running gateway. It holds where
 \`http.tokens\` is configured; a unix socket needs no token, and without \`http.tokens\` there are only that and loopback
 addresses. \`POST /v1/agents/enrol\` takes tokens of its own kind. \`compat.allowFrom\` opens to its networks, without a
-token, what an operator may on the paths below no \`/v1\` but \`/metrics\`: [security.md](security.md). What is no route is 404.
+token, what an operator may on the clusterm surface ([security.md](security.md)). What is no route is 404.
 
 | route | ${CALLERS.map((caller) => (caller === 'none' ? 'no token' : caller === 'wrong' ? 'wrong token' : caller)).join(' | ')} |
 | --- | ${CALLERS.map(() => '---').join(' | ')} |

@@ -25,10 +25,11 @@ describe('who is let in', () => {
   beforeAll(async () => {
     sut = await GatewayUnderTest.start({ tokens });
     // Another code than any of the guard's, so that one who is let in can be told.
-    sut.refuseAll(new MusterError('TOO_MANY_JOBS', 'not now'));
-    sut.answer('inventory.agents.admit', () => {
-      throw new MusterError('UNAUTHORIZED', 'this token is not known');
-    });
+    sut.refuseAll((verb) =>
+      verb === 'inventory.agents.admit'
+        ? new MusterError('UNAUTHORIZED', 'this token is not known')
+        : new MusterError('TOO_MANY_JOBS', 'not now'),
+    );
     routes = routesOf(await applicationWithoutServer());
   });
   afterAll(() => sut.stop());
@@ -60,7 +61,7 @@ describe('who is let in', () => {
     // A HEAD is answered by the handler of its GET, behind the same guard.
     expect(served.filter((name) => !name.startsWith('HEAD ')).sort()).toEqual(declared.sort());
     expect(served.filter((n) => n.startsWith('HEAD ') && !declared.includes(n.replace('HEAD', 'GET')))).toEqual([]);
-    expect(declared.length).toBeGreaterThan(90);
+    expect(declared.length).toBeGreaterThan(50);
   });
 
   it.each(CALLERS)('on every route with: %s', async (caller) => {

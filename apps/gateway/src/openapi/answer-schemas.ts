@@ -2405,6 +2405,13 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'One line: what keeps the store of NATS from its work, as the gateway itself sees it; absent: nothing.',
       },
+      compat: {
+        type: 'object',
+        properties: { allowFrom: { type: 'array', items: { type: 'string' } } },
+        required: ['allowFrom'],
+        description:
+          'Networks from which the clusterm surface of the gateway that answers needs no token; absent: none.',
+      },
       fencing: { $ref: '#/components/schemas/FencingSettings' },
       leases: { type: 'array', items: { $ref: '#/components/schemas/LeaseView' } },
       detector: {

@@ -100,7 +100,7 @@ export class GatewayUnderTest {
   }
 
   /** Inventory's side of every verb: each request is refused. */
-  refuseAll(error: MusterError): void {
+  refuseAll(refusal: MusterError | ((verb: RpcVerb) => MusterError)): void {
     this.bus.wire.subscribe(rpcSubject('inventory.>' as RpcVerb), {
       queue: 'inventory',
       onRefused,
@@ -108,6 +108,7 @@ export class GatewayUnderTest {
         const { data, id } = JSON.parse(msg.text) as Envelope;
         const verb = msg.subject.replace(/^muster\.rpc\./, '') as RpcVerb;
         this.asked.push({ verb, request: data });
+        const error = typeof refusal === 'function' ? refusal(verb) : refusal;
         msg.respond(JSON.stringify({ id, isDisposed: true, err: error.toJSON() }));
       },
     });
