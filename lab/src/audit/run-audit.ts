@@ -85,7 +85,7 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
     ...Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, JSON.stringify(answer)])),
   };
   // Before they are read: on a busy machine the ledger of an hour takes longer than a beat may be late.
-  const nowNs = Number(process.hrtime.bigint());
+  const [nowNs, nowAt] = [Number(process.hrtime.bigint()), Date.now()];
   const beats = readdirSync(folder.at('ledger')).flatMap((f) =>
     lines(folder.at('ledger', f)).flatMap((line) => parseBeat(line) ?? []),
   );
@@ -95,7 +95,7 @@ export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
     workloads,
     histories: historyOf(beats),
     nowNs,
-    nowAt: Date.now(),
+    nowAt,
     boots: plan.hosts.flatMap((h) => bootsOf(folder, h)),
     bmc: plan.hosts.flatMap((h) =>
       lines(folder.at('bmc', h.name, 'log.jsonl')).flatMap((line) => parseBmcLine(h.name, line) ?? []),
