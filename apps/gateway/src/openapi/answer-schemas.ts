@@ -50,6 +50,8 @@ export const answerSchemas: Record<string, Schema> = {
   'PATCH /v1/nodes/{name}': { $ref: '#/components/schemas/NodeView' },
   'PUT /v1/nodes/{name}/cordon': { $ref: '#/components/schemas/NodeView' },
   'DELETE /v1/nodes/{name}/cordon': { $ref: '#/components/schemas/NodeView' },
+  'PUT /v1/nodes/{name}/accepted-drift': { $ref: '#/components/schemas/NodeView' },
+  'DELETE /v1/nodes/{name}/accepted-drift': { $ref: '#/components/schemas/NodeView' },
   'PUT /v1/nodes/{name}/life-sign-waiver': { $ref: '#/components/schemas/NodeView' },
   'DELETE /v1/nodes/{name}/life-sign-waiver': { $ref: '#/components/schemas/NodeView' },
   'POST /v1/nodes/{name}/fence': {
@@ -367,6 +369,32 @@ export const answerSchemas: Record<string, Schema> = {
 
 /** Records and views by name. */
 export const namedSchemas: Record<string, Schema> = {
+  AcceptedDrift: {
+    description:
+      "An operator's word that a drift is wanted. It holds for exactly what a check had found, under exactly that effective configuration, until its end, or until the node is set up again.",
+    type: 'object',
+    properties: {
+      reason: { type: 'string' },
+      by: { type: 'string' },
+      at: { type: 'number' },
+      until: { type: 'number', description: 'Wall clock, ms.' },
+      check: { type: 'string', description: 'The job of the check that found it.' },
+      checksum: {
+        type: 'string',
+        description: 'Of the effective configuration that the check told: under another one nothing of this holds.',
+      },
+      findings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Finding' },
+        description: 'Each with result `drift`.',
+      },
+      configuration: {
+        const: true,
+        description: 'That configuration is another one than was provisioned last, and this is wanted, too.',
+      },
+    },
+    required: ['reason', 'by', 'at', 'check', 'checksum', 'findings'],
+  },
   AgentAdmission: {
     description: 'What a host is told that has enrolled itself. Secret, as AgentEnrolment is.',
     type: 'object',
@@ -572,6 +600,17 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['findings', 'checksum'],
   },
+  CheckSettings: {
+    description: 'Checks of nodes that are in service and well.',
+    type: 'object',
+    properties: {
+      every: {
+        type: 'number',
+        description: 'Each node in service is checked once in so long, ms: 0 for never, else a minute to thirty days.',
+      },
+    },
+    required: ['every'],
+  },
   ClaimRecord: {
     description: 'Serviceable nodes, held for a scheduler outside until it gives them back or `expiresAt` has passed.',
     type: 'object',
@@ -607,6 +646,7 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'DEGRADED(management) longer than this counts as a return when it ends, ms.',
       },
       degraded: { $ref: '#/components/schemas/DegradedSettings', description: 'What follows from DEGRADED.' },
+      check: { $ref: '#/components/schemas/CheckSettings', description: 'Checks of nodes in service.' },
       witness: {
         type: 'string',
         description:
@@ -632,6 +672,7 @@ export const namedSchemas: Record<string, Schema> = {
       'leaveGrace',
       'holdDown',
       'degraded',
+      'check',
       'ansible',
       'webhooks',
       'compat',
@@ -885,6 +926,11 @@ export const namedSchemas: Record<string, Schema> = {
         description: '`unknown`: it could not be looked at.',
       },
       why: { type: 'string', description: 'Why, in a few words; empty when ok.' },
+      digest: {
+        type: 'string',
+        description:
+          'SHA-256 over what was found in place of what should be: the same words about another content are another finding.',
+      },
     },
     required: ['service', 'result', 'why'],
   },
@@ -1396,7 +1442,10 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'SHA-256 over the request, where it came with a key: the same key with another request is refused. Not shown.',
       },
-      cause: { type: 'string', description: 'Why the system started it itself: `return`, `incident:<id>`, …' },
+      cause: {
+        type: 'string',
+        description: 'Why the system started it itself: `return`, `periodic`, `incident:<id>`, …',
+      },
       conductor: {
         type: 'number',
         description: 'Token of the conductor behind a job that the system started: workers refuse lower ones.',
@@ -1451,6 +1500,27 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['name', 'heard'],
+  },
+  LastCheck: {
+    description: 'What the last check of a node has told, whoever asked for it. Gone when the node is set up again.',
+    type: 'object',
+    properties: {
+      at: { type: 'number', description: 'Wall clock, ms: when it was carried into the record.' },
+      job: { type: 'string' },
+      failed: { type: 'number', description: 'Checks in a row, this one counted, that could not be carried out.' },
+      unreachable: {
+        const: true,
+        description: 'ssh did not get there, or was not let in: nothing is known of the node.',
+      },
+      ok: { type: 'boolean' },
+      step: {
+        type: 'string',
+        description: 'Playbook that ended it: `site`, `cleanup`, `check`, `recover`, `discover`, `install`.',
+      },
+      message: { type: 'string' },
+      check: { $ref: '#/components/schemas/CheckResult' },
+    },
+    required: ['at', 'job', 'ok', 'step'],
   },
   LeaseView: {
     type: 'object',
@@ -1788,6 +1858,8 @@ export const namedSchemas: Record<string, Schema> = {
       pendingReturn: { $ref: '#/components/schemas/PendingReturn' },
       provisioned: { $ref: '#/components/schemas/Provisioned' },
       findings: { $ref: '#/components/schemas/NodeFindings', description: 'Gone with what was set up.' },
+      lastCheck: { $ref: '#/components/schemas/LastCheck' },
+      acceptedDrift: { $ref: '#/components/schemas/AcceptedDrift' },
       bootId: { type: 'string', description: "Boot id that was last accepted as this node's running system." },
       verdict: {
         type: 'object',
@@ -2452,6 +2524,21 @@ export const namedSchemas: Record<string, Schema> = {
             items: { $ref: '#/components/schemas/TroubledNode' },
             description:
               'At once, whether or not an alarm or an incident has followed; also of those that are in service.',
+          },
+          accepted: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: {
+                node: { type: 'string' },
+                services: { type: 'array', items: { type: 'string' } },
+                by: { type: 'string' },
+                reason: { type: 'string' },
+                until: { type: 'number' },
+              },
+              required: ['node', 'services', 'by', 'reason'],
+            },
+            description: 'Drifts that operators want, as long as their word holds; absent: none.',
           },
         },
         required: ['total', 'inService', 'out', 'troubled'],

@@ -32,7 +32,8 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   if (f.avoided !== undefined) out('DEGRADED', f.avoided);
   if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
   if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn));
-  if (f.hold && !onlyLooks(f.hold)) out('RESERVED', `held by ${f.hold.job ?? f.hold.edit ?? f.hold.claim ?? 'another'}`);
+  if (f.hold && !onlyLooks(f.hold))
+    out('RESERVED', `held by ${f.hold.job ?? f.hold.edit ?? f.hold.claim ?? 'another'}`);
   if (!f.provisionable) out('NO_PROVISION_WORKER', `no live provisioner offers driver ${n.provisionDriver}`);
   for (const driver of f.missingPowerDrivers) out('NO_POWER_WORKER', `no live fencer offers driver ${driver}`);
   const stale = staleness(n, f);
