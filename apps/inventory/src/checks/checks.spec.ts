@@ -34,6 +34,7 @@ describe('a node in service', () => {
       if (n?.pendingReturn ?? n?.maintenance ?? n?.cordon) taken.push(name);
     });
     stopWatching = () => view.close();
+    for (const name of ['n-1', 'n-2']) await fleet.say(name, { verdict: 'UP' });
     await provisioned('n-1', 1);
     await provisioned('n-2', Date.now());
   });

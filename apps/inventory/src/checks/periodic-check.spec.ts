@@ -43,7 +43,7 @@ describe('the moment of a node in each period', () => {
         anyPeriod,
         fc.integer({ min: 0, max: NOW }),
         (count, every, at) => {
-          const tenths = new Array<number>(10).fill(0);
+          const tenths = Array.from({ length: 10 }, () => 0);
           for (const name of names(count)) {
             const tenth = Math.floor(((at - slotOf(name, every, at)) / every) * 10);
             tenths[tenth] = (tenths[tenth] ?? 0) + 1;

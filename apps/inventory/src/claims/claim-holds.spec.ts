@@ -12,7 +12,7 @@ describe('the end of a claim', () => {
   });
 
   it('and its beginning leave a check alone that looks at one of its nodes', () => {
-    const looked = { job: 'job-1', kind: 'check' as const, generation: 1, at: 1 };
+    const looked = { job: 'job-1', kind: 'check' as const, periodic: true as const, generation: 1, at: 1 };
     const claimed = takeClaim({ ...noReservations, held: { 'a-1': looked } }, claim);
     expect(claimed.held['a-1']).toMatchObject({ job: 'job-1', kind: 'check', claim: 'claim-1' });
     expect(release(claimed, 'job-1')?.held['a-1']).toEqual({ claim: 'claim-1', generation: 1, at: 1 });

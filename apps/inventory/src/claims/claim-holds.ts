@@ -1,6 +1,6 @@
 import type { ClaimRecord, Reservations } from '#contracts';
 
-/** The claim holds its nodes. Who calls has made sure that none of them is held, other than by a check: that goes on. */
+/** The claim holds its nodes. Who calls has made sure that none of them is held, other than by a periodic check: that goes on. */
 export function takeClaim(r: Reservations, claim: ClaimRecord): Reservations {
   const generation = r.generation + 1;
   const holds = claim.nodes.map((n) => [n, { ...r.held[n], claim: claim.id, generation, at: claim.at }]);

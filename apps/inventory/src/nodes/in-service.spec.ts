@@ -32,10 +32,11 @@ describe('a node', () => {
     expect(codes(serving(node), f)).toEqual([code]);
   });
   it('is in service while it is only looked at, and out of it where a claim holds it beside that', () => {
-    const check = { job: 'j', kind: 'check' as const, generation: 1, at: 1 };
+    const check = { job: 'j', kind: 'check' as const, periodic: true as const, generation: 1, at: 1 };
     expect(codes(serving(), { hold: check })).toEqual([]);
     expect(codes(serving(), { hold: { ...check, claim: 'c' } })).toEqual(['RESERVED']);
-    expect(codes(serving(), { hold: { ...check, kind: 'resetup' } })).toEqual(['RESERVED']);
+    const { periodic: _p, ...asked } = check;
+    expect(codes(serving(), { hold: asked })).toEqual(['RESERVED']);
   });
   it('without an agent needs no detector', () => {
     expect(codes(serving({ enrolled: false }), { detectorSighted: false })).toEqual([]);

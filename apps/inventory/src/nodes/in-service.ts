@@ -41,8 +41,8 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   return reasons;
 }
 
-/** A check changes nothing of what serves: the node is in service while it runs, unless a claim holds it as well. */
-export const onlyLooks = (h: Hold): boolean => h.kind === 'check' && h.claim === undefined && h.edit === undefined;
+/** A periodic check changes nothing of what serves: the node is in service while it runs, unless a claim holds it as well. */
+export const onlyLooks = (h: Hold): boolean => h.periodic === true && h.claim === undefined && h.edit === undefined;
 
 function pendingText(p: NonNullable<NodeRecord['pendingReturn']>): string {
   if (p.held !== undefined) return `it returned (${p.reason}) and waits for an operator: ${p.held}`;

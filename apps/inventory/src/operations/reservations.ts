@@ -1,4 +1,4 @@
-import type { Hold, JobRecord, Reservations } from '#contracts';
+import { PERIODIC, type Hold, type JobRecord, type Reservations } from '#contracts';
 
 export const noReservations: Reservations = { held: {}, pending: {}, generation: 0 };
 
@@ -7,6 +7,7 @@ export function reserve(r: Reservations, job: JobRecord, nodes: readonly string[
   const generation = r.generation + 1;
   const hold: Hold = { job: job.id, kind: job.kind, generation, at: job.createdAt };
   if (job.hostGroup !== undefined) hold.hostGroup = job.hostGroup;
+  if (job.cause === PERIODIC) hold.periodic = true;
   const held = copyOf(r.held);
   for (const n of nodes) held[n] = { ...claimOf(held[n]), ...hold };
   return { ...r, generation, held, pending: { ...r.pending, [job.id]: job } };

@@ -39,8 +39,8 @@ export class HostsView {
 
   /** Why what is assigned there may not be started. A claim that came after it keeps others away, not that. */
   whyNotStart(node: string): string | undefined {
-    const { job, kind, edit, claim } = this.store.held[node] ?? {};
-    const onlyClaimed = claim !== undefined && (job === undefined || kind === 'check') && edit === undefined;
+    const { job, periodic, edit, claim } = this.store.held[node] ?? {};
+    const onlyClaimed = claim !== undefined && (job === undefined || periodic === true) && edit === undefined;
     return this.why(node, (code) => code !== 'RESERVED' || !onlyClaimed);
   }
 

@@ -8,6 +8,8 @@ export interface Hold {
   /** An import or a replacement that is being written. */
   edit?: string;
   kind?: JobKind;
+  /** A check that the conductor began by itself on a node in service: the node serves on meanwhile. */
+  periodic?: true;
   /** Host group that the node will have. */
   hostGroup?: string;
   generation: number;

@@ -48,7 +48,6 @@ export interface NodeResult {
   /** Tasks that changed something on the node. */
   changed?: number;
   check?: CheckResult;
-  /** check with `diff`: what differs; not in the event about the node, nor in lists of jobs. */
   diff?: CheckDiff;
   /** check: what it says of the node, once its findings were held against what was provisioned. */
   verdict?: { outcome: 'pass' | 'drift' | 'unknown'; why: string };
