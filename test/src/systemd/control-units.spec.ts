@@ -15,9 +15,14 @@ const services = readdirSync(units).filter((name) => name.endsWith('.service'));
 const ours = services.filter((name) => name !== 'muster-control-nats.service');
 const COMMON = join('muster-control-.service.d', '10-common.conf');
 
-/** What a unit says, with what it has from the common part in front: [key, value] in order. */
+const dropIns = (unit: string): string[] =>
+  existsSync(join(units, `${unit}.d`))
+    ? readdirSync(join(units, `${unit}.d`)).map((name) => join(`${unit}.d`, name))
+    : [];
+
+/** What a unit says, and then what its drop-ins say, as systemd reads them: [key, value] in order. */
 const settings = (unit: string): [string, string][] =>
-  [COMMON, unit].flatMap((file) =>
+  [unit, COMMON, ...dropIns(unit)].flatMap((file) =>
     readFileSync(join(units, file), 'utf8')
       .split('\n')
       .flatMap((line): [string, string][] => {
@@ -55,6 +60,12 @@ describe('what a unit shows its service', () => {
     const files = all(unit, 'BindReadOnlyPaths');
     expect(files.filter((f) => f.includes('/creds'))).toEqual([`/etc/muster/creds/${own}.json`]);
     expect(files.filter((f) => /operator|^-?\/etc\/muster(\/keys)?$/.test(f))).toEqual([]);
+  });
+
+  it('gives the detector what ping needs, and nobody else any capability', () => {
+    const last = (unit: string): string | undefined =>
+      settings(unit).findLast(([k]) => k === 'AmbientCapabilities')?.[1];
+    expect(services.filter((unit) => last(unit) !== '')).toEqual(['muster-control-detector.service']);
   });
 
   it('is named in the target, for each', () => {

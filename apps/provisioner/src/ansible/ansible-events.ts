@@ -175,7 +175,7 @@ export function worse(one: Finding | undefined, { service, result, why, digest }
   const other: Finding = { service, result, why, ...(digest !== undefined && { digest }) };
   if (one === undefined) return other;
   const [lesser, greater] = SEVERITY.indexOf(one.result) > SEVERITY.indexOf(result) ? [other, one] : [one, other];
-  const told = lesser.result === greater.result || lesser.result === 'drift' ? [greater, lesser] : [greater];
+  const told = lesser.result === 'ok' && greater.result !== 'ok' ? [greater] : [greater, lesser];
   const { digest: _own, ...rest } = greater;
   const digests = told.flatMap((f) => f.digest ?? []).join('+');
   return { ...rest, why: joined(told.map((f) => f.why)), ...(digests !== '' && { digest: digests }) };

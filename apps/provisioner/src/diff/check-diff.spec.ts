@@ -200,9 +200,7 @@ describe('a secret in what differs', () => {
     const there = 'listen 80\nrequirepass written-by-hand\nend\nold line\n';
     const last = parts({ templates: { t: text(`old line\n`) }, secrets: [SECRET] });
     const d = diff(last, parts({ templates: last.templates, secrets: [SECRET] }), { standing: stands(there, wanted) });
-    expect(linesOf(d)).toEqual([
-      ...['@@ -1,4 +1,3 @@', ' listen 80', '-***', '+requirepass ********', ' end', '-old line'],
-    ]);
+    expect(linesOf(d)).toEqual([...['@@ -1,4 +1,3 @@', ' listen 80', '-***', '+***', ' end', '-old line']]);
     expectHidden(d, SECRET, 'written-by-hand');
   });
 
@@ -224,7 +222,7 @@ describe('a secret in what differs', () => {
     expect(partsOf(d)).toEqual([
       {
         ...{ kind: 'template', name: 't', note: 'differs in what is hidden' },
-        lines: ['@@ -1 +1 @@', '-requirepass ********', '+requirepass ********'],
+        lines: ['@@ -1 +1 @@', '-***', '+requirepass ********'],
       },
     ]);
   });

@@ -1,4 +1,4 @@
-import { beginsPrivateKey, isSecretText, MASK } from '#contracts';
+import { beginsPrivateKey, isSecretName, isSecretText, MASK } from '#contracts';
 import { masker } from '../content/masking.js';
 
 /** What must not be seen of a text. */
@@ -32,10 +32,16 @@ export function shownLines(lines: readonly string[], hidden: Hidden): string[] {
     isKey = (isKey || beginsPrivateKey(line)) && !KEY_ENDS.test(line);
     // A name, and its value on the next line.
     const isValue = !isSecretText(before) && isSecretText(`${before}\n${line.trim()}`);
-    const isHidden = wasKey || isSecretText(line) || isValue || hidden.lines.has(line.trim());
+    const isHidden = wasKey || isSecretText(line) || isNamedSecret(line) || isValue || hidden.lines.has(line.trim());
     return isHidden ? MASK : hidden.mask(line);
   });
 }
+
+/** `psk=…`, `requirepass …`, `auth_key: …`: its first word is a secret's name, and a value follows. */
+const isNamedSecret = (line: string): boolean => {
+  const [, name] = /^[^\w]*([\w.-]+)(?:\s*[=:]\s*|\s+)\S/.exec(line) ?? [];
+  return name !== undefined && isSecretName(name);
+};
 
 /** Of a line that is shown: what would steer a terminal is written out. */
 export const printable = (line: string): string =>

@@ -94,6 +94,18 @@ describe('a service under systemd', () => {
     expect(said).toEqual(['systemd was not told']);
   });
 
+  it('says once more that it is up where that was not heard', async () => {
+    answer = () => Promise.reject(new Error('systemd was not told'));
+    watchdog(30_000).started();
+    await settle();
+    answer = () => Promise.resolve();
+    tick();
+    await settle();
+    tick();
+    await settle();
+    expect(told).toEqual(['--ready', '--ready', 'WATCHDOG=1']);
+  });
+
   it('needs no timer where systemd does not ask for a watchdog', () => {
     watchdog().started();
     expect([every, told]).toEqual([undefined, ['--ready']]);

@@ -24,6 +24,7 @@ export interface WatchdogParts {
 export class Watchdog {
   private timer: Timer | undefined;
   private telling = false;
+  private ready = false;
   private complaint = '';
 
   constructor(private readonly p: WatchdogParts) {}
@@ -44,7 +45,8 @@ export class Watchdog {
 
   private look(): void {
     const stalled = this.p.stalled();
-    if (stalled.length === 0) void this.tell('WATCHDOG=1');
+    // One that was not heard to be ready is killed after its time to start.
+    if (stalled.length === 0) void this.tell(this.ready ? 'WATCHDOG=1' : '--ready');
     const names = stalled.map(({ task, forMs }) => `${task} for ${Math.round(forMs / 1000)} s`);
     this.complain(
       stalled.length === 0 ? '' : 'stalled',
@@ -54,10 +56,11 @@ export class Watchdog {
 
   /** One word at a time: a manager that is slow is not to be drowned in them. */
   private async tell(word: string): Promise<void> {
-    if (this.telling && word === 'WATCHDOG=1') return;
+    if (this.telling && word !== 'STOPPING=1') return;
     this.telling = true;
     try {
       await this.p.notify(word);
+      if (word === '--ready') this.ready = true;
     } catch (error) {
       this.complain('unheard', (error as Error).message);
     } finally {
