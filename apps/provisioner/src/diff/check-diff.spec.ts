@@ -222,7 +222,7 @@ describe('a secret in what differs', () => {
     expect(partsOf(d)).toEqual([
       {
         ...{ kind: 'template', name: 't', note: 'differs in what is hidden' },
-        lines: ['@@ -1 +1 @@', '-***', '+requirepass ********'],
+        lines: ['@@ -1 +1 @@', '-***', '+***'],
       },
     ]);
   });
