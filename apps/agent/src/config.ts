@@ -148,11 +148,15 @@ export function loadKeys(file: string): Buffer[] {
   }
 }
 
-/** `{user, seed, jwt}` of this agent's NATS user. */
+/** `{user, seed, jwt, ca}` of this agent's NATS user; `ca` where NATS speaks TLS. */
 export function loadCredentials(file: string): NatsCredentials {
   try {
-    const { user, seed, jwt } = JSON.parse(readFileSync(file, 'utf8')) as Partial<NatsCredentials>;
-    if (typeof user === 'string' && typeof seed === 'string' && typeof jwt === 'string') return { user, seed, jwt };
+    const { user, seed, jwt, ca } = JSON.parse(readFileSync(file, 'utf8')) as Partial<NatsCredentials>;
+    if (typeof user === 'string' && typeof seed === 'string' && typeof jwt === 'string') {
+      if (ca === undefined) return { user, seed, jwt };
+      if (typeof ca === 'string' && ca.includes('-----BEGIN CERTIFICATE-----')) return { user, seed, jwt, ca };
+      throw new Error('"ca" is no certificate');
+    }
   } catch (e) {
     throw new MusterError(
       'CONFIG_INVALID',

@@ -18,6 +18,11 @@ export interface BusCredentials {
   seed: string;
   /** Signed by its account: that it exists and what it may do. */
   jwt: string;
+  /**
+   * PEM: the CA of the servers' certificates; with it there is TLS or no connection.
+   * @default no TLS
+   */
+  ca?: string;
 }
 
 export interface BusOptions {

@@ -77,6 +77,21 @@ export class NatsConfig {
    */
   @IsBoolean()
   restarted = false;
+
+  /**
+   * NATS may be spoken to without TLS also over a network, where whoever listens in reads and changes everything. On this
+   * machine's own loopback it always may. While it is so, alarm `nats-plain` stands. @default false
+   */
+  @IsBoolean()
+  plain = false;
+
+  /**
+   * Certificate of the NATS server that runs with this configuration: its end is watched. @default `tls/server.pem`
+   * beside the configuration file, where that is there
+   */
+  @IsOptional()
+  @IsString()
+  certificate?: string;
 }
 
 export class HttpConfig {
@@ -316,6 +331,7 @@ export function buildConfig(values: Record<string, unknown>, base: string | unde
   if (config.credentials === 'none') delete config.credentials;
   if (base !== undefined) {
     config.folder = base;
+    config.nats.certificate ??= 'tls/server.pem';
     absolutePaths(config, base);
     config.ansible.defaultServices = resolve(base, 'services');
   }
@@ -382,6 +398,7 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   fix(config, 'credentials');
   fix(config, 'dataDir');
   fix(config.nats, 'store');
+  fix(config.nats, 'certificate');
   fix(config.http, 'tokens');
   fix(config.keys, 'datagram');
   fix(config.keys, 'secrets');

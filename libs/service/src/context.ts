@@ -1,9 +1,10 @@
 import { Global, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { connectBus, readCredentials, type Bus } from '#bus';
-import type { Clock, Random, ServiceName } from '#contracts';
+import { MusterError, type Clock, type Random, type ServiceName } from '#contracts';
 import { loadConfig, type ServiceConfig } from './config.js';
 import { createLogger } from './logger.js';
+import { refusedPlain } from './plain-nats.js';
 
 /** What every service has; injected by its class. */
 @Injectable()
@@ -18,6 +19,12 @@ export class ServiceContext {
   /** This process's own: the bus's. */
   get clock(): Clock {
     return this.bus.clock;
+  }
+
+  /** PEM: the CA of the NATS servers' certificates, which agents are given; undefined where there is no TLS. */
+  get natsAuthority(): string | undefined {
+    const { credentials } = this.config;
+    return credentials === undefined ? undefined : readCredentials(credentials).ca;
   }
 
   /** Never for a secret; see {@link Random}. */
@@ -41,6 +48,8 @@ export const contextModule = (context: ServiceContext): DynamicModule => ({
 export async function openContext(service: ServiceName, given?: ServiceConfig): Promise<ServiceContext> {
   const config = given ?? loadConfig(service);
   const credentials = config.credentials === undefined ? undefined : readCredentials(config.credentials);
+  const refusal = refusedPlain(config.nats, credentials);
+  if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
   const log = createLogger(service, config);
   const bus = await connectBus({
     name: config.instance,

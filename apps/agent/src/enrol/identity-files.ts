@@ -66,13 +66,13 @@ export function identityFiles(
   const kept = present?.node === admission.node ? present.raw : {};
   try {
     const config = { ...kept, ...agentFile(admission, addresses, admission.nats), ...places };
-    const { user, seed, jwt } = admission.credentials;
+    const { user, seed, jwt, ca } = admission.credentials;
     const keys = `${admission.datagramKeys.join('\n')}\n`;
     checkConfig(config);
     parseDatagramKeys(keys);
     if (![user, seed, jwt].every((text) => typeof text === 'string' && text !== '')) throw new Error('no credentials');
     return [
-      [places.credentials, `${JSON.stringify({ user, seed, jwt })}\n`],
+      [places.credentials, `${JSON.stringify({ user, seed, jwt, ca })}\n`],
       [places.keys, keys],
       [identityFile(), `${JSON.stringify(config, null, 2)}\n`],
     ];

@@ -1,5 +1,6 @@
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix, isInbox } from '#contracts/node/names.js';
+import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
 import type { Clock } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
@@ -11,6 +12,8 @@ export interface NatsCredentials {
   /** Secret. */
   seed: string;
   jwt: string;
+  /** PEM: the CA of the servers' certificates; with it there is TLS or no connection. @default no TLS */
+  ca?: string;
 }
 
 /** What this agent listens to on every connection: what it is told, or, where `fn` gives an answer, what it is asked. */
@@ -84,7 +87,7 @@ export class NatsLink {
         this.nc = await this.connectOnce();
       } catch (e) {
         if (failures++ === 0)
-          this.o.log.warn('no NATS connection yet', { network: this.o.network, reason: reasonOf(e) });
+          this.o.log.warn('no NATS connection yet', { network: this.o.network, reason: this.reasonOf(e) });
         await this.o.clock.sleep(250 + this.o.random.number() * 250);
         continue;
       }
@@ -93,12 +96,18 @@ export class NatsLink {
     }
   }
 
+  private reasonOf(error: unknown): string {
+    const fault = tlsFault(error, this.o.credentials?.ca);
+    return fault === undefined ? reasonOf(error) : `${this.o.servers.join(', ')}: ${fault}`;
+  }
+
   private connectOnce(): Promise<NatsConnection> {
     const { credentials } = this.o;
     return connect({
       name: `agent ${this.o.node} (${this.o.network})`,
       servers: this.o.servers,
       ...times,
+      ...natsTls(credentials?.ca, this.o.servers),
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
       ...(credentials && {

@@ -64,9 +64,9 @@ async function list({ terminal }: Run, o: ToolOptions): Promise<void> {
 
 async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<void> {
   const { revokeAgentUsers, revokeToolUser } = await import('#bus');
-  const { key, revoker, servers } = await told(() => revokeToolUser(o.dir, name));
+  const { key, revoker, servers, ca } = await told(() => revokeToolUser(o.dir, name));
   try {
-    await revokeAgentUsers({ key: revoker, servers }, [key]);
+    await revokeAgentUsers({ key: revoker, servers, ...(ca !== undefined && { ca }) }, [key]);
     terminal.line(`revoked: ${name}`);
   } catch (error) {
     throw new Failure(

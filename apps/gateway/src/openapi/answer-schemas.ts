@@ -409,7 +409,12 @@ export const namedSchemas: Record<string, Schema> = {
       agentPort: { type: 'number' },
       credentials: {
         type: 'object',
-        properties: { user: { type: 'string' }, seed: { type: 'string' }, jwt: { type: 'string' } },
+        properties: {
+          user: { type: 'string' },
+          seed: { type: 'string' },
+          jwt: { type: 'string' },
+          ca: { type: 'string', description: 'PEM; where NATS speaks TLS' },
+        },
         required: ['user', 'seed', 'jwt'],
         description: "NATS user of this node's agent.",
       },

@@ -69,11 +69,12 @@ export class EnrolmentService {
     await this.users.note(key, name);
     await this.alarms.clear('duplicate', name);
     const { cluster, agentPort } = this.store.clusterSettings;
+    const ca = this.context.natsAuthority;
     return {
       node: name,
       cluster,
       agentPort,
-      credentials,
+      credentials: { ...credentials, ...(ca !== undefined && { ca }) },
       datagramKeys: keys.datagram,
       networks: node.networks,
     };

@@ -201,7 +201,12 @@ export class RevocationService {
         'CONFIG_INVALID',
         'NATS still lets its agent connect: inventory has no keys.revoker, which muster init writes (NATS is started anew after it)',
       );
-    return { key: readRevokerKey(revoker), servers: this.context.config.nats.servers };
+    const ca = this.context.natsAuthority;
+    return {
+      key: readRevokerKey(revoker),
+      servers: this.context.config.nats.servers,
+      ...(ca !== undefined && { ca }),
+    };
   }
 
   private async factsOf(name: string): Promise<Parameters<typeof refusedRevocation>[1]> {

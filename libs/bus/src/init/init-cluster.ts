@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { decode, fmtCreds, type Account, type User } from '@nats-io/jwt';
 import { parse, parseDocument, stringify } from 'yaml';
@@ -24,25 +15,44 @@ import {
   type OperatorKeys,
   type Revocable,
 } from './nats-accounts.js';
-import { listenAddress, natsConfig, type NatsConfigOptions } from './nats-config.js';
+import { listenAddress, natsConfig, withTls, type NatsConfigOptions } from './nats-config.js';
 import { keyPair, publicKeyOf } from '#contracts/keys/nkey.js';
 import { userKinds, type ToolRole } from './permissions.js';
 import { FOR_GOOD } from './revocation.js';
+import { privateFolder, writePrivately } from './private-files.js';
 import { diskOf, maxFileStore } from './store-limits.js';
 import { newRevokerKey, readRevokerKey, type RevokerKey } from './revoker-key.js';
+import {
+  authorityOf,
+  certificateNames,
+  checkCertificateName,
+  ensureAuthority,
+  ensureServerCertificate,
+  isOwnMachineOnly,
+  ownNames,
+  tlsFiles,
+} from './tls-files.js';
 
-export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir'> {
+export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir' | 'tls'> {
   /** Nodes whose agents get a user; more by {@link addAgentUsers}. */
   agents: string[];
   /** Where the server keeps streams and buckets. */
   storeDir: string;
+  /** More names and addresses under which this NATS server is reached: its certificate names them. */
+  hosts?: string[];
+  /**
+   * True: without TLS also where other machines reach the server. False: with TLS also where only its own machine does.
+   * @default TLS where other machines reach the server; not where they did so without it before, as in a folder of an
+   * earlier Muster: agents that hold no CA would be locked out
+   */
+  plain?: boolean;
   /** More for a new `muster.yaml`: `ansible`, `http`, `initial` … */
   config?: Record<string, unknown>;
 }
 
 /**
  * Writes everything a cluster needs before its first start into `dir`: `nats.conf` and `nats-accounts.conf`,
- * `creds/<service>.json`, `creds/tools.creds`, `creds/agent=<node>.json`, `keys/`, `muster.yaml`, all of mode 600. It may run again, while
+ * `creds/<service>.json`, `creds/tools.creds`, `creds/agent=<node>.json`, `keys/`, `tls/`, `muster.yaml`, all of mode 600. It may run again, while
  * nats-server does not run: keys, agents' users and a `muster.yaml` that exist are kept, but for where NATS listens,
  * which stands in `nats.conf` and `muster.yaml` as told last; services' users keep their keys, and may do what this
  * version of Muster needs. CONFIG_INVALID names what is wrong.
@@ -52,20 +62,71 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   // First, so that a wrong option leaves nothing behind.
   listenAddress(o.natsListen);
   o.agents.forEach(checkNode);
+  o.hosts?.forEach(checkCertificateName);
+  const encrypted = wantsTls(dir, o);
   for (const d of ['', 'creds', 'keys']) privateFolder(join(dir, d));
   for (const key of ['datagram', 'secrets']) newKey(keyFile(dir, key), () => randomBytes(32).toString('hex'));
   newKey(keyFile(dir, 'operator'), () => JSON.stringify(newOperatorKeys()));
   const keys = readOperatorKeys(dir);
   newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
   adoptStore(dir, o.storeDir, keys.account);
+  if (encrypted) {
+    await ensureAuthority(dir, o.cluster);
+    await ensureServerCertificate(dir, certificateNames(o.natsListen, o.hosts ?? [], ownNames()));
+  }
   await writeUsers(dir, o.agents, accountsIn(o.storeDir));
-  write(
+  writePrivately(
     join(dir, 'nats.conf'),
-    natsConfig({ ...o, storeDir: resolve(o.storeDir), maxFileStore: maxFileStore(diskOf(o.storeDir)) }),
+    natsConfig({
+      ...o,
+      storeDir: resolve(o.storeDir),
+      maxFileStore: maxFileStore(diskOf(o.storeDir)),
+      ...(encrypted && { tls: tlsFiles(resolve(dir)) }),
+    }),
   );
   const yaml = join(dir, 'muster.yaml');
-  if (!existsSync(yaml)) write(yaml, firstConfig(o));
+  if (!existsSync(yaml)) writePrivately(yaml, firstConfig(o));
   else followListen(yaml, o.natsListen);
+}
+
+/** Once there is a CA, clients insist on TLS: it stays. */
+function wantsTls(dir: string, o: InitOptions): boolean {
+  if (authorityOf(dir) !== undefined) {
+    if (o.plain === true)
+      throw new MusterError('CONFIG_INVALID', `${dir} has a CA: its clients do not speak to NATS without TLS`);
+    return true;
+  }
+  if (o.plain !== undefined) return !o.plain;
+  if (isOwnMachineOnly(o.natsListen)) return false;
+  const listened = configuredListen(dir);
+  // Its agents hold no CA: they would be locked out by a start.
+  return listened === undefined || isOwnMachineOnly([listened]);
+}
+
+/**
+ * Gives a cluster that has none a CA and its server a certificate; from its next start on the server speaks TLS, and the
+ * users that are made here know its CA. Services' users hold at their next start.
+ * @param alsoPlain the server goes on letting clients in that do not speak TLS: for as long as agents hold no CA
+ * @throws MusterError CONFIG_INVALID where nats.conf is not as muster init writes it
+ */
+export async function enableTls(dir: string, hosts: readonly string[], alsoPlain: boolean): Promise<void> {
+  hosts.forEach(checkCertificateName);
+  const listened = configuredListen(dir);
+  if (!isCluster(dir) || hasPlainUsers(dir) || listened === undefined)
+    throw new MusterError('CONFIG_INVALID', `${dir} was not made by this version of muster init`);
+  const conf = join(dir, 'nats.conf');
+  const changed = withTls(readFileSync(conf, 'utf8'), tlsFiles(resolve(dir)), alsoPlain);
+  const { cluster } = parse(readFileSync(join(dir, 'muster.yaml'), 'utf8')) as { cluster?: string };
+  await ensureAuthority(dir, cluster ?? 'muster');
+  await ensureServerCertificate(dir, certificateNames([listened], hosts, ownNames()));
+  await writeUsers(dir, [], configuredAccountsDir(dir));
+  writePrivately(conf, changed);
+}
+
+/** Where the server of an installation listens by now. */
+function configuredListen(dir: string): string | undefined {
+  const conf = join(dir, 'nats.conf');
+  return existsSync(conf) ? /^listen: "([^"]+)"$/m.exec(readFileSync(conf, 'utf8'))?.[1] : undefined;
 }
 
 /** Whether {@link initCluster} has been here: then more users come by {@link addAgentUsers}, and the rest stays. */
@@ -106,18 +167,28 @@ async function writeUsers(dir: string, nodes: string[], accountsDir: string | un
     const credentials = await issueServiceCredentials(keys, kind, isTooWide ? undefined : before?.seed);
     writeCredentials(dir, credentials);
     // Programs of others: their NATS clients know the common form.
-    if (kind === 'tools') write(join(dir, 'creds', 'tools.creds'), credsText(credentials));
+    if (kind === 'tools') writePrivately(join(dir, 'creds', 'tools.creds'), credsText(credentials));
   }
   for (const node of nodes)
     if (!signedBy(agents, existing(dir, agentUser(node))))
       writeCredentials(dir, await issueAgentCredentials(agents, node));
+  bringAuthority(dir);
   await writeAccounts(dir, accountsDir);
+}
+
+/** To the users of agents that were made here. */
+function bringAuthority(dir: string): void {
+  const ca = authorityOf(dir);
+  for (const file of readdirSync(join(dir, 'creds')).filter((name) => /^agent=.+\.json$/.test(name))) {
+    const credentials = readJson<BusCredentials>(join(dir, 'creds', file));
+    if (credentials.ca !== ca) writeCredentials(dir, credentials);
+  }
 }
 
 async function writeAccounts(dir: string, accountsDir: string | undefined): Promise<void> {
   const keys = readOperatorKeys(dir);
   const agents = readAgentsKey(keyFile(dir, 'agents'));
-  write(accountsFile(dir), await accountsConfig(keys, agents, revocable(dir, keys, accountsDir)));
+  writePrivately(accountsFile(dir), await accountsConfig(keys, agents, revocable(dir, keys, accountsDir)));
 }
 
 /** An earlier Muster's user of programs; what is not allowed by name cannot be the server's store. */
@@ -133,7 +204,7 @@ const revokedTools = (dir: string): Record<string, number> =>
   existsSync(revokedFile(dir)) ? readJson<Record<string, number>>(revokedFile(dir)) : {};
 
 const noteRevoked = (dir: string, key: string): void =>
-  write(revokedFile(dir), `${JSON.stringify({ ...revokedTools(dir), [key]: FOR_GOOD })}\n`);
+  writePrivately(revokedFile(dir), `${JSON.stringify({ ...revokedTools(dir), [key]: FOR_GOOD })}\n`);
 
 const toolFile = (dir: string, name: string): string => join(dir, 'creds', `${toolUser(name)}.creds`);
 
@@ -146,7 +217,7 @@ export async function addToolUser(dir: string, name: string, role: ToolRole): Pr
   checkTool(dir, name);
   const file = toolFile(dir, name);
   if (existsSync(file)) throw new MusterError('CONFIG_INVALID', `${file} exists: revoke that program first`);
-  write(file, credsText(await issueToolCredentials(readOperatorKeys(dir), name, role)));
+  writePrivately(file, credsText(await issueToolCredentials(readOperatorKeys(dir), name, role)));
   return file;
 }
 
@@ -167,7 +238,13 @@ export async function revokeToolUser(dir: string, name: string): Promise<Revoked
   await writeAccounts(dir, configuredAccountsDir(dir));
   rmSync(file);
   const { nats } = parse(readFileSync(join(dir, 'muster.yaml'), 'utf8')) as { nats?: { servers?: string[] } };
-  return { key, revoker: readRevokerKey(keyFile(dir, 'revoker')), servers: nats?.servers ?? [] };
+  const ca = authorityOf(dir);
+  return {
+    key,
+    revoker: readRevokerKey(keyFile(dir, 'revoker')),
+    servers: nats?.servers ?? [],
+    ...(ca !== undefined && { ca }),
+  };
 }
 
 /** What {@link revokeAgentUsers} is told of it. */
@@ -176,6 +253,8 @@ export interface RevokedTool {
   key: string;
   revoker: RevokerKey;
   servers: string[];
+  /** PEM: the CA of the servers' certificates. */
+  ca?: string;
 }
 
 function checkTool(dir: string, name: string): void {
@@ -217,8 +296,11 @@ function revocable(dir: string, keys: OperatorKeys, accountsDir: string | undefi
   return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, revocations };
 }
 
-const writeCredentials = (dir: string, credentials: BusCredentials): void =>
-  write(credentialsFile(dir, credentials.user), `${JSON.stringify(credentials)}\n`);
+function writeCredentials(dir: string, credentials: BusCredentials): void {
+  const ca = authorityOf(dir);
+  const whole = { ...credentials, ...(ca !== undefined && { ca }) };
+  writePrivately(credentialsFile(dir, credentials.user), `${JSON.stringify(whole)}\n`);
+}
 
 const credsText = ({ jwt, seed }: BusCredentials): string => new TextDecoder().decode(fmtCreds(jwt, keyPair(seed)));
 
@@ -254,19 +336,7 @@ function adoptStore(dir: string, storeDir: string, account: string): void {
 }
 
 function newKey(file: string, make: () => string): void {
-  if (!existsSync(file)) write(file, `${make()}\n`);
-}
-
-function privateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-}
-
-/** Aside, then renamed: a server that reads it meanwhile sees the old one or the new one. */
-function write(file: string, text: string): void {
-  const aside = `${file}.new`;
-  writeFileSync(aside, text, { mode: 0o600 });
-  chmodSync(aside, 0o600);
-  renameSync(aside, file);
+  if (!existsSync(file)) writePrivately(file, `${make()}\n`);
 }
 
 /** Where services on the same machine reach NATS. */
@@ -280,7 +350,7 @@ function followListen(file: string, natsListen: string[]): void {
   if (doc.errors.length > 0 || doc.getIn(['nats', 'listen']) === listen) return;
   doc.setIn(['nats', 'listen'], listen);
   doc.setIn(['nats', 'servers'], natsServers(natsListen));
-  write(file, doc.toString());
+  writePrivately(file, doc.toString());
 }
 
 function firstConfig(o: InitOptions): string {
@@ -290,6 +360,7 @@ function firstConfig(o: InitOptions): string {
       listen: listenAddress(o.natsListen),
       servers: natsServers(o.natsListen),
       store: resolve(o.storeDir),
+      ...(o.plain === true && !isOwnMachineOnly(o.natsListen) && { plain: true }),
     },
     keys: Object.fromEntries(['datagram', 'secrets', 'agents', 'revoker'].map((key) => [key, keyFile('', key)])),
     dataDir: 'data',

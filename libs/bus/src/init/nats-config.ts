@@ -12,6 +12,8 @@ export interface NatsConfigOptions {
   natsVersion?: string;
   /** What JetStream may keep, bytes. @default as on a small disk */
   maxFileStore?: number;
+  /** Files of its certificate, as the server finds them. @default it speaks without TLS */
+  tls?: { certificate: string; key: string };
 }
 
 const quote = (text: string): string => JSON.stringify(text);
@@ -33,6 +35,35 @@ const atLeast = (version: string, major: number, minor: number): boolean => {
   return a > major || (a === major && b >= minor);
 };
 
+/** s. The default of half a second is less than a busy machine may need. */
+const HANDSHAKE = 10;
+
+const tlsBlock = (files: NatsConfigOptions['tls']): string[] =>
+  files === undefined
+    ? []
+    : [
+        'tls {',
+        `  cert_file: ${quote(files.certificate)}`,
+        `  key_file: ${quote(files.key)}`,
+        `  timeout: ${HANDSHAKE}`,
+        '}',
+      ];
+
+const INCLUDE = 'include "nats-accounts.conf"';
+
+/**
+ * A configuration that {@link natsConfig} has made, and others have edited, with TLS.
+ * @throws MusterError CONFIG_INVALID where it is of somebody else
+ */
+export function withTls(conf: string, files: { certificate: string; key: string }, alsoPlain: boolean): string {
+  const at = conf.lastIndexOf(`\n${INCLUDE}`);
+  if (at < 0) throw new MusterError('CONFIG_INVALID', 'nats.conf is not as muster init writes it: add its tls by hand');
+  const rest = conf.slice(at + 1);
+  const before = conf.slice(0, at).replace(/\nallow_non_tls: \w+/, '');
+  const tls = /^tls \{/m.test(conf) ? [] : tlsBlock(files);
+  return [before, ...tls, ...(alsoPlain ? ['allow_non_tls: true'] : []), rest].join('\n');
+}
+
 export function natsConfig(o: NatsConfigOptions): string {
   const always = o.natsVersion !== undefined && atLeast(o.natsVersion, 2, 10);
   return [
@@ -46,6 +77,7 @@ export function natsConfig(o: NatsConfigOptions): string {
     '# A client that is silently cut off is noticed in 3 s.',
     'ping_interval: "1s"',
     'ping_max: 2',
+    ...tlsBlock(o.tls),
     'jetstream {',
     `  store_dir: ${quote(o.storeDir)}`,
     // The server's default is three quarters of what is free when it starts: a fuller disk would lose it its streams.
@@ -53,7 +85,7 @@ export function natsConfig(o: NatsConfigOptions): string {
     // The default writes to the disk every two minutes: what was acknowledged could be lost on a power cut.
     ...(always ? ['  sync_interval: always'] : []),
     '}',
-    'include "nats-accounts.conf"',
+    INCLUDE,
     '',
   ].join('\n');
 }

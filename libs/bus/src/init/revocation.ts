@@ -5,6 +5,7 @@ import { fromToken, inboxPrefix, MusterError } from '#contracts';
 import { natsOptions } from '../nats/connect.js';
 import { systemClock } from '../system/system-clock.js';
 import type { AgentsKey } from './agents-key.js';
+import { tlsFault } from '#contracts/keys/nats-tls.js';
 import { keyPair, proofOf, publicKeyOf, seedOf } from '#contracts/keys/nkey.js';
 import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
 
@@ -32,6 +33,8 @@ export interface AgentConnection {
 export interface RevocationOptions {
   key: RevokerKey;
   servers: readonly string[];
+  /** PEM: the CA of the servers' certificates. @default no TLS */
+  ca?: string;
 }
 
 /** Runs `work` with a connection of its own, in the server's own account. @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED */
@@ -42,12 +45,15 @@ async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => 
   let nc: NatsConnection;
   try {
     nc = await connect({
-      ...natsOptions({ name: REVOKER, servers: [...o.servers] }),
+      ...natsOptions({ name: REVOKER, servers: [...o.servers], ...(o.ca !== undefined && { ca: o.ca }) }),
       authenticator: proofOf({ jwt, seed }),
       inboxPrefix: inboxPrefix(REVOKER),
       reconnect: false,
     });
   } catch (cause) {
+    const fault = tlsFault(cause, o.ca);
+    if (fault !== undefined)
+      throw new MusterError('UNAUTHORIZED', `NATS at ${o.servers.join(', ')}: ${fault}`, {}, { cause });
     const refused = /authorization/i.test((cause as Error).message);
     throw new MusterError(
       refused ? 'UNAUTHORIZED' : 'BUS_UNAVAILABLE',

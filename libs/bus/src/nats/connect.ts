@@ -1,5 +1,6 @@
 import { connect, type ConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix, MusterError } from '#contracts';
+import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
 import type { BusPorts } from '../ports/link.js';
 import { systemClock } from '../system/system-clock.js';
@@ -12,7 +13,13 @@ import { NatsWire } from './nats-wire.js';
  * Client settings of every connection. The library's defaults notice a silent cut after four minutes; these after two
  * unanswered pings, 1 s apart, and they come back 250 ms later, for ever.
  */
-export function natsOptions(o: { name: string; servers: string[]; credentials?: BusCredentials }): ConnectionOptions {
+export function natsOptions(o: {
+  name: string;
+  servers: string[];
+  credentials?: BusCredentials;
+  /** As of credentials, for who has none of a file. */
+  ca?: string;
+}): ConnectionOptions {
   return {
     name: o.name,
     servers: o.servers,
@@ -27,6 +34,7 @@ export function natsOptions(o: { name: string; servers: string[]; credentials?: 
     ignoreAuthErrorAbort: true,
     // One attempt, which a busy machine may need seconds for.
     timeout: 4000,
+    ...natsTls(o.credentials?.ca ?? o.ca, o.servers),
     ...(o.credentials && {
       authenticator: proofOf(o.credentials),
       inboxPrefix: inboxPrefix(o.credentials.user),
@@ -48,7 +56,7 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
   };
 }
 
-/** BUS_UNAVAILABLE when no server answered in time; UNAUTHORIZED when one did and refused the user. */
+/** BUS_UNAVAILABLE when no server answered in time; UNAUTHORIZED when one did and refused the user, or is not to be trusted. */
 export async function connectWire(o: BusOptions): Promise<NatsWire> {
   const limit = o.connectTimeoutMs ?? 10_000;
   const deadline = systemClock.monotonicMs() + limit;
@@ -65,6 +73,9 @@ export async function connectWire(o: BusOptions): Promise<NatsWire> {
           {},
           { cause: e },
         );
+      const fault = tlsFault(e, o.credentials?.ca);
+      if (fault !== undefined)
+        throw new MusterError('UNAUTHORIZED', `NATS at ${o.servers.join(', ')}: ${fault}`, {}, { cause: e });
       if (systemClock.monotonicMs() + 250 >= deadline)
         throw new MusterError(
           'BUS_UNAVAILABLE',

@@ -28,6 +28,8 @@ export interface TestNatsOptions {
   /** With the users of `muster init`, and an agent's for each of these nodes. @default no users at all */
   users?: boolean;
   agents?: string[];
+  /** With users: speaks TLS, by the CA and the certificate of `muster init`. @default false */
+  tls?: boolean;
   /** Another nats-server than the one that specs run against: its path. */
   program?: string;
 }
@@ -39,7 +41,7 @@ export async function startTestNats(o: TestNatsOptions = {}): Promise<TestNats> 
   const listen = [`${o.program === undefined && inContainer() ? '0.0.0.0' : '127.0.0.1'}:${port}`];
   const storeDir = join(dir, 'js');
   const cluster = { cluster: 'spec', natsListen: listen, storeDir };
-  if (o.users) await initCluster(dir, { ...cluster, agents: o.agents ?? [] });
+  if (o.users) await initCluster(dir, { ...cluster, agents: o.agents ?? [], ...(o.tls === true && { plain: false }) });
   else {
     await writeFile(join(dir, 'nats.conf'), natsConfig(cluster));
     await writeFile(join(dir, 'nats-accounts.conf'), anybody);

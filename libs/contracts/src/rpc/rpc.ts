@@ -202,8 +202,8 @@ export interface AgentEnrolment {
   node: string;
   cluster: string;
   agentPort: number;
-  /** NATS user of this node's agent. */
-  credentials: { user: string; seed: string; jwt: string };
+  /** NATS user of this node's agent; `ca`: PEM, by which it knows the servers, where NATS speaks TLS. */
+  credentials: { user: string; seed: string; jwt: string; ca?: string };
   /** Keys of the agents' datagrams, hex, the first signs. */
   datagramKeys: string[];
   /** As on record: the agent listens on each. */

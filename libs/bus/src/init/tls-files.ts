@@ -1,0 +1,136 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname, networkInterfaces } from 'node:os';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { MusterError } from '#contracts';
+import { beyondLoopback, hostOfServer, namesHost } from '#contracts/keys/nats-tls.js';
+import { systemClock } from '../system/system-clock.js';
+import {
+  issueServerCertificate,
+  newAuthority,
+  SERVER_DAYS,
+  shownCertificate,
+  type Certificate,
+  type ShownCertificate,
+} from './certificates.js';
+import { privateFolder, writePrivately } from './private-files.js';
+
+const DAY_MS = 86_400_000;
+/** At an occasion, a certificate is issued anew when less than this is left of it. */
+const RENEW_WITHIN_DAYS = SERVER_DAYS / 4;
+
+/** Of a folder of `muster init`. */
+export const tlsFiles = (dir: string) => ({
+  ca: join(dir, 'tls', 'ca.pem'),
+  caKey: join(dir, 'keys', 'ca.key'),
+  certificate: join(dir, 'tls', 'server.pem'),
+  key: join(dir, 'tls', 'server.key'),
+});
+
+/** PEM of the CA that NATS clients of this cluster are to trust; undefined where its NATS speaks without TLS. */
+export function authorityOf(dir: string): string | undefined {
+  const { ca } = tlsFiles(dir);
+  return existsSync(ca) ? readFileSync(ca, 'utf8') : undefined;
+}
+
+/** Makes the CA of a cluster; one that exists stays. */
+export async function ensureAuthority(dir: string, cluster: string): Promise<void> {
+  const files = tlsFiles(dir);
+  if (existsSync(files.ca)) return;
+  for (const folder of ['tls', 'keys']) privateFolder(join(dir, folder));
+  const made = await newAuthority(cluster, systemClock.wallMs());
+  // The certificate last: without its key it would be a CA for good that can sign nothing.
+  writePrivately(files.caKey, made.key);
+  writePrivately(files.ca, made.certificate);
+}
+
+/**
+ * Sees to it that the server's certificate names all of `names` and lasts: else it is issued anew, with the names that it
+ * had before. The CA stays, so no client has to be told. @returns whether it was issued
+ */
+export async function ensureServerCertificate(dir: string, names: readonly string[]): Promise<boolean> {
+  const { certificate } = tlsFiles(dir);
+  const before = existsSync(certificate) ? readFileSync(certificate, 'utf8') : undefined;
+  if (before !== undefined && !isDue(before, names, systemClock.wallMs())) return false;
+  await renewServerCertificate(dir, names);
+  return true;
+}
+
+/** Whether a certificate does not name all of `names`, or ends soon. */
+export function isDue(pem: string, names: readonly string[], now: number): boolean {
+  return missing(pem, names).length > 0 || shownCertificate(pem).endsAt - now < RENEW_WITHIN_DAYS * DAY_MS;
+}
+
+/**
+ * Issues the server's certificate anew: with the names that it had, and these.
+ * @throws MusterError CONFIG_INVALID: there is no CA, or its key is not here
+ */
+export async function renewServerCertificate(dir: string, more: readonly string[]): Promise<ShownCertificate> {
+  const files = tlsFiles(dir);
+  const before = existsSync(files.certificate) ? readFileSync(files.certificate, 'utf8') : undefined;
+  const names = before === undefined ? more : [...shownCertificate(before).names, ...missing(before, more)];
+  const made = await issueServerCertificate(readAuthority(dir), [...new Set(names)], systemClock.wallMs());
+  // A server that is reloaded between the two refuses the pair, and goes on with what it has.
+  writePrivately(files.key, made.key);
+  writePrivately(files.certificate, made.certificate);
+  return shownCertificate(made.certificate);
+}
+
+/** @throws MusterError CONFIG_INVALID */
+export function readAuthority(dir: string): Certificate {
+  const { ca, caKey } = tlsFiles(dir);
+  try {
+    return { certificate: readFileSync(ca, 'utf8'), key: readFileSync(caKey, 'utf8') };
+  } catch (cause) {
+    const file = (cause as NodeJS.ErrnoException).path ?? dir;
+    throw new MusterError('CONFIG_INVALID', `${file} cannot be read: nothing can be signed without it`, {}, { cause });
+  }
+}
+
+function missing(pem: string, names: readonly string[]): string[] {
+  const shown = new X509Certificate(pem);
+  return names.filter((name) => !namesHost(shown, name));
+}
+
+/**
+ * Under which names a NATS server is reached: those that are given, where it listens, and as its own machine reaches it.
+ * @param listen `host:port`
+ */
+export function certificateNames(listen: readonly string[], given: readonly string[], own: OwnNames): string[] {
+  const hosts = listen.map(hostOfServer);
+  const all = hosts.some((host) => host === '0.0.0.0' || host === '::');
+  const names = [
+    ...given,
+    own.hostname,
+    ...hosts.filter((host) => host !== '0.0.0.0' && host !== '::'),
+    ...(all ? own.addresses : []),
+    'localhost',
+    '127.0.0.1',
+    '::1',
+  ];
+  return [...new Set(names)];
+}
+
+export interface OwnNames {
+  hostname: string;
+  /** Without loopback and link-local ones. */
+  addresses: string[];
+}
+
+export const ownNames = (): OwnNames => ({
+  hostname: hostname(),
+  addresses: Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter((a) => !a.internal && !/^fe80:/i.test(a.address))
+    .map((a) => a.address),
+});
+
+/** @throws MusterError CONFIG_INVALID where a certificate cannot name it */
+export function checkCertificateName(name: string): void {
+  if (isIP(name) === 0 && !/^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*$/.test(name))
+    throw new MusterError('CONFIG_INVALID', `"${name}" is no host name and no IP address`);
+}
+
+/** Whether a server that listens there is reached by nobody but its own machine. */
+export const isOwnMachineOnly = (listen: readonly string[]): boolean => beyondLoopback(listen).length === 0;
