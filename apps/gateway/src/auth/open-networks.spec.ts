@@ -58,9 +58,20 @@ describe('a sender in an open network that needs a token all the same', () => {
       { origin: 'http://control1:9007' },
       { host: 'evil.example:9007' },
       { host: '10.0.0.1.evil.example' },
+      // A blind GET, as an image of a page: no Origin, and an address in Host.
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { referer: 'https://evil.example/page' },
+      { referer: 'http://control1:9008/' },
+      { referer: 'no address' },
     ])
       expect(from('10.1.2.3', headers)).toEqual({ admitted: false, why });
     for (const own of ['10.0.0.1:9007', '[fd00::5]:9007', 'localhost', 'control1', 'Control1.Example.org:9007', ''])
       expect(from('10.1.2.3', { host: own })).toEqual({ admitted: true });
+    for (const headers of [
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'same-origin', referer: `http://${host}/docs` },
+    ])
+      expect(from('10.1.2.3', headers)).toEqual({ admitted: true });
   });
 });

@@ -26,7 +26,20 @@ export function refuseForeignPage(headers: IncomingHttpHeaders, tokensConfigured
  * Origin with a GET: Host shows it, unless that is what no stranger can have. Only an address is, a name without a dot, or
  * one of this machine's own.
  */
-export function mayBePage({ host = '', origin }: IncomingHttpHeaders, ownNames: readonly string[]): boolean {
+export function mayBePage(headers: IncomingHttpHeaders, ownNames: readonly string[]): boolean {
+  const { host = '', origin } = headers;
   const name = hostOf(host).toLowerCase();
-  return origin !== undefined || (isIP(name) === 0 && name.includes('.') && !ownNames.includes(name));
+  return (
+    origin !== undefined ||
+    comesFromElsewhere(headers) ||
+    (isIP(name) === 0 && name.includes('.') && !ownNames.includes(name))
+  );
+}
+
+/** An image or a form of a stranger's page asks without an Origin; browsers say in another header where it stands. */
+function comesFromElsewhere(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') return true;
+  const { referer, host } = headers;
+  return referer !== undefined && !(URL.canParse(referer) && new URL(referer).host === host);
 }
