@@ -17,6 +17,7 @@ import { recordCommands } from './commands/records.js';
 import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
 import { tokenCommands } from './commands/tokens.js';
+import { tlsCommands } from './commands/tls.js';
 import { toolCommands } from './commands/tools.js';
 import { workerCommands } from './commands/workers.js';
 import { workloadCommands } from './commands/workloads.js';
@@ -64,6 +65,7 @@ export function createProgram(io: Io): CliCommand {
   recordCommands(program);
   agentCommands(program);
   initCommand(program);
+  tlsCommands(program);
   toolCommands(program);
   installClusterctlCommand(program);
   completionCommands(program);

@@ -38,6 +38,7 @@ export { followTokens, tokenFloor } from './lease/token-floor.js';
 export type { LeaseRecord } from './lease/lease-decide.js';
 export { leaseServerRefusal } from './lease/lease-server.js';
 export { LineSplitter } from './streams/line-splitter.js';
+export { shownCertificate } from './init/certificates.js';
 export { authorityOf, renewServerCertificate } from './init/tls-files.js';
 export { natsOptions } from './nats/connect.js';
 export type { BusPorts } from './ports/link.js';

@@ -64,6 +64,10 @@ export const AlarmCodes = [
   'bucket-anew',
   /** The disk under NATS fills up. */
   'store-space',
+  /** NATS is spoken to over a network without TLS. */
+  'nats-plain',
+  /** A certificate ends soon: who checks it refuses the connection then. */
+  'certificate-expires',
 ] as const;
 export type AlarmCode = (typeof AlarmCodes)[number];
 

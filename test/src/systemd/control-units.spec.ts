@@ -55,11 +55,11 @@ const analyzes = execaSync('systemd-analyze', ['--version'], { reject: false }).
 });
 
 describe('what a unit shows its service', () => {
-  it.each(ours)('is no other service’s user, and never the operator’s key: %s', (unit) => {
+  it.each(ours)('is no other service’s user, and never a key that makes users or certificates: %s', (unit) => {
     const own = /^muster-control-(.*)\.service$/.exec(unit)?.[1];
     const files = all(unit, 'BindReadOnlyPaths');
     expect(files.filter((f) => f.includes('/creds'))).toEqual([`/etc/muster/creds/${own}.json`]);
-    expect(files.filter((f) => /operator|^-?\/etc\/muster(\/keys)?$/.test(f))).toEqual([]);
+    expect(files.filter((f) => /operator|ca\.key|^-?\/etc\/muster(\/keys)?$/.test(f))).toEqual([]);
   });
 
   it('gives the detector what ping needs, and nobody else any capability', () => {

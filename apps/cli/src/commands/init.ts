@@ -9,6 +9,8 @@ interface InitOptions {
   natsListen: string;
   natsStore?: string;
   agent: string[];
+  host: string[];
+  plain?: true;
 }
 
 const NO_SERVER =
@@ -32,6 +34,13 @@ export function initCommand(program: Command): void {
         )
         .option('--nats-store <folder>', 'where NATS keeps its streams; by default nats in <dir>')
         .option(
+          '--host <name>',
+          'one more name or address under which NATS is reached, for its certificate; may be repeated',
+          (name, all: string[]) => [...all, name],
+          [],
+        )
+        .option('--plain', 'no TLS for NATS, also where other machines reach it')
+        .option(
           '--agent <node>',
           'a node whose agent gets credentials; may be repeated',
           (n, all: string[]) => [...all, n],
@@ -40,6 +49,7 @@ export function initCommand(program: Command): void {
       init,
     ),
     'init /etc/muster --cluster prod --nats-listen 10.0.0.1:4222 --agent host1-SN1 --agent host2-SN2',
+    'init /etc/muster --nats-listen 0.0.0.0:4222 --host muster.example',
     'init /etc/muster --nats-store /var/lib/muster/nats    # for services under systemd',
     'init /etc/muster --agent host3-SN3      # one more: all else stays as it is',
   );
@@ -54,6 +64,8 @@ async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<voi
     throw new Failure(
       `${dir} exists: where NATS keeps its streams is store_dir in nats.conf, and moves as docs/store.md says`,
     );
+  if (exists && (o.host.length > 0 || o.plain === true))
+    throw new Failure(`${dir} exists: the certificate of its NATS is a matter of "muster tls"`);
   try {
     if (exists) await addAgentUsers(dir, o.agent);
     else {
@@ -65,6 +77,8 @@ async function init({ terminal }: Run, dir: string, o: InitOptions): Promise<voi
         agents: o.agent,
         natsListen: o.natsListen.split(','),
         storeDir,
+        hosts: o.host,
+        ...(o.plain === true && { plain: true }),
         ...(natsVersion !== undefined && { natsVersion }),
       });
     }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { MusterError } from '#contracts/errors.js';
 import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
+import { onFiles } from '../on-files.js';
 
 interface ToolOptions {
   dir: string;
@@ -54,17 +55,17 @@ async function add({ terminal }: Run, name: string, o: ToolOptions & { role: str
   const role = ROLES.find((r) => r === o.role);
   if (role === undefined) throw new Failure(`a role is ${ROLES.join(' or ')}, not "${o.role}"`);
   const { addToolUser } = await import('#bus');
-  terminal.line(`written: ${await told(() => addToolUser(o.dir, name, role))}`);
+  terminal.line(`written: ${await onFiles(() => addToolUser(o.dir, name, role))}`);
 }
 
 async function list({ terminal }: Run, o: ToolOptions): Promise<void> {
   const { toolUsers } = await import('#bus');
-  for (const name of (await told(() => toolUsers(o.dir))).sort()) terminal.line(name);
+  for (const name of (await onFiles(() => toolUsers(o.dir))).sort()) terminal.line(name);
 }
 
 async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<void> {
   const { revokeAgentUsers, revokeToolUser } = await import('#bus');
-  const { key, revoker, servers, ca } = await told(() => revokeToolUser(o.dir, name));
+  const { key, revoker, servers, ca } = await onFiles(() => revokeToolUser(o.dir, name));
   try {
     await revokeAgentUsers({ key: revoker, servers, ...(ca !== undefined && { ca }) }, [key]);
     terminal.line(`revoked: ${name}`);
@@ -72,16 +73,5 @@ async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<
     throw new Failure(
       `${name} is refused from the next start of NATS on, and not yet: ${MusterError.from(error).message}`,
     );
-  }
-}
-
-async function told<T>(act: () => T | Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof MusterError) throw new Failure(error.message);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== undefined) throw new Failure((error as Error).message);
-    throw error;
   }
 }

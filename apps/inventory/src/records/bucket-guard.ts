@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { MusterError, type Timer } from '#contracts';
-import { readDisk } from '#bus';
+import { readDisk, shownCertificate } from '#bus';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { expiryAlarms, plainAlarms } from './nats-tls.js';
 import { spaceAlarms } from './store-space.js';
 import { BUCKET_BIRTHS_KEY, decideBirths, type BucketBirths } from './bucket-births.js';
 
@@ -46,6 +49,18 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       .finally(() => (this.looking = undefined));
   }
 
+  private async lookAtTls(): Promise<void> {
+    const { nats, agents } = this.context.config;
+    const servers = [...nats.servers, ...Object.values(agents.nats).flat()];
+    const plain = plainAlarms({ encrypted: this.context.natsAuthority !== undefined, servers });
+    await keepAlarms(this.alarms, ['nats-plain'], plain, () => undefined);
+    const { certificate } = nats;
+    if (certificate === undefined || !existsSync(certificate)) return;
+    const { endsAt } = shownCertificate(await readFile(certificate, 'utf8'));
+    const expiring = expiryAlarms(endsAt, this.context.clock.wallMs());
+    await keepAlarms(this.alarms, ['certificate-expires'], expiring, () => undefined);
+  }
+
   private async look(): Promise<void> {
     const { bus, config } = this.context;
     const births = await bus.bucketBirths();
@@ -63,6 +78,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       const wanted = spaceAlarms(await readDisk(config.nats.store), this.alarms.list());
       await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined);
     }
+    if (births.get('alarms') !== undefined) await this.lookAtTls();
     const { keep } = decided;
     if (keep !== undefined && births.get('settings') !== undefined)
       await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });

@@ -53,12 +53,14 @@ export class RunningInventory {
       ansible?: Record<string, unknown>;
       replicas?: number;
       agents?: string[];
+      /** NATS speaks TLS. @default false */
+      tls?: boolean;
       /** Replicas can be killed by {@link crash}. @default false */
       mortal?: boolean;
     } = {},
   ): Promise<RunningInventory> {
     const agents = o.agents ?? [];
-    const nats = await startTestNats({ users: true, agents });
+    const nats = await startTestNats({ users: true, agents, tls: o.tls === true });
     const dir = await mkdtemp(join(tmpdir(), 'muster-inventory-'));
     const secrets = join(dir, 'secrets.key');
     await writeFile(secrets, '11'.repeat(32));
@@ -67,7 +69,7 @@ export class RunningInventory {
       const values = {
         cluster: 'spec',
         instance,
-        nats: { servers: [proxy?.url ?? nats.url] },
+        nats: { servers: [proxy?.url ?? nats.url], certificate: join(nats.dir, 'tls/server.pem') },
         keys: {
           secrets,
           datagram: join(nats.dir, 'keys/datagram.key'),

@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { webcrypto, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -6,7 +5,10 @@ import { isIP } from 'node:net';
  * Made by @peculiar/x509: Node reads certificates and cannot make them, and `openssl` is not on every machine, least of
  * all in an image of Node. It is loaded only here, where one is made.
  */
-const x509 = () => import('@peculiar/x509');
+async function x509() {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
+}
 
 /** PEM. */
 export interface Certificate {

@@ -295,6 +295,18 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'Make room on that disk, or move the store to a larger one: docs/store.md says how.',
     command: always('muster status'),
   },
+  'nats-plain': {
+    subject: 'nats',
+    meaning: 'NATS is spoken to over a network without TLS: who listens in there reads and changes what is said.',
+    text: 'Give NATS a certificate, then the agents its CA: docs/security.md says how, step by step.',
+    command: always('muster tls enable --also-plain'),
+  },
+  'certificate-expires': {
+    subject: 'nats',
+    meaning: 'The certificate of NATS ends within 30 days: from then on no service and no agent connects.',
+    text: 'Issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats.',
+    command: always('muster tls renew'),
+  },
 };
 
 export const alarmRemedy = ({ code, subject }: Pick<AlarmRecord, 'code' | 'subject'>): Remedy => {

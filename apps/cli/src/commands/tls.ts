@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { does, examples, type Run } from '../command.js';
+import { onFiles } from '../on-files.js';
+
+interface TlsOptions {
+  dir: string;
+  host: string[];
+}
+
+const DIR = ['--dir <dir>', 'what muster init has written', '/etc/muster'] as const;
+const HOST = '--host <name>';
+const more = (name: string, all: string[]): string[] => [...all, name];
+
+/** The certificate of NATS: the files are those of the control machine, so no server is asked. */
+export function tlsCommands(program: Command): void {
+  const tls = program.command('tls').description('the certificate of NATS, by the CA of this cluster');
+  examples(
+    does(
+      tls
+        .command('enable')
+        .description('give a NATS that has none a CA and a certificate; it speaks TLS from its next start on')
+        .option(HOST, 'one more name or address under which NATS is reached; may be repeated', more, [])
+        .option('--also-plain', 'let clients in that hold no CA, until this is said again without it')
+        .option(...DIR),
+      enable,
+    ),
+    'tls enable --also-plain     # before the agents hold the CA',
+    'tls enable                  # when all of them do',
+  );
+  examples(
+    does(
+      tls
+        .command('renew')
+        .description('issue the certificate of NATS anew, with the names that it had; the CA stays')
+        .option(HOST, 'one more name or address under which NATS is reached; may be repeated', more, [])
+        .option(...DIR),
+      renew,
+    ),
+    'tls renew',
+    'tls renew --host 10.0.0.7 --dir /srv/muster',
+  );
+}
+
+async function enable({ terminal }: Run, o: TlsOptions & { alsoPlain?: true }): Promise<void> {
+  const { enableTls } = await import('#bus');
+  await onFiles(() => enableTls(o.dir, o.host, o.alsoPlain === true));
+  terminal.line(`written: ${o.dir}`);
+  terminal.note('muster: start NATS anew, then the services: systemctl restart muster-control.target');
+  if (o.alsoPlain === true) terminal.note('muster: clients without the CA are still let in');
+}
+
+async function renew({ terminal }: Run, o: TlsOptions): Promise<void> {
+  const { renewServerCertificate } = await import('#bus');
+  const { names, endsAt } = await onFiles(() => renewServerCertificate(o.dir, o.host));
+  terminal.line(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}, for ${names.join(', ')}`);
+  terminal.note('muster: NATS shows it once it is reloaded: systemctl reload muster-control-nats');
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { expiryAlarms, plainAlarms } from './nats-tls.js';
+
+const DAY_MS = 86_400_000;
+
+describe('the alarm of NATS without TLS', () => {
+  it('names where it is spoken to over a network', () => {
+    const servers = ['nats://127.0.0.1:4222', 'nats://10.0.0.1:4222', 'nats://10.0.0.1:4222'];
+    expect(plainAlarms({ encrypted: false, servers })).toEqual([
+      expect.objectContaining({
+        code: 'nats-plain',
+        message: 'NATS is spoken to without TLS at nats://10.0.0.1:4222.',
+      }),
+    ]);
+  });
+
+  it('is none with TLS, or on this machine alone', () => {
+    expect(plainAlarms({ encrypted: true, servers: ['nats://10.0.0.1:4222'] })).toEqual([]);
+    expect(plainAlarms({ encrypted: false, servers: ['nats://localhost:4222'] })).toEqual([]);
+  });
+});
+
+describe('the alarm of a certificate that ends', () => {
+  it.each([
+    [31, undefined],
+    [29, 'warning'],
+    [-1, 'critical'],
+  ])('%d days before its end: %s', (days, severity) => {
+    const now = Date.UTC(2026, 0, 31);
+    const [alarm] = expiryAlarms(now + days * DAY_MS, now);
+    expect(alarm?.severity).toBe(severity);
+    if (days === 29) expect(alarm?.message).toBe('The certificate of NATS ends 2026-03-01.');
+  });
+});

@@ -1,0 +1,26 @@
+import { beyondLoopback } from '#contracts/keys/nats-tls.js';
+import type { WantedAlarm } from '../alarms/keep-alarms.js';
+
+const SUBJECT = 'nats';
+const DAY_MS = 86_400_000;
+/** Time enough to notice, and to do it in working hours. */
+const WARN_DAYS = 30;
+
+/** One while services, or agents as they are told, speak to NATS over a network without TLS. */
+export function plainAlarms(o: { encrypted: boolean; servers: readonly string[] }): WantedAlarm[] {
+  const open = o.encrypted ? [] : [...new Set(beyondLoopback(o.servers))];
+  if (open.length === 0) return [];
+  const message = `NATS is spoken to without TLS at ${open.join(', ')}.`;
+  return [{ code: 'nats-plain', subject: SUBJECT, severity: 'warning', message }];
+}
+
+/** One from 30 days before the end of a certificate on, critical once it has ended. Times: ms of the wall clock. */
+export function expiryAlarms(endsAt: number, now: number): WantedAlarm[] {
+  const left = endsAt - now;
+  if (left >= WARN_DAYS * DAY_MS) return [];
+  const day = new Date(endsAt).toISOString().slice(0, 10);
+  const [severity, words] = left > 0 ? (['warning', 'ends'] as const) : (['critical', 'has ended:'] as const);
+  return [
+    { code: 'certificate-expires', subject: SUBJECT, severity, message: `The certificate of NATS ${words} ${day}.` },
+  ];
+}
