@@ -14,6 +14,7 @@ const more = (name: string, all: string[]): string[] => [...all, name];
 /** The certificate of NATS: the files are those of the control machine, so no server is asked. */
 export function tlsCommands(program: Command): void {
   const tls = program.command('tls').description('the certificate of NATS, by the CA of this cluster');
+  examples(tls, 'tls renew');
   examples(
     does(
       tls
