@@ -1,6 +1,6 @@
 import { Global, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { connectBus, readCredentials, type Bus } from '#bus';
+import { askServers, connectBus, readCredentials, serversRefusal, type Bus } from '#bus';
 import { MusterError, type Clock, type Random, type ServiceName } from '#contracts';
 import { loadConfig, type ServiceConfig } from './config.js';
 import { createLogger } from './logger.js';
@@ -44,18 +44,23 @@ export const contextModule = (context: ServiceContext): DynamicModule => ({
   exports: [ServiceContext],
 });
 
-/** Configuration, log and bus. CONFIG_INVALID, BUS_UNAVAILABLE, UNAUTHORIZED. */
+/** Configuration, log and bus. CONFIG_INVALID, also for what NATS is or is not; BUS_UNAVAILABLE, UNAUTHORIZED. */
 export async function openContext(service: ServiceName, given?: ServiceConfig): Promise<ServiceContext> {
   const config = given ?? loadConfig(service);
   const credentials = config.credentials === undefined ? undefined : readCredentials(config.credentials);
   const refusal = refusedPlain(config.nats, credentials);
   if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
   const log = createLogger(service, config);
-  const bus = await connectBus({
-    name: config.instance,
-    servers: config.nats.servers,
-    log,
-    ...(credentials && { credentials }),
-  });
+  const who = { name: config.instance, servers: config.nats.servers, ...(credentials && { credentials }) };
+  const bus = await connectBus({ ...who, log });
+  try {
+    const { servers, silent } = await askServers(bus, who);
+    const refusal = serversRefusal(servers, config.replicas);
+    if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
+    for (const { address, reason } of silent) log.warn({ address, reason }, 'a NATS server does not answer');
+  } catch (e) {
+    await bus.close();
+    throw e;
+  }
   return new ServiceContext(config, bus, log, service);
 }

@@ -21,6 +21,7 @@ import {
   openMembers,
   readSecretsKey,
   sealMembers,
+  singleServerLack,
   WorkerRegistry,
   type Bus,
   type KvBucket,
@@ -67,6 +68,9 @@ export class InventoryStore {
     bus: Bus,
     o: { cluster: string; replicas: number; secretsFile?: string; store?: string },
   ): Promise<InventoryStore> {
+    const { serverInfo } = bus;
+    const lack = serverInfo && singleServerLack({ ...serverInfo, name: serverInfo.name ?? '' }, undefined);
+    if (lack !== undefined) bus.log.warn({ server: serverInfo?.name }, lack);
     const disk = o.store === undefined ? undefined : await readDisk(o.store);
     await bus.createBuckets({ replicas: o.replicas, ...(disk !== undefined && { diskBytes: disk.totalBytes }) });
     const [nodes, incidents, jobs, workloads, alarms, settings, reservations, workers] = await Promise.all([

@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runs, SEED, seeded } from '#contracts/testing/chance.js';
 import { connectBus, type Bus } from '../bus.js';
 import { Lease } from './lease.js';
-import { leaseServerRefusal } from './lease-server.js';
 import type { LeaseRecord } from './lease-decide.js';
 import { daemon, type Daemon } from '../testing/daemon.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
@@ -312,14 +311,5 @@ describe('lease on a real server', () => {
       expect(after.find((l) => l.startsWith('ended'))).toContain('"timedOut":true');
       expect(b.held).toBe(true);
     });
-  });
-});
-
-describe('lease server', () => {
-  it('refuses clusters that may acknowledge two holders, and takes any single server', () => {
-    expect(leaseServerRefusal({ version: '2.9.10' })).toBeUndefined();
-    expect(leaseServerRefusal({ version: '2.10.27', cluster: 'c' })).toMatch(/2\.12 or newer/);
-    expect(leaseServerRefusal({ version: '2.12.0', cluster: 'c' })).toBeUndefined();
-    expect(leaseServerRefusal({ version: '3.0.1', cluster: 'c' })).toBeUndefined();
   });
 });

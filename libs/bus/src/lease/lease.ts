@@ -2,8 +2,8 @@ import { MusterError, unreadable, type LeaseView, type Timer, type UnreadableRec
 import type { Bus } from '../bus.js';
 import type { KvBucket } from '../kv/kv-bucket.js';
 import type { Pulse } from '../pulse/pulses.js';
+import { serverRefusal } from '../servers/server-floor.js';
 import type { Entry } from '../types.js';
-import { leaseServerRefusal } from './lease-server.js';
 import {
   decideLease,
   floorKnown,
@@ -73,7 +73,7 @@ export class Lease {
 
   /** Contends from now on. @throws CONFIG_INVALID on a cluster whose server is too old to be a lock service. */
   start(): void {
-    const refusal = leaseServerRefusal(this.bus.serverInfo);
+    const refusal = this.serverRefusal;
     if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
     this.running ??= this.run();
   }
@@ -163,6 +163,12 @@ export class Lease {
     }
   }
 
+  /** Of the server that it is connected to now: one that was not there at the start may be too old. */
+  private get serverRefusal(): string | undefined {
+    const { serverInfo } = this.bus;
+    return serverInfo && serverRefusal(serverInfo);
+  }
+
   private async run(): Promise<void> {
     const pulse = this.bus.pulses.begin(`lease ${this.options.name}`, this.state.ttlMs + STALLED_MS);
     try {
@@ -241,8 +247,9 @@ export class Lease {
   }
 
   private write(a: LeaseAttempt): void {
-    if (a.kind === 'acquire' && leaseServerRefusal(this.bus.serverInfo) !== undefined) {
-      this.complain(new MusterError('CONFIG_INVALID', leaseServerRefusal(this.bus.serverInfo) ?? ''));
+    const refusal = a.kind === 'acquire' ? this.serverRefusal : undefined;
+    if (refusal !== undefined) {
+      this.complain(new MusterError('CONFIG_INVALID', refusal));
       this.state = unread(this.state, this.nowNs);
       return;
     }

@@ -35,6 +35,7 @@ export class NatsWire implements Wire {
     const { info } = this.nc;
     if (!info) return undefined;
     return {
+      name: info.server_name,
       version: info.version,
       ...(info.cluster !== undefined && { cluster: info.cluster }),
       connectUrls: info.connect_urls ?? [],

@@ -25,6 +25,7 @@ export interface SubscribeOptions {
 
 /** What the server that we are connected to says of itself. */
 export interface ServerInfo {
+  name?: string;
   version: string;
   /** Absent on a single server. */
   cluster?: string;

@@ -85,7 +85,7 @@ const makeProcess = (conf: string, port: number): NatsProcess =>
   inContainer() ? new ContainerNats(conf, port, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine') : new SystemNats(conf);
 
 /** Until the server greets. */
-async function listening(port: number): Promise<void> {
+export async function listening(port: number): Promise<void> {
   for (let i = 0; i < 400; i++) {
     const socket = connect(port, '127.0.0.1');
     const greeted = await new Promise<boolean>((resolve) => {

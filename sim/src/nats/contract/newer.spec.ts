@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals';
 import { natsContract } from './nats-contract.js';
-import { newerNats } from './newer-nats.js';
+import { newerNats } from '#bus/testing/newer-nats.js';
 import { realWorld } from './real-world.js';
 
 const newer = newerNats();

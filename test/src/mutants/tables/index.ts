@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   detect: 159,
   fence: 103,
   keys: 63,
-  lease: 25,
+  lease: 27,
   recover: 36,
   return: 74,
   secrets: 31,

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const DECIDED = ['libs/bus/src/lease/lease-decide.spec.ts'];
+const FLOOR = ['libs/bus/src/servers/server-floor.spec.ts'];
 const REAL = ['libs/bus/src/lease/lease.spec.ts'];
 
 /** Never two valid holders, and tokens never go back. */
@@ -131,19 +132,31 @@ export const lease: readonly Mutant[] = [
   },
   {
     name: 'a cluster whose server may acknowledge two holders is trusted',
-    file: 'libs/bus/src/lease/lease-server.ts',
-    symbol: 'leaseServerRefusal',
-    operation: { replace: 'server?.cluster === undefined', with: 'server !== null' },
-    specs: REAL,
-    test: 'refuses clusters that may acknowledge two holders, and takes any single server',
+    file: 'libs/bus/src/servers/server-floor.ts',
+    symbol: 'serverRefusal',
+    operation: { replace: 'server.cluster === undefined', with: 'server !== null' },
+    specs: FLOOR,
   },
   {
     name: 'the floor of versions for a cluster is as low as that for one server',
-    file: 'libs/bus/src/lease/lease-server.ts',
+    file: 'libs/bus/src/servers/server-floor.ts',
     symbol: 'CLUSTER_FLOOR',
-    operation: { set: 'CLUSTER_FLOOR', to: '[2, 9]' },
-    specs: REAL,
-    test: 'refuses clusters that may acknowledge two holders, and takes any single server',
+    operation: { set: 'later', to: '[2, 9, 10]' },
+    specs: FLOOR,
+  },
+  {
+    name: 'versions between the two lines that are safe count as safe',
+    file: 'libs/bus/src/servers/server-floor.ts',
+    symbol: 'isSafeInCluster',
+    operation: { replace: 'version[1] === line[1]', with: 'true' },
+    specs: FLOOR,
+  },
+  {
+    name: 'a server that is too old is not refused where services begin',
+    file: 'libs/bus/src/servers/server-floor.ts',
+    symbol: 'serversRefusal',
+    operation: { replace: 'why !== undefined', with: 'false' },
+    specs: FLOOR,
   },
   {
     name: 'it is not judged at its use whether the lease is still held',
