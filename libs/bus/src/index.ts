@@ -24,6 +24,7 @@ export {
   revokedAgentUsers,
   type AgentConnection,
   type RevocationOptions,
+  type Told,
 } from './init/revocation.js';
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
 export { ToolRoles, userKinds, type ToolRole, type UserKind } from './init/permissions.js';

@@ -21,6 +21,7 @@ export class StoreHealth implements OnApplicationShutdown {
       // Those that its user may ask for.
       streams: [ReadyStream.name, Streams.events.name, Streams.logs.name, ...OWN_BUCKETS.map(bucketStream)],
       restartsItself: config.nats.restarted,
+      ...(config.replicas > 1 && { write: () => this.write() }),
       onLook: () => this.log(),
     });
     this.watch.start();
@@ -50,6 +51,12 @@ export class StoreHealth implements OnApplicationShutdown {
     return namedTrouble(error, this.trouble, identified);
   }
 
+  /** Leaves a mark of deletion under a key that nobody reads: the leader alone would refuse a write without a quorum. */
+  private write(): Promise<void> {
+    const { bus, config } = this.context;
+    return bus.bucket('idempotency').delete(`ready.${config.instance}`, undefined, { timeoutMs: WRITE_LIMIT_MS });
+  }
+
   private log(): void {
     const { trouble } = this;
     if (trouble?.kind === this.logged) return;
@@ -66,5 +73,8 @@ export function namedTrouble(error: MusterError, trouble: StoreTrouble | undefin
   const message = error.message === trouble.summary ? told : `${told} (${error.message})`;
   return new MusterError(error.code, message, error.facts, { cause: error });
 }
+
+/** Of one try to write; the next look begins another, ms. */
+const WRITE_LIMIT_MS = 1_000;
 
 const OWN_BUCKETS = ['tokens', 'idempotency'] as const;

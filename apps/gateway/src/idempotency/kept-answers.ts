@@ -27,7 +27,7 @@ export interface Turn {
  * An attempt of another gateway that has not changed for this long is one that nobody is at: longer than any request
  * to another service is waited for. On our own monotonic clock, from when we first saw it.
  */
-export const LEFT_BEHIND_MS = 15_000;
+export const LEFT_BEHIND_MS = 20_000;
 /** Attempts of others that are remembered at once; of more, the oldest sight is forgotten, which only prolongs the wait. */
 const SIGHTS = 1_000;
 

@@ -3,10 +3,10 @@ import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#con
 import { ServiceContext } from '#service';
 import { StoreHealth } from '../health/store-health.js';
 
-/** A read that is not answered by then is not worth waiting for. */
-const READ_LIMIT_MS = 2_000;
-/** A write may touch thousands of records; it is not repeated by us, so it gets the time that it needs. */
-const WRITE_LIMIT_MS = 10_000;
+/** A read that is not answered by then is not worth waiting for, ms; on a cluster an election may come between. */
+const READ_LIMIT_MS = { single: 2_000, cluster: 13_000 };
+/** A write may touch thousands of records; it is not repeated by us, so it gets the time that it needs, ms. */
+const WRITE_LIMIT_MS = { single: 10_000, cluster: 15_000 };
 
 /** The gateway's one way to the other services. */
 @Injectable()
@@ -45,9 +45,15 @@ export class RpcClient {
     );
   }
 
-  private async call<V extends RpcVerb>(verb: V, request: RpcRequest<V>, timeoutMs: number): Promise<RpcAnswer<V>> {
+  private async call<V extends RpcVerb>(
+    verb: V,
+    request: RpcRequest<V>,
+    limitMs: { single: number; cluster: number },
+  ): Promise<RpcAnswer<V>> {
     const { bus } = this.context;
     if (!bus.connected) throw new MusterError('BUS_UNAVAILABLE', 'no connection to NATS; it is being made anew');
-    return bus.call(verb, request, { timeoutMs });
+    return bus.call(verb, request, {
+      timeoutMs: bus.serverInfo?.cluster === undefined ? limitMs.single : limitMs.cluster,
+    });
   }
 }

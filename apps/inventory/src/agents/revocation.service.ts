@@ -7,6 +7,7 @@ import {
   revokeAgentUsers,
   type AgentConnection,
   type RevocationOptions,
+  type Told,
 } from '#bus';
 import {
   isOpenIncident,
@@ -94,8 +95,9 @@ export class RevocationService {
   private async shutOut(node: string, keys: readonly string[]): Promise<RevocationOutcome> {
     try {
       const doomed = await this.doomed(node, keys, await this.connected());
-      await this.refuse(doomed);
-      return { node, users: doomed.length };
+      const { servers, told } = (await this.refuse(doomed)) ?? { servers: 0, told: 0 };
+      const pending = `${servers - told} of ${servers} NATS servers do not answer: they refuse it within 5 s after their start`;
+      return { node, users: doomed.length, ...(told < servers && { pending }) };
     } catch (e) {
       const error = MusterError.from(e);
       this.context.log.error({ err: error, node }, 'NATS was not told of a revocation');
@@ -179,13 +181,14 @@ export class RevocationService {
     if (record.enrolled || record.revoked !== undefined) await this.users.note(key, node);
   }
 
-  private async refuse(users: readonly Pick<AgentConnection, 'key' | 'node'>[]): Promise<void> {
-    if (users.length === 0) return;
-    await revokeAgentUsers(
+  private async refuse(users: readonly Pick<AgentConnection, 'key' | 'node'>[]): Promise<Told | undefined> {
+    if (users.length === 0) return undefined;
+    const told = await revokeAgentUsers(
       this.options(),
       users.map((user) => user.key),
     );
     for (const { key, node } of users) await this.users.noteRevoked(key, node);
+    return told;
   }
 
   private connected(): Promise<AgentConnection[]> {
@@ -205,6 +208,7 @@ export class RevocationService {
     return {
       key: readRevokerKey(revoker),
       servers: this.context.config.nats.servers,
+      replicas: this.context.config.replicas,
       ...(ca !== undefined && { ca }),
     };
   }

@@ -1,15 +1,34 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { MusterError, toldOutside, type By } from '#contracts';
 import { AfterAnswer } from './after-answer.js';
+import { AuditOutbox, type AuditEntry } from './audit-outbox.js';
 import { InventoryStore } from './inventory-store.js';
 
 /** Who did what, and whether it was taken: one event for each request that changes something. */
 @Injectable()
-export class AuditService {
+export class AuditService implements OnApplicationShutdown {
+  private readonly outbox: AuditOutbox;
+  /** Since the store took one last. */
+  private lost = 0;
+
   constructor(
     private readonly store: InventoryStore,
     private readonly after: AfterAnswer,
-  ) {}
+  ) {
+    this.outbox = new AuditOutbox({
+      clock: store.clock,
+      store: (entry) => this.storeOne(entry),
+      lost: ({ data }, err) => {
+        this.lost += 1;
+        // The act is done (or refused) already: this line keeps the trace.
+        store.bus.log.error({ err, ...data }, 'an audit event was not stored');
+      },
+    });
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.outbox.close();
+  }
 
   /** Runs the act, tells of it either way, and hands its answer or its error on. */
   async of<T>(by: By | string, action: string, subject: string, detail: string, act: () => Promise<T>): Promise<T> {
@@ -59,11 +78,32 @@ export class AuditService {
   ): Promise<void> {
     const { by, from }: By = typeof who === 'string' ? { by: who } : who;
     const source = from === undefined ? {} : { from };
+    await this.outbox.add({
+      id: this.store.bus.random.uuid(),
+      key: eventKey(subject),
+      data: { by, ...source, action, subject, detail, outcome },
+    });
+  }
+
+  /** After a gap the audit says itself how many are missing in it. */
+  private async storeOne({ id, key, data }: AuditEntry): Promise<void> {
+    const { bus } = this.store;
+    await bus.emit('audit', key, data, { id });
+    const { lost } = this;
+    if (lost === 0) return;
+    this.lost = 0;
+    const detail = `${lost} events of the audit were lost while the store was away: the log of inventory has them`;
     try {
-      await this.store.bus.emit('audit', eventKey(subject), { by, ...source, action, subject, detail, outcome });
-    } catch (e) {
-      // The act is done (or refused) already: its outcome must reach the caller, and this line keeps the trace.
-      this.store.bus.log.error({ err: e, by, ...source, action, subject, outcome }, 'an audit event was not stored');
+      await bus.emit('audit', 'audit', {
+        by: 'muster',
+        action: 'audit-gap',
+        subject: 'audit',
+        detail,
+        outcome: 'accepted',
+      });
+    } catch (err) {
+      this.lost += lost;
+      bus.log.warn({ err, lost }, 'the gap in the audit is not on record yet');
     }
   }
 }

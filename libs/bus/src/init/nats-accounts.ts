@@ -104,7 +104,8 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revo
     ...(revocable
       ? [
           '# The server keeps the accounts as it was told last: those below are for its first start.',
-          `resolver: { type: full, dir: ${JSON.stringify(revocable.accountsDir)}, allow_delete: false }`,
+          '# In a cluster one that was away asks the others every 2 s: until then it lets in who was revoked meanwhile.',
+          `resolver: { type: full, dir: ${JSON.stringify(revocable.accountsDir)}, allow_delete: false, interval: "2s" }`,
         ]
       : ['resolver: MEMORY']),
     'resolver_preload: {',

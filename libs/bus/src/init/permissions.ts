@@ -44,6 +44,11 @@ interface Needs {
   /** Plain subjects; with `answers` it may reply. */
   listens?: readonly string[];
   answers?: boolean;
+  /**
+   * Whom it answers also on a connection that was made after the question came: the server's own permission to answer
+   * ends with the connection. Whoever may do that could also answer what that user asks others.
+   */
+  answersLate?: readonly UserKind[];
   /** Services whose RPCs it calls, all of them. */
   calls?: readonly ServiceName[];
   /** RPCs of inventory that it calls, and no others: it is nobody's administrator. */
@@ -84,6 +89,7 @@ const needs: Record<UserKind, Needs> = {
     publishes: [Subjects.peersChanged('*'), Subjects.currentVerdict()],
     listens: [Subjects.report('*'), Subjects.peers('*'), Subjects.gate('*'), Subjects.beacon(), ...commandsAndMonitors],
     answers: true,
+    answersLate: ['gateway'],
     calls: ['inventory', 'fencer', 'provisioner'],
     creates: true,
   },
@@ -157,6 +163,7 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.writesLogs ? [Subjects.log('*')] : []),
       ...(n.publishes ?? []),
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
+      ...(n.answersLate ?? []).map((user) => `${inboxPrefix(user)}.>`),
       ...(n.asks ?? []).map((verb) => Subjects.rpc('inventory', verb)),
     ],
     ...(except.length > 0 && { except }),

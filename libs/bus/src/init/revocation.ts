@@ -14,8 +14,11 @@ import { REVOKER, SystemRequests, type RevokerKey } from './revoker-key.js';
  * it was signed by: s, 2100-01-01.
  */
 export const FOR_GOOD = 4_102_444_800;
-/** ms for one request to the server. */
+/** ms until each server of a cluster has answered, or the only one. */
 const ANSWER_MS = 4_000;
+/** After one answer the next comes within this, or its server is down, ms. */
+const STALL_MS = 1_000;
+const SMALLEST_CLUSTER = 3;
 /** Others may revoke at the same moment, and write over what was written: then it is written again. */
 const TRIES = 5;
 /** Connections that are asked for at once; the answer holds each one's user. */
@@ -35,6 +38,8 @@ export interface RevocationOptions {
   servers: readonly string[];
   /** PEM: the CA of the servers' certificates. @default no TLS */
   ca?: string;
+  /** Servers that a cluster has at least: who has so many answers waits for no more. @default 3 */
+  replicas?: number;
 }
 
 /** Runs `work` with a connection of its own, in the server's own account. @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED */
@@ -71,35 +76,51 @@ async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => 
   }
 }
 
+/** How many servers there are, and how many of them have said that they refuse the keys. */
+export interface Told {
+  servers: number;
+  told: number;
+}
+
 /** Of this process: what one writes, the next has read. */
 let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Makes the users of these public keys worthless: the server ends their connections and lets them in no more, also after
  * its restart. Keys that are revoked already are left alone. The server knows no compare-and-set: of two processes that
- * revoke within the same milliseconds one may write over the other, so who must be sure asks again later.
+ * revoke within the same milliseconds one may write over the other, so who must be sure asks again later. A server that
+ * is down learns it from the others at its start.
  * @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED; COMMAND_FAILED where the server does not take it
  */
-export function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<void> {
-  const turn = last.then(() => asRevoker(o, (nc) => revoke(nc, o.key, keys)));
+export function revokeAgentUsers(o: RevocationOptions, keys: readonly string[]): Promise<Told> {
+  const turn = last.then(() => asRevoker(o, (nc) => revoke(nc, o, keys)));
   last = turn.catch(() => undefined);
   return turn;
 }
 
-async function revoke(nc: NatsConnection, key: RevokerKey, keys: readonly string[]): Promise<void> {
+async function revoke(nc: NatsConnection, o: RevocationOptions, keys: readonly string[]): Promise<Told> {
+  const { key } = o;
   for (let i = 0; i < TRIES; i++) {
-    const account = await accountOf(nc, key.account);
-    const left = keys.filter((user) => account.nats.revocations?.[user] === undefined);
-    if (left.length === 0) return;
-    await laterThan(account.iat);
-    const revocations = { ...account.nats.revocations };
+    const accounts = await accountsOf(nc, o);
+    const newest = newestOf(accounts);
+    const left = keys.filter((user) => accounts.some((a) => a.nats.revocations?.[user] === undefined));
+    if (left.length === 0) return { servers: serversOf(nc, o), told: accounts.length };
+    await laterThan(newest.iat);
+    const revocations = revocationsOf(accounts);
     for (const user of left) revocations[user] = FOR_GOOD;
-    const { type: _type, version: _version, ...claims } = account.nats as Account & { type?: string; version?: number };
+    const { type: _type, version: _version, ...claims } = newest.nats as Account & { type?: string; version?: number };
     const signer = keyPair(key.operator);
-    await update(nc, await encodeAccount(account.name, key.account, { ...claims, revocations }, { signer }));
+    await update(nc, o, await encodeAccount(newest.name, key.account, { ...claims, revocations }, { signer }));
   }
   throw new MusterError('COMMAND_FAILED', 'NATS does not keep the revocation: others change its account meanwhile');
 }
+
+const newestOf = (accounts: readonly Claims<Account>[]): Claims<Account> =>
+  accounts.reduce((a, b) => (b.iat > a.iat ? b : a));
+
+/** What any of them refuses: one that was away may be behind. */
+const revocationsOf = (accounts: readonly Claims<Account>[]): Record<string, number> =>
+  Object.assign({}, ...accounts.map((a) => a.nats.revocations ?? {})) as Record<string, number>;
 
 /**
  * Resolves in a later second than this one, if that is now. At its start the server takes its configuration's account
@@ -111,25 +132,25 @@ async function laterThan(second: number): Promise<void> {
   if (Math.floor(now / 1000) === second) await systemClock.sleep((second + 1) * 1000 - now);
 }
 
-/** Which of these public keys the server refuses. */
+/** Which of these public keys every server refuses that answers. */
 export const revokedAgentUsers = (o: RevocationOptions, keys: readonly string[]): Promise<string[]> =>
   asRevoker(o, async (nc) => {
-    const { revocations = {} } = (await accountOf(nc, o.key.account)).nats;
-    return keys.filter((key) => key in revocations);
+    const accounts = await accountsOf(nc, o);
+    return keys.filter((key) => accounts.every((a) => key in (a.nats.revocations ?? {})));
   });
 
-/** Agents that are connected now, each by the user that it came with. */
+/** Agents that are connected now to any server, each by the user that it came with. */
 export const connectedAgents = (o: RevocationOptions, agents: AgentsKey): Promise<AgentConnection[]> =>
   asRevoker(o, async (nc) => {
     const issuer = keyPair(agents.seed).getPublicKey();
     const found = new Map<string, AgentConnection>();
     for (let offset = 0; ; offset += PAGE) {
-      const jwts = await userPage(nc, o.key.account, offset);
-      for (const jwt of jwts.filter((text) => text !== '')) {
+      const pages = await userPages(nc, o, offset);
+      for (const jwt of pages.flat().filter((text) => text !== '')) {
         const { iss, name, sub, iat } = claimsOf<User>(jwt);
         if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub, issuedAt: iat * 1000 });
       }
-      if (jwts.length < PAGE) return [...found.values()];
+      if (pages.every((jwts) => jwts.length < PAGE)) return [...found.values()];
     }
   });
 
@@ -139,31 +160,46 @@ type Claims<T> = ReturnType<typeof decode<T>>;
 const claimsOf = <T>(jwt: string): Claims<T> =>
   JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as Claims<T>;
 
-async function accountOf(nc: NatsConnection, account: string): Promise<Claims<Account>> {
-  const answer = await asked(nc, SystemRequests.lookup(account), '');
-  if (answer === '') throw new MusterError('COMMAND_FAILED', 'NATS does not know the account of Muster');
-  return claimsOf<Account>(answer);
+async function accountsOf(nc: NatsConnection, o: RevocationOptions): Promise<Claims<Account>[]> {
+  const answers = await asked(nc, o, SystemRequests.lookup(o.key.account), '');
+  const known = answers.filter((text) => text !== '').map((text) => claimsOf<Account>(text));
+  if (known.length === 0) throw new MusterError('COMMAND_FAILED', 'NATS does not know the account of Muster');
+  return known;
 }
 
-async function update(nc: NatsConnection, jwt: string): Promise<void> {
-  const { error } = JSON.parse(await asked(nc, SystemRequests.update, jwt)) as { error?: { description?: string } };
-  if (error !== undefined)
-    throw new MusterError('COMMAND_FAILED', `NATS refused the revocation: ${error.description ?? 'without a reason'}`);
+async function update(nc: NatsConnection, o: RevocationOptions, jwt: string): Promise<void> {
+  for (const text of await asked(nc, o, SystemRequests.update, jwt)) {
+    const { error } = JSON.parse(text) as { error?: { description?: string } };
+    if (error !== undefined)
+      throw new MusterError(
+        'COMMAND_FAILED',
+        `NATS refused the revocation: ${error.description ?? 'without a reason'}`,
+      );
+  }
 }
 
-/** Of each connection its user's JWT, '' for one that has none. Every server of a cluster answers. */
-async function userPage(nc: NatsConnection, account: string, offset: number): Promise<string[]> {
+/** By server: of each connection its user's JWT, '' for one that has none. */
+async function userPages(nc: NatsConnection, o: RevocationOptions, offset: number): Promise<string[][]> {
   const request = JSON.stringify({ auth: true, offset, limit: PAGE });
-  const { data } = JSON.parse(await asked(nc, SystemRequests.connections(account), request)) as {
-    data?: { connections?: { jwt?: string }[] };
-  };
-  return (data?.connections ?? []).map((c) => c.jwt ?? '');
+  return (await asked(nc, o, SystemRequests.connections(o.key.account), request)).map((text) => {
+    const { data } = JSON.parse(text) as { data?: { connections?: { jwt?: string }[] } };
+    return (data?.connections ?? []).map((c) => c.jwt ?? '');
+  });
 }
 
-async function asked(nc: NatsConnection, subject: string, data: string): Promise<string> {
+/** Its addresses do not tell: a server may have several, and announces all of them. */
+const serversOf = (nc: NatsConnection, o: RevocationOptions): number =>
+  nc.info?.cluster === undefined ? 1 : Math.max(SMALLEST_CLUSTER, o.replicas ?? 0);
+
+/** The answers of all servers that give one in time. */
+async function asked(nc: NatsConnection, o: RevocationOptions, subject: string, data: string): Promise<string[]> {
+  const answers: string[] = [];
   try {
-    return (await nc.request(subject, data, { timeout: ANSWER_MS })).string();
+    const all = await nc.requestMany(subject, data, { maxWait: ANSWER_MS, strategy: 'stall', stall: STALL_MS });
+    for await (const answer of all) if (answers.push(answer.string()) >= serversOf(nc, o)) break;
   } catch (cause) {
     throw new MusterError('COMMAND_FAILED', `NATS gave no answer to ${subject}`, { subject }, { cause });
   }
+  if (answers.length === 0) throw new MusterError('COMMAND_FAILED', `NATS gave no answer to ${subject}`, { subject });
+  return answers;
 }

@@ -1,6 +1,7 @@
 import { MusterError, unreadable, type BucketName, type Clock, type Timer, type UnreadableRecord } from '#contracts';
 import type { Link } from '../ports/link.js';
 import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
+import { patienceWith } from '../servers/patience.js';
 import type { StoredMessage } from '../ports/message-log.js';
 import { storageIsWhole } from '../streams/storage-is-whole.js';
 import { store } from '../streams/store.js';
@@ -13,7 +14,7 @@ import type { Entry, Watch } from '../types.js';
 const BUCKET_WAIT_MS = 30_000;
 
 export interface WriteOptions {
-  /** In all, over every try. @default 5000 */
+  /** In all, over every try, ms. @default 5000 on a single server, 12000 on a cluster */
   timeoutMs?: number;
 }
 
@@ -135,8 +136,8 @@ export class KvBucket<T> {
   }
 
   /** Leaves a marker that watchers see. With a revision: REVISION_CONFLICT where it is no longer the current one. */
-  async delete(key: string, revision?: number): Promise<void> {
-    const written = await this.write(key, '', revision, {}, [['KV-Operation', 'DEL']]);
+  async delete(key: string, revision?: number, o: WriteOptions = {}): Promise<void> {
+    const written = await this.write(key, '', revision, o, [['KV-Operation', 'DEL']]);
     if (written === undefined) throw this.conflict(key, `revision ${revision} is no longer current`);
   }
 
@@ -240,6 +241,7 @@ export class KvBucket<T> {
   /** Rides out a bucket that is not there yet, and (for a moment) a server that restarts; not what was closed. */
   private async patiently<R>(read: () => Promise<R>): Promise<R> {
     const begun = this.clock.monotonicMs();
+    const { limitMs } = patienceWith(this.link.wire.serverInfo);
     for (;;) {
       try {
         const r = await read();
@@ -247,7 +249,7 @@ export class KvBucket<T> {
         return r;
       } catch (e) {
         const missing = isStreamMissing(e);
-        const limit = this.link.closed ? 0 : missing ? BUCKET_WAIT_MS : isPassing(e) ? 5000 : 0;
+        const limit = this.link.closed ? 0 : missing ? BUCKET_WAIT_MS : isPassing(e) ? limitMs : 0;
         const left = limit - (this.clock.monotonicMs() - begun);
         if (left <= 0) {
           if (missing)

@@ -11,6 +11,8 @@ import type {
   ReadSession,
   StoredMessage,
 } from '../ports/message-log.js';
+import { patienceWith } from '../servers/patience.js';
+import { systemClock } from '../system/system-clock.js';
 import type { NatsWire } from './nats-wire.js';
 import { pullOne } from './pull.js';
 import { NatsReadSession } from './read-session.js';
@@ -60,7 +62,7 @@ export class NatsLog implements MessageLog {
 
   async info(stream: string, o: { subjects?: string } = {}): Promise<LogInfo> {
     const body = o.subjects === undefined ? undefined : { subjects_filter: o.subjects };
-    const { state, config, created } = await this.api<StreamInfo>(`STREAM.INFO.${stream}`, body);
+    const { state, config, created } = await this.question<StreamInfo>(`STREAM.INFO.${stream}`, body);
     return {
       created: new Date(created),
       messages: state.messages,
@@ -116,6 +118,27 @@ export class NatsLog implements MessageLog {
     return parse<T>(await this.wire.request(`$JS.API.${verb}`, text, { timeoutMs }));
   }
 
+  /** As {@link api}, where to ask twice changes nothing: a stream without a leader loses what it is asked. */
+  private async question<T>(verb: string, body?: unknown): Promise<T> {
+    const { askAgainMs } = patienceWith(this.wire.serverInfo);
+    if (askAgainMs === undefined) return this.api<T>(verb, body);
+    const tries = [this.api<T>(verb, body)];
+    for (let left = ANSWER_MS - askAgainMs; left > 0; left -= askAgainMs) {
+      const first = Promise.race(tries);
+      const again = new AbortController();
+      const waited = systemClock.sleep(askAgainMs, { signal: again.signal }).then(() => 'again' as const);
+      try {
+        if ((await Promise.race([first.then(() => 'answered' as const), waited])) === 'answered') return await first;
+      } finally {
+        again.abort();
+      }
+      tries.push(this.api<T>(verb, body, left));
+      // Whichever fails after the first answer is nobody's news.
+      tries.at(-1)?.catch(() => undefined);
+    }
+    return Promise.race(tries);
+  }
+
   private async message(stream: string, which: object): Promise<StoredMessage | undefined> {
     const m = await this.rawMessage(stream, which);
     if (m === undefined) return undefined;
@@ -130,7 +153,7 @@ export class NatsLog implements MessageLog {
 
   private async rawMessage(stream: string, which: object): Promise<RawMessage | undefined> {
     try {
-      return (await this.api<{ message: RawMessage }>(`STREAM.MSG.GET.${stream}`, which)).message;
+      return (await this.question<{ message: RawMessage }>(`STREAM.MSG.GET.${stream}`, which)).message;
     } catch (e) {
       if (e instanceof ApiFailure && e.errCode === ApiErrors.noMessage) return undefined;
       throw e;

@@ -6,6 +6,8 @@ export const ApiErrors = {
   streamNotFound: 10059,
   consumerNotFound: 10014,
   wrongRevision: [10071, 10164],
+  /** An earlier try of the same message is not stored yet: a cluster says so while it has no quorum. */
+  idInProcess: 10158,
 } as const;
 
 /** The server's own refusal: it did not do what was asked. */
@@ -18,9 +20,9 @@ export class ApiFailure extends Error {
     super(description);
     this.name = 'ApiFailure';
   }
-  /** The server is up but JetStream is not (yet), e.g. right after its start. */
+  /** The server is up but JetStream is not (yet), e.g. right after its start; or it is at it. */
   get passing(): boolean {
-    return this.status === 503;
+    return this.status === 503 || this.errCode === ApiErrors.idInProcess;
   }
 }
 

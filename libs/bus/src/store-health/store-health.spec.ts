@@ -44,6 +44,12 @@ describe('the trouble of a store', () => {
     expect(told({ silentForMs: 4_000, restartsItself: true })).toContain('nats-server is being restarted');
   });
 
+  it('is a cluster that acknowledges no write for 2 s, whatever it says to reads', () => {
+    expect(told({ unwrittenForMs: 1_999 })).toBeUndefined();
+    expect(told({ unwrittenForMs: 2_000 })).toMatch(/^NATS has acknowledged no write for 2 s: too few of its servers run/);
+    expect(told({ unwrittenForMs: 60_000, connected: false })).toBeUndefined();
+  });
+
   it('is nothing that could be told of a store without a connection to NATS', () => {
     expect(told({ connected: false, silentForMs: 60_000, missing: ['KV_nodes'] })).toBeUndefined();
   });

@@ -22,10 +22,12 @@ export interface StoreFacts {
   wasWhole: boolean;
   /** Who runs NATS restarts it where that is what helps: apps/standalone. */
   restartsItself: boolean;
+  /** ms since a write was first tried that no server has acknowledged; absent: none is tried, on a single server. */
+  unwrittenForMs?: number;
 }
 
 export interface StoreTrouble {
-  kind: 'full' | 'silent' | 'incomplete';
+  kind: 'full' | 'silent' | 'unwritable' | 'incomplete';
   /** One line for anybody: what is wrong, without where and of what. */
   summary: string;
   /** One line for whoever may know the installation: what is wrong, and what to do. */
@@ -39,6 +41,8 @@ export const FULL_BELOW_BYTES = 4 * MiB;
 export const ROOM_FROM_BYTES = 16 * MiB;
 /** A slow disk keeps a store waiting: nothing is said of it before, ms. */
 export const SILENT_AFTER_MS = 3_000;
+/** An acknowledgement of a cluster takes milliseconds: who waits for longer waits for a leader, ms. */
+export const UNWRITABLE_AFTER_MS = 2_000;
 /** The first start of an installation makes its streams meanwhile, ms. */
 export const MISSING_AFTER_MS = 15_000;
 /** A part of the disk from which on a warning is due, and one from which on it is critical. */
@@ -64,6 +68,12 @@ export function storeTrouble(f: StoreFacts): StoreTrouble | undefined {
       kind: 'silent',
       summary: 'NATS is connected, and its store does not answer: muster status says what to do.',
       message: `NATS is connected, and its store has not answered for ${Math.round(f.silentForMs / 1000)} s: ${whySilent(f)}.`,
+    };
+  if ((f.unwrittenForMs ?? 0) >= UNWRITABLE_AFTER_MS)
+    return {
+      kind: 'unwritable',
+      summary: 'NATS takes no writes: too few of its servers run, or they are electing a leader.',
+      message: `NATS has acknowledged no write for ${Math.round((f.unwrittenForMs ?? 0) / 1000)} s: too few of its servers run, or they are electing a leader, which takes up to 10 s. Start those that are down.`,
     };
   if (f.missing.length > 0 && (f.wasWhole || f.missingForMs >= MISSING_AFTER_MS))
     return {

@@ -14,6 +14,8 @@ export interface StoreWatchOptions {
   /** That its user may ask for. */
   streams: readonly string[];
   restartsItself?: boolean | undefined;
+  /** A write that leaves nothing behind; what reads say proves nothing where several servers must agree. */
+  write?: (() => Promise<unknown>) | undefined;
   /** Called after each look. */
   onLook?: (facts: StoreFacts) => void;
 }
@@ -26,6 +28,8 @@ export class StoreWatch {
   private timer: Timer | undefined;
   private asking: Promise<void> | undefined;
   private silentSince: number | undefined;
+  private writing: Promise<void> | undefined;
+  private unwrittenSince: number | undefined;
   private missing: string[] = [];
   private missingSince: number | undefined;
   private wasWhole = false;
@@ -65,15 +69,18 @@ export class StoreWatch {
       missingForMs: since(this.missingSince),
       wasWhole: this.wasWhole,
       restartsItself: this.o.restartsItself === true,
+      ...(this.o.write !== undefined && { unwrittenForMs: since(this.unwrittenSince) }),
     };
   }
 
   private async look(): Promise<void> {
     const now = this.bus.clock.monotonicMs();
     // An answer that came meanwhile may lie unread.
-    if (this.lookedAt !== undefined && now - this.lookedAt >= STOOD_STILL_MS) this.silentSince = undefined;
+    if (this.lookedAt !== undefined && now - this.lookedAt >= STOOD_STILL_MS)
+      this.silentSince = this.unwrittenSince = undefined;
     this.lookedAt = now;
     this.ask();
+    this.tryWrite();
     if (this.reading) return;
     this.reading = true;
     try {
@@ -97,6 +104,21 @@ export class StoreWatch {
         .catch((e: unknown) => this.bus.log.debug({ err: e }, 'the store does not answer'))
         .finally(() => (this.asking = undefined));
     }
+  }
+
+  /** One at a time; where it fails, time runs since the first that did. */
+  private tryWrite(): void {
+    const { write } = this.o;
+    if (write === undefined) return;
+    if (!this.bus.connected) {
+      this.unwrittenSince = undefined;
+      return;
+    }
+    this.unwrittenSince ??= this.bus.clock.monotonicMs();
+    this.writing ??= write()
+      .then(() => (this.unwrittenSince = undefined))
+      .catch((e: unknown) => this.bus.log.debug({ err: e }, 'the store acknowledges no write'))
+      .then(() => (this.writing = undefined));
   }
 
   private answered(name: string, there: boolean): void {

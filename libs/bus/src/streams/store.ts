@@ -1,5 +1,6 @@
 import type { Link } from '../ports/link.js';
 import { apiError, isPassing } from '../ports/log-failure.js';
+import { patienceWith } from '../servers/patience.js';
 
 export interface StoreOptions {
   /** Makes the message unique: a second one within two minutes is acknowledged and dropped. @default random */
@@ -7,7 +8,7 @@ export interface StoreOptions {
   /** Only when this is still the subject's last sequence; 0 = the subject is new. */
   expect?: number;
   headers?: [name: string, value: string][];
-  /** In all, over every try. @default 5000 */
+  /** In all, over every try, ms. @default 5000 on a single server, 12000 on a cluster */
   timeoutMs?: number;
 }
 
@@ -24,7 +25,8 @@ export async function store(
   o: StoreOptions = {},
 ): Promise<Stored> {
   const { clock, random } = link;
-  const deadline = clock.monotonicMs() + (o.timeoutMs ?? 5000);
+  const { tryMs, limitMs } = patienceWith(link.wire.serverInfo);
+  const deadline = clock.monotonicMs() + (o.timeoutMs ?? limitMs);
   const id = o.id ?? random.uuid();
   for (let tries = 1; ; tries++) {
     const left = deadline - clock.monotonicMs();
@@ -33,7 +35,7 @@ export async function store(
         id,
         ...(o.expect !== undefined && { expect: o.expect }),
         ...(o.headers && { headers: o.headers }),
-        timeoutMs: Math.max(50, Math.min(left, 1500)),
+        timeoutMs: Math.max(50, Math.min(left, tryMs)),
       });
       return 'conflict' in appended ? { conflict: true, tries } : { seq: appended.seq };
     } catch (e) {

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decode, type User } from '@nats-io/jwt';
+import {
+  connectBus,
+  connectedAgents,
+  credentialsFile,
+  issueAgentCredentials,
+  readAgentsKey,
+  readCredentials,
+  readRevokerKey,
+  revokeAgentUsers,
+  revokedAgentUsers,
+  StoreWatch,
+  type Bus,
+  type BusCredentials,
+  type RevocationOptions,
+} from '../index.js';
+import { startTestCluster, whenClusterServes, type TestCluster } from '../testing/nats-cluster.js';
+import { newerNats } from '../testing/newer-nats.js';
+
+const newer = newerNats();
+const program = 'program' in newer ? newer.program : '';
+const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (skipped: ${newer.missing})`;
+
+('program' in newer ? describe : describe.skip)(name, () => {
+  let cluster: TestCluster;
+  let revoker: RevocationOptions;
+  const open: Bus[] = [];
+  const connect = async (user: BusCredentials, servers = cluster.urls): Promise<Bus> => {
+    const bus = await connectBus({ name: user.user, servers, credentials: user });
+    open.push(bus);
+    return bus;
+  };
+  const service = (kind: string): BusCredentials => readCredentials(credentialsFile(cluster.dir, kind));
+  const keyOf = ({ jwt }: BusCredentials): string => decode<User>(jwt).sub;
+
+  beforeAll(async () => {
+    cluster = await startTestCluster({ program, users: true });
+    revoker = { key: readRevokerKey(join(cluster.dir, 'keys/revoker.key')), servers: cluster.urls };
+    const bus = await connect(service('inventory'));
+    await whenClusterServes(() => bus.createBuckets({ replicas: 3 }));
+  });
+  afterAll(async () => {
+    await Promise.all(open.map((bus) => bus.close()));
+    await cluster?.stop();
+  });
+
+  it('all name the agents that are connected to them', async () => {
+    const agents = readAgentsKey(join(cluster.dir, 'keys/agents.key'));
+    const users = await Promise.all([1, 2, 3, 4].map((n) => issueAgentCredentials(agents, `c${n}`)));
+    await Promise.all(users.map((user, i) => connect(user, [cluster.urls[i % 3]!])));
+    const seen = (await connectedAgents(revoker, agents)).map((a) => a.node);
+    expect(seen.sort()).toEqual(['c1', 'c2', 'c3', 'c4']);
+  });
+
+  it('refuse an agent that was revoked while one of them was down, that one 5 s after its start', async () => {
+    const agents = readAgentsKey(join(cluster.dir, 'keys/agents.key'));
+    const [gone, stays] = [await issueAgentCredentials(agents, 'n1'), await issueAgentCredentials(agents, 'n1')];
+    const third = cluster.members[2]!;
+    await third.kill();
+    expect(await revokeAgentUsers(revoker, [keyOf(gone)])).toEqual({ servers: 3, told: 2 });
+    await third.start();
+    await pause(5_000);
+    for (const url of cluster.urls) await expect(connect(gone, [url])).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await connect(stays, [third.url]);
+    expect(await revokedAgentUsers(revoker, [keyOf(gone), keyOf(stays)])).toEqual([keyOf(gone)]);
+    expect(await revokeAgentUsers(revoker, [keyOf(gone)])).toEqual({ servers: 3, told: 3 });
+    expect(readFileSync(join(cluster.dir, 'nats-accounts.conf'), 'utf8')).toContain('interval: "2s"');
+  });
+
+  it('let writes and reads of one bucket go on by themselves when any of them is killed', async () => {
+    const bus = await connect(service('inventory'));
+    const bucket = bus.bucket<{ n: number }>('settings');
+    const key = 'agent-user=spec';
+    let revision = await whenClusterServes(() => bucket.create(key, record(0)));
+    for (const [n, member] of cluster.members.entries()) {
+      await member.kill();
+      // Whichever it is, a follower or the leader: neither fails, and nothing that was acknowledged is lost.
+      revision = await bucket.update(key, record(n + 1), revision);
+      expect((await bucket.get(key))?.revision).toBe(revision);
+      await member.start();
+      await whenClusterServes(() => whole(member.url));
+    }
+  });
+
+  it('are not ready without a majority, and ready again with it', async () => {
+    const [first, second, third] = cluster.members;
+    const bus = await connect(service('gateway'), [first!.url]);
+    const write = () => bus.bucket('idempotency').delete('ready.spec', undefined, { timeoutMs: 1_000 });
+    await whenClusterServes(write);
+    const watch = new StoreWatch(bus, { streams: ['KV_idempotency'], write }).start();
+    try {
+      await Promise.all([second!.kill(), third!.kill()]);
+      await until(() => watch.trouble !== undefined, 10_000);
+      await Promise.all([second!.start(), third!.start()]);
+      await until(() => watch.trouble === undefined, 60_000);
+    } finally {
+      watch.close();
+    }
+  });
+
+  /** Every bucket of it takes part again: it can be asked through this server. */
+  async function whole(url: string): Promise<void> {
+    const bus = await connectBus({ name: 'spec', servers: [url], credentials: service('inventory') });
+    try {
+      await bus.bucket('settings').lastRevision();
+    } finally {
+      await bus.close();
+    }
+  }
+
+  const record = (n: number): { n: number } =>
+    ({ schema: 1, key: 'spec', node: `n${n}`, at: n }) as unknown as { n: number };
+});
+
+async function until(what: () => boolean, limitMs: number): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!what()) {
+    if (performance.now() > end) throw new Error('what was waited for did not happen');
+    await pause(50);
+  }
+}
