@@ -1,7 +1,7 @@
 import { encodeAccount, encodeUser, type Account, type decode, type User } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { fromToken, inboxPrefix, MusterError } from '#contracts';
+import { connect, createInbox, type NatsConnection } from '@nats-io/transport-node';
+import { fromToken, inboxPrefix, MusterError, type Timer } from '#contracts';
 import { natsOptions } from '../nats/connect.js';
 import { systemClock } from '../system/system-clock.js';
 import type { AgentsKey } from './agents-key.js';
@@ -19,6 +19,8 @@ const ANSWER_MS = 4_000;
 /** After one answer the next comes within this, or its server is down, ms. */
 const STALL_MS = 1_000;
 const SMALLEST_CLUSTER = 3;
+/** What a server sends in place of an answer where nobody listens. */
+const NO_RESPONDERS = 503;
 /** Others may revoke at the same moment, and write over what was written: then it is written again. */
 const TRIES = 5;
 /** Connections that are asked for at once; the answer holds each one's user. */
@@ -193,12 +195,31 @@ const serversOf = (nc: NatsConnection, o: RevocationOptions): number =>
 
 /** The answers of all servers that give one in time. */
 async function asked(nc: NatsConnection, o: RevocationOptions, subject: string, data: string): Promise<string[]> {
+  const expected = serversOf(nc, o);
   const answers: string[] = [];
+  const inbox = createInbox(inboxPrefix(REVOKER));
+  let timer: Timer | undefined;
   try {
-    const all = await nc.requestMany(subject, data, { maxWait: ANSWER_MS, strategy: 'stall', stall: STALL_MS });
-    for await (const answer of all) if (answers.push(answer.string()) >= serversOf(nc, o)) break;
+    await new Promise<void>((resolve, reject) => {
+      const endIn = (ms: number): void => {
+        timer?.cancel();
+        timer = systemClock.after(ms, resolve);
+      };
+      nc.subscribe(inbox, {
+        callback: (err, msg) => {
+          if (err !== null || msg.headers?.code === NO_RESPONDERS) return endIn(0);
+          answers.push(msg.string());
+          endIn(answers.length >= expected ? 0 : STALL_MS);
+        },
+      });
+      endIn(ANSWER_MS);
+      void nc.closed().then(reject);
+      nc.publish(subject, data, { reply: inbox });
+    });
   } catch (cause) {
     throw new MusterError('COMMAND_FAILED', `NATS gave no answer to ${subject}`, { subject }, { cause });
+  } finally {
+    timer?.cancel();
   }
   if (answers.length === 0) throw new MusterError('COMMAND_FAILED', `NATS gave no answer to ${subject}`, { subject });
   return answers;

@@ -62,7 +62,7 @@ export function serversRefusal(servers: readonly NatsServer[], replicas: number)
   if (first.cluster === undefined && replicas > 1)
     return `replicas: ${replicas} needs a cluster of NATS, and ${first.name} is a single server: set replicas: 1 in muster.yaml, or make it a cluster as docs/three-hosts.md says`;
   if (first.cluster !== undefined && replicas === 1)
-    return `replicas: 1 on NATS cluster ${first.cluster} would lose records with the one server that keeps them: set replicas: 3 in muster.yaml; docs/three-hosts.md says how records of a single server get there`;
+    return `replicas: 1 on NATS cluster ${first.cluster} would lose records with the one server that keeps them: set replicas: 3 in muster.yaml (docs/three-hosts.md)`;
   return undefined;
 }
 

@@ -46,7 +46,9 @@ describe('the trouble of a store', () => {
 
   it('is a cluster that acknowledges no write for 2 s, whatever it says to reads', () => {
     expect(told({ unwrittenForMs: 1_999 })).toBeUndefined();
-    expect(told({ unwrittenForMs: 2_000 })).toMatch(/^NATS has acknowledged no write for 2 s: too few of its servers run/);
+    expect(told({ unwrittenForMs: 2_000 })).toMatch(
+      /^NATS has acknowledged no write for 2 s: too few of its servers run/,
+    );
     expect(told({ unwrittenForMs: 60_000, connected: false })).toBeUndefined();
   });
 
