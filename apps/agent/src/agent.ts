@@ -1,4 +1,5 @@
 import { MusterError } from '#contracts/errors.js';
+import { packageVersion } from '#bus/system/package-version.js';
 import type { Clock, Timer } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
@@ -130,6 +131,8 @@ export class Agent {
       listWarning: () => this.refresher.warning,
       startWarning: () => p.startWarning?.(),
       publish: (report) => this.nats.publish(Subjects.report(node), JSON.stringify(report)),
+      version: packageVersion(),
+      wallMs: () => clock.wallMs(),
     });
     const local = new LocalRequests({
       node,

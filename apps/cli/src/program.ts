@@ -1,3 +1,4 @@
+import { packageVersion } from '#bus/system/package-version.js';
 import { CliCommand } from './command.js';
 import { agentCommands } from './commands/agent-tokens.js';
 import { alarmCommands } from './commands/alarms.js';
@@ -26,7 +27,6 @@ import { serviceCommands } from './services/service-commands.js';
 import { nodesCommands } from './nodes/nodes-commands.js';
 import { Formats } from './output/format.js';
 import { DEFAULT_URL } from './server/address.js';
-import { version } from './version.js';
 
 /** The whole command line. */
 export function createProgram(io: Io): CliCommand {
@@ -41,7 +41,7 @@ export function createProgram(io: Io): CliCommand {
       `${Formats.join(', ')}; otherwise a table on a terminal, lines in a pipe (-o table: a table there too)`,
     )
     .option('-j, --json', 'the same as -o json')
-    .version(`muster ${version()}`, '-v, --version', 'print the version')
+    .version(`muster ${packageVersion()}`, '-v, --version', 'print the version')
     .addHelpText(
       'after',
       '\nEnvironment: MUSTER_URL, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',

@@ -9,6 +9,7 @@ import {
   type RpcAnswer,
   type RpcRequest,
   type RpcVerb,
+  type StreamFacts,
   type Verdict,
 } from '#contracts';
 import { answer, answerText, ask, call } from './rpc/call.js';
@@ -25,7 +26,7 @@ import { Link, type BusPorts } from './ports/link.js';
 import type { Pulses } from './pulse/pulses.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
 import { store } from './streams/store.js';
-import { bucketBirths, createStorage, hasStream } from './streams/storage.js';
+import { bucketBirths, createStorage, hasStream, streamFacts } from './streams/storage.js';
 import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
@@ -118,6 +119,11 @@ export class Bus {
   /** Whether the server knows a stream that this user may ask for. Rejects where its store does not answer. */
   hasStream(name: string): Promise<boolean> {
     return hasStream(this.link, name);
+  }
+
+  /** Where the copies of every stream and bucket are. Rejects where the store does not answer, or lacks one. */
+  streamFacts(): Promise<StreamFacts[]> {
+    return streamFacts(this.link);
   }
 
   /** Core NATS: who is not there misses it. Dropped without a connection. */

@@ -27,6 +27,7 @@ export {
   type Told,
 } from './init/revocation.js';
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
+export { natsServers } from './init/server-facts.js';
 export { ToolRoles, userKinds, type ToolRole, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
 export type { UnreadableBook } from './kv/unreadable-book.js';

@@ -8,6 +8,7 @@ export * from './clusterm.js';
 export * from './wire/datagram-key-set.js';
 export * from './wire/datagram.js';
 export * from './errors.js';
+export type * from './rpc/diagnosis.js';
 export * from './rpc/events.js';
 export * from './verdict/evidence.js';
 export * from './node/host-addresses.js';

@@ -33,11 +33,13 @@ export function metricsOf(
   rejoin: RejoinCounts,
   standstills: number,
   unsent: number,
+  self: Required<Pick<AgentMetrics, 'version' | 'wallMs'>>,
 ): AgentMetrics {
   const { user, system } = process.cpuUsage();
   let sent = 0;
   for (const socket of sockets) sent += socket.sent;
   return {
+    ...self,
     rssBytes: process.memoryUsage.rss(),
     cpuMs: Math.round((user + system) / 1000),
     sent,

@@ -26,6 +26,10 @@ export interface ReporterParts {
   /** Of the number of this start. */
   startWarning: () => string | undefined;
   publish: (report: Report) => void;
+  /** Of the Muster that this agent came with. */
+  version: string;
+  /** Now, by the clock on the wall, ms. */
+  wallMs: () => number;
 }
 
 /** When this agent reports, and what it then says of itself. */
@@ -92,7 +96,8 @@ export class Reporter {
   private metrics(): AgentMetrics {
     const { links, membership, sockets } = this.p.senses;
     const rejoin = membership.diary.counts(membership.lostPeers().length);
-    return metricsOf(sockets.values(), this.p.counters, rejoin, this.standstills, links.unsentProbes);
+    const self = { version: this.p.version, wallMs: Math.round(this.p.wallMs()) };
+    return metricsOf(sockets.values(), this.p.counters, rejoin, this.standstills, links.unsentProbes, self);
   }
 
   private report(now: number, seq: number, metrics: AgentMetrics | undefined): Report {

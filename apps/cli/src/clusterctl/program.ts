@@ -2,7 +2,7 @@ import type { HelpContext } from 'commander';
 import { CliCommand } from '../command.js';
 import type { Io } from '../io.js';
 import { DEFAULT_URL } from '../server/address.js';
-import { version } from '../version.js';
+import { packageVersion } from '#bus/system/package-version.js';
 import { clusterCommands } from './cluster-commands.js';
 import { nodeCommands } from './node-commands.js';
 
@@ -24,7 +24,7 @@ class OldCommand extends CliCommand {
 export function createClusterctl(io: Io): CliCommand {
   const program = new OldCommand('clusterctl', io)
     .description('utility to interact with cluster manager')
-    .version(`clusterctl version ${version()}`, '-v, --version', 'print the version')
+    .version(`clusterctl version ${packageVersion()}`, '-v, --version', 'print the version')
     .helpCommand('help [command]', 'shows a list of commands or help for one command (also h)')
     .option(
       '-u, --url <address>',

@@ -4,6 +4,7 @@ import type { Schema } from './schemas.js';
 /** Route → what it answers. */
 export const answerSchemas: Record<string, Schema> = {
   'GET /v1/status': { $ref: '#/components/schemas/StatusView' },
+  'GET /v1/diagnosis': { $ref: '#/components/schemas/DiagnosisView' },
   'GET /v1/workers': {
     type: 'object',
     properties: { items: { type: 'array', items: { $ref: '#/components/schemas/WorkerRecord' } } },
@@ -431,6 +432,30 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['nats', 'node', 'cluster', 'agentPort', 'credentials', 'datagramKeys', 'networks'],
   },
+  AgentFacts: {
+    description: 'An agent, by its reports to who answers.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      ageMs: {
+        type: 'number',
+        description: 'ms since its last report; absent: none was heard since who answers has started.',
+      },
+      version: { type: 'string', description: 'Absent: an agent of an earlier Muster.' },
+      clockOffMs: {
+        type: 'number',
+        description:
+          "Its wall clock less that of who answers, ms; the report's time on the way is in it. Absent: as above.",
+      },
+      misses: {
+        type: 'object',
+        additionalProperties: { type: 'array', items: { type: 'string' } },
+        description:
+          'Network → peers whose echoes it misses: what it hears. What it is heard by stands with its peers. Absent: none.',
+      },
+    },
+    required: ['node'],
+  },
   AgentKeyView: {
     description: '`muster agent key status`.',
     type: 'object',
@@ -577,6 +602,41 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['node', 'generation'],
+  },
+  BusFacts: {
+    description: 'What is asked of the bus; `failed` says in one sentence why it could not be.',
+    type: 'object',
+    properties: {
+      configured: { type: 'number', description: 'Addresses of servers that services are configured with.' },
+      replicas: { type: 'number', description: 'Copies of each stream, as configured.' },
+      servers: {
+        anyOf: [
+          { type: 'object', properties: { failed: { type: 'string' } }, required: ['failed'] },
+          {
+            type: 'object',
+            properties: { items: { type: 'array', items: { $ref: '#/components/schemas/NatsServerFacts' } } },
+            required: ['items'],
+          },
+        ],
+      },
+      streams: {
+        anyOf: [
+          { type: 'object', properties: { failed: { type: 'string' } }, required: ['failed'] },
+          {
+            type: 'object',
+            properties: { items: { type: 'array', items: { $ref: '#/components/schemas/StreamFacts' } } },
+            required: ['items'],
+          },
+        ],
+      },
+      disk: {
+        type: 'object',
+        properties: { path: { type: 'string' }, totalBytes: { type: 'number' }, freeBytes: { type: 'number' } },
+        required: ['path', 'totalBytes', 'freeBytes'],
+        description: 'Of the machine of who answers; absent: the store is not there, or nobody has said where it is.',
+      },
+    },
+    required: ['configured', 'replicas', 'servers', 'streams'],
   },
   CheckDiff: {
     description:
@@ -834,6 +894,23 @@ export const namedSchemas: Record<string, Schema> = {
       boardSerial: { type: 'string' },
       chassisSerial: { type: 'string' },
     },
+  },
+  DiagnosisView: {
+    description: 'What `muster doctor` cannot learn from elsewhere.',
+    type: 'object',
+    properties: {
+      version: { type: 'string', description: 'Version of who answers.' },
+      at: { type: 'number', description: 'Wall clock of who answers, ms.' },
+      bus: { $ref: '#/components/schemas/BusFacts' },
+      agents: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/AgentFacts' },
+        description: 'Of every enrolled node, by name.',
+      },
+      members: { type: 'number', description: 'Members of the fleet: what the shares of the storm limits are of.' },
+      domains: { type: 'object', additionalProperties: { type: 'number' }, description: 'Members by failure domain.' },
+    },
+    required: ['version', 'at', 'bus', 'agents', 'members', 'domains'],
   },
   Ended: {
     type: 'object',
@@ -1605,6 +1682,26 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['cause', 'from', 'to'],
+  },
+  NatsServerFacts: {
+    description: 'A server of NATS, as it tells of itself.',
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      version: { type: 'string' },
+      cluster: { type: 'string', description: 'Name of its cluster; absent: it stands alone.' },
+      sync: {
+        anyOf: [{ type: 'number' }, { type: 'string', enum: ['always'] }],
+        description:
+          'When an acknowledged write is on its disk: `always`, or after so many ms at most. Absent: it does not tell.',
+      },
+      storeBytes: {
+        type: 'number',
+        description: 'Bytes that its streams take, and may take. Absent: it does not tell.',
+      },
+      storeLimitBytes: { type: 'number' },
+    },
+    required: ['name', 'version'],
   },
   NodeEvidence: {
     description: 'Why a verdict was given: `GET /v1/nodes/{name}/evidence`.',
@@ -2675,6 +2772,21 @@ export const namedSchemas: Record<string, Schema> = {
       detail: { type: 'string', description: 'One sentence.' },
     },
     required: ['id', 'cause', 'at', 'members', 'returned', 'rest', 'released', 'limit', 'standsForMs', 'detail'],
+  },
+  StreamFacts: {
+    description: 'A stream or bucket, and where its copies are.',
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      replicas: { type: 'number' },
+      behind: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Servers whose copy is not current. Absent: one copy, or nobody leads it.',
+      },
+      leaderless: { const: true, description: 'Nobody leads it: it takes no write.' },
+    },
+    required: ['name', 'replicas'],
   },
   TokenRecord: {
     description: 'An API token, as everybody may see it.',

@@ -20,6 +20,7 @@ import type {
  */
 export interface Answers {
   'GET /v1/status': RpcAnswer<'inventory.status'>;
+  'GET /v1/diagnosis': RpcAnswer<'inventory.diagnosis'>;
   'GET /v1/workers': { items: WorkerRecord[] };
   'GET /v1/drivers': {
     /** On offer. */

@@ -296,6 +296,32 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
     missingDrivers: [],
     workers: [],
   },
+  'GET /v1/diagnosis': {
+    version: '0.1.0',
+    at,
+    bus: {
+      configured: 1,
+      replicas: 1,
+      servers: {
+        items: [
+          {
+            name: 'muster-muster',
+            version: '2.14.3',
+            sync: 'always',
+            storeBytes: 41_943_040,
+            storeLimitBytes: 10_737_418_240,
+          },
+        ],
+      },
+      streams: { items: [{ name: 'KV_nodes', replicas: 1 }] },
+    },
+    agents: [
+      { node: 'rack1-a1', ageMs: 310, version: '0.1.0', clockOffMs: 4, misses: { backend: ['rack2-b7'] } },
+      { node: 'rack2-b7' },
+    ],
+    members: 4,
+    domains: { 'room-1': 2, 'room-2': 2 },
+  },
   'GET /v1/workers': {
     items: [
       {

@@ -24,9 +24,9 @@ export class RpcClient {
    * else that is done for it.
    * @throws MusterError of the other side; BUS_UNAVAILABLE at once while there is no NATS.
    */
-  async read<V extends RpcVerb>(verb: V, request: RpcRequest<V>): Promise<RpcAnswer<V>> {
+  async read<V extends RpcVerb>(verb: V, request: RpcRequest<V>, limitMs = READ_LIMIT_MS): Promise<RpcAnswer<V>> {
     await (this.turn ??= this.endOfTurn());
-    return this.call(verb, request, READ_LIMIT_MS);
+    return this.call(verb, request, limitMs);
   }
 
   /** BUS_UNAVAILABLE at once, and nothing was done, while the only store cannot keep it. */

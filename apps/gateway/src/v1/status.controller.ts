@@ -7,6 +7,9 @@ import { StoreHealth } from '../health/store-health.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { driversOf } from './drivers.js';
 
+/** Every server of NATS is waited for, and a store that does not answer. */
+const DIAGNOSIS_LIMIT_MS = 12_000;
+
 @ApiTags('status')
 @Controller('v1')
 export class StatusController {
@@ -27,6 +30,16 @@ export class StatusController {
       ...(trouble !== undefined && { store: trouble.message }),
       ...(allowFrom.length > 0 && { compat: { allowFrom } }),
     };
+  }
+
+  @Get('diagnosis')
+  @Allow(
+    'viewer',
+    'What a doctor asks: the servers of NATS, the copies of its streams, each agent’s version, clock and links',
+    'Nothing is judged: `muster doctor` does. What could not be asked says why.',
+  )
+  diagnosis() {
+    return this.rpc.read('inventory.diagnosis', {}, DIAGNOSIS_LIMIT_MS);
   }
 
   @Get('workers')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Report } from '#contracts';
+import type { AgentMetrics, Report } from '#contracts';
 import type { ServiceContext } from '#service';
 import { ReportsView } from './reports-view.js';
 
@@ -39,6 +39,18 @@ describe('the last report of an agent, as inventory heard it', () => {
     expect(heard(['a', 5, 7, 0], ['b', 1, 1, 4999])).toBe('a 5 7');
     expect(heard(['a', 5, 7, 0], ['b', 1, 1, 5000])).toBe('b 1 1');
     expect(heard(['a', 5, 7, 0], ['a', 1, 1, 60_000])).toBe('a 5 7');
+  });
+
+  it('keeps what its process has told of itself, which not every report does, and how its clock differs', () => {
+    const view = viewAt(() => 0);
+    const metrics = { version: '1.2.3', wallMs: 10_400 } as AgentMetrics;
+    const telling = report('a', 5, 1);
+    view.hear({ ...telling, health: { ...telling.health, metrics } }, 0, 10_000);
+    view.hear(report('a', 5, 2), 1000, 11_000);
+    expect(view.of('n-1')).toMatchObject({ metrics, clockOffMs: 400, report: { seq: 2 } });
+    view.hear(report('a', 6, 1), 2000, 12_000);
+    expect(view.of('n-1')).not.toHaveProperty('metrics');
+    expect(view.of('n-1')).not.toHaveProperty('clockOffMs');
   });
 
   it('is missed from when this process listens: what was said before, it does not know', () => {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Subjects, parseReport, type Report } from '#contracts';
+import { Subjects, parseReport, type AgentMetrics, type Report } from '#contracts';
 import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
 
@@ -10,6 +10,10 @@ export interface HeardReport {
   report: Report;
   /** When this process received it, monotonic ms. */
   heardAt: number;
+  /** What it last told of itself: not every report does. Absent: this process has not told, as far as was heard. */
+  metrics?: AgentMetrics;
+  /** Its wall clock less this machine's when that came, ms. Absent: it does not tell. */
+  clockOffMs?: number;
 }
 
 /**
@@ -31,7 +35,7 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
     this.subscription = this.context.bus.subscribe(Subjects.report('*'), (text, subject) => {
       const report = parseReport(text);
       if (report !== undefined && subject === Subjects.report(report.node))
-        this.hear(report, this.context.clock.monotonicMs());
+        this.hear(report, this.context.clock.monotonicMs(), this.context.clock.wallMs());
     });
   }
 
@@ -45,14 +49,14 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
    * machines that report one start in two boots (the monitor calls that CONFLICT) the first stays: what went back and
    * forth between them would look like reboots, of which each loses the workloads.
    */
-  hear(report: Report, now: number): void {
+  hear(report: Report, now: number, wallNow = NaN): void {
     const was = this.last.get(report.node);
     if (was !== undefined) {
       const { epoch, seq, bootId } = was.report;
       const older = report.epoch < epoch || (report.epoch === epoch && (report.bootId !== bootId || report.seq <= seq));
       if (older && (report.bootId === bootId || now - was.heardAt < NEW_MACHINE_MS)) return;
     }
-    this.last.set(report.node, { report, heardAt: now });
+    this.last.set(report.node, { report, heardAt: now, ...toldOfItself(report, was, wallNow) });
   }
 
   of(node: string): HeardReport | undefined {
@@ -75,4 +79,22 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
     const now = this.context.clock.monotonicMs();
     return [...this.last.values()].filter((h) => now - h.heardAt <= maxAgeMs).map((h) => h.report);
   }
+}
+
+/** From this report, or else from an earlier one of the same process. */
+function toldOfItself(
+  { health, bootId, epoch }: Report,
+  was: HeardReport | undefined,
+  wallNow: number,
+): Pick<HeardReport, 'metrics' | 'clockOffMs'> {
+  const { metrics } = health;
+  if (metrics !== undefined) {
+    const off = metrics.wallMs === undefined ? NaN : metrics.wallMs - wallNow;
+    return { metrics, ...(Number.isFinite(off) && { clockOffMs: Math.round(off) }) };
+  }
+  if (was === undefined || was.report.bootId !== bootId || was.report.epoch !== epoch) return {};
+  return {
+    ...(was.metrics && { metrics: was.metrics }),
+    ...(was.clockOffMs !== undefined && { clockOffMs: was.clockOffMs }),
+  };
 }

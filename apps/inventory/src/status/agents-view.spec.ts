@@ -29,14 +29,13 @@ const report: Report = {
 describe('what is known of an agent', () => {
   it('is what it last said, and whether that is fresh', () => {
     const is = { node: 'a-1', fresh: true, epoch: 7, abstains: false, members: 1, lost: 1, metrics };
-    expect(agentView('a-1', { report, heardAt: 1000 }, 3500, 2500)).toEqual(is);
-    expect(agentView('a-1', { report, heardAt: 1000 }, 3501, 2500)).toEqual({ ...is, fresh: false });
+    expect(agentView('a-1', { report, heardAt: 1000, metrics }, 3500, 2500)).toEqual(is);
+    expect(agentView('a-1', { report, heardAt: 1000, metrics }, 3501, 2500)).toEqual({ ...is, fresh: false });
   });
 
   it('is nothing of one that was not heard, and no counts of one that tells none', () => {
     expect(agentView('a-1', undefined, 0, 2500)).toEqual({ node: 'a-1', fresh: false });
-    const { metrics: _none, ...health } = report.health;
-    expect(agentView('a-1', { report: { ...report, health }, heardAt: 0 }, 0, 2500)).toEqual({
+    expect(agentView('a-1', { report, heardAt: 0 }, 0, 2500)).toEqual({
       node: 'a-1',
       fresh: true,
       epoch: 7,

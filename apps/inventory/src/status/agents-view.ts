@@ -33,7 +33,7 @@ export class AgentsView {
 export function agentView(node: string, heard: HeardReport | undefined, now: number, freshness: number): AgentView {
   if (heard === undefined) return { node, fresh: false };
   const { epoch, peers, health } = heard.report;
-  const { metrics } = health;
+  const { metrics } = heard;
   const lost = metrics?.rejoin.lostNow ?? 0;
   return {
     node,

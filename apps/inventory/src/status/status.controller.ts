@@ -3,6 +3,7 @@ import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentsView } from './agents-view.js';
+import { DiagnosisService } from './diagnosis.service.js';
 import { StatusService } from './status.service.js';
 
 @Controller()
@@ -11,6 +12,7 @@ export class StatusController {
     private readonly status: StatusService,
     private readonly store: InventoryStore,
     private readonly agents: AgentsView,
+    private readonly doctor: DiagnosisService,
   ) {}
 
   @Rpc('inventory.status')
@@ -21,6 +23,11 @@ export class StatusController {
   @Rpc('inventory.agents.metrics')
   agentMetrics(q: RpcRequest<'inventory.agents.metrics'>): RpcAnswer<'inventory.agents.metrics'> {
     return this.agents.page(q);
+  }
+
+  @Rpc('inventory.diagnosis')
+  diagnosis(): Promise<RpcAnswer<'inventory.diagnosis'>> {
+    return this.doctor.diagnosis();
   }
 
   @Rpc('inventory.workers.list')

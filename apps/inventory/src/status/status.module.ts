@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ReportsModule } from '../recovery/reports.module.js';
 import { AgentsView } from './agents-view.js';
+import { DiagnosisService } from './diagnosis.service.js';
 import { DriverReconciler } from './driver.reconciler.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
@@ -9,6 +10,6 @@ import { StatusService } from './status.service.js';
 @Module({
   imports: [IncidentsModule, ReportsModule],
   controllers: [StatusController],
-  providers: [AgentsView, StatusService, DriverReconciler],
+  providers: [AgentsView, DiagnosisService, StatusService, DriverReconciler],
 })
 export class StatusModule {}

@@ -18,11 +18,14 @@ const programOf = (name: string): string => `dist/apps/agent/src/${name}.js`;
  * @throws CONFIG_INVALID
  */
 export function agentFiles(project: string, runtime: string): ArchiveFile[] {
-  const { imports } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { imports: object };
+  const { version, imports } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+    version: string;
+    imports: object;
+  };
   const program = (path: string): ArchiveFile => ({ path, mode: 0o644, ...onDisk(join(project, path)) });
   const files: ArchiveFile[] = [
     { path: 'node', mode: 0o755, ...onDisk(runtime) },
-    { path: 'package.json', mode: 0o644, text: `${JSON.stringify({ type: 'module', imports }, null, 2)}\n` },
+    { path: 'package.json', mode: 0o644, text: `${JSON.stringify({ version, type: 'module', imports }, null, 2)}\n` },
     { path: 'muster-agent.service', mode: 0o644, text: agentUnit(AGENT_HOME, programOf('main')) },
     { path: 'install.sh', mode: 0o755, text: installScript(AGENT_HOME, Object.keys(COMMANDS)) },
     ...Object.entries(COMMANDS).map(([command, name]) => ({

@@ -45,7 +45,7 @@ export interface RevocationOptions {
 }
 
 /** Runs `work` with a connection of its own, in the server's own account. @throws MusterError BUS_UNAVAILABLE, UNAUTHORIZED */
-async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
+export async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnection) => Promise<T>): Promise<T> {
   const seed = seedOf(createUser());
   const signer = keyPair(o.key.users);
   const jwt = await encodeUser(REVOKER, publicKeyOf(seed), o.key.system, {}, { signer, scopedUser: true });

@@ -5,8 +5,8 @@ import type { Permissions } from './permissions.js';
 import { readKeyFile } from './read-key-file.js';
 
 /**
- * `keys/revoker.key`: with it users of agents are made worthless while NATS runs. Inventory alone needs it, and for
- * nothing else; it can sign accounts, so whoever reads it can become anybody on the bus. Secret.
+ * `keys/revoker.key`: with it users of agents are made worthless while NATS runs, and its servers are asked what they are.
+ * Inventory alone needs it, and for nothing else; it can sign accounts, so whoever reads it can become anybody on the bus. Secret.
  */
 export interface RevokerKey {
   /** Public key of the account whose users are revoked. */
@@ -44,13 +44,20 @@ const ofAccount = (account: string, what: string): string => `$SYS.REQ.ACCOUNT.$
 /** What nats-server answers and takes over its own account. */
 export const SystemRequests = {
   update: '$SYS.REQ.CLAIMS.UPDATE',
+  /** Each server of a cluster answers what it is, and how it is configured. */
+  servers: '$SYS.REQ.SERVER.PING.VARZ',
   lookup: (account: string): string => ofAccount(account, 'CLAIMS.LOOKUP'),
   connections: (account: string): string => ofAccount(account, 'CONNZ'),
 } as const;
 
 /** The scope of the key `users`: no user that it signs may do more. */
 export const revokerPermissions = (account: string): Permissions => ({
-  publish: [SystemRequests.update, SystemRequests.lookup(account), SystemRequests.connections(account)],
+  publish: [
+    SystemRequests.update,
+    SystemRequests.servers,
+    SystemRequests.lookup(account),
+    SystemRequests.connections(account),
+  ],
   subscribe: [`${inboxPrefix(REVOKER)}.>`],
   responses: false,
 });

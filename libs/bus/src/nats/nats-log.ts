@@ -62,7 +62,7 @@ export class NatsLog implements MessageLog {
 
   async info(stream: string, o: { subjects?: string } = {}): Promise<LogInfo> {
     const body = o.subjects === undefined ? undefined : { subjects_filter: o.subjects };
-    const { state, config, created } = await this.question<StreamInfo>(`STREAM.INFO.${stream}`, body);
+    const { state, config, created, cluster } = await this.question<StreamInfo>(`STREAM.INFO.${stream}`, body);
     return {
       created: new Date(created),
       messages: state.messages,
@@ -72,6 +72,15 @@ export class NatsLog implements MessageLog {
       lastSeq: state.last_seq,
       ...(o.subjects !== undefined && { subjects: state.subjects ?? {} }),
       config,
+      ...(cluster?.name !== undefined && {
+        cluster: {
+          ...(cluster.leader !== undefined && cluster.leader !== '' && { leader: cluster.leader }),
+          replicas: (cluster.replicas ?? []).map(({ name, current, offline }) => ({
+            name,
+            current: current && offline !== true,
+          })),
+        },
+      }),
     };
   }
 
@@ -97,7 +106,7 @@ export class NatsLog implements MessageLog {
   }
 
   async createStream(config: Partial<StreamConfig> & { name: string }): Promise<StreamConfig> {
-    return (await this.api<StreamInfo>(`STREAM.CREATE.${config.name}`, config, WORK_MS)).config;
+    return (await this.question<StreamInfo>(`STREAM.CREATE.${config.name}`, config, WORK_MS)).config;
   }
 
   async createConsumer(stream: string, config: Partial<ConsumerConfig> & { durable_name: string }): Promise<void> {

@@ -82,6 +82,8 @@ export interface LogInfo {
   /** Where they were asked for: messages by subject. */
   subjects?: Record<string, number>;
   config: StreamConfig;
+  /** On a cluster of servers. */
+  cluster?: { leader?: string; replicas: { name: string; current: boolean }[] };
 }
 
 /**

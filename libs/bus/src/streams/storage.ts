@@ -1,4 +1,4 @@
-import { Buckets, MusterError, ReadyStream, Streams, type BucketName } from '#contracts';
+import { Buckets, MusterError, ReadyStream, Streams, type BucketName, type StreamFacts } from '#contracts';
 import { bucketStream } from '../kv/kv-keys.js';
 import type { Link } from '../ports/link.js';
 import { apiError, isStreamMissing } from '../ports/log-failure.js';
@@ -159,4 +159,24 @@ export async function bucketBirths(link: Link): Promise<Map<BucketName, Date | u
       births.set(bucket, undefined);
     }
   return births;
+}
+
+/** Where the copies of each stream are. Rejects where the store does not answer, or one of them is not there. */
+export function streamFacts(link: Link): Promise<StreamFacts[]> {
+  return Promise.all(
+    wantedStreams(1).map(async ({ name }): Promise<StreamFacts> => {
+      try {
+        const { config, cluster } = await link.messages.info(name);
+        const behind = (cluster?.replicas ?? []).filter((r) => !r.current).map((r) => r.name);
+        return {
+          name,
+          replicas: config.num_replicas,
+          ...(behind.length > 0 && { behind: behind.sort() }),
+          ...(cluster !== undefined && cluster.leader === undefined && { leaderless: true }),
+        };
+      } catch (e) {
+        throw apiError(e, name);
+      }
+    }),
+  );
 }

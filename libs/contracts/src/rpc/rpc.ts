@@ -3,6 +3,7 @@ import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-ke
 import type { AlarmView } from '../alarm.js';
 import type { GateResult, IncidentRecord } from '../incident/incident.js';
 import type { StormOutcome, StormView } from '../incident/storm.js';
+import type { DiagnosisView } from './diagnosis.js';
 import type { PublicEvent } from './public-event.js';
 import type { JobRecord, JobStatus } from '../job/job.js';
 import type { Networks, NodeView, PowerDevice } from '../node/node.js';
@@ -390,6 +391,8 @@ export interface RpcMap {
   'inventory.globals.put': [By & { extraVars?: Record<string, unknown> }, { extraVars: Record<string, unknown> }];
   /** Of every node that has an agent, by name; a page has 500 at most. */
   'inventory.agents.metrics': [PageRequest, Page<AgentView>];
+  /** What a doctor asks of the bus and of the agents; each part says for itself where it could not be asked. */
+  'inventory.diagnosis': [Record<string, never>, DiagnosisView];
   'inventory.workers.list': [Record<string, never>, { items: WorkerRecord[] }];
   /**
    * A provisioner is about to start a recover task on a node: may it still? Reads the registry and every fresh

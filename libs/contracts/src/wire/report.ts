@@ -12,6 +12,10 @@ export type PeerObservation = [name: string, links: LinkObservation[]];
 
 /** What an agent tells of itself, for metrics and for people. Counts are since the start of its process. */
 export interface AgentMetrics {
+  /** Of the Muster that it came with. Absent: an agent of an earlier one. */
+  version?: string;
+  /** Its wall clock when the report was made, ms. Absent: as above. */
+  wallMs?: number;
   rssBytes: number;
   /** ms of processor time. */
   cpuMs: number;
@@ -128,7 +132,19 @@ const isCounts = (x: unknown): x is Record<string, number> =>
 
 function isMetrics(x: unknown): x is AgentMetrics {
   if (typeof x !== 'object' || x === null) return false;
-  const { rssBytes, cpuMs, standstills, sent, unsent = 0, received, dropped, rejoin } = x as Partial<AgentMetrics>;
+  const {
+    rssBytes,
+    cpuMs,
+    standstills,
+    sent,
+    unsent = 0,
+    received,
+    dropped,
+    rejoin,
+    version,
+    wallMs,
+  } = x as Partial<AgentMetrics>;
+  if ((version !== undefined && !isText(version, 64)) || (wallMs !== undefined && !isCount(wallMs))) return false;
   if (![rssBytes, cpuMs, standstills, sent, unsent, received].every(isCount) || !isCounts(dropped)) return false;
   if (typeof rejoin !== 'object' || rejoin === null || !isCounts(rejoin.runs)) return false;
   return [rejoin.lost, rejoin.greeted, rejoin.joined, rejoin.lostNow].every(isCount);

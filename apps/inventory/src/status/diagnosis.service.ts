@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { natsServers, readDisk, readRevokerKey } from '#bus';
+import { packageVersion } from '#bus/system/package-version.js';
+import { MusterError, type BusFacts, type DiagnosisView, type NatsServerFacts } from '#contracts';
+import { ServiceContext } from '#service';
+import { isMember } from '../incidents/trouble.js';
+import { ReportsView } from '../recovery/reports-view.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import { agentFacts } from './agent-facts.js';
+
+/** Gathers what `muster doctor` judges: nothing is judged here, and what could not be asked is told as that. */
+@Injectable()
+export class DiagnosisService {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    private readonly reports: ReportsView,
+  ) {}
+
+  async diagnosis(): Promise<DiagnosisView> {
+    const bus = await this.bus();
+    const { clock } = this.context;
+    const { suspectMisses } = this.store.clusterSettings.detection;
+    const now = clock.monotonicMs();
+    const nodes = this.store.nodes.view.entries().map((e) => e.value);
+    const members = nodes.filter(isMember);
+    const domains: Record<string, number> = {};
+    for (const { failureDomain: domain } of members) domains[domain] = (domains[domain] ?? 0) + 1;
+    return {
+      version: packageVersion(),
+      at: clock.wallMs(),
+      bus,
+      agents: nodes
+        .filter((n) => n.enrolled)
+        .map((n) => agentFacts(n.name, this.reports.of(n.name), now, suspectMisses))
+        .sort((a, b) => (a.node < b.node ? -1 : 1)),
+      members: members.length,
+      domains,
+    };
+  }
+
+  private async bus(): Promise<BusFacts> {
+    const { config, bus } = this.context;
+    const [servers, streams, disk] = await Promise.all([
+      orFailed(() => this.servers()),
+      orFailed(() => bus.streamFacts()),
+      config.nats.store === undefined ? undefined : readDisk(config.nats.store),
+    ]);
+    return {
+      configured: config.nats.servers.length,
+      replicas: config.replicas,
+      servers,
+      streams,
+      ...(disk !== undefined && { disk }),
+    };
+  }
+
+  private async servers(): Promise<NatsServerFacts[]> {
+    const { keys, nats } = this.context.config;
+    if (keys.revoker === undefined || !existsSync(keys.revoker))
+      throw new MusterError('CONFIG_INVALID', 'inventory has no keys.revoker, with which servers can be asked');
+    const found = await natsServers({ key: readRevokerKey(keys.revoker), servers: nats.servers });
+    if (found.length === 0)
+      throw new MusterError(
+        'NO_RESPONDER',
+        'no server answers what it is: it was started before its muster init allowed that question',
+      );
+    return found;
+  }
+}
+
+async function orFailed<T>(ask: () => Promise<T[]>): Promise<{ items: T[] } | { failed: string }> {
+  try {
+    return { items: await ask() };
+  } catch (e) {
+    return { failed: MusterError.from(e).message };
+  }
+}
