@@ -22,6 +22,7 @@ import { tlsCommands } from './commands/tls.js';
 import { toolCommands } from './commands/tools.js';
 import { workerCommands } from './commands/workers.js';
 import { workloadCommands } from './commands/workloads.js';
+import { doctorCommand } from './doctor/doctor.js';
 import type { Io } from './io.js';
 import { serviceCommands } from './services/service-commands.js';
 import { nodesCommands } from './nodes/nodes-commands.js';
@@ -47,6 +48,7 @@ export function createProgram(io: Io): CliCommand {
       '\nEnvironment: MUSTER_URL, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
     );
   statusCommand(program);
+  doctorCommand(program);
   nodesCommands(program);
   jobCommands(program);
   incidentCommands(program);
