@@ -279,6 +279,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
     for (const { node, was, is } of news)
       if (was.verdict !== is.verdict || is.verdict !== 'UP')
         this.context.log.info({ node, verdict: is.verdict, was: was.verdict, why: is.reason }, 'verdict');
+    for (const { is } of news) this.context.metrics.verdict(is.verdict);
     if (news.length > 0) this.publisher.run();
   }
 
@@ -306,6 +307,7 @@ export class DetectorService implements OnModuleInit, OnApplicationShutdown {
       ledFor: now - this.leadsSince,
       keys: this.keys?.ids ?? [],
     });
+    context.metrics.sight({ ...beacon, reporters: beacon.sightedReporters });
     context.bus.publish(Subjects.beacon(), beacon);
   }
 }

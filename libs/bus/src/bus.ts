@@ -96,6 +96,9 @@ export class Bus {
     return this.link.pulses;
   }
 
+  /** Leases by fixed names that this process contends for, and whether each is held now. */
+  readonly contended = new Map<string, () => boolean>();
+
   /** A handle; the bucket itself may still have to be created (by inventory): its operations wait for that. */
   bucket<T>(name: BucketName): KvBucket<T> {
     let bucket = this.buckets.get(name);

@@ -35,6 +35,8 @@ const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
 const LISTEN =
   /^(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5})(,(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}))*$/;
 
+const METRICS_LISTEN = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
+
 const IsNetwork = (o: ValidationOptions): PropertyDecorator =>
   ValidateBy({ name: 'isNetwork', validator: { validate: (v) => networkFault(v) === undefined } }, o);
 
@@ -112,6 +114,18 @@ export class HttpConfig {
   @IsArray()
   @IsNetwork({ each: true, message: 'each must be an address or a CIDR, such as 10.9.0.1 or 10.9.0.0/24' })
   trustProxy?: string[];
+}
+
+/** For Prometheus. */
+export class MetricsConfig {
+  /**
+   * `host:port` where detector, inventory, provisioner or fencer answer `GET /metrics`, without a token. Each process needs
+   * an address of its own, so it is best set by its environment: `MUSTER_METRICS`. The gateway has `/metrics` on its own
+   * address, and does not listen here. @default none
+   */
+  @IsOptional()
+  @Matches(METRICS_LISTEN, { message: 'must be host:port' })
+  listen?: string;
 }
 
 /** For clients of the contiv cluster manager, which know nothing of tokens. */
@@ -261,6 +275,10 @@ export class ServiceConfig {
   http: HttpConfig = new HttpConfig();
 
   @ValidateNested()
+  @Type(() => MetricsConfig)
+  metrics: MetricsConfig = new MetricsConfig();
+
+  @ValidateNested()
   @Type(() => CompatConfig)
   compat: CompatConfig = new CompatConfig();
 
@@ -376,6 +394,7 @@ function withEnvironment(values: Record<string, unknown>, env: NodeJS.ProcessEnv
   set('MUSTER_NATS_RESTARTED', (v) => (out['nats'] = { ...part('nats'), restarted: v === 'true' }));
   set('MUSTER_CREDENTIALS', (v) => (out['credentials'] = path(v)));
   set('MUSTER_LISTEN', (v) => (out['http'] = { ...part('http'), listen: v }));
+  set('MUSTER_METRICS', (v) => (out['metrics'] = { ...part('metrics'), listen: v }));
   set('MUSTER_DATA_DIR', (v) => (out['dataDir'] = path(v)));
   set('MUSTER_LOG_LEVEL', (v) => (out['logLevel'] = v));
   return out;

@@ -5,16 +5,22 @@ import { MusterError, type Clock, type Random, type ServiceName } from '#contrac
 import { loadConfig, type ServiceConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { refusedPlain } from './plain-nats.js';
+import { ServiceMetrics } from './metrics/service-metrics.js';
 
 /** What every service has; injected by its class. */
 @Injectable()
 export class ServiceContext {
+  /** What this process counts of itself. */
+  readonly metrics: ServiceMetrics;
+
   constructor(
     readonly config: ServiceConfig,
     readonly bus: Bus,
     readonly log: Logger,
     readonly service: ServiceName,
-  ) {}
+  ) {
+    this.metrics = new ServiceMetrics(bus, service);
+  }
 
   /** This process's own: the bus's. */
   get clock(): Clock {

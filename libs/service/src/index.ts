@@ -7,6 +7,7 @@ export {
   HttpConfig,
   KeysConfig,
   loadConfig,
+  MetricsConfig,
   NatsConfig,
   ServiceConfig,
 } from './config.js';
@@ -14,6 +15,7 @@ export { contextModule, openContext, ServiceContext } from './context.js';
 export { endDisplaced } from './displaced.js';
 export { effectiveAnsible } from './effective-ansible.js';
 export { createLogger, NestLog } from './logger.js';
+export { MISNAMED, ServiceMetrics } from './metrics/service-metrics.js';
 export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';
 export { Rpc, RpcErrors } from './rpc.js';
 export {

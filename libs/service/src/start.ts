@@ -7,6 +7,7 @@ import type { ServiceName } from '#contracts';
 import type { ServiceConfig } from './config.js';
 import { contextModule, openContext, type ServiceContext } from './context.js';
 import { NestLog } from './logger.js';
+import { serveMetrics, type MetricsServer } from './metrics/metrics-server.js';
 import { RpcErrors } from './rpc.js';
 import { RpcServer } from './rpc-server.js';
 
@@ -62,13 +63,18 @@ export async function startWith(
   config?: ServiceConfig,
 ): Promise<WatchedService> {
   const context = await openContext(service, config);
+  let metrics: MetricsServer | undefined;
   try {
+    const { listen } = context.config.metrics;
+    // The gateway's are behind its own address, with tokens.
+    if (listen !== undefined && service !== 'gateway') metrics = await serveMetrics(listen, context.metrics);
     const running = await start(context);
-    context.log.info({ service, instance: context.config.instance }, 'started');
+    context.log.info({ service, instance: context.config.instance, metrics: metrics?.address }, 'started');
     return {
       stalled: () => context.bus.pulses.stalled(),
       close: async () => {
         try {
+          await metrics?.close();
           await running.close();
         } finally {
           await context.bus.close();
@@ -76,6 +82,7 @@ export async function startWith(
       },
     };
   } catch (e) {
+    await metrics?.close();
     await context.bus.close();
     throw e;
   }

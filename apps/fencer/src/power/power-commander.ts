@@ -40,7 +40,9 @@ export class PowerCommander implements PowerControl {
       const failure = MusterError.from(error);
       outcome = { ok: false, power: 'unknown', code: failure.code, detail: failure.message };
     }
-    return { ...outcome, tookMs: Math.round(clock.monotonicMs() - start) };
+    const tookMs = Math.round(clock.monotonicMs() - start);
+    this.context.metrics.power(verb, outcome.ok, tookMs);
+    return { ...outcome, tookMs };
   }
 
   /** Who the device says it is. Never rejects. */

@@ -3,14 +3,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Closable } from '#bus';
 import { type AgentView, MusterError, type MusterEvent, type StatusView, Subjects, type Verdict } from '#contracts';
-import { ServiceContext } from '#service';
+import { MISNAMED, ServiceContext } from '#service';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { AgentMetrics } from './agent-metrics.js';
 import { NodeMetrics } from './node-metrics.js';
 import { ToldMetrics } from './told-metrics.js';
-
-/** Gauges of prom-client that end as only a counter's name may: `promtool check metrics` fails on them. */
-const MISNAMED = ['resources', 'handles', 'requests'].map((of) => `nodejs_active_${of}_total`);
 
 /**
  * The fleet in figures: what is so, asked anew at every scrape, as a gateway holds no state that could be old; and what

@@ -24,6 +24,9 @@ import {
   type SeenLease,
 } from './lease-decide.js';
 
+/** One of each in a cluster. */
+const FIXED_LEASES: readonly string[] = ['detector', 'conductor', 'fencer'];
+
 export interface LeaseOptions {
   /** Key in bucket `leases`: `fencer`, `conductor`, `detector`, `job.<id>`. */
   name: string;
@@ -170,11 +173,16 @@ export class Lease {
   }
 
   private async run(): Promise<void> {
-    const pulse = this.bus.pulses.begin(`lease ${this.options.name}`, this.state.ttlMs + STALLED_MS);
+    const { contended, pulses } = this.bus;
+    const pulse = pulses.begin(`lease ${this.options.name}`, this.state.ttlMs + STALLED_MS);
+    // Names that are made, of jobs, would be told as ever more series.
+    const isFixed = FIXED_LEASES.includes(this.options.name);
+    if (isFixed) contended.set(this.options.name, () => this.held);
     try {
       await this.contend(pulse);
     } finally {
       pulse.end();
+      if (isFixed) contended.delete(this.options.name);
     }
   }
 
