@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { endDisplaced, ServiceContext } from '#service';
 import { DriverRegistry } from './drivers/driver-registry.js';
 import { Fencer } from './fencer.js';
+import { knownHost } from './fencing/own-host.js';
 import { readOwnHost } from './fencing/read-own-host.js';
 import { BmcQueue } from './power/bmc-queue.js';
 import { PowerCommander } from './power/power-commander.js';
@@ -21,7 +22,7 @@ export class FencerService implements OnApplicationBootstrap, OnApplicationShutd
       power,
       queue,
       drivers,
-      ownHost: readOwnHost,
+      ownHost: () => knownHost(config.host, readOwnHost()),
       displaced: endDisplaced('fencer', context),
     });
   }

@@ -58,6 +58,25 @@ describe('the configuration', () => {
     });
   });
 
+  it('is told which machine it runs on, and goes by that name', () => {
+    const env = { MUSTER_HOST: 'control1', MUSTER_HOST_ADDRESSES: '192.0.2.1, 2001:db8::1' };
+    const { host, instance } = load('host: {name: other}', env);
+    expect(host).toEqual({ name: 'control1', addresses: ['192.0.2.1', '2001:db8::1'] });
+    expect(instance).toBe('fencer-control1');
+    expect(load('host: {name: control2.example.org}').instance).toBe('fencer-control2');
+    expect(load('').host).toEqual({ addresses: [] });
+  });
+
+  it('starts in no container that is not told which machine that is', () => {
+    const container = { MUSTER_CONTAINER: 'true' };
+    const told = { MUSTER_HOST: 'control1', MUSTER_HOST_ADDRESSES: '192.0.2.1' };
+    for (const missing of ['MUSTER_HOST', 'MUSTER_HOST_ADDRESSES'])
+      for (const env of [{ ...container, ...told, [missing]: '' }, container])
+        expect(() => load('', env)).toThrow(/^MUSTER_HOST and MUSTER_HOST_ADDRESSES must .* its own host$/);
+    expect(load('', { ...container, ...told }).host.name).toBe('control1');
+    expect(load('host: {name: control1, addresses: [192.0.2.1]}', container).host.name).toBe('control1');
+  });
+
   it('completes the initial settings from profile and defaults', () => {
     const config = load('initial: {fencing: {mode: enforce}, detection: {profile: fast}}');
     expect(config.initial?.fencing).toEqual({
@@ -112,6 +131,8 @@ describe('the configuration', () => {
       'compat: {allowFrom: ["::ffff:10.0.0.0/104"]}',
       'compat.allowFrom: "::ffff:10.0.0.0/104" is IPv4: write it as such',
     ],
+    ['host: {name: "a b"}', 'host.name: must be the name of a machine'],
+    ['host: {addresses: [control1]}', 'host.addresses: each must be an IP address'],
     ['compat: {alowFrom: []}', 'compat.alowFrom is not a setting'],
     ['replicas: 2', 'replicas: must be one of the following values: 1, 3, 5'],
     ['cluster: "a b"', 'cluster: must match'],

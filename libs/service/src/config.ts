@@ -10,6 +10,7 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
+  IsIP,
   IsObject,
   IsOptional,
   IsString,
@@ -32,6 +33,7 @@ import { exactNetworkFault, networkFault } from './network.js';
 const ownPlaybooks = fileURLToPath(new URL('../../../../playbooks', import.meta.url));
 
 const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
+const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 const LISTEN =
   /^(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5})(,(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}))*$/;
 
@@ -126,6 +128,24 @@ export class MetricsConfig {
   @IsOptional()
   @Matches(METRICS_LISTEN, { message: 'must be host:port' })
   listen?: string;
+}
+
+/** The machine that this process runs on, where it cannot see that itself: a container has a name and addresses of its own. */
+export class HostConfig {
+  /**
+   * Its host name, its node's name or label where it is a node. Environment `MUSTER_HOST`. @default the system's host name
+   */
+  @IsOptional()
+  @Matches(HOST_NAME, { message: 'must be the name of a machine, such as control1 or control1.example.org' })
+  name?: string;
+
+  /**
+   * Its addresses, on every network. Environment `MUSTER_HOST_ADDRESSES`: list with commas. @default those of the
+   * interfaces that the process sees; they count also where others are told
+   */
+  @IsArray()
+  @IsIP(undefined, { each: true, message: 'each must be an IP address' })
+  addresses: string[] = [];
 }
 
 /** For clients of the contiv cluster manager, which know nothing of tokens. */
@@ -252,7 +272,12 @@ export class ServiceConfig {
   @Matches(NAME_PATTERN)
   cluster = 'muster';
 
-  /** Unique among the processes of a service; environment `MUSTER_INSTANCE`. @default `<service>-<hostname>` */
+  /** Required of processes in the containers of Muster's images. */
+  @ValidateNested()
+  @Type(() => HostConfig)
+  host: HostConfig = new HostConfig();
+
+  /** Unique among the processes of a service; environment `MUSTER_INSTANCE`. @default `<service>-<host name>` */
   @Matches(NAME_PATTERN)
   instance!: string;
 
@@ -328,12 +353,25 @@ export function loadConfig(service: ServiceName, env: NodeJS.ProcessEnv = proces
       revoker: 'keys/revoker.key',
       ...(read['keys'] as object | undefined),
     };
-  read['instance'] ??= defaultInstance(service);
   read['dataDir'] ??= base === undefined ? '/var/lib/muster' : 'data';
-  return buildConfig(withEnvironment(read, env), base, file ?? 'the environment');
+  const values = withEnvironment(read, env);
+  const host = (values['host'] as Record<string, unknown> | null | undefined)?.['name'];
+  values['instance'] ??= defaultInstance(service, typeof host === 'string' ? host : undefined);
+  const config = buildConfig(values, base, file ?? 'the environment');
+  if (env['MUSTER_CONTAINER'] === 'true') refuseUnknownHost(config.host);
+  return config;
 }
 
-export const defaultInstance = (service: ServiceName): string => `${service}-${hostname().split('.')[0]}`;
+export const defaultInstance = (service: ServiceName, host = hostname()): string => `${service}-${host.split('.')[0]}`;
+
+/** A fencer that does not know which machine it runs on would power off its own. */
+function refuseUnknownHost({ name, addresses }: HostConfig): void {
+  if (name !== undefined && addresses.length > 0) return;
+  throw new MusterError(
+    'CONFIG_INVALID',
+    'MUSTER_HOST and MUSTER_HOST_ADDRESSES must name the machine that this container runs on, and its addresses on every network: a fencer that is not told could power off its own host',
+  );
+}
 
 /** From plain values, as in the YAML file; `base` is the folder of relative paths. */
 export function buildConfig(values: Record<string, unknown>, base: string | undefined, source: string): ServiceConfig {
@@ -388,8 +426,11 @@ function withEnvironment(values: Record<string, unknown>, env: NodeJS.ProcessEnv
   };
   // Relative paths of the environment are relative to where the process was started, as everywhere.
   const path = (v: string): string => (v === 'none' ? v : resolve(v));
+  const list = (v: string): string[] => v.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]));
+  set('MUSTER_HOST', (v) => (out['host'] = { ...part('host'), name: v }));
+  set('MUSTER_HOST_ADDRESSES', (v) => (out['host'] = { ...part('host'), addresses: list(v) }));
   set('MUSTER_INSTANCE', (v) => (out['instance'] = v));
-  set('MUSTER_NATS', (v) => (out['nats'] = { ...part('nats'), servers: v.split(',').map((s) => s.trim()) }));
+  set('MUSTER_NATS', (v) => (out['nats'] = { ...part('nats'), servers: list(v) }));
   set('MUSTER_NATS_STORE', (v) => (out['nats'] = { ...part('nats'), store: path(v) }));
   set('MUSTER_NATS_RESTARTED', (v) => (out['nats'] = { ...part('nats'), restarted: v === 'true' }));
   set('MUSTER_CREDENTIALS', (v) => (out['credentials'] = path(v)));

@@ -4,6 +4,7 @@ export {
   buildConfig,
   CompatConfig,
   defaultInstance,
+  HostConfig,
   HttpConfig,
   KeysConfig,
   loadConfig,

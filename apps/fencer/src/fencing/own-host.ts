@@ -7,6 +7,12 @@ export interface OwnHost {
   addresses: readonly string[];
 }
 
+/** What the process sees, and what it was told: in a container it sees the container's own name and addresses. */
+export const knownHost = (told: { name?: string; addresses: readonly string[] }, seen: OwnHost): OwnHost => ({
+  name: told.name ?? seen.name,
+  addresses: [...new Set([...told.addresses, ...seen.addresses])],
+});
+
 type Named = Pick<NodeRecord, 'name' | 'label' | 'networks'>;
 
 /** Its own host no fencer powers off: it would die between the off and the proof. */

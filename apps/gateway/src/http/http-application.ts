@@ -94,7 +94,8 @@ function openNetworks({ config, log }: ServiceContext): OpenNetworks {
     );
   const gateways = readGateways();
   log.warn({ allowFrom, never: gateways }, 'the clusterm surface is open without a token from these networks');
-  return new OpenNetworks({ allowFrom, gateways, trustProxy, ownNames: [hostname().toLowerCase()] });
+  const ownNames = [hostname(), ...(config.host.name === undefined ? [] : [config.host.name])];
+  return new OpenNetworks({ allowFrom, gateways, trustProxy, ownNames: ownNames.map((name) => name.toLowerCase()) });
 }
 
 /** Whatever stands in an answer, no browser takes it for something else than it says to be. */

@@ -15,7 +15,7 @@ export class JobRunnerService implements OnApplicationBootstrap, OnApplicationSh
       bus,
       config,
       log,
-      host: hostname(),
+      host: config.host.name ?? hostname(),
       ansible: ownAnsibleHost(context),
       displaced: endDisplaced('provisioner', context),
     });
