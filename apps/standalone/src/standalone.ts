@@ -89,7 +89,12 @@ export async function startStandalone(
     const failed = starts.find((start) => start.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     const running = [gateway, ...starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))];
-    return { close, stalled: () => running.flatMap((r) => r.stalled()), listen: configs('gateway').http.listen };
+    return {
+      close,
+      stalled: () => running.flatMap((r) => r.stalled()),
+      connected: () => running.every((r) => r.connected()),
+      listen: configs('gateway').http.listen,
+    };
   } catch (error) {
     await close();
     throw error;

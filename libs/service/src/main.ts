@@ -1,6 +1,7 @@
 import { systemClock } from '#bus';
 import { MusterError, type ServiceName } from '#contracts';
 import type { ServiceContext } from './context.js';
+import { judgeHealth, serveHealth } from './watchdog/health-socket.js';
 import { notify, notifyOrder } from './watchdog/notify-socket.js';
 import { Watchdog } from './watchdog/watchdog.js';
 import { startService, startWith, type NestModule, type RunningService, type WatchedService } from './start.js';
@@ -35,8 +36,8 @@ function refuseArguments(service: ServiceName, given = process.argv.slice(2)): v
 }
 
 /**
- * Runs what `start` makes until a signal ends it, and tells systemd how it goes where a unit asks for that. Every way to
- * fail is one line on stderr.
+ * Runs what `start` makes until a signal ends it, and tells systemd how it goes where a unit asks for that, and who asks at
+ * the socket `MUSTER_HEALTH` where that is named. Every way to fail is one line on stderr.
  */
 export function runUntilSignal(name: string, start: () => Promise<WatchedService>): void {
   const fail = (what: string, e: unknown): never => {
@@ -52,6 +53,9 @@ export function runUntilSignal(name: string, start: () => Promise<WatchedService
     (running) => {
       watchdog = watchdogOf(name, running);
       watchdog?.started();
+      const path = process.env['MUSTER_HEALTH'];
+      if (path !== undefined && path !== '')
+        serveHealth(path, () => judgeHealth(running.stalled(), running.connected())).catch((e: unknown) => fail('', e));
     },
     (e: unknown) => fail('', e),
   );

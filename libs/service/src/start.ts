@@ -22,6 +22,8 @@ export interface RunningService {
 export interface WatchedService extends RunningService {
   /** Tasks that must not stand still, and do. */
   stalled(): Stalled[];
+  /** NATS is there. */
+  connected(): boolean;
 }
 
 @Module({})
@@ -72,6 +74,7 @@ export async function startWith(
     context.log.info({ service, instance: context.config.instance, metrics: metrics?.address }, 'started');
     return {
       stalled: () => context.bus.pulses.stalled(),
+      connected: () => context.bus.connected,
       close: async () => {
         try {
           await metrics?.close();
