@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import {
+  configuration,
+  configure,
+  install,
+  renewAdminToken,
+  renewUsers,
+  type InstallationOptions,
+} from './installation.js';
+import { Containers, shownFiles } from './shown-files.js';
+
+let top: string;
+let o: InstallationOptions;
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'muster-installation-'));
+  o = {
+    dir: join(top, 'etc'),
+    store: join(top, 'nats'),
+    shown: join(top, 'shown'),
+    cluster: 'spec',
+    agentsReach: { management: '192.0.2.1:4222', backend: '[2001:db8::1]:4222' },
+  };
+});
+afterEach(() => rmSync(top, { recursive: true }));
+
+/** Path → content and rights, of all that was written. */
+const all = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(top, { recursive: true, encoding: 'utf8' })
+      .map((path) => [path, join(top, path)] as const)
+      .map(([path, at]) => {
+        const { mode, mtimeMs } = statSync(at);
+        const content = statSync(at).isDirectory() ? '' : `${mtimeMs} ${readFileSync(at, 'utf8')}`;
+        return [path, `${(mode & 0o777).toString(8)} ${content}`];
+      }),
+  );
+const shownTo = (container: string): string[] =>
+  readdirSync(join(o.shown, container), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => !statSync(join(o.shown, container, path)).isDirectory(),
+  );
+const entries = (): { name: string; role: string; sha256: string }[] =>
+  JSON.parse(readFileSync(join(o.shown, 'gateway', 'tokens.json'), 'utf8')) as never;
+
+describe('the installation of a composition', () => {
+  it('shows the admin token once, and keeps its hash alone', async () => {
+    const { result = '' } = await install(o);
+    expect(result).toMatch(/^[0-9a-f]{64}$/);
+    const sha256 = createHash('sha256').update(result).digest('hex');
+    expect(entries()).toEqual([{ name: 'admin', role: 'admin', sha256 }]);
+    expect(Object.values(all()).join()).not.toContain(result);
+  });
+
+  it('tells agents where NATS is, and makes a key that nodes can let in', async () => {
+    const { notes } = await install(o);
+    const yaml = parse(readFileSync(join(o.dir, 'muster.yaml'), 'utf8')) as object;
+    expect(yaml).toMatchObject({
+      cluster: 'spec',
+      agents: { nats: { management: ['nats://192.0.2.1:4222'], backend: ['nats://[2001:db8::1]:4222'] } },
+    });
+    expect(notes.join()).toContain(readFileSync(join(o.dir, 'ssh', 'id_ed25519.pub'), 'utf8').trim());
+    expect(readFileSync(join(o.shown, 'nats', 'nats.conf'), 'utf8')).toContain('sync_interval: always');
+  });
+
+  it('changes nothing the second time, and shows no token', async () => {
+    await install(o);
+    const before = all();
+    expect(await install(o)).toEqual({ notes: [expect.stringContaining('are kept'), 'nothing has changed'] });
+    expect(all()).toEqual(before);
+  });
+
+  it('carries on with one that was ended early', async () => {
+    await install(o);
+    const kept = readFileSync(join(o.dir, 'keys', 'operator.key'), 'utf8');
+    rmSync(join(o.dir, 'tokens.json'));
+    expect((await install(o)).result).toMatch(/^[0-9a-f]{64}$/);
+    expect(readFileSync(join(o.dir, 'keys', 'operator.key'), 'utf8')).toBe(kept);
+  });
+
+  it('makes another admin token in place of the first', async () => {
+    const { result: first } = await install(o);
+    const { result: second, notes } = renewAdminToken(o);
+    expect(second).not.toBe(first);
+    expect(entries()).toHaveLength(1);
+    expect(notes).toEqual(['changed for gateway: docker compose restart gateway, where they run']);
+  });
+
+  it('takes another muster.yaml for everybody, and none that is wrong', async () => {
+    await install(o);
+    const yaml = configuration(o).result!;
+    expect(() => configure(o, `${yaml}\nreplica: 3\n`)).toThrow('replica is not a setting');
+    expect(configuration(o).result).toBe(yaml);
+    expect(existsSync(join(o.dir, 'muster.yaml.new'))).toBe(false);
+    configure(o, yaml.replace('user: root', 'user: ops'));
+    for (const container of Containers.filter((c) => c !== 'nats'))
+      expect(readFileSync(join(o.shown, container, 'muster.yaml'), 'utf8')).toContain('user: ops');
+  });
+
+  it('gives users what another version of Muster needs, with their keys', async () => {
+    await install(o);
+    const before = JSON.parse(readFileSync(join(o.shown, 'fencer', 'creds', 'fencer.json'), 'utf8')) as object;
+    writeFileSync(join(o.dir, 'creds', 'fencer.json'), JSON.stringify({ ...before, jwt: 'an older one' }));
+    await renewUsers(o);
+    const after = JSON.parse(readFileSync(join(o.shown, 'fencer', 'creds', 'fencer.json'), 'utf8')) as object;
+    expect(after).toMatchObject({ seed: (before as { seed: string }).seed });
+    expect(after).not.toMatchObject({ jwt: 'an older one' });
+  });
+
+  it('is asked for by the other commands', async () => {
+    expect(() => renewAdminToken(o)).toThrow('there is no installation yet');
+    expect(() => configuration(o)).toThrow('there is no installation yet');
+    await expect(renewUsers(o)).rejects.toThrow('there is no installation yet');
+  });
+});
+
+describe('what of the installation a container sees', () => {
+  it('is what was made for it, and no other’s', async () => {
+    await install(o);
+    for (const container of Containers) {
+      const files = shownTo(container);
+      expect(files.filter((file) => file.startsWith('creds/'))).toEqual(
+        container === 'nats' ? [] : [`creds/${container}.json`],
+      );
+      for (const file of files)
+        expect([file, statSync(join(o.shown, container, file)).mode & 0o777]).toEqual([file, 0o600]);
+    }
+    expect(Containers.filter((container) => shownTo(container).some((file) => file.includes('operator')))).toEqual([]);
+  });
+
+  it('goes when it is gone', async () => {
+    await install(o);
+    rmSync(join(o.dir, 'keys', 'revoker.key'));
+    await install(o);
+    expect(shownTo('inventory')).not.toContain('keys/revoker.key');
+  });
+
+  it.each(Containers)('is what its unit of systemd shows it: %s', (container) => {
+    const unit = new URL(`../../../../deploy/systemd/muster-control-${container}.service`, import.meta.url);
+    const bound = readFileSync(fileURLToPath(unit), 'utf8').matchAll(/^BindReadOnlyPaths=(.*)$/gm);
+    const paths = [...bound].flatMap(([, list = '']) =>
+      list.split(' ').map((p) => p.replace(/^-?\/etc\/muster\//, '')),
+    );
+    // The units have muster.yaml from their common part, NATS's too.
+    expect(shownFiles[container].filter((file) => file !== 'muster.yaml').sort()).toEqual(paths.sort());
+  });
+});

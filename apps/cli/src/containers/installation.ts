@@ -1,0 +1,144 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execaSync } from 'execa';
+import { addAgentUsers, initCluster, isCluster, storeRoomWarning } from '#bus';
+import { MusterError } from '#contracts';
+import { loadConfig } from '#service';
+import { showFiles } from './show-files.js';
+
+/** Oldest nats-server that a composition is for: an older one refuses `sync_interval: always`. */
+const NATS_VERSION = '2.10.23';
+/** Inside its container; docker-compose.yml publishes it. */
+const NATS_LISTEN = '0.0.0.0:4222';
+const NATS_MONITOR_PORT = 8222;
+const ADMIN = 'admin';
+
+export interface InstallationPlaces {
+  /** The installation's folder. */
+  dir: string;
+  /** NATS's store, at the path where NATS has it. */
+  store: string;
+  /** A folder for each container. */
+  shown: string;
+}
+
+export interface InstallationOptions extends InstallationPlaces {
+  cluster: string;
+  /** Network → `host:port` at which agents reach NATS. */
+  agentsReach: Record<string, string>;
+}
+
+/** What a command has to say: `result` for stdout alone, `notes` for people. */
+export interface Said {
+  result?: string;
+  notes: string[];
+}
+
+/**
+ * Keys, users, tokens and configuration of a new installation, and for each container what it sees of that. Where there
+ * is one already all of it is kept. The admin token is told in this answer and nowhere else.
+ */
+export async function install(o: InstallationOptions): Promise<Said> {
+  if (existsSync(tokensFile(o.dir))) {
+    const notes = [`${o.dir} is an installation already: keys, users and muster.yaml are kept, and no token is shown`];
+    return { notes: [...notes, ...shown(o)] };
+  }
+  // A run that was ended early is carried on: what is there is kept, and the tokens come last.
+  await initCluster(o.dir, {
+    cluster: o.cluster,
+    agents: [],
+    natsListen: [NATS_LISTEN],
+    storeDir: o.store,
+    monitor: NATS_MONITOR_PORT,
+    natsVersion: NATS_VERSION,
+    config: {
+      http: { listen: '127.0.0.1:9007', tokens: 'tokens.json' },
+      agents: {
+        nats: Object.fromEntries(Object.entries(o.agentsReach).map(([network, at]) => [network, [`nats://${at}`]])),
+      },
+      ansible: { user: 'root', privateKey: 'ssh/id_ed25519' },
+    },
+  });
+  for (const folder of ['ssh', 'services', 'playbooks'])
+    mkdirSync(join(o.dir, folder), { recursive: true, mode: 0o700 });
+  const key = makeSshKey(join(o.dir, 'ssh', 'id_ed25519'), o.cluster);
+  const room = storeRoomWarning(o.store);
+  const result = writeAdminToken(o.dir);
+  const said = shown(o);
+  return {
+    result,
+    notes: [
+      ...(room === undefined ? [] : [room]),
+      ...said,
+      `the admin token stands alone on stdout: keep it, it is not shown again; what nodes let in (authorized_keys): ${key}`,
+    ],
+  };
+}
+
+/** Another admin token in place of the one of {@link install}: that one is worthless from the gateway's next start on. */
+export function renewAdminToken(o: InstallationPlaces): Said {
+  requireInstallation(o.dir);
+  const result = writeAdminToken(o.dir);
+  return { result, notes: shown(o) };
+}
+
+/** The services' users with the permissions of this version of Muster: after an upgrade. */
+export async function renewUsers(o: InstallationPlaces): Promise<Said> {
+  requireInstallation(o.dir);
+  await addAgentUsers(o.dir, []);
+  return { notes: shown(o) };
+}
+
+/** Takes another muster.yaml. @throws MusterError CONFIG_INVALID, and then the one that is there stays */
+export function configure(o: InstallationPlaces, yaml: string): Said {
+  requireInstallation(o.dir);
+  const aside = join(o.dir, 'muster.yaml.new');
+  writeFileSync(aside, yaml, { mode: 0o600 });
+  try {
+    loadConfig('inventory', { MUSTER_CONFIG: aside });
+  } catch (e) {
+    rmSync(aside);
+    throw e;
+  }
+  renameSync(aside, join(o.dir, 'muster.yaml'));
+  return { notes: shown(o) };
+}
+
+export const configuration = (o: InstallationPlaces): Said => {
+  requireInstallation(o.dir);
+  return { result: readFileSync(join(o.dir, 'muster.yaml'), 'utf8').trimEnd(), notes: [] };
+};
+
+const tokensFile = (dir: string): string => join(dir, 'tokens.json');
+
+function requireInstallation(dir: string): void {
+  if (!isCluster(dir))
+    throw new MusterError('CONFIG_INVALID', 'there is no installation yet: docker compose run --rm init');
+}
+
+/** @returns the token, of which the file holds the hash alone */
+function writeAdminToken(dir: string): string {
+  const token = randomBytes(32).toString('hex');
+  const file = tokensFile(dir);
+  const others = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as { name: string }[]).filter(({ name }) => name !== ADMIN)
+    : [];
+  const entry = { name: ADMIN, role: 'admin', sha256: createHash('sha256').update(token).digest('hex') };
+  writeFileSync(`${file}.new`, `${JSON.stringify([...others, entry])}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return token;
+}
+
+/** @returns its public half */
+function makeSshKey(file: string, cluster: string): string {
+  if (!existsSync(file))
+    execaSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', `muster-${cluster}`, '-f', file]);
+  return readFileSync(`${file}.pub`, 'utf8').trim();
+}
+
+function shown({ dir, shown }: InstallationPlaces): string[] {
+  const changed = showFiles(dir, shown);
+  if (changed.length === 0) return ['nothing has changed'];
+  return [`changed for ${changed.join(', ')}: docker compose restart ${changed.join(' ')}, where they run`];
+}

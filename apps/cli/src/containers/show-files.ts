@@ -1,0 +1,53 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Containers, shownFiles, type Container } from './shown-files.js';
+
+/**
+ * Brings what each container sees, `shown/<container>`, up to what the installation's folder holds. Only what differs is
+ * written, aside and then renamed: a service that starts meanwhile reads the old file or the new one.
+ * @returns whose files have changed: they read them at their next start
+ */
+export function showFiles(dir: string, shown: string): Container[] {
+  return Containers.filter((container) => {
+    const to = join(shown, container);
+    const files = shownFiles[container].flatMap((path) => filesIn(dir, path));
+    for (const folder of emptyFolders(dir, container)) mkdirSync(join(to, folder), { recursive: true, mode: 0o700 });
+    const written = files.filter((file) => copy(join(dir, file), join(to, file)));
+    const gone = filesIn(to, '.').filter((file) => !files.includes(file));
+    for (const file of gone) rmSync(join(to, file));
+    return written.length + gone.length > 0;
+  });
+}
+
+/** Paths of the files in a file or folder, relative to `dir`; none where it is not there. */
+function filesIn(dir: string, path: string): string[] {
+  const at = join(dir, path);
+  if (!existsSync(at)) return [];
+  if (!statSync(at).isDirectory()) return [path];
+  return readdirSync(at).flatMap((name) => filesIn(dir, join(path, name)));
+}
+
+/** Also where they hold nothing: an operator's own folders are mounted over them, and no folder can be made in a volume that is read only. */
+const emptyFolders = (dir: string, container: Container): string[] =>
+  shownFiles[container].filter((path) => existsSync(join(dir, path)) && statSync(join(dir, path)).isDirectory());
+
+function copy(from: string, to: string): boolean {
+  const content = readFileSync(from);
+  if (existsSync(to) && readFileSync(to).equals(content)) return false;
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  const aside = `${to}.new`;
+  writeFileSync(aside, content, { mode: 0o600 });
+  chmodSync(aside, 0o600);
+  renameSync(aside, to);
+  return true;
+}

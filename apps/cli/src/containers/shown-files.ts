@@ -1,0 +1,22 @@
+/** The containers that see a part of the installation's folder. */
+export const Containers = ['nats', 'inventory', 'detector', 'provisioner', 'fencer', 'gateway'] as const;
+export type Container = (typeof Containers)[number];
+
+const service = (name: Container, ...keys: string[]): string[] => [
+  'muster.yaml',
+  `creds/${name}.json`,
+  ...keys.map((key) => `keys/${key}.key`),
+];
+
+/**
+ * What of the folder of `muster init` each container sees, as files and folders: the same as its unit of systemd
+ * (deploy/systemd). Nobody sees `keys/operator.key`, or another's user.
+ */
+export const shownFiles: Record<Container, readonly string[]> = {
+  nats: ['nats.conf', 'nats-accounts.conf'],
+  inventory: service('inventory', 'datagram', 'secrets', 'agents', 'revoker'),
+  detector: service('detector', 'datagram'),
+  provisioner: [...service('provisioner', 'secrets'), 'ssh', 'services', 'playbooks'],
+  fencer: service('fencer', 'secrets'),
+  gateway: [...service('gateway'), 'tokens.json'],
+};
