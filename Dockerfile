@@ -1,0 +1,83 @@
+# One target per service: docker build --target fencer . docker-compose.yml builds them all; docs/compose.md.
+# The base has Debian's apt, and Node ≥ 20.19 with npm.
+ARG BASE_IMAGE=node:24-bookworm-slim
+
+FROM ${BASE_IMAGE} AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY deploy/docker/tsconfig.json deploy/docker/tsconfig.json
+COPY libs libs
+COPY apps apps
+RUN node_modules/.bin/tsc -p deploy/docker/tsconfig.json && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+# What every service has, and nothing to build with.
+FROM ${BASE_IMAGE} AS service
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends tini \
+  && rm -rf /var/lib/apt/lists/* /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx \
+    /usr/local/bin/corepack /opt/yarn* /usr/local/bin/yarn* \
+  && groupadd --gid 10001 muster \
+  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/muster --no-create-home --shell /usr/sbin/nologin muster \
+  && install -d -o muster -g muster -m 700 /etc/muster /var/lib/muster /run/muster
+WORKDIR /opt/muster
+COPY --from=build /build/node_modules node_modules
+COPY --from=build /build/dist dist
+COPY package.json LICENSE ./
+COPY bin bin
+COPY deploy/docker/healthcheck.mjs deploy/docker/healthcheck.mjs
+# A service in it wants to be told which machine it runs on: MUSTER_HOST, MUSTER_HOST_ADDRESSES.
+ENV NODE_ENV=production MUSTER_CONTAINER=true MUSTER_CONFIG=/etc/muster/muster.yaml MUSTER_HEALTH=/run/muster/health.sock
+USER 10001:10001
+ENTRYPOINT ["/usr/bin/tini", "--"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=3 \
+  CMD ["node", "/opt/muster/deploy/docker/healthcheck.mjs"]
+
+FROM service AS gateway
+CMD ["node", "dist/apps/gateway/src/main.js"]
+
+FROM service AS inventory
+CMD ["node", "dist/apps/inventory/src/main.js"]
+
+FROM service AS detector
+USER root
+# ping has the capability as a file's own: a process without root gets NET_RAW in no other way from an engine.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends iputils-ping libcap2-bin \
+  && setcap cap_net_raw+ep "$(readlink -f /bin/ping)" \
+  && rm -rf /var/lib/apt/lists/*
+USER 10001:10001
+CMD ["node", "dist/apps/detector/src/main.js"]
+
+FROM service AS fencer
+USER root
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ipmitool freeipmi-tools fence-agents \
+  && rm -rf /var/lib/apt/lists/*
+USER 10001:10001
+CMD ["node", "dist/apps/fencer/src/main.js"]
+
+FROM service AS provisioner
+USER root
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ansible-core openssh-client \
+  && rm -rf /var/lib/apt/lists/* \
+  && install -d -o muster -g muster -m 700 /var/lib/muster/provisioner
+COPY playbooks playbooks
+COPY examples examples
+USER 10001:10001
+ENV MUSTER_DATA_DIR=/var/lib/muster/provisioner HOME=/var/lib/muster/provisioner
+CMD ["node", "dist/apps/provisioner/src/main.js"]
+
+# Not a service: makes the installation, and is the command line.
+FROM service AS init
+USER root
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends openssh-client \
+  && rm -rf /var/lib/apt/lists/* \
+  && install -d -o muster -g muster -m 700 /var/lib/muster/nats /shown /shown/nats /shown/inventory /shown/detector \
+    /shown/provisioner /shown/fencer /shown/gateway
+USER 10001:10001
+HEALTHCHECK NONE
+CMD ["node", "dist/apps/cli/src/containers/main.js"]
