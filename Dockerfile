@@ -16,7 +16,7 @@ RUN node_modules/.bin/tsc -p deploy/docker/tsconfig.json && npm prune --omit=dev
 FROM ${BASE_IMAGE} AS service
 RUN apt-get update \
   && apt-get install -y --no-install-recommends tini \
-  && rm -rf /var/lib/apt/lists/* /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx \
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx \
     /usr/local/bin/corepack /opt/yarn* /usr/local/bin/yarn* \
   && groupadd --gid 10001 muster \
   && useradd --uid 10001 --gid 10001 --home-dir /var/lib/muster --no-create-home --shell /usr/sbin/nologin muster \
@@ -46,7 +46,7 @@ USER root
 RUN apt-get update \
   && apt-get install -y --no-install-recommends iputils-ping libcap2-bin \
   && setcap cap_net_raw+ep "$(readlink -f /bin/ping)" \
-  && rm -rf /var/lib/apt/lists/*
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 USER 10001:10001
 CMD ["node", "dist/apps/detector/src/main.js"]
 
@@ -54,7 +54,7 @@ FROM service AS fencer
 USER root
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ipmitool freeipmi-tools fence-agents \
-  && rm -rf /var/lib/apt/lists/*
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 USER 10001:10001
 CMD ["node", "dist/apps/fencer/src/main.js"]
 
@@ -62,7 +62,7 @@ FROM service AS provisioner
 USER root
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ansible-core openssh-client \
-  && rm -rf /var/lib/apt/lists/* \
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
   && install -d -o muster -g muster -m 700 /var/lib/muster/provisioner
 COPY playbooks playbooks
 COPY examples examples
@@ -75,7 +75,7 @@ FROM service AS init
 USER root
 RUN apt-get update \
   && apt-get install -y --no-install-recommends openssh-client \
-  && rm -rf /var/lib/apt/lists/* \
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
   && install -d -o muster -g muster -m 700 /var/lib/muster/nats /shown /shown/nats /shown/inventory /shown/detector \
     /shown/provisioner /shown/fencer /shown/gateway
 USER 10001:10001

@@ -4,7 +4,7 @@
  * command needs, a fresh build. Run first by `npm run demo`, `npm test`, `npm run lab`, `npm start`. It has no
  * dependencies of its own, and all of its output goes to stderr, so that a command's stdout stays its own.
  *
- *   node scripts/setup.mjs [--for build|start|lab|test|long|bench|failover]
+ *   node scripts/setup.mjs [--for build|start|lab|test|long|bench|failover|compose]
  *
  * Exit codes: 0 ready; 1 something is missing, named in one line; 2 wrong option.
  */
@@ -18,7 +18,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19))
   stop(`Node ${process.versions.node} is too old: Muster needs Node 20.19 or newer.`);
 
-const purposes = ['build', 'start', 'lab', 'test', 'long', 'bench', 'failover'];
+const purposes = ['build', 'start', 'lab', 'test', 'long', 'bench', 'failover', 'compose'];
 let purpose = 'test';
 const args = process.argv.slice(2);
 while (args.length > 0) {

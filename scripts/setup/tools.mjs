@@ -25,6 +25,12 @@ const tools = [
   { name: 'crm_mon', package: 'pacemaker-cli-utils', for: ['failover'] },
   { name: 'fence_ipmilan', package: 'fence-agents', for: ['failover'] },
   { name: 'curl', package: 'curl', for: ['test'] },
+  { name: 'dockerd', package: 'docker.io', for: ['compose'], optional: true },
+  { name: 'docker', package: 'docker.io', for: ['compose'], optional: true },
+  { name: 'docker-compose', package: 'docker-compose', for: ['compose'], optional: true },
+  { name: 'debootstrap', package: 'debootstrap', for: ['compose'], optional: true },
+  { name: 'ip', package: 'iproute2', for: ['compose'], optional: true },
+  { name: 'curl', package: 'curl', for: ['compose'] },
   { name: 'etcd', package: 'etcd-server', for: ['long'], optional: true },
   { name: 'etcdctl', package: 'etcd-client', for: ['long'], optional: true },
 ];
@@ -121,6 +127,7 @@ if [ -d /run/systemd/system ]; then
       corosync) units='corosync.service' ;;
       pacemaker) units='pacemaker.service' ;;
       etcd-server) units='etcd.service' ;;
+      docker.io) units='docker.service docker.socket containerd.service' ;;
       openssh-server) units='ssh.service ssh.socket' ;;
       *) continue ;;
     esac

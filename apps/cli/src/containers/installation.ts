@@ -65,13 +65,13 @@ export async function install(o: InstallationOptions): Promise<Said> {
   const key = makeSshKey(join(o.dir, 'ssh', 'id_ed25519'), o.cluster);
   const room = storeRoomWarning(o.store);
   const result = writeAdminToken(o.dir);
-  const said = shown(o);
+  showFiles(o.dir, o.shown);
   return {
     result,
     notes: [
       ...(room === undefined ? [] : [room]),
-      ...said,
       `the admin token stands alone on stdout: keep it, it is not shown again; what nodes let in (authorized_keys): ${key}`,
+      'next: docker compose up -d',
     ],
   };
 }

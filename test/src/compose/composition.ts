@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa, execaSync } from 'execa';
+import { until } from '../../../lab/src/until.js';
+import { BASE_IMAGE, NATS_IMAGE } from './base-images.js';
+import { addresses } from './control-machine.js';
+import type { Engine } from './engine.js';
+
+export const services = ['nats', 'inventory', 'gateway', 'detector', 'provisioner', 'fencer'] as const;
+export type Service = (typeof services)[number];
+
+/** What an operator writes into .env, and where the images come from that no registry gives here. */
+const settings = {
+  MUSTER_HOST: 'control1',
+  MUSTER_MANAGEMENT: addresses.management,
+  MUSTER_BACKEND: addresses.backend,
+  MUSTER_BUILD_NETWORK: 'host',
+  MUSTER_TAG: 'test',
+  BASE_IMAGE,
+  NATS_IMAGE,
+};
+
+export interface Answer {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** What `docker inspect` says of a container, as far as it is looked at. */
+export interface Inspected {
+  Id: string;
+  RestartCount: number;
+  State: { Pid: number; StartedAt: string; Running: boolean; Health?: { Status: string } };
+  Config: { User: string; Env: string[]; Cmd: string[] | null };
+  HostConfig: {
+    ReadonlyRootfs: boolean;
+    Privileged: boolean;
+    CapAdd: string[] | null;
+    CapDrop: string[] | null;
+    Memory: number;
+    PidsLimit: number;
+    Binds: string[] | null;
+    RestartPolicy: { Name: string };
+  };
+}
+
+/** The composition of a checkout, on an engine. */
+export class Composition {
+  private readonly program: string[];
+
+  constructor(
+    readonly engine: Engine,
+    readonly checkout: string,
+    readonly project: string,
+  ) {
+    const plugin = execaSync('docker', ['compose', 'version'], { reject: false }).exitCode === 0;
+    this.program = plugin ? ['docker', 'compose'] : ['docker-compose'];
+  }
+
+  /** `without`: variables that are not set. */
+  async run(args: readonly string[], o: { env?: Record<string, string>; without?: string[]; input?: string } = {}) {
+    const [command = '', ...first] = this.program;
+    const all = { ...settings, ...o.env };
+    const env = Object.fromEntries(Object.entries(all).filter(([name]) => o.without?.includes(name) !== true));
+    const { exitCode, stdout, stderr } = await execa(command, [...first, '-p', this.project, ...args], {
+      cwd: this.checkout,
+      env: { ...this.engine.env, ...env },
+      input: o.input ?? '',
+      reject: false,
+    });
+    return { exitCode: exitCode ?? 1, stdout, stderr } satisfies Answer;
+  }
+
+  /** As {@link run}, for what must not fail. */
+  async done(...args: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.run(args);
+    if (exitCode !== 0) throw new Error(`compose ${args.join(' ')}: exit ${exitCode}: ${stderr.slice(-2_000)}`);
+    return stdout;
+  }
+
+  /** `muster` in its container. */
+  cli(token: string, ...args: string[]): Promise<Answer> {
+    return this.run(['run', '--rm', '-T', 'cli', ...args], { env: { MUSTER_TOKEN: token } });
+  }
+
+  async id(service: Service): Promise<string> {
+    return (await this.done('ps', '-q', service)).trim();
+  }
+
+  async inspect(service: Service): Promise<Inspected> {
+    const [one] = JSON.parse(await this.engine.docker('inspect', await this.id(service))) as Inspected[];
+    if (one === undefined) throw new Error(`${service} has no container`);
+    return one;
+  }
+
+  async exec(service: Service, ...command: string[]): Promise<Answer> {
+    const { exitCode, stdout, stderr } = await execa('docker', ['exec', await this.id(service), ...command], {
+      env: this.engine.env,
+      reject: false,
+    });
+    return { exitCode: exitCode ?? 1, stdout, stderr };
+  }
+
+  /** Resolves with the inspection when its health check passes, of a run that began after `since`. */
+  healthy(service: Service, timeoutMs: number, since = ''): Promise<Inspected> {
+    return until(
+      `${service} to be healthy`,
+      timeoutMs,
+      async () => {
+        const seen = await this.inspect(service);
+        const { Running, Health, StartedAt } = seen.State;
+        return Running && Health?.Status === 'healthy' && StartedAt > since ? seen : undefined;
+      },
+      250,
+    );
+  }
+
+  /** Path → content, rights and time of change, of all volumes of the composition. */
+  volumes(): Record<string, string> {
+    const folders = readdirSync(this.engine.volumes).filter((name) => name.startsWith(`${this.project}_`));
+    return Object.fromEntries(
+      folders.flatMap((folder) =>
+        readdirSync(join(this.engine.volumes, folder), { recursive: true, encoding: 'utf8' }).map((path) => {
+          const at = join(this.engine.volumes, folder, path);
+          const { mode, mtimeMs, uid } = lstatSync(at);
+          const isFile = lstatSync(at).isFile();
+          const content = isFile ? createHash('sha256').update(readFileSync(at)).digest('hex') : '';
+          return [`${folder}/${path}`, `${uid} ${mode.toString(8)} ${isFile ? mtimeMs : ''} ${content}`];
+        }),
+      ),
+    );
+  }
+}

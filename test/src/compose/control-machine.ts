@@ -1,0 +1,60 @@
+import { execa } from 'execa';
+
+/** Its addresses, and those of a station that is on both networks with it. Documentation addresses (RFC 5737). */
+export const addresses = { management: '192.0.2.10', backend: '198.51.100.10' };
+const station = { management: '192.0.2.99', backend: '198.51.100.99' };
+
+/** A machine as the engine sees it: loopback and two networks; and a station outside, on the other end of both. */
+export class ControlMachine {
+  readonly netns = `mcontrol${process.pid}`;
+  readonly outside = `moutside${process.pid}`;
+
+  async make(): Promise<void> {
+    for (const name of [this.netns, this.outside]) {
+      await ip('netns', 'add', name);
+      await ip('-n', name, 'link', 'set', 'lo', 'up');
+    }
+    for (const network of ['management', 'backend'] as const) {
+      const [here, there] = [network.slice(0, 4), `${network.slice(0, 4)}-out`];
+      await ip('-n', this.netns, 'link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', this.outside);
+      await ip('-n', this.netns, 'addr', 'add', `${addresses[network]}/24`, 'dev', here);
+      await ip('-n', this.outside, 'addr', 'add', `${station[network]}/24`, 'dev', there);
+      await ip('-n', this.netns, 'link', 'set', here, 'up');
+      await ip('-n', this.outside, 'link', 'set', there, 'up');
+    }
+  }
+
+  async remove(): Promise<void> {
+    for (const name of [this.netns, this.outside]) await ip('netns', 'del', name).catch(() => undefined);
+  }
+
+  /** Runs a program on the machine, or at the station. */
+  on(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
+    const netns = where === 'machine' ? this.netns : this.outside;
+    return execa('nsenter', [`--net=/run/netns/${netns}`, command, ...args], { input }).then(({ stdout }) => stdout);
+  }
+
+  /** TCP ports of `address` that let somebody in who tries each of them. */
+  async openPorts(where: 'machine' | 'station', address: string): Promise<number[]> {
+    const text = await this.on(where, process.execPath, ['--input-type=module', '-'], scanner(address));
+    return JSON.parse(text) as number[];
+  }
+}
+
+const ip = (...args: string[]) => execa('ip', args);
+
+/** Every port, some hundreds at a time. */
+const scanner = (address: string): string => `
+import { connect } from 'node:net';
+const open = [];
+let next = 1;
+const knock = (port) => new Promise((done) => {
+  const socket = connect({ host: ${JSON.stringify(address)}, port, timeout: 2000 });
+  const end = () => (socket.destroy(), done());
+  socket.once('connect', () => (open.push(port), end())).once('error', end).once('timeout', end);
+});
+await Promise.all(Array.from({ length: 300 }, async () => {
+  while (next < 65536) await knock(next++);
+}));
+console.log(JSON.stringify(open.sort((a, b) => a - b)));
+`;

@@ -1,0 +1,132 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import { describeCommit } from '../../bench/src/commit.js';
+import { describeMachine } from '../../bench/src/machine.js';
+import { makeBaseImages } from './compose/base-images.js';
+import { checks, type Scene } from './compose/checks.js';
+import { Composition } from './compose/composition.js';
+import { ControlMachine } from './compose/control-machine.js';
+import { Engine, whyNoEngine } from './compose/engine.js';
+
+const USAGE = `usage: npm run test:compose [-- --fresh]
+  An engine of its own, base images from Debian's packages, the composition of this commit from a clean checkout, and
+  what docs/compose.md says of it, checked. Leaves docs/results/compose.json. As root.
+  --fresh   without the images and layers of earlier runs`;
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** Kept between runs: the engine's images. */
+const work = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'muster', 'compose');
+const project = 'muster-test';
+
+const say = (line: string): void => void process.stdout.write(`test:compose: ${line}\n`);
+const text = (e: unknown): string => (e instanceof Error ? e.message : String(e));
+
+interface Result {
+  name: string;
+  title: string;
+  ok: boolean;
+  seconds: number;
+  seen: string;
+}
+
+function options(): { fresh: boolean } | undefined {
+  try {
+    const { values } = parseArgs({ options: { fresh: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+    if (values.help !== true) return { fresh: values.fresh === true };
+    process.stdout.write(`${USAGE}\n`);
+  } catch (e) {
+    process.stderr.write(`test:compose: ${text(e)}\n${USAGE}\n`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+/** What is committed, and nothing else: no build, no packages, no configuration. */
+async function cleanCheckout(to: string): Promise<void> {
+  rmSync(to, { recursive: true, force: true });
+  mkdirSync(to, { recursive: true });
+  const packed = execa('git', ['archive', 'HEAD'], { cwd: root, stdout: 'pipe', buffer: false });
+  await Promise.all([packed, execa('tar', ['-x', '-C', to], { stdin: packed.stdout })]);
+}
+
+async function runChecks(scene: Scene): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const { name, title, run } of checks) {
+    const since = performance.now();
+    const result = await run(scene).then(
+      (seen) => ({ ok: true, seen }),
+      (e: unknown) => ({ ok: false, seen: text(e) }),
+    );
+    const seconds = Math.round((performance.now() - since) / 100) / 10;
+    results.push({ name, title, seconds, ...result });
+    say(`${result.ok ? 'ok  ' : 'FAIL'} ${title} (${seconds} s): ${result.seen}`);
+  }
+  return results;
+}
+
+async function testCompose(): Promise<Result[]> {
+  const checkout = join(work, 'checkout');
+  const machine = new ControlMachine();
+  const builder = new Engine(join(work, 'engine'));
+  const engine = new Engine(join(work, 'engine'), machine.netns);
+  const composition = new Composition(engine, checkout, project);
+  await cleanCheckout(checkout);
+  try {
+    await builder.start();
+    say('base images');
+    await makeBaseImages(builder, work, root);
+    // Of an earlier run that was ended in the middle.
+    await composition.done('down', '-v', '--remove-orphans');
+    say('images of the services');
+    await composition.done('build');
+    await composition.done('--profile', 'tools', 'build', 'init');
+    await builder.stop();
+    // From here on the machine has no way out, and nobody else's ports.
+    await machine.make();
+    await engine.start();
+    const results = await runChecks({ machine, composition, token: '' });
+    await composition.done('down', '-v', '--remove-orphans');
+    return results;
+  } finally {
+    await builder.stop();
+    await engine.stop();
+    await machine.remove();
+  }
+}
+
+async function main(): Promise<void> {
+  const o = options();
+  if (o === undefined) return;
+  const why = whyNoEngine();
+  if (why !== undefined) {
+    say(`skipped: ${why}`);
+    process.stdout.write('0 passed, 0 failed, 1 skipped\n');
+    return;
+  }
+  if (o.fresh) rmSync(work, { recursive: true, force: true });
+  const { commit, dirty } = describeCommit();
+  const date = new Date();
+  say(`commit ${commit}${dirty ? ' (what is not committed is not tested)' : ''}`);
+  const results = await testCompose();
+  const [passed, failed] = [true, false].map((ok) => results.filter((r) => r.ok === ok).length);
+  const told = { name: 'compose', commit, dirty, date: date.toISOString(), machine: describeMachine() };
+  const seconds = Math.round((Date.now() - date.getTime()) / 1000);
+  mkdirSync(join(root, 'docs', 'results'), { recursive: true });
+  writeFileSync(
+    join(root, 'docs', 'results', 'compose.json'),
+    `${JSON.stringify({ ...told, seconds, passed, failed, checks: results }, undefined, 2)}\n`,
+  );
+  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+try {
+  await main();
+} catch (e) {
+  process.stderr.write(`test:compose: ${text(e)}\n`);
+  process.exitCode = 1;
+}
