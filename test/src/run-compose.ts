@@ -49,8 +49,10 @@ function options(): { fresh: boolean } | undefined {
 async function cleanCheckout(to: string): Promise<void> {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true });
-  const packed = execa('git', ['archive', 'HEAD'], { cwd: root, stdout: 'pipe', buffer: false });
-  await Promise.all([packed, execa('tar', ['-x', '-C', to], { stdin: packed.stdout })]);
+  const packed = `${to}.tar`;
+  await execa('git', ['archive', '-o', packed, 'HEAD'], { cwd: root });
+  await execa('tar', ['-x', '-C', to, '-f', packed]);
+  rmSync(packed);
 }
 
 async function runChecks(scene: Scene): Promise<Result[]> {

@@ -39,9 +39,10 @@ async function makeBase(engine: Engine, root: string): Promise<void> {
   for (const path of ['etc/ssl/certs/ca-certificates.crt', 'etc/apt/sources.list', ...debianSources(), ...aptOptions()])
     if (existsSync(`/${path}`)) cpSync(`/${path}`, join(root, path));
   rmSync(join(root, 'var/cache/apt'), { recursive: true, force: true });
-  const tar = execa('tar', ['-C', root, '-c', '.'], { stdout: 'pipe', buffer: false });
-  const load = execa('docker', ['import', '-', BASE_IMAGE], { env: engine.env, stdin: tar.stdout });
-  await Promise.all([tar, load]);
+  const packed = `${root}.tar`;
+  await execa('tar', ['-C', root, '-c', '-f', packed, '.']);
+  await engine.docker('import', packed, BASE_IMAGE);
+  rmSync(packed);
   rmSync(root, { recursive: true, force: true });
 }
 

@@ -118,16 +118,27 @@ export class Composition {
 
   /** Path → content, rights and time of change, of all volumes of the composition. */
   volumes(): Record<string, string> {
-    const folders = readdirSync(this.engine.volumes).filter((name) => name.startsWith(`${this.project}_`));
     return Object.fromEntries(
-      folders.flatMap((folder) =>
-        readdirSync(join(this.engine.volumes, folder), { recursive: true, encoding: 'utf8' }).map((path) => {
-          const at = join(this.engine.volumes, folder, path);
-          const { mode, mtimeMs, uid } = lstatSync(at);
-          const isFile = lstatSync(at).isFile();
-          const content = isFile ? createHash('sha256').update(readFileSync(at)).digest('hex') : '';
-          return [`${folder}/${path}`, `${uid} ${mode.toString(8)} ${isFile ? mtimeMs : ''} ${content}`];
-        }),
+      this.stored().map(([path, at]) => {
+        const { mode, mtimeMs, uid } = lstatSync(at);
+        const isFile = lstatSync(at).isFile();
+        const content = isFile ? createHash('sha256').update(readFileSync(at)).digest('hex') : '';
+        return [path, `${uid} ${mode.toString(8)} ${isFile ? mtimeMs : ''} ${content}`];
+      }),
+    );
+  }
+
+  /** Of every file of every volume. */
+  contents(): Buffer[] {
+    return this.stored().flatMap(([, at]) => (lstatSync(at).isFile() ? [readFileSync(at)] : []));
+  }
+
+  /** What lies in the volumes: path for people, and where it is. */
+  private stored(): [string, string][] {
+    const folders = readdirSync(this.engine.volumes).filter((name) => name.startsWith(`${this.project}_`));
+    return folders.flatMap((folder) =>
+      readdirSync(join(this.engine.volumes, folder), { recursive: true, encoding: 'utf8' }).map(
+        (path): [string, string] => [`${folder}/${path}`, join(this.engine.volumes, folder, path)],
       ),
     );
   }
