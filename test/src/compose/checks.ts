@@ -216,9 +216,11 @@ export const checks: readonly Check[] = [
       same('with the admin’s', right, '200');
       const refused = await machine.on('station', process.execPath, ['--input-type=module', '-'], stranger);
       holds(`NATS says: ${refused}`, refused.includes("'Authorization Violation'"));
-      const { exitCode, stdout } = await composition.cli(token, 'status');
-      holds(`status: ${stdout}`, exitCode === 0);
-      return `${refused}; status exit 0`;
+      const workers = await composition.cli(token, 'workers');
+      holds(`workers: ${workers.stderr}`, workers.exitCode === 0);
+      for (const worker of ['provisioner-control1', 'fencer-control1'])
+        holds(`no ${worker}: ${workers.stdout}`, workers.stdout.includes(worker));
+      return `${refused}; its workers answer`;
     },
   },
   {

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { Containers } from '../../../apps/cli/src/containers/shown-files.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+interface Service {
+  user?: string;
+  read_only?: boolean;
+  privileged?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  restart?: string;
+  mem_limit?: string;
+  pids_limit?: number;
+  network_mode?: string;
+  ports?: string[];
+  volumes?: string[];
+  profiles?: string[];
+  environment?: Record<string, string>;
+  build?: { target: string };
+}
+const { services } = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const long = Object.keys(services).filter((name) => services[name]?.profiles === undefined);
+const all = Object.entries(services);
+
+/** What npm run test:compose sees on an engine; this is what the file says where none can be had. */
+describe('docker-compose.yml', () => {
+  it('runs NATS and every service, and nothing else by itself', () => {
+    expect(long.sort()).toEqual([...Containers].sort());
+  });
+
+  it.each(all)('gives no rights to %s', (name, s) => {
+    expect([s.user, s.read_only, s.privileged, s.cap_drop]).toEqual(['10001:10001', true, undefined, ['ALL']]);
+    expect([s.cap_add, s.security_opt]).toEqual(
+      name === 'detector' ? [['NET_RAW'], []] : [undefined, ['no-new-privileges:true']],
+    );
+    expect([s.mem_limit, s.pids_limit]).toEqual([expect.any(String), expect.any(Number)]);
+  });
+
+  it.each(all)('shows nobody more than its own part of the installation: %s', (name, { volumes = [] }) => {
+    if (name === 'init') return;
+    const other = ['nats:/var/lib/muster/nats', 'provisioner:/var/lib/muster/provisioner'];
+    const own = [`shown-${name}:/etc/muster:ro`, ...other.filter((volume) => volume.startsWith(`${name}:`))];
+    expect(volumes).toEqual(name === 'cli' ? [] : own);
+  });
+
+  it('starts again what has ended', () => {
+    expect(long.map((name) => services[name]?.restart)).toEqual(long.map(() => 'unless-stopped'));
+  });
+
+  it('tells each service which machine it runs on', () => {
+    for (const name of [...long.filter((service) => service !== 'nats'), 'init'])
+      expect([name, services[name]?.environment?.['MUSTER_HOST']]).toEqual([
+        name,
+        expect.stringMatching(/^\$\{MUSTER_HOST:\?/),
+      ]);
+  });
+
+  it('publishes NATS and the gateway, on named addresses', () => {
+    // Without its defaults: what is published where.
+    const published = all.flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => [name, port.replace(/:-[^}]*\}/g, '}')]),
+    );
+    expect(published).toEqual([
+      ['nats', '127.0.0.1:${MUSTER_NATS_PORT}:4222'],
+      ['nats', '${MUSTER_MANAGEMENT}:${MUSTER_NATS_PORT}:4222'],
+      ['nats', '${MUSTER_BACKEND}:${MUSTER_NATS_PORT}:4222'],
+      ['gateway', '${MUSTER_HTTP}:9007'],
+    ]);
+    expect(all.filter(([, s]) => s.network_mode === 'host').map(([name]) => name)).toEqual([
+      'detector',
+      'provisioner',
+      'fencer',
+    ]);
+  });
+
+  it('builds targets that the Dockerfile has, and takes its base images as arguments', () => {
+    const dockerfile = read('Dockerfile');
+    for (const [, { build }] of all)
+      if (build !== undefined) expect(dockerfile).toMatch(new RegExp(`^FROM service AS ${build.target}$`, 'm'));
+    expect(dockerfile.match(/^FROM (?!service|\$\{BASE_IMAGE\}).*$/gm)).toBeNull();
+    expect(read('docker-compose.yml')).toContain('image: ${NATS_IMAGE:-nats:2.14-alpine}');
+  });
+
+  it('has the variables that docs/compose.md explains, and no others', () => {
+    const used = [...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name);
+    const section = /## What is set in(.*?)\n## /s.exec(read('docs/compose.md'))?.[1] ?? '';
+    const told = [...section.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name);
+    // Of the command line, not of the machine.
+    expect([...new Set(used)].filter((name) => name !== 'MUSTER_TOKEN').sort()).toEqual(told.sort());
+  });
+});
