@@ -11,6 +11,7 @@ import { checks, type Scene } from './compose/checks.js';
 import { Composition } from './compose/composition.js';
 import { ControlMachine } from './compose/control-machine.js';
 import { Engine, whyNoEngine } from './compose/engine.js';
+import { Station } from './compose/station.js';
 
 const USAGE = `usage: npm run test:compose [-- --fresh]
   An engine of its own, base images from Debian's packages, the composition of this commit from a clean checkout, and
@@ -75,6 +76,7 @@ async function testCompose(): Promise<Result[]> {
   const machine = new ControlMachine();
   const builder = new Engine(join(work, 'engine'));
   const engine = new Engine(join(work, 'engine'), machine.netns);
+  const station = new Station(machine, join(work, 'station'));
   const composition = new Composition(engine, checkout, project);
   await cleanCheckout(checkout);
   try {
@@ -90,10 +92,11 @@ async function testCompose(): Promise<Result[]> {
     // From here on the machine has no way out, and nobody else's ports.
     await machine.make();
     await engine.start();
-    const results = await runChecks({ machine, composition, token: '' });
+    const results = await runChecks({ machine, composition, station, token: '' });
     await composition.done('down', '-v', '--remove-orphans');
     return results;
   } finally {
+    await station.stop();
     await builder.stop();
     await engine.stop();
     await machine.remove();

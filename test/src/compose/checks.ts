@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { shownFiles } from '../../../apps/cli/src/containers/shown-files.js';
 import { until } from '../../../lab/src/until.js';
 import { services, type Composition, type Service } from './composition.js';
-import { addresses, type ControlMachine } from './control-machine.js';
+import { addresses, station as stationAddresses, type ControlMachine } from './control-machine.js';
+import { bmcPassword, type Station } from './station.js';
 
 /** Until all services of a composition that was told to start pass their health checks. */
 const UP_MS = 180_000;
@@ -20,6 +21,7 @@ const documented = { loopback: [4222, 9007], management: [4222], backend: [4222]
 export interface Scene {
   machine: ControlMachine;
   composition: Composition;
+  station: Station;
   token: string;
 }
 
@@ -43,7 +45,7 @@ const seconds = (since: number): string => `${((performance.now() - since) / 100
 
 /** Names and addresses of the nodes on record: what a restart must not lose. */
 async function fleet({ composition, token }: Scene): Promise<unknown> {
-  const { exitCode, stdout, stderr } = await composition.cli(token, 'node', 'get', 'host1-S1', '--json');
+  const { exitCode, stdout, stderr } = await composition.cli(token, ['node', 'get', 'host1-S1', '--json']);
   holds(`node get: ${stderr}`, exitCode === 0);
   const { name, label, serial, networks, status, vars } = JSON.parse(stdout) as Record<string, unknown>;
   return { name, label, serial, networks, status, vars };
@@ -216,7 +218,7 @@ export const checks: readonly Check[] = [
       same('with the admin’s', right, '200');
       const refused = await machine.on('station', process.execPath, ['--input-type=module', '-'], stranger);
       holds(`NATS says: ${refused}`, refused.includes("'Authorization Violation'"));
-      const workers = await composition.cli(token, 'workers');
+      const workers = await composition.cli(token, ['workers']);
       holds(`workers: ${workers.stderr}`, workers.exitCode === 0);
       for (const worker of ['provisioner-control1', 'fencer-control1'])
         holds(`no ${worker}: ${workers.stdout}`, workers.stdout.includes(worker));
@@ -228,9 +230,7 @@ export const checks: readonly Check[] = [
     title: 'each service that is killed is started again, and the fleet is as it was',
     async run(scene) {
       const { composition, token } = scene;
-      const created = await composition.cli(
-        ...([token, 'node', 'create', 'host1', 'S1', 'network.management=192.0.2.11'] as const),
-      );
+      const created = await composition.cli(token, ['node', 'create', 'host1', 'S1', 'network.management=192.0.2.11']);
       holds(`node create: ${created.stderr}`, created.exitCode === 0);
       const before = await fleet(scene);
       const times: string[] = [];
@@ -240,6 +240,72 @@ export const checks: readonly Check[] = [
         same(`after ${service}`, await answered(scene), before);
       }
       return times.join(', ');
+    },
+  },
+  {
+    name: 'own-host',
+    title: 'the control machine, which is a node itself, is not to be fenced by its own fencer',
+    async run({ composition, token }) {
+      const does = async (args: string[], input = ''): Promise<void> => {
+        const { exitCode, stderr } = await composition.cli(token, args, input);
+        holds(`${args.join(' ')}: ${stderr}`, exitCode === 0);
+      };
+      const device = ['--driver', 'ipmitool', '--username', 'admin', '--password-stdin'];
+      const seen: string[] = [];
+      // Known by its name, where no address of it is on record; and another node with a device, for comparison.
+      for (const [label, address, at] of [
+        ['control1', '192.0.2.77', '192.0.2.98'],
+        ['other', '192.0.2.12', '192.0.2.97'],
+      ] as const) {
+        await does(['node', 'create', label, 'S', `network.management=${address}`]);
+        await does(['node', 'power-device', 'add', `${label}-S`, 'bmc', '--address', at, ...device], 'none');
+        const dry = await composition.cli(token, [
+          'node',
+          'fence',
+          `${label}-S`,
+          '--reason',
+          'test',
+          '--dry-run',
+          '--json',
+        ]);
+        const { gates } = JSON.parse(dry.stdout) as { gates: { gate: string; pass: boolean; detail: string }[] };
+        seen.push(gates.find(({ gate }) => gate === 'NOT_FENCEABLE')?.detail ?? 'passes');
+      }
+      same('its own host', seen[0], 'No live fencer runs outside of it.');
+      holds(`the other: ${seen[1]}`, seen[1] !== seen[0]);
+      return seen.join(' ');
+    },
+  },
+  {
+    name: 'fencer-hand',
+    title: 'the fencer reads the power of a real BMC by IPMI, asked over HTTP',
+    async run({ composition, station, token }) {
+      await station.startBmc();
+      const device = ['--driver', 'ipmitool', '--username', 'muster', '--password-stdin'];
+      const at = ['--address', stationAddresses.management];
+      const added = await composition.cli(
+        token,
+        ['node', 'power-device', 'add', 'host1-S1', 'bmc', ...at, ...device],
+        bmcPassword,
+      );
+      holds(`power-device add: ${added.stderr}`, added.exitCode === 0);
+      const { exitCode, stdout, stderr } = await composition.cli(token, ['node', 'power-device', 'test', 'host1-S1']);
+      holds(`power-device test: ${stdout} ${stderr}`, exitCode === 0 && /\bon\b/.test(stdout));
+      return stdout.trim().replaceAll(/\s*\n\s*/g, ' | ');
+    },
+  },
+  {
+    name: 'provisioner-hand',
+    title: 'Ansible logs in to a host by the key that init made',
+    async run({ composition, station }) {
+      const volume = join(composition.engine.volumes, `${composition.project}_config`, '_data');
+      await station.startSsh(readFileSync(join(volume, 'ssh', 'id_ed25519.pub'), 'utf8').trim());
+      const ansible = ['ansible', 'all', '-i', `${stationAddresses.management},`, '-u', 'root', '-m', 'ping', '-o'];
+      const how = ['--private-key', '/etc/muster/ssh/id_ed25519', '-e', 'ansible_remote_tmp=/tmp/.muster-test-compose'];
+      const ssh = '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null';
+      const pinged = await composition.exec('provisioner', ...ansible, ...how, '--ssh-common-args', ssh);
+      holds(`ansible: ${pinged.stdout} ${pinged.stderr}`, pinged.exitCode === 0 && pinged.stdout.includes('"pong"'));
+      return pinged.stdout.trim();
     },
   },
   {

@@ -80,8 +80,8 @@ export class Composition {
   }
 
   /** `muster` in its container. */
-  cli(token: string, ...args: string[]): Promise<Answer> {
-    return this.run(['run', '--rm', '-T', 'cli', ...args], { env: { MUSTER_TOKEN: token } });
+  cli(token: string, args: readonly string[], input = ''): Promise<Answer> {
+    return this.run(['run', '--rm', '-T', 'cli', ...args], { env: { MUSTER_TOKEN: token }, input });
   }
 
   async id(service: Service): Promise<string> {

@@ -2,7 +2,7 @@ import { execa } from 'execa';
 
 /** Its addresses, and those of a station that is on both networks with it. Documentation addresses (RFC 5737). */
 export const addresses = { management: '192.0.2.10', backend: '198.51.100.10' };
-const station = { management: '192.0.2.99', backend: '198.51.100.99' };
+export const station = { management: '192.0.2.99', backend: '198.51.100.99' };
 
 /** A machine as the engine sees it: loopback and two networks; and a station outside, on the other end of both. */
 export class ControlMachine {
