@@ -1958,7 +1958,10 @@ export const namedSchemas: Record<string, Schema> = {
       confirmedOff: { $ref: '#/components/schemas/ConfirmedOff' },
       pendingReturn: { $ref: '#/components/schemas/PendingReturn' },
       provisioned: { $ref: '#/components/schemas/Provisioned' },
-      findings: { $ref: '#/components/schemas/NodeFindings', description: 'Gone with what was set up.' },
+      findings: {
+        $ref: '#/components/schemas/NodeFindings',
+        description: 'Gone with what was set up; each `unknown` after a job that failed halfway.',
+      },
       lastCheck: { $ref: '#/components/schemas/LastCheck' },
       acceptedDrift: { $ref: '#/components/schemas/AcceptedDrift' },
       bootId: { type: 'string', description: "Boot id that was last accepted as this node's running system." },

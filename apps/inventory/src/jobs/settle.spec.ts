@@ -248,6 +248,36 @@ describe('a check of a returned node', () => {
   });
 });
 
+/** Both have a folder of their own. */
+const onRecord = {
+  at: 3,
+  job: 'job-0',
+  services: {
+    log: { result: 'ok', why: '', since: 1, version: '1', mode: 'any' },
+    web: { result: 'drift', why: 'edited', since: 2, version: '3', mode: 'server' },
+  },
+} satisfies NodeRecord['findings'];
+
+describe('which services stand on a node', () => {
+  const node = (status: NodeRecord['status']) => aNode('a-1', { status, findings: onRecord });
+
+  it('is known no more once all of them were cleaned up', () => {
+    const cleaned: NodeResult = { ok: true, step: 'cleanup' };
+    expect(settle(node('Cancelled'), job('decommission', cleaned), facts).node).not.toHaveProperty('findings');
+    const bad: NodeResult = { ok: false, step: 'site', message: 'disk full' };
+    expect(settle(node('Provisioning'), job('commission', bad, failed), facts).node).not.toHaveProperty('findings');
+  });
+  it.each<[JobRecord['kind'], NodeRecord['status'], NodeResult]>([
+    ['maintenance', 'Maintenance', { ok: false, step: 'site', message: 'disk full' }],
+    ['decommission', 'Cancelled', { ok: false, step: 'cleanup', message: 'disk full', cleanupFailed: true }],
+    ['commission', 'Provisioning', { ok: false, step: 'site', message: 'disk full', cleanupFailed: true }],
+  ])('is not forgotten by a %s that failed halfway', (kind, status, result) => {
+    const { findings } = settle(node(status), job(kind, result, failed), facts).node;
+    const unknown = { result: 'unknown', why: `${kind} failed: disk full`, since: 7 };
+    expect(findings?.services['web']).toEqual({ ...onRecord.services.web, ...unknown });
+  });
+});
+
 describe('a re-setup', () => {
   const due = back({ pendingReturn: { reason: 'rebooted', at: 1, next: 'resetup', job: 'job-1' } });
 
@@ -291,6 +321,40 @@ describe('a re-setup', () => {
     expect(settle(due, faulty, facts).node.pendingReturn?.held).toContain('re-setup failed');
     const cancelled = { ...faulty, cancel: { by: 'eve', at: 1 } };
     expect(settle(due, cancelled, facts).node.pendingReturn?.held).toBeUndefined();
+  });
+  it('that was refused before anything ran takes no node out of service, and forgets nothing', () => {
+    const refused = job('resetup', undefined, { status: 'Errored', error: 'CONFIG_INVALID', worker: 'p-1' });
+    delete refused.startedAt;
+    const { maintenance: _m, ...returned } = { ...due, findings: onRecord };
+    const s = settle(returned, refused, facts);
+    expect(s.node).not.toHaveProperty('maintenance');
+    expect(s.node).toMatchObject({ findings: onRecord, pendingReturn: { held: 're-setup failed: CONFIG_INVALID' } });
+    expect(kinds(s)).toEqual(['resetup']);
+    const { pendingReturn: _p, ...serving } = returned;
+    expect(settle(serving, refused, facts).node).toEqual({ ...serving, lastJob: 'job-1' });
+    const held = { ...returned, pendingReturn: { reason: 'rebooted', at: 1, held: 'drift' } as const };
+    expect(settle(held, { ...refused, id: 'job-2' }, facts).node).toEqual({ ...held, lastJob: 'job-2' });
+  });
+  it('that failed halfway leaves on record which services were there, in what state is unknown', () => {
+    const bad: NodeResult = { ok: false, step: 'site', message: 'disk full' };
+    const whole = settle({ ...due, findings: onRecord }, job('resetup', bad, failed), facts).node;
+    const why = 're-setup failed: disk full';
+    expect(whole.findings).toEqual({
+      at: 7,
+      job: 'job-1',
+      services: {
+        log: { ...onRecord.services.log, result: 'unknown', why, since: 7 },
+        web: { ...onRecord.services.web, result: 'unknown', why, since: 7 },
+      },
+    });
+    const again = settle(whole, job('resetup', bad, { ...failed, id: 'job-2' }), { ...facts, at: 9 }).node;
+    expect(again.findings).toMatchObject({ at: 9, services: { web: { since: 7 } } });
+    const one = settle(
+      { ...due, findings: onRecord },
+      job('resetup', bad, { ...failed, services: ['web'] }),
+      facts,
+    ).node;
+    expect(one.findings?.services).toMatchObject({ log: onRecord.services.log, web: { result: 'unknown' } });
   });
   it('that was ordered by an operator and never began leaves the node as it was', () => {
     const waiting = job('resetup', undefined, { id: 'job-2', status: 'Errored', error: 'cancelled by eve' });
@@ -380,14 +444,6 @@ describe('what is kept of the services of a node', () => {
     odd.check?.findings.push({ service: 'constructor', result: 'ok', why: '' });
     const { findings } = settle(first, job('check', { ...odd, declared }), { ...facts, at: 9 }).node;
     expect(findings?.services['constructor']).toEqual({ result: 'ok', why: '', since: 9 });
-  });
-  it('is gone with what was set up', () => {
-    const first = looked('drift', 7);
-    const leaves = { ...first, status: 'Cancelled' as const };
-    const cleaned: NodeResult = { ok: true, step: 'cleanup' };
-    expect(settle(leaves, job('decommission', cleaned), facts).node).not.toHaveProperty('findings');
-    const cutShort: NodeResult = { ok: false, step: 'site', message: 'disk full' };
-    expect(settle(first, job('resetup', cutShort, failed), facts).node).not.toHaveProperty('findings');
   });
 });
 

@@ -14,7 +14,7 @@ import { statusAfter, withStatus } from '../nodes/node-machine.js';
 import { unanswered } from '../returns/return.js';
 import { notSetUpAgain } from './accepted-drift.js';
 import { checkVerdict, type CheckVerdict } from './check-verdict.js';
-import { withFindings } from './with-findings.js';
+import { withFindings, withUnknownFindings } from './with-findings.js';
 
 export interface SettleFacts {
   /** Policy of the node's host group. @default 'resetup' */
@@ -94,9 +94,15 @@ function settleStatus(node: NodeRecord, job: JobRecord, result: NodeResult, f: S
     const ready = withStatus(cleared(node, job, result, f.at), status);
     return { node: ready, events: [inService(node)] };
   }
-  // Cleaned up: what was installed is no longer there.
-  const { provisioned: _gone, findings: _of, ...rest } = cleared(node, job, {}, f.at);
-  return { node: withStatus(rest, status), events: [] };
+  const { provisioned: _gone, ...rest } = cleared(node, job, {}, f.at);
+  return { node: withStatus(withoutFindings(rest, job, result, f.at), status), events: [] };
+}
+
+/** Gone with what was cleaned up. Where something may be left, that it was there is not forgotten. */
+function withoutFindings(node: NodeRecord, job: JobRecord, result: NodeResult, at: number): NodeRecord {
+  const { findings: _gone, ...rest } = node;
+  const isCleanedUp = job.kind !== 'maintenance' && result.cleanupFailed !== true;
+  return isCleanedUp ? rest : withUnknownFindings(node, job, `${job.kind} failed: ${failure(result, job)}`, at);
 }
 
 /** It says nothing of the node: the return that it was for waits as before, and gets another job. */
@@ -190,11 +196,13 @@ function settleResetup(node: NodeRecord, job: JobRecord, result: NodeResult, f: 
   }
   if (ok) return { node: cleared(node, job, told, f.at), events: [...events, inService(node)] };
   const why = `re-setup failed: ${failure(result, job)}`;
+  const due = node.pendingReturn?.job === job.id ? node.pendingReturn : undefined;
+  // Refused as it is: the node is what it was, and no worse for it.
+  if (neverBegan(job)) return { node: due === undefined ? node : { ...node, pendingReturn: held(due, why) }, events };
   const maintenance: Maintenance = { ...node.maintenance, reason: why, at: f.at };
   const pending = node.pendingReturn ?? { reason: 'disappeared' as const, at: f.at };
-  // Of what it has cleaned up, nothing is known any more.
-  const { findings: _before, ...rest } = node;
-  return { node: { ...rest, maintenance, pendingReturn: held(pending, why) }, events };
+  const left = withUnknownFindings(node, job, why, f.at);
+  return { node: { ...left, maintenance, pendingReturn: held(pending, why) }, events };
 }
 
 /** Nothing of it ran. */

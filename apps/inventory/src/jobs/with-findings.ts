@@ -17,6 +17,24 @@ export function withFindings(node: NodeRecord, job: Pick<JobRecord, 'id'>, r: No
   return { ...node, findings: { at, job: job.id, services: Object.fromEntries(services) } };
 }
 
+/**
+ * The node after a job that has failed halfway: of these services (absent: of all) nothing is known any more but that they
+ * were there.
+ */
+export function withUnknownFindings(
+  node: NodeRecord,
+  job: Pick<JobRecord, 'id' | 'services'>,
+  why: string,
+  at: number,
+): NodeRecord {
+  if (node.findings === undefined) return node;
+  const services = Object.entries(node.findings.services).map(([name, f]): [string, ServiceFinding] => {
+    if (job.services?.includes(name) === false) return [name, f];
+    return [name, { ...f, result: 'unknown', why, since: f.result === 'unknown' ? f.since : at }];
+  });
+  return { ...node, findings: { at, job: job.id, services: Object.fromEntries(services) } };
+}
+
 /** Services are named by their authors: `constructor` is one. */
 const own = <T>(map: Record<string, T> | undefined, name: string): T | undefined =>
   map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;

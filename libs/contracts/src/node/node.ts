@@ -184,7 +184,7 @@ export interface NodeRecord {
   confirmedOff?: ConfirmedOff;
   pendingReturn?: PendingReturn;
   provisioned?: Provisioned;
-  /** Gone with what was set up. */
+  /** Gone with what was set up; each `unknown` after a job that failed halfway. */
   findings?: NodeFindings;
   lastCheck?: LastCheck;
   acceptedDrift?: AcceptedDrift;
