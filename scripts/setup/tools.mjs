@@ -31,6 +31,7 @@ const tools = [
   { name: 'debootstrap', package: 'debootstrap', for: ['compose'], optional: true },
   { name: 'etcd', package: 'etcd-server', for: ['long'], optional: true },
   { name: 'etcdctl', package: 'etcd-client', for: ['long'], optional: true },
+  { name: 'nginx', package: 'nginx-light', for: ['long'], optional: true },
 ];
 
 /** Debian keeps daemons in sbin, which an ordinary user's PATH leaves out. */
@@ -126,6 +127,7 @@ if [ -d /run/systemd/system ]; then
       pacemaker) units='pacemaker.service' ;;
       etcd-server) units='etcd.service' ;;
       docker.io) units='docker.service docker.socket containerd.service' ;;
+      nginx-light) units='nginx.service' ;;
       openssh-server) units='ssh.service ssh.socket' ;;
       *) continue ;;
     esac

@@ -11,6 +11,7 @@ import { oneDeath } from './one-death.js';
 import { orders } from './orders.js';
 import { V15 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
+import { R14nginx } from './nginx.js';
 import { R14 } from './own-service.js';
 import { R1, R16 } from './return.js';
 import { R17 } from './service-test.js';
@@ -47,6 +48,7 @@ export const long: readonly Scenario[] = [
   R16,
   R14,
   R14etcd,
+  R14nginx,
   R17,
   R18,
 ];
