@@ -24,6 +24,7 @@ options:
     elements: dict
     description: processes that must not run, as name and argv, all of whose words stand in the command line
   drift: {type: str, description: what the task before has found to differ; empty for nothing}
+  evidence: {type: str, description: what was found in place of what should be, where drift is given; only its hash is told}
   broken: {type: str, description: what the task before has found not to work; empty for nothing}
   timeout: {type: float, default: 2, description: seconds for the answer}
   standing: {type: bool, default: false, description: return the files that differ as they stand}
@@ -80,12 +81,14 @@ def standing(files):
     return told
 
 
-def digest_of(found):
+def digest_of(found, evidence):
     """Of what lies where the files should: the same file, changed once more, is another finding."""
     whole = [
         [path, None if content is None else hashlib.sha256(content).hexdigest()]
         for path, content in sorted(found.items())
     ]
+    if evidence:
+        whole.append(evidence)
     return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
 
 
@@ -137,8 +140,9 @@ def finding(module, service):
     broken.extend(forbidden_trouble(p["forbidden"]))
     result = "broken" if broken else "drift" if drift else "ok"
     found = dict(service=service, result=result, why="; ".join(broken + drift))
-    if differing:
-        found["digest"] = digest_of(differing)
+    # Words alone fit a later change, too.
+    if (differing or p["drift"]) and (p["evidence"] or not p["drift"]):
+        found["digest"] = digest_of(differing, p["evidence"])
     return found
 
 
@@ -153,6 +157,7 @@ def main():
             answer=dict(type="dict", default={}),
             forbidden=dict(type="list", elements="dict", default=[]),
             drift=dict(type="str"),
+            evidence=dict(type="str"),
             broken=dict(type="str"),
             timeout=dict(type="float", default=2),
             standing=dict(type="bool", default=False),

@@ -152,6 +152,7 @@ describe('nothing is accepted', () => {
     ['of a node that no check has told of', serving(), 'there is nothing to accept: no check of a-1'],
     ['where all is well', checked([finding('web', 'ok'), ok]), 'the last check of a-1 found no drift'],
     ['of what is broken', checked([finding('web', 'broken'), ok]), 'what is broken cannot be accepted: web'],
+    ['of what is told in words alone', checked([finding('web', 'drift', { digest: undefined as never }), ok]), 'web'],
     ['of what could not be looked at', checked([finding('web', 'unknown'), ok]), 'found no drift'],
   ])('%s', (_what, node, message) => {
     expect(refused(node)).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining(message) as never });

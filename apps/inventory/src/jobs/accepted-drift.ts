@@ -27,7 +27,7 @@ export function wantedOf(node: Pick<NodeRecord, 'acceptedDrift'>, check: CheckRe
   const a = node.acceptedDrift;
   if (!isInForce(a, at) || a.checksum !== check.checksum) return { covers: () => false, configuration: false };
   return {
-    covers: (f) => f.result === 'drift' && a.findings.some((g) => isDeepStrictEqual(g, f)),
+    covers: (f) => f.result === 'drift' && f.digest !== undefined && a.findings.some((g) => isDeepStrictEqual(g, f)),
     configuration: a.configuration === true,
   };
 }
@@ -35,7 +35,7 @@ export function wantedOf(node: Pick<NodeRecord, 'acceptedDrift'>, check: CheckRe
 /**
  * The node with the drift of its last check accepted, in place of what was accepted before. A return that waits for an
  * operator or for a re-setup because of drift is checked anew.
- * @throws MusterError BAD_REQUEST: `until` is past, or no drift is known; REVISION_CONFLICT: another check has come since
+ * @throws MusterError BAD_REQUEST: `until` is past, no drift is known, or one has no digest; REVISION_CONFLICT: another check has come since
  */
 export function withAcceptedDrift(node: NodeRecord, o: DriftAcceptance, at: number): NodeRecord {
   const { name, lastCheck: last } = node;
@@ -61,6 +61,14 @@ export function withAcceptedDrift(node: NodeRecord, o: DriftAcceptance, at: numb
         : `the last check of ${name} found no drift; what is broken cannot be accepted: ${broken.join(', ')}`,
     );
   }
+  // Its words would cover each later change that they fit, too.
+  const blind = findings.filter((f) => f.digest === undefined).map((f) => f.service);
+  if (blind.length > 0)
+    throw new MusterError(
+      'BAD_REQUEST',
+      `the drift of ${blind.join(', ')} is told in words alone, which would cover later changes, too: have the check give muster_check evidence, or its files, then muster node check ${name} --wait`,
+      { node: name, services: blind },
+    );
   const accepted: AcceptedDrift = {
     reason: o.reason,
     by: o.by,

@@ -164,10 +164,12 @@ describe('the results of a run', () => {
       });
       const one = look('check', drift('a differs', 'd1'), effective('web', '1'));
       expect(one?.check?.findings).toEqual([{ service: 'web', result: 'drift', why: 'a differs', digest: 'd1' }]);
-      const two = (second: string) =>
+      const two = (second: string | undefined) =>
         look('check', drift('a differs', 'd1'), drift('a differs', second), effective('web', '1'))?.check?.findings[0];
       expect(two('d2')).toMatchObject({ result: 'drift', why: 'a differs' });
       expect(two('d2')?.digest).not.toBe(two('d3')?.digest);
+      // Of a part nothing is known but its words: no digest covers it.
+      expect(two(undefined)).not.toHaveProperty('digest');
       const broken = look('check', told('web', 'broken', 'shut'), told('web', 'ok'), effective('web', '1'));
       expect(broken?.check?.findings[0]).not.toHaveProperty('digest');
       expect(look('check', drift('a differs', 7), effective('web', '1'))).toMatchObject({ ok: false });

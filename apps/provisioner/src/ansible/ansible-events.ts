@@ -177,7 +177,8 @@ export function worse(one: Finding | undefined, { service, result, why, digest }
   const [lesser, greater] = SEVERITY.indexOf(one.result) > SEVERITY.indexOf(result) ? [other, one] : [one, other];
   const told = lesser.result === 'ok' && greater.result !== 'ok' ? [greater] : [greater, lesser];
   const { digest: _own, ...rest } = greater;
-  const digests = told.flatMap((f) => f.digest ?? []).join('+');
+  const isWhole = told.every((f) => f.result !== 'drift' || f.digest !== undefined);
+  const digests = isWhole ? told.flatMap((f) => f.digest ?? []).join('+') : '';
   return { ...rest, why: joined(told.map((f) => f.why)), ...(digests !== '' && { digest: digests }) };
 }
 

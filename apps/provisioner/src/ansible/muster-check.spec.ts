@@ -86,6 +86,27 @@ describe('a check whose module ends without a result', () => {
   });
 });
 
+describe('a drift that a task before has found', () => {
+  it('has a digest of its evidence, and none where it is told in words alone', async () => {
+    const digestOf = async (args: object): Promise<string | undefined> => {
+      const { events } = await check({ drift: 'web.conf is another', ...args });
+      const { finding } = events.find((e) => e['event'] === 'data')?.['data'] as { finding: Finding };
+      expect(finding).toMatchObject({ result: 'drift', why: expect.stringContaining('web.conf is another') as string });
+      return finding.digest;
+    };
+    const files = [{ path: '/nowhere/web.conf', content: base64(FILE_SECRET) }];
+    expect(await digestOf({})).toBeUndefined();
+    expect(await digestOf({ files })).toBeUndefined();
+    const [one, other, with2] = [
+      await digestOf({ evidence: 'port 1' }),
+      await digestOf({ evidence: 'port 2' }),
+      await digestOf({ evidence: 'port 2', files }),
+    ];
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set([one, other, with2]).size).toBe(3);
+  });
+});
+
 describe('what a check was asked', () => {
   it('is in no output, since it holds contents of files', async () => {
     const content = base64(FILE_SECRET);
