@@ -1,24 +1,40 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { credentialsFile, initCluster } from '#bus';
+import type { InitOptions } from '#bus/init/init-cluster.js';
 import type { OperatorKeys } from '#bus/init/nats-accounts.js';
+import { listenAddress } from '#bus/init/nats-config.js';
 import { MusterError } from '#contracts';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { clockEnvironment } from './clock/fake-clock.js';
+import { clusterNats } from './controls/cluster-nats.js';
+import { askMonitor, MONITOR_PORT } from './controls/monitor.js';
+import { onControl } from './controls/on-control.js';
+import { serverInCluster } from './controls/server-in-cluster.js';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import { CLUSTER } from './host-image.js';
-import { instanceOf, knownHosts, natsUrls, SERVICE_PROCESSES, type LabPlan } from './plan.js';
+import {
+  controlOf,
+  controlOfProcess,
+  instanceOf,
+  knownHosts,
+  natsProcess,
+  natsUrls,
+  serviceProcesses,
+  type ControlPlan,
+  type LabPlan,
+} from './plan.js';
 import { type ProcessRecord, type Processes, startOf } from './processes.js';
 import { PYTHON } from './python.js';
 import { run } from './run.js';
 import { Hopeless, until } from './until.js';
 
-const NATS = 'nats';
 const FORWARDER = 'forwarder';
 
-/** Keys, users, nats.conf and muster.yaml, by the product's own `init`. */
+/** Keys, users, nats.conf and muster.yaml, by the product's own `init`; a folder of them for each of several control hosts. */
 export async function initLabCluster(
   folder: LabFolder,
   plan: LabPlan,
@@ -26,34 +42,71 @@ export async function initLabCluster(
 ): Promise<void> {
   // Its own copy: what is changed there is of this lab alone.
   if (o.services === undefined) cpSync(join(PROJECT, 'lab', 'services'), folder.at('services'), { recursive: true });
-  await initCluster(folder.at('etc'), {
-    cluster: CLUSTER,
-    agents: knownHosts(plan).map((h) => h.node),
-    natsListen: [...new Set(Object.values(natsUrls(plan)))].map((url) => url.replace('nats://', '')),
-    storeDir: folder.at('etc', 'store'),
-    config: {
-      ansible: {
-        services: o.services ?? folder.at('services'),
-        privateKey: folder.at('ssh', 'id_ed25519'),
-        knownHosts: folder.at('ssh', 'known_hosts'),
-        python: PYTHON,
-        user: process.getuid?.() === 0 ? 'root' : userName(),
-        // Interfaces of a host are called as the networks that they are on.
-        ...(plan.mode === 'netns' && { extraVars: { muster_agent_networks: { backend: 'backend' } } }),
-      },
-      agents: { nats: { management: [natsUrls(plan).management], backend: [natsUrls(plan).backend] } },
-      initial: {
-        fencing: {
-          mode: o.fencing,
-          ...(o.stormCap !== undefined && {
-            storm: { brakeAtLeast: o.stormCap, capAtLeast: o.stormCap, flaps: o.stormCap },
-          }),
-        },
+  const config = {
+    ansible: {
+      services: o.services ?? folder.at('services'),
+      privateKey: folder.at('ssh', 'id_ed25519'),
+      knownHosts: folder.at('ssh', 'known_hosts'),
+      python: PYTHON,
+      user: process.getuid?.() === 0 ? 'root' : userName(),
+      // Interfaces of a host are called as the networks that they are on.
+      ...(plan.mode === 'netns' && { extraVars: { muster_agent_networks: { backend: 'backend' } } }),
+    },
+    agents: { nats: natsUrls(plan) },
+    initial: {
+      fencing: {
+        mode: o.fencing,
+        ...(o.stormCap !== undefined && {
+          storm: { brakeAtLeast: o.stormCap, capAtLeast: o.stormCap, flaps: o.stormCap },
+        }),
       },
     },
+  };
+  const one = (control: ControlPlan, dir: string): InitOptions => ({
+    cluster: CLUSTER,
+    agents: knownHosts(plan).map((h) => h.node),
+    natsListen: natsListen(plan, control),
+    storeDir: join(dir, 'store'),
+    config,
   });
+  const etc = folder.at('etc');
+  const first = controlOf(plan, 1);
+  await initCluster(etc, one(first, etc));
   await issueAdmin(folder);
+  if (plan.controls.length === 1) return;
+  const { version } = clusterNats();
+  const password = randomBytes(16).toString('hex');
+  for (const control of plan.controls) {
+    const dir = controlEtc(folder, plan, control);
+    for (const d of ['keys', 'creds']) cpSync(join(etc, d), join(dir, d), { recursive: true });
+    const options = one(control, dir);
+    const nats = {
+      listen: listenAddress(options.natsListen),
+      servers: natsUrls(plan).management,
+      store: options.storeDir,
+    };
+    const own = { ...options, natsVersion: version, monitor: MONITOR_PORT, config: { ...config, nats, replicas: 3 } };
+    await initCluster(dir, own);
+    const accounts = join(options.storeDir, 'accounts');
+    const text = serverInCluster(plan, control, { name: CLUSTER, password, accounts });
+    writeFileSync(natsConf(folder, plan, control), text, { mode: 0o600 });
+  }
+  // The folder is that of the keys and users alone.
+  for (const file of ['nats.conf', 'nats-accounts.conf', 'muster.yaml']) rmSync(join(etc, file));
 }
+
+const natsListen = (plan: LabPlan, c: ControlPlan): string[] =>
+  (plan.mode === 'netns' ? [c.networks.management, c.networks.backend] : [c.networks.management]).map(
+    (address) => `${address}:${plan.natsPort}`,
+  );
+
+/** What `muster init` has written for a control host: muster.yaml and what stands in it. */
+export const controlEtc = (folder: LabFolder, plan: LabPlan, control: ControlPlan): string =>
+  plan.controls.length > 1 ? folder.at('etc', control.name) : folder.at('etc');
+
+/** What nats-server of a control host reads. */
+export const natsConf = (folder: LabFolder, plan: LabPlan, control: ControlPlan): string =>
+  join(controlEtc(folder, plan, control), plan.controls.length > 1 ? 'server.conf' : 'nats.conf');
 
 /** A user of the lab's own that may do anything, for faults of the store: `nats … --as admin`. */
 async function issueAdmin(folder: LabFolder): Promise<void> {
@@ -72,15 +125,25 @@ const userName = (): string => {
   return line?.split(':')[0] ?? 'root';
 };
 
-const inControl = (plan: LabPlan): { netns?: string } => (plan.namespaces ? { netns: plan.namespaces.ctl } : {});
+/** netns: one of several control hosts has a name of its own. */
+const inControl = (control: ControlPlan): { netns?: string; hostname?: string } => ({
+  ...(control.netns !== undefined && { netns: control.netns }),
+  ...(control.name !== 'ctl' && { hostname: control.name }),
+});
 
 /** COMMAND_FAILED with the server's own words where it ends at once. */
-export async function startNats(folder: LabFolder, processes: Processes, plan: LabPlan): Promise<ProcessRecord> {
-  const before = logSize(processes.log(NATS));
+export async function startNats(
+  folder: LabFolder,
+  processes: Processes,
+  plan: LabPlan,
+  control = controlOf(plan, 1),
+): Promise<ProcessRecord> {
+  const name = natsProcess(plan, control);
+  const before = logSize(processes.log(name));
   const record = processes.start({
-    name: NATS,
-    argv: ['nats-server', '-c', folder.at('etc', 'nats.conf')],
-    ...inControl(plan),
+    name,
+    argv: [plan.controls.length > 1 ? clusterNats().path : 'nats-server', '-c', natsConf(folder, plan, control)],
+    ...inControl(control),
   });
   await until(`nats-server to be ready; see ${record.log}`, 15_000, () => {
     const said = readFileSync(record.log, 'utf8').slice(before);
@@ -92,6 +155,17 @@ export async function startNats(folder: LabFolder, processes: Processes, plan: L
   return record;
 }
 
+/** All servers; those of a cluster are waited for until it can be written to. */
+export async function startEveryNats(folder: LabFolder, processes: Processes, plan: LabPlan): Promise<void> {
+  await Promise.all(plan.controls.map((c) => startNats(folder, processes, plan, c)));
+  if (plan.controls.length > 1)
+    await until('the NATS cluster to have a leader', 45_000, async () =>
+      (await Promise.all(plan.controls.map((c) => askMonitor(c, '/healthz')))).every((a) => a.includes('"ok"'))
+        ? true
+        : undefined,
+    );
+}
+
 const logSize = (file: string): number => {
   try {
     return readFileSync(file, 'utf8').length;
@@ -100,7 +174,8 @@ const logSize = (file: string): number => {
   }
 };
 
-export const killNats = (processes: Processes): Promise<ProcessRecord> => processes.kill(NATS);
+export const killNats = (processes: Processes, plan: LabPlan, control = controlOf(plan, 1)): Promise<ProcessRecord> =>
+  processes.kill(natsProcess(plan, control));
 
 /** One message as one of the users in etc/creds; answers what was answered. COMMAND_FAILED with the program's last words. */
 export async function useNats(
@@ -112,10 +187,10 @@ export async function useNats(
   text: string,
 ): Promise<string> {
   const tool = join(import.meta.dirname, 'nats-tool.js');
-  const argv = [process.execPath, tool, natsUrls(plan).management, credentialsFile(folder.at('etc'), user)];
-  const enter = plan.namespaces === undefined ? [] : ['ip', 'netns', 'exec', plan.namespaces.ctl];
-  const [command, ...args] = [...enter, ...argv, verb, subject, text];
-  return (await run(command!, args, { timeoutMs: 10_000 })).trim();
+  const servers = natsUrls(plan).management.join(',');
+  const argv = [process.execPath, tool, servers, credentialsFile(folder.at('etc'), user), verb, subject, text];
+  const [command, ...args] = onControl(folder, plan, argv);
+  return (await run(command, args, { timeoutMs: 10_000 })).trim();
 }
 
 const keeperOf = (name: string): string => `keep-${name}`;
@@ -129,15 +204,16 @@ export function startService(
   name: string,
 ): void {
   const service = name.split('.')[0]!;
+  const control = controlOfProcess(plan, name);
   const argv = [process.execPath, join(PROJECT, 'dist/apps', service, 'src/main.js')];
   const env = {
-    MUSTER_CONFIG: folder.at('etc', 'muster.yaml'),
+    MUSTER_CONFIG: join(controlEtc(folder, plan, control), 'muster.yaml'),
     MUSTER_INSTANCE: instanceOf(name),
     ...clockEnvironment(folder, name),
-    ...(service === 'gateway' && { MUSTER_LISTEN: gatewayListen(folder, plan, record) }),
+    ...(service === 'gateway' && { MUSTER_LISTEN: gatewayListen(folder, plan, record, control) }),
   };
   if (record.restart === undefined) {
-    processes.start({ name, argv, env, ledger: 'read-only', ...inControl(plan) });
+    processes.start({ name, argv, env, ledger: 'read-only', ...inControl(control) });
     return;
   }
   if (processes.alive(name) !== undefined) throw new MusterError('ALREADY_EXISTS', `${name} runs already`);
@@ -152,31 +228,41 @@ export function startService(
     argv: [...keep, ...where, ...argv],
     env,
     ledger: 'read-only',
-    ...inControl(plan),
+    ...inControl(control),
   });
 }
 
-const gatewaySocket = (folder: LabFolder): string => folder.at('run', 'gateway.sock');
+const gatewaySocket = (folder: LabFolder, control: ControlPlan): string =>
+  folder.at('run', control.name === 'ctl' ? 'gateway.sock' : `gateway.${control.n}.sock`);
 
-const gatewayListen = (folder: LabFolder, plan: LabPlan, record: LabRecord): string =>
-  plan.mode === 'netns' ? `unix:${gatewaySocket(folder)},127.0.0.1:9007` : `127.0.0.1:${record.port}`;
+const gatewayListen = (folder: LabFolder, plan: LabPlan, record: LabRecord, control: ControlPlan): string =>
+  plan.mode === 'netns' ? `unix:${gatewaySocket(folder, control)},127.0.0.1:9007` : `127.0.0.1:${record.port}`;
 
 export function startServices(folder: LabFolder, processes: Processes, plan: LabPlan, record: LabRecord): void {
-  for (const name of SERVICE_PROCESSES) startService(folder, processes, plan, record, name);
+  for (const name of serviceProcesses(plan)) startService(folder, processes, plan, record, name);
 }
 
-/** netns mode: the operator's way in from the machine's own namespace. */
-export function startForwarder(folder: LabFolder, processes: Processes, plan: LabPlan, port: number): void {
-  if (plan.mode !== 'netns') return;
+const forwarderOf = (control: ControlPlan): string =>
+  control.name === 'ctl' ? FORWARDER : `${FORWARDER}.${control.n}`;
+
+/** netns mode: the operator's way to the gateway of a control host, from the machine's own namespace. */
+export function startForwarder(folder: LabFolder, processes: Processes, record: LabRecord, control: ControlPlan): void {
+  if (control.netns === undefined || processes.alive(forwarderOf(control)) !== undefined) return;
+  const port = [record.port, ...(record.morePorts ?? [])][control.n - 1];
   processes.start({
-    name: FORWARDER,
-    argv: [process.execPath, join(import.meta.dirname, 'forwarder.js'), String(port), gatewaySocket(folder)],
+    name: forwarderOf(control),
+    argv: [process.execPath, join(import.meta.dirname, 'forwarder.js'), String(port), gatewaySocket(folder, control)],
   });
+}
+
+/** Whoever has a connection by it sees it closed, and gets no other. */
+export async function endForwarder(processes: Processes, control: ControlPlan): Promise<void> {
+  if (processes.alive(forwarderOf(control)) !== undefined) await processes.kill(forwarderOf(control));
 }
 
 /** COMMAND_FAILED names the first service that has ended by itself, with its last words. */
-export function refuseDeadServices(processes: Processes): void {
-  for (const name of [NATS, ...SERVICE_PROCESSES]) {
+export function refuseDeadServices(processes: Processes, plan: LabPlan): void {
+  for (const name of [...plan.controls.map((c) => natsProcess(plan, c)), ...serviceProcesses(plan)]) {
     const last = processes.last(name);
     if (last === undefined || startOf(last.pid) === last.start) continue;
     const words = readFileSync(last.log, 'utf8').trim().split('\n').at(-1) ?? '';

@@ -12,6 +12,7 @@ export class FleetSetup {
   constructor(
     private readonly api: Api,
     private readonly processes: Processes,
+    private readonly plan: LabPlan,
     private readonly say: (line: string) => void,
   ) {}
 
@@ -150,7 +151,7 @@ export class FleetSetup {
   private while<T>(what: string, timeoutMs: number, look: () => Promise<T | undefined>, everyMs: number): Promise<T> {
     const alive = (): void => {
       try {
-        refuseDeadServices(this.processes);
+        refuseDeadServices(this.processes, this.plan);
       } catch (e) {
         throw new Hopeless(e);
       }

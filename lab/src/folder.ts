@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { MusterError } from '#contracts';
-import { planLab, type LabMode, type LabPlan } from './plan.js';
+import { planLab, type ControlChoice, type LabMode, type LabPlan } from './plan.js';
 
 /** lab.json: what `up` was told. Written before anything is made, so that `down` can undo a start that broke off. */
 export interface LabRecord {
@@ -12,7 +12,12 @@ export interface LabRecord {
   bare?: number;
   /** Simulated peers. @default 0 */
   peers?: number;
+  /** Of the gateway on 127.0.0.1. */
   port: number;
+  /** Of the gateways of more control hosts, in their order. */
+  morePorts?: number[];
+  /** @default 1 */
+  control?: ControlChoice;
   /** Seconds after which a service that died starts again; absent: never by itself. */
   restart?: number;
   state: 'starting' | 'up' | 'down';
@@ -23,7 +28,7 @@ export interface LabRecord {
 export const PROJECT = resolve(import.meta.dirname, '../../..');
 
 const SAFE_PATH = /^[A-Za-z0-9._/+@=-]+$/;
-/** A unix socket's path has at most 107 bytes; the longest below the folder is `/run/gateway.sock`. */
+/** A unix socket's path has at most 107 bytes; the longest below the folder is `/run/gateway.3.sock`. */
 const MAX_PATH = 88;
 
 /** One lab's folder: everything that the lab writes is in it. */
@@ -48,8 +53,17 @@ export class LabFolder {
     return this.at('hosts', name, ...parts);
   }
 
-  get api(): string {
-    return `http://127.0.0.1:${this.record().port}`;
+  /** Of its gateways: one for each control host. */
+  get apis(): string[] {
+    const { port, morePorts = [], control } = this.record();
+    return typeof control === 'object' ? control.http : [port, ...morePorts].map((p) => `http://127.0.0.1:${p}`);
+  }
+
+  /** What those want of whoever asks; undefined: nothing. */
+  get token(): string | undefined {
+    const { control } = this.record();
+    const file = typeof control === 'object' ? control.token : undefined;
+    return file === undefined ? undefined : readFileSync(file, 'utf8').trim();
   }
 
   exists(): boolean {
@@ -72,7 +86,7 @@ export class LabFolder {
 
   plan(): LabPlan {
     const record = this.record();
-    return planLab(this.path, record.mode, record.nodes, record.bare, record.peers);
+    return planLab(this.path, record.mode, record.nodes, record.bare, record.peers, record.control);
   }
 
   write(record: LabRecord): void {

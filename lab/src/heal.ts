@@ -1,12 +1,13 @@
 import { bmcAlive, isMiswired, ownWiring, rewire, setFault, setPower, startBmc } from './bmc.js';
 import { setClock, wrongClocks } from './clock/fake-clock.js';
-import { startNats, startService } from './cluster.js';
+import { startService } from './cluster.js';
+import { healControl } from './controls/control-host.js';
 import { mendService } from './faults/service-fault.js';
 import { healStoreDisk } from './faults/store-disk.js';
 import type { LabFolder, LabRecord } from './folder.js';
 import { bootHost, hostState, thawHost } from './hosts.js';
 import { askPeers, PEERS, startPeers } from './peers/peers-process.js';
-import { SERVICE_PROCESSES, type HostPlan, type LabPlan } from './plan.js';
+import { natsProcess, serviceProcesses, type HostPlan, type LabPlan } from './plan.js';
 import type { Processes } from './processes.js';
 
 /** Ends every fault that the lab knows, in the order in which the parts need each other. Answers what it found and undid. */
@@ -23,11 +24,10 @@ export async function healAll(
     undone.push(`clock of ${name} set right`);
   }
   undone.push(...(await healStoreDisk(folder, processes, plan)));
-  if (processes.last('nats') !== undefined && processes.alive('nats') === undefined) {
-    await startNats(folder, processes, plan);
-    undone.push('nats started');
-  }
-  for (const name of SERVICE_PROCESSES) {
+  for (const control of plan.controls)
+    if (processes.last(natsProcess(plan, control)) !== undefined)
+      undone.push(...(await healControl({ folder, processes, plan, record, control })));
+  for (const name of serviceProcesses(plan)) {
     if (processes.last(name) === undefined) continue;
     await mendService(plan, processes, name);
     if (processes.alive(name) === undefined) {

@@ -149,7 +149,7 @@ function putAgent(
         cluster: CLUSTER,
         networks: { management: { bind: host.networks.management }, backend: { bind: host.networks.backend } },
         port: AGENT_PORT,
-        nats: { management: [nats.management], backend: [nats.backend] },
+        nats,
         credentials: `${root}/etc/muster/nats.json`,
         keys: `${root}/etc/muster/datagram.key`,
         ...(Object.keys(o.rejoin).length > 0 && { rejoin: o.rejoin }),

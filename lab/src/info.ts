@@ -1,11 +1,22 @@
 import { bmcAlive, powerOf } from './bmc.js';
+import { natsConf } from './cluster.js';
 import { wrongClocks } from './clock/fake-clock.js';
+import { controlState, type ControlState } from './controls/control-state.js';
+import { readLeaders, type Leads } from './controls/leaders.js';
 import type { SwitchFault } from './faults/switch-fault.js';
 import { switchFaults } from './faults/switch.js';
 import type { LabFolder } from './folder.js';
 import { hostState, type HostState } from './hosts.js';
 import { askPeers, PEERS } from './peers/peers-process.js';
-import { instanceOf, natsUrls, SERVICE_PROCESSES, type HostPlan, type LabMode, type LabPlan } from './plan.js';
+import {
+  instanceOf,
+  natsUrls,
+  serviceProcesses,
+  type ControlPlan,
+  type HostPlan,
+  type LabMode,
+  type LabPlan,
+} from './plan.js';
 import { Processes, type ProcessRecord } from './processes.js';
 
 export interface HostInfo extends HostState {
@@ -21,14 +32,27 @@ export interface HostInfo extends HostState {
   logs: string;
 }
 
+/** One control host, what was done to it, and, where there are several, what it leads. */
+export interface ControlInfo extends Partial<Leads>, ControlState {
+  name: string;
+  n: number;
+  networks: ControlPlan['networks'];
+  netns?: string;
+  /** What its nats-server reads. */
+  config: string;
+}
+
 export interface LabInfo {
   dir: string;
   id: string;
   mode: LabMode;
   state: string;
-  api: string;
+  /** Of its gateways: one for each control host. */
+  apis: string[];
+  /** Where NATS and the services run. */
+  controls: ControlInfo[];
   namespaces?: NonNullable<LabPlan['namespaces']>;
-  nats: { urls: string[]; config: string };
+  nats: { urls: string[] };
   /** muster.yaml, creds/ and keys/ of the cluster. */
   cluster: string;
   ledger: string;
@@ -77,9 +101,10 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     id: plan.id,
     mode: plan.mode,
     state: record.state,
-    api: folder.api,
+    apis: folder.apis,
+    controls: await controlsInfo(folder, plan),
     ...(plan.namespaces && { namespaces: plan.namespaces }),
-    nats: { urls: [...new Set(Object.values(natsUrls(plan)))], config: folder.at('etc', 'nats.conf') },
+    nats: { urls: [...new Set(Object.values(natsUrls(plan)).flat())] },
     cluster: folder.at('etc'),
     ledger: folder.at('ledger'),
     bmcPassword: folder.at('run', 'bmc-password'),
@@ -89,8 +114,21 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     clocks: wrongClocks(folder),
     processes: processes
       .all()
-      .map((p) => (SERVICE_PROCESSES.includes(p.name) ? { ...p, instance: instanceOf(p.name) } : p)),
+      .map((p) => (serviceProcesses(plan).includes(p.name) ? { ...p, instance: instanceOf(p.name) } : p)),
   };
+}
+
+async function controlsInfo(folder: LabFolder, plan: LabPlan): Promise<ControlInfo[]> {
+  const leads = plan.controls.length > 1 ? await readLeaders(folder, plan) : {};
+  return plan.controls.map((c) => ({
+    name: c.name,
+    n: c.n,
+    networks: c.networks,
+    ...(c.netns !== undefined && { netns: c.netns }),
+    config: natsConf(folder, plan, c),
+    ...controlState(folder, c),
+    ...leads[c.name],
+  }));
 }
 
 async function peersInfo(

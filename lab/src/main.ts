@@ -3,6 +3,7 @@ import { agentCommands } from './commands/agent-commands.js';
 import { auditCommand } from './commands/audit-command.js';
 import { cableCommands } from './commands/cable-commands.js';
 import { runCli, type Cli } from './commands/cli.js';
+import { controlCommands } from './commands/control-commands.js';
 import { fleetCommands } from './commands/fleet-commands.js';
 import { bmcCommand, hostCommands } from './commands/host-commands.js';
 import { peerCommands } from './commands/peer-commands.js';
@@ -13,6 +14,7 @@ import { serve } from './commands/serve.js';
 function commands(cli: Cli): void {
   fleetCommands(cli);
   hostCommands(cli);
+  controlCommands(cli);
   cableCommands(cli);
   agentCommands(cli);
   peerCommands(cli);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { MusterError } from '#contracts';
 import { run } from './run.js';
-import { NETWORKS, type HostPlan, type LabPlan } from './plan.js';
+import { NETWORKS, type ControlPlan, type HostPlan, type LabPlan, type Network } from './plan.js';
 
 /**
  * Bridges and cables. All of it lives in namespaces that the lab made: the bridges in `sw`, so that the machine's own
@@ -9,13 +9,16 @@ import { NETWORKS, type HostPlan, type LabPlan } from './plan.js';
  */
 export async function buildNetwork(plan: LabPlan): Promise<void> {
   if (plan.namespaces === undefined) return;
-  const { sw, ctl, bmc, peers } = plan.namespaces;
+  const { sw, bmc, peers } = plan.namespaces;
+  const controls = plan.controls.flatMap((c) =>
+    c.netns === undefined || c.ports === undefined ? [] : [{ ...c, netns: c.netns, ports: c.ports }],
+  );
   const hosts = plan.hosts.flatMap((h) =>
     h.netns === undefined || h.ports === undefined ? [] : [{ ...h, netns: h.netns, ports: h.ports }],
   );
   await ipBatch(
     undefined,
-    [sw, ctl, bmc, ...(peers === undefined ? [] : [peers]), ...hosts.map((h) => h.netns)].map(
+    [sw, bmc, ...(peers === undefined ? [] : [peers]), ...[...controls, ...hosts].map((h) => h.netns)].map(
       (ns) => `netns add ${ns}`,
     ),
   );
@@ -24,11 +27,11 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
   const cable = (port: string, bridge: string, netns: string, name: string): void => {
     lines.push(`link add ${port} type veth peer name ${name} netns ${netns}`, `link set ${port} master ${bridge}`);
   };
-  for (const network of NETWORKS) cable(`ctl-${network}`, network, ctl, network);
+  for (const c of controls) for (const network of NETWORKS) cable(c.ports[network], network, c.netns, network);
   cable('bmc', 'oob', bmc, 'oob');
   for (const h of hosts)
     for (const network of ['management', 'backend'] as const) cable(h.ports[network], network, h.netns, network);
-  for (const port of [...NETWORKS.map((n) => `ctl-${n}`), 'bmc']) lines.push(`link set ${port} up`);
+  for (const port of [...controls.flatMap((c) => Object.values(c.ports)), 'bmc']) lines.push(`link set ${port} up`);
   if (peers !== undefined)
     for (const network of ['management', 'backend'] as const) {
       cable(`peer-${network}`, network, peers, network);
@@ -43,13 +46,17 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
       `link set ${name} up`,
     ]),
   ];
-  await ipBatch(ctl, ends(plan.control));
+  await Promise.all(controls.map((c) => ipBatch(c.netns, ends(c.networks))));
   await ipBatch(bmc, ends({ oob: plan.bmcAddress }));
   await Promise.all(hosts.map((h) => ipBatch(h.netns, ends(h.networks))));
   if (peers !== undefined && plan.peersAt !== undefined) {
     const { own, ranges } = plan.peersAt;
     await ipBatch(peers, ends(own));
-    await buildPeers(peers, ranges, [ctl, ...hosts.map((h) => h.netns)]);
+    await buildPeers(
+      peers,
+      ranges,
+      [...controls, ...hosts].map((h) => h.netns),
+    );
   }
 }
 
@@ -70,6 +77,16 @@ export async function setInterfaces(
         networks.map((network) => `link set ${network} ${state}`),
       );
     }),
+  );
+}
+
+/** Of a control host's cables these carry, the others do not: at the switch, as with {@link HostPlan} hosts. */
+export async function setPorts(plan: LabPlan, control: ControlPlan, whole: readonly Network[]): Promise<void> {
+  const { ports } = control;
+  if (ports === undefined) throw new MusterError('FORBIDDEN', `${control.name} has no cables of its own`);
+  await ipBatch(
+    plan.namespaces?.sw,
+    NETWORKS.map((n) => `link set ${ports[n]} ${whole.includes(n) ? 'up' : 'down'}`),
   );
 }
 

@@ -2,7 +2,19 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BlockList } from 'node:net';
 import { switchPorts } from './faults/switch.js';
-import { hostOf, knownHosts, peerOf, planLab, servicesNamed, type LabMode } from './plan.js';
+import {
+  controlOf,
+  controlOfProcess,
+  hostOf,
+  knownHosts,
+  natsProcess,
+  natsUrls,
+  peerOf,
+  planLab,
+  serviceProcesses,
+  servicesNamed,
+  type LabMode,
+} from './plan.js';
 
 const modes: LabMode[] = ['netns', 'loopback'];
 
@@ -12,7 +24,7 @@ describe('the plan of a lab', () => {
       fc.property(fc.constantFrom(...modes), fc.integer({ min: 1, max: 200 }), fc.string(), (mode, nodes, folder) => {
         const plan = planLab(`/${folder}`, mode, nodes);
         const addresses = [
-          ...Object.values(plan.control),
+          ...plan.controls.flatMap((c) => Object.values(c.networks)),
           plan.bmcAddress,
           ...plan.hosts.flatMap((h) => Object.values(h.networks)),
         ];
@@ -63,7 +75,7 @@ describe('the plan of a lab', () => {
       const own = plan.peersAt?.own[network];
       const all = [
         own,
-        plan.control[network],
+        ...plan.controls.map((c) => c.networks[network]),
         ...plan.hosts.map((h) => h.networks[network]),
         ...plan.peers.map((p) => p.networks[network]),
       ];
@@ -101,9 +113,50 @@ describe('the plan of a lab', () => {
 
 describe('the name of a service', () => {
   it('means both processes, or the one that is named, also as Muster names its instance', () => {
-    expect(servicesNamed('fencer')).toEqual(['fencer.1', 'fencer.2']);
-    expect(servicesNamed('fencer.2')).toEqual(['fencer.2']);
-    expect(servicesNamed('fencer-2')).toEqual(['fencer.2']);
-    expect(() => servicesNamed('fencer.3')).toThrow('there are detector.1');
+    const plan = planLab('/a', 'netns', 1);
+    expect(servicesNamed(plan, 'fencer')).toEqual(['fencer.1', 'fencer.2']);
+    expect(servicesNamed(plan, 'fencer.2')).toEqual(['fencer.2']);
+    expect(servicesNamed(plan, 'fencer-2')).toEqual(['fencer.2']);
+    expect(() => servicesNamed(plan, 'fencer.3')).toThrow('there are detector.1');
+    expect(serviceProcesses(plan).filter((p) => p.startsWith('gateway'))).toEqual(['gateway.1']);
+  });
+
+  it('means one on each of three control hosts, and carries its number', () => {
+    const plan = planLab('/a', 'netns', 1, 0, 0, 3);
+    expect(servicesNamed(plan, 'fencer')).toEqual(['fencer.1', 'fencer.2', 'fencer.3']);
+    expect(servicesNamed(plan, 'gateway-3')).toEqual(['gateway.3']);
+    expect(serviceProcesses(plan).map((p) => controlOfProcess(plan, p).n)).toEqual(
+      [1, 2, 3].flatMap((n) => Array.from({ length: 5 }, () => n)),
+    );
+  });
+});
+
+describe('three control hosts', () => {
+  const plan = planLab('/a', 'netns', 200, 0, 1, 3);
+
+  it('have addresses and cables of their own on every network', () => {
+    const addresses = [
+      ...plan.controls.flatMap((c) => Object.values(c.networks)),
+      plan.bmcAddress,
+      ...Object.values(plan.peersAt?.own ?? {}),
+      ...plan.hosts.flatMap((h) => Object.values(h.networks)),
+    ];
+    expect(new Set(addresses).size).toBe(addresses.length);
+    const ports = Object.values(switchPorts(plan)).flatMap((p) => Object.values(p));
+    expect(new Set(ports).size).toBe(ports.length);
+    expect(ports.filter((p) => p.length > 15)).toEqual([]);
+    expect(switchPorts(plan).oob).toEqual({ ctl1: 'ctl1-oob', ctl2: 'ctl2-oob', ctl3: 'ctl3-oob', bmc: 'bmc' });
+  });
+
+  it('have a NATS server each, of which agents are told over both networks', () => {
+    expect(plan.controls.map((c) => natsProcess(plan, c))).toEqual(['nats.1', 'nats.2', 'nats.3']);
+    const { management, backend } = natsUrls(plan);
+    expect(management).toEqual(plan.controls.map((c) => `nats://${c.networks.management}:4222`));
+    expect(backend).toEqual(plan.controls.map((c) => `nats://${c.networks.backend}:4222`));
+  });
+
+  it('need networks of their own, and are named where another one is asked for', () => {
+    expect(() => planLab('/a', 'loopback', 2, 0, 0, 3)).toThrow('--control needs root and netns mode');
+    expect(() => controlOf(plan, 4)).toThrow('it has 1, 2, 3');
   });
 });

@@ -25,6 +25,32 @@ export interface HostPlan {
   ports?: { management: string; backend: string };
 }
 
+/** A machine that NATS and the services run on. It is no node. */
+export interface ControlPlan {
+  /** `ctl`, or `ctl1` … where there are several: the end of its cables. */
+  name: string;
+  n: number;
+  networks: Record<Network, string>;
+  /** netns: its network namespace, and the ports of the switches that its cables end in. */
+  netns?: string;
+  ports?: Record<Network, string>;
+}
+
+/** A Muster that the lab did not start, and takes down with nothing of it. */
+export interface ExternalControl {
+  /** Servers as the hosts reach them over each network. */
+  nats: { management: string[]; backend: string[] };
+  /** Of its gateways. */
+  http: string[];
+  /** Folder that its `muster init` has written. */
+  creds: string;
+  /** File with the token that its gateways want. @default none is sent */
+  token?: string;
+}
+
+/** How many control hosts the lab has, or where they are otherwise. */
+export type ControlChoice = 1 | 3 | ExternalControl;
+
 /** A node that is only a process's word: it has addresses, a socket at each, and nothing else. */
 export interface PeerPlan {
   /** `peer1` … */
@@ -39,9 +65,13 @@ export interface LabPlan {
   /** Short hash of the folder: labs in different folders share no name and, in loopback mode, no address. */
   id: string;
   mode: LabMode;
-  /** netns: the namespaces that are not a host's. `sw` holds the bridges, `ctl` NATS and the services, `bmc` the BMCs, `peers` simulated peers. */
-  namespaces?: { sw: string; ctl: string; bmc: string; peers?: string };
-  control: { management: string; backend: string; oob: string };
+  /** netns: the namespaces that are no machine's. `sw` holds the bridges, `bmc` the BMCs, `peers` simulated peers. */
+  namespaces?: { sw: string; bmc: string; peers?: string };
+  /** Where NATS and the services run: one, three, or none of the lab's own. */
+  controls: ControlPlan[];
+  external?: ExternalControl;
+  /** With `external`, netns: the machine's own addresses on the lab's networks. */
+  machine?: Record<Network, string>;
   bmcAddress: string;
   natsPort: number;
   hosts: HostPlan[];
@@ -52,6 +82,7 @@ export interface LabPlan {
 }
 
 export const NETWORKS = ['management', 'backend', 'oob'] as const;
+export type Network = (typeof NETWORKS)[number];
 
 const MAX_HOSTS = 200;
 const MAX_PEERS = 1000;
@@ -59,6 +90,8 @@ const MAX_PEERS = 1000;
 const PEER_OCTETS = { management: 16, backend: 32 };
 const PEERS_AN_OCTET = 250;
 const NATS_PORT = 4222;
+/** Last octets: of the first control host, or of the machine itself, and of two more. */
+const CONTROL_OCTETS = [1, 6, 7] as const;
 const FIRST_BMC_PORT = 9001;
 const LOOPBACK_SSH_PORT = 10_022;
 
@@ -66,10 +99,17 @@ export const labId = (folder: string): string => createHash('sha256').update(fol
 
 /**
  * `nodes` hosts with an agent, and after them `bare` ones without.
- * BAD_REQUEST where that is no number of hosts that a lab can have, FORBIDDEN for bare ones and for simulated peers in
- * loopback mode
+ * BAD_REQUEST where that is no number of hosts that a lab can have, FORBIDDEN in loopback mode for bare ones, for
+ * simulated peers and for other control hosts than one
  */
-export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0, peers = 0): LabPlan {
+export function planLab(
+  folder: string,
+  mode: LabMode,
+  nodes: number,
+  bare = 0,
+  peers = 0,
+  control: ControlChoice = 1,
+): LabPlan {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > MAX_HOSTS)
     throw new MusterError('BAD_REQUEST', `--nodes takes a whole number from 1 to ${MAX_HOSTS}, not "${nodes}"`);
   if (!Number.isInteger(bare) || bare < 0 || nodes + bare > MAX_HOSTS)
@@ -89,6 +129,8 @@ export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0, 
       'FORBIDDEN',
       '--peers needs root and netns mode: the loopback answers for addresses where nobody listens, and the dead would live',
     );
+  if (control !== 1 && mode === 'loopback')
+    throw new MusterError('FORBIDDEN', '--control needs root and netns mode: the loopback has but one machine');
   const id = labId(folder);
   const ns = (name: string): string => `muster-${id}-${name}`;
   // 10.77.x.y exists inside namespaces only; 127.x is the machine's own, so each lab takes another second octet.
@@ -116,13 +158,24 @@ export function planLab(folder: string, mode: LabMode, nodes: number, bare = 0, 
       ...(mode === 'netns' && { netns: ns(name), ports: { management: `m${n}`, backend: `b${n}` } }),
     };
   });
+  const addresses = (n: number): Record<Network, string> => ({
+    management: address(1, n),
+    backend: address(2, n),
+    oob: address(3, n),
+  });
+  const controls = CONTROL_OCTETS.slice(0, typeof control === 'number' ? control : 0).map((last, i): ControlPlan => {
+    const name = control === 1 ? 'ctl' : `ctl${i + 1}`;
+    const ports = { management: `${name}-management`, backend: `${name}-backend`, oob: `${name}-oob` };
+    return { name, n: i + 1, networks: addresses(last), ...(mode === 'netns' && { netns: ns(name), ports }) };
+  });
   return {
     id,
     mode,
     ...(mode === 'netns' && {
-      namespaces: { sw: ns('sw'), ctl: ns('ctl'), bmc: ns('bmc'), ...(peers > 0 && { peers: ns('peers') }) },
+      namespaces: { sw: ns('sw'), bmc: ns('bmc'), ...(peers > 0 && { peers: ns('peers') }) },
     }),
-    control: { management: address(1, 1), backend: address(2, 1), oob: address(3, 1) },
+    controls,
+    ...(typeof control !== 'number' && { external: control, machine: addresses(CONTROL_OCTETS[0]) }),
     bmcAddress,
     natsPort: NATS_PORT,
     hosts,
@@ -169,27 +222,51 @@ export function peerOf(plan: LabPlan, name: string): PeerPlan {
   throw new MusterError('NODE_UNKNOWN', `the lab has no simulated peer "${name}"; it has ${there}`);
 }
 
-/** URL of NATS as reached over each network. One machine's loopback needs but one. */
-export const natsUrls = (plan: LabPlan): { management: string; backend: string } => {
-  const url = (address: string): string => `nats://${address}:${plan.natsPort}`;
-  return plan.mode === 'netns'
-    ? { management: url(plan.control.management), backend: url(plan.control.backend) }
-    : { management: url(plan.control.management), backend: url(plan.control.management) };
-};
+/** BAD_REQUEST names those that there are. */
+export function controlOf(plan: LabPlan, n: number): ControlPlan {
+  const found = plan.controls.find((c) => c.n === n);
+  if (found !== undefined) return found;
+  const there = plan.controls.map((c) => c.n).join(', ') || 'none of its own';
+  throw new MusterError('BAD_REQUEST', `the lab has no control host "${n}"; it has ${there}`);
+}
+
+/** URLs of NATS as reached over each network. One machine's loopback needs but one. */
+export function natsUrls(plan: LabPlan): { management: string[]; backend: string[] } {
+  if (plan.external !== undefined) return plan.external.nats;
+  const over = (network: Network): string[] =>
+    plan.controls.map((c) => `nats://${c.networks[network]}:${plan.natsPort}`);
+  return { management: over('management'), backend: over(plan.mode === 'netns' ? 'backend' : 'management') };
+}
 
 export const SERVICES = ['detector', 'inventory', 'provisioner', 'fencer', 'gateway'] as const;
 
-/** Process names: two of each, one gateway. `fencer.1` is instance `fencer-1` to Muster. */
-export const SERVICE_PROCESSES: readonly string[] = SERVICES.flatMap((s) =>
-  s === 'gateway' ? [`${s}.1`] : [`${s}.1`, `${s}.2`],
-);
+/**
+ * Process names. One control host has two of each, and one gateway; three have one of each, with the host's number:
+ * `fencer.1` is instance `fencer-1` to Muster.
+ */
+export function serviceProcesses(plan: Pick<LabPlan, 'controls'>): string[] {
+  const several = plan.controls.length > 1;
+  const numbers = (service: string): number[] => (service === 'gateway' ? [1] : [1, 2]);
+  if (!several) return plan.controls.flatMap(() => SERVICES.flatMap((s) => numbers(s).map((n) => `${s}.${n}`)));
+  return plan.controls.flatMap((c) => SERVICES.map((s) => `${s}.${c.n}`));
+}
+
+/** Of the NATS server of a control host: `nats`, or `nats.1` … where there are several. */
+export const natsProcess = (plan: LabPlan, control: ControlPlan): string =>
+  plan.controls.length > 1 ? `nats.${control.n}` : 'nats';
+
+/** Where a service process runs. */
+export const controlOfProcess = (plan: LabPlan, name: string): ControlPlan =>
+  plan.controls.length > 1 ? controlOf(plan, Number(name.split('.')[1])) : controlOf(plan, 1);
+
 export const instanceOf = (process: string): string => process.replace('.', '-');
 
-/** `fencer` is both of them, `fencer.2` (or `fencer-2`) one. BAD_REQUEST names what there is. */
-export function servicesNamed(name: string): string[] {
+/** `fencer` is all of them, `fencer.2` (or `fencer-2`) one. BAD_REQUEST names what there is. */
+export function servicesNamed(plan: Pick<LabPlan, 'controls'>, name: string): string[] {
+  const all = serviceProcesses(plan);
   const wanted = name.replace(/-(\d+)$/, '.$1');
-  const found = SERVICE_PROCESSES.filter((p) => p === wanted || p.split('.')[0] === wanted);
+  const found = all.filter((p) => p === wanted || p.split('.')[0] === wanted);
   if (found.length === 0)
-    throw new MusterError('BAD_REQUEST', `no service "${name}"; there are ${SERVICE_PROCESSES.join(', ')}`);
+    throw new MusterError('BAD_REQUEST', `no service "${name}"; there are ${all.join(', ') || 'none of its own'}`);
   return found;
 }

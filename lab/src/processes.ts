@@ -18,6 +18,8 @@ export interface ProcessSpec {
   env?: Record<string, string>;
   /** netns mode: network namespace to run in. */
   netns?: string;
+  /** netns mode: what it finds its machine to be called. @default as the machine is */
+  hostname?: string;
   /** The ledger is evidence: a service gets it read-only (netns mode). */
   ledger?: 'read-only';
 }
@@ -109,13 +111,19 @@ export class Processes {
     };
   }
 
-  /** nsenter, unshare and sh each become the next by exec: pid and start stay those of the process itself. */
+  /** Namespaces of its own where it needs them. nsenter, unshare and sh each become the next by exec: pid and start stay those of the process itself. */
   private inside(spec: ProcessSpec): string[] {
     if (spec.netns === undefined) return spec.argv;
     const enter = ['nsenter', `--net=/run/netns/${spec.netns}`];
-    if (spec.ledger === undefined) return [...enter, ...spec.argv];
-    const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
-    return [...enter, 'unshare', '--mount', 'sh', '-c', script, this.folder.at('ledger'), ...spec.argv];
+    if (spec.ledger === undefined && spec.hostname === undefined) return [...enter, ...spec.argv];
+    const steps = [
+      ...(spec.hostname === undefined ? [] : ['echo "$1" > /proc/sys/kernel/hostname']),
+      ...(spec.ledger === undefined ? [] : ['mount --bind "$0" "$0"', 'mount -o remount,bind,ro "$0"']),
+      'shift',
+      'exec "$@"',
+    ];
+    const own = ['unshare', '--mount', '--uts', 'sh', '-c', steps.join(' && ')];
+    return [...enter, ...own, this.folder.at('ledger'), spec.hostname ?? '', ...spec.argv];
   }
 
   /** NOT_FOUND where it does not run. */

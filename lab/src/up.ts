@@ -2,8 +2,9 @@ import { createServer } from 'node:net';
 import { MusterError } from '#contracts';
 import type { RejoinParts } from './agents/rejoin-parts.js';
 import { startBmc, writeBmc } from './bmc.js';
-import { initLabCluster, startForwarder, startNats, startServices } from './cluster.js';
+import { initLabCluster, startEveryNats, startForwarder, startServices } from './cluster.js';
 import { makeClocks } from './clock/fake-clock.js';
+import { clusterNats } from './controls/cluster-nats.js';
 import { down } from './down.js';
 import { Api } from './fleet/api.js';
 import { FleetSetup } from './fleet-setup.js';
@@ -14,7 +15,15 @@ import { whyNoNamespaces } from './mode.js';
 import { buildNetwork } from './network.js';
 import { startPeers } from './peers/peers-process.js';
 import { writePeersCredentials } from './peers/peers-user.js';
-import { knownHosts, planLab, type LabMode, type LabPlan } from './plan.js';
+import {
+  controlOf,
+  knownHosts,
+  planLab,
+  serviceProcesses,
+  type ControlChoice,
+  type LabMode,
+  type LabPlan,
+} from './plan.js';
 import { Processes } from './processes.js';
 import { bmcPassword } from './secrets.js';
 import { missingTools } from './tools.js';
@@ -41,6 +50,8 @@ export interface UpOptions {
   peers: number;
   /** Agents and services go by clocks of their own. */
   faketime: boolean;
+  /** Control hosts. */
+  control: ControlChoice;
   /** Folder of the services that the hosts get. @default the lab's own, mirror and registry */
   services?: string;
   say: (line: string) => void;
@@ -48,7 +59,7 @@ export interface UpOptions {
 
 export interface UpAnswer {
   dir: string;
-  api: string;
+  apis: string[];
   mode: LabMode;
   nodes: string[];
   /** Addresses of hosts that can be discovered. */
@@ -59,16 +70,21 @@ export interface UpAnswer {
 /** A whole lab. Where it fails or is broken off, it takes down what it made; logs stay in the folder. */
 export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const began = performance.now();
-  const plan = planLab(folder.path, o.mode, o.nodes, o.bare, o.peers);
+  const plan = planLab(folder.path, o.mode, o.nodes, o.bare, o.peers, o.control);
   refuseOddPaths();
   refuseWithoutTools(o.mode);
+  // Told at once, not half way through.
+  if (plan.controls.length > 1) clusterNats();
+  const [port = 0, ...morePorts] = await freePorts(o.port, plan.controls.length);
   const record: LabRecord = {
     format: 1,
     mode: o.mode,
     nodes: o.nodes,
     ...(o.bare > 0 && { bare: o.bare }),
     ...(o.peers > 0 && { peers: o.peers }),
-    port: await freePort(o.port),
+    port,
+    ...(morePorts.length > 0 && { morePorts }),
+    ...(o.control !== 1 && { control: o.control }),
     ...(o.restart !== undefined && { restart: o.restart }),
     state: 'starting',
     startedAt: Date.now(),
@@ -104,7 +120,7 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   }
   return {
     dir: folder.path,
-    api: folder.api,
+    apis: folder.apis,
     mode: o.mode,
     nodes: knownHosts(plan).map((h) => h.node),
     bare: plan.hosts.filter((h) => h.bare).map((h) => h.networks.management),
@@ -137,14 +153,19 @@ async function bringUp(
     makeSshKeys(folder, plan),
     buildNetwork(plan),
   ]);
-  say(o.mode === 'netns' ? 'networks: management, backend, oob' : `addresses ${plan.control.management} and on`);
+  say(
+    o.mode === 'netns'
+      ? 'networks: management, backend, oob'
+      : `addresses ${controlOf(plan, 1).networks.management} and on`,
+  );
 
   const password = bmcPassword(folder);
   if (!o.hostsOnly) {
-    await startNats(folder, processes, plan);
+    await startEveryNats(folder, processes, plan);
     startServices(folder, processes, plan, record);
-    startForwarder(folder, processes, plan, record.port);
-    say('NATS runs; two each of detector, inventory, provisioner, fencer and a gateway are starting');
+    for (const control of plan.controls) startForwarder(folder, processes, record, control);
+    const all = serviceProcesses(plan).length;
+    say(`NATS runs on ${plan.controls.map((c) => c.name).join(', ')}; ${all} processes of Muster are starting`);
   }
   await Promise.all(
     plan.hosts.map(async (h) => {
@@ -157,9 +178,9 @@ async function bringUp(
   say(`${plan.hosts.length} hosts run, each with its BMC${without}`);
 
   if (!o.hostsOnly) {
-    const setup = new FleetSetup(new Api(folder.api), processes, say);
+    const setup = new FleetSetup(new Api(folder.apis, folder.token), processes, plan, say);
     await setup.ready();
-    say(`gateway answers on ${folder.api}`);
+    say(`a gateway answers: ${folder.apis.join(', ')}`);
     await setup.register(folder, plan, password, o.domains);
     say('nodes are registered');
     await setup.discovered(plan);
@@ -186,6 +207,13 @@ function refuseWithoutTools(mode: LabMode): void {
   const missing = missingTools([...TOOLS, ...(mode === 'netns' ? ['ip', 'nsenter', 'unshare'] : [])]);
   if (missing.length > 0)
     throw new MusterError('CONFIG_INVALID', `missing: ${missing.join(', ')}; install them with: npm run setup`);
+}
+
+/** The next ones from this on, or any free ones for 0. CONFIG_INVALID where one is taken. */
+async function freePorts(first: number, count: number): Promise<number[]> {
+  const ports: number[] = [];
+  for (let i = 0; i < count; i += 1) ports.push(await freePort(first === 0 ? 0 : first + i));
+  return ports;
 }
 
 /** CONFIG_INVALID where the port is taken. */

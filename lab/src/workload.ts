@@ -16,7 +16,7 @@ export async function addWorkload(folder: LabFolder, name: string, on: string): 
   const ledger = folder.at('ledger');
   const mine = (): string[] => readdirSync(ledger).filter((f) => f.startsWith(`${name}@${host.name}@`));
   const before = mine().length;
-  const workload = await new Api(folder.api).put<WorkloadRecord>(`/v1/workloads/${name}`, {
+  const workload = await new Api(folder.apis, folder.token).put<WorkloadRecord>(`/v1/workloads/${name}`, {
     desired: 'running',
     node: host.node,
     recovery: {

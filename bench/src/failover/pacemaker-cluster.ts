@@ -7,7 +7,6 @@ import { MusterError } from '#contracts';
 import { parseBmcLine } from '../../../lab/src/audit/bmc-log.js';
 import { BMC_USER } from '../../../lab/src/bmc.js';
 import { runLab } from '../../../lab/src/fleet/lab-command.js';
-import { planLab } from '../../../lab/src/plan.js';
 import { run } from '../../../lab/src/run.js';
 import { until } from '../../../lab/src/until.js';
 import type { Death, Failover } from './deaths.js';
@@ -34,7 +33,8 @@ interface LabHost {
 
 interface HostsOfLab {
   hosts: LabHost[];
-  namespaces: { ctl: string; bmc: string };
+  controls: { netns: string; networks: { management: string; oob: string } }[];
+  namespaces: { bmc: string };
   bmcPassword: string;
   ledger: string;
 }
@@ -128,9 +128,9 @@ export class PacemakerCluster implements Failover {
   /** By way of the control machine: the lab's own hosts have no business with BMCs. */
   private async routeToBmcs(): Promise<void> {
     const { hosts, namespaces } = this.info;
-    const { control } = planLab(this.dir, 'netns', hosts.length);
+    const { netns: ctl, networks: control } = this.info.controls[0]!;
     const range = (address: string): string => address.replace(/\d+$/, '0/24');
-    await run('ip', ['netns', 'exec', namespaces.ctl, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
+    await run('ip', ['netns', 'exec', ctl, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
     await run('ip', ['-n', namespaces.bmc, 'route', 'add', range(control.management), 'via', control.oob]);
     for (const { netns } of hosts)
       await run('ip', ['-n', netns, 'route', 'add', range(control.oob), 'via', control.management]);

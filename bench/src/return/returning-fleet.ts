@@ -64,11 +64,12 @@ export class ReturningFleet {
     const lab = { name: 'return', nodes, mode: 'netns' as const, up, say, onProgress: say };
     try {
       await withFleet({ ...lab, keep: () => false, failed: () => false }, async (fleet) => {
-        const { namespaces, hosts } = await fleet.lab<LabInfo & Record<string, unknown>>('info');
+        const { controls, hosts } = await fleet.lab<LabInfo & Record<string, unknown>>('info');
         const ssh = hosts[0]?.ssh;
-        if (namespaces === undefined || ssh === undefined)
+        const netns = controls[0]?.netns;
+        if (netns === undefined || ssh === undefined)
           throw new MusterError('COMMAND_FAILED', 'the lab tells no namespaces');
-        const bare = new BareAnsible({ dir, netns: namespaces.ctl, ssh, nodes: await fleet.nodes(), services });
+        const bare = new BareAnsible({ dir, netns, ssh, nodes: await fleet.nodes(), services });
         await work(new ReturningFleet(fleet, bare));
       });
     } finally {

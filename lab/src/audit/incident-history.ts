@@ -17,10 +17,8 @@ interface StoredMessage {
 const NO_MESSAGE = 10_037;
 
 /** Reads the buckets as user `inventory`. It runs where NATS is reached: in the lab's control namespace. */
-export async function readHistory(server: string, credentialsFile: string): Promise<StoredHistory> {
-  const nc = await connect(
-    natsOptions({ name: 'audit', servers: [server], credentials: readCredentials(credentialsFile) }),
-  );
+export async function readHistory(servers: string[], credentialsFile: string): Promise<StoredHistory> {
+  const nc = await connect(natsOptions({ name: 'audit', servers, credentials: readCredentials(credentialsFile) }));
   try {
     /** Every revision that a bucket still holds, oldest first, one request each: user inventory may do just that. */
     const all = async <T>(bucket: string): Promise<T[]> => {
@@ -48,6 +46,6 @@ export async function readHistory(server: string, credentialsFile: string): Prom
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [server, credentials] = process.argv.slice(2);
-  process.stdout.write(JSON.stringify(await readHistory(server ?? '', credentials ?? '')));
+  const [servers, credentials] = process.argv.slice(2);
+  process.stdout.write(JSON.stringify(await readHistory((servers ?? '').split(','), credentials ?? '')));
 }

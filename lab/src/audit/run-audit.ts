@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobRecord, NodeRecord, WorkloadRecord } from '#contracts';
 import { powerOf } from '../bmc.js';
+import { onControl } from '../controls/on-control.js';
 import { Api } from '../fleet/api.js';
 import type { LabFolder } from '../folder.js';
 import { natsUrls, type HostPlan } from '../plan.js';
@@ -28,10 +29,10 @@ const lines = (file: string): string[] => (existsSync(file) ? readFileSync(file,
 async function storedHistory(folder: LabFolder): Promise<StoredHistory> {
   const plan = folder.plan();
   const program = join(import.meta.dirname, 'incident-history.js');
-  const command = [process.execPath, program, natsUrls(plan).management, folder.at('etc', 'creds', 'inventory.json')];
-  const ns = plan.namespaces?.ctl;
-  const [first, ...rest] = ns === undefined ? command : ['nsenter', `--net=/run/netns/${ns}`, ...command];
-  return JSON.parse(await run(first as string, rest)) as StoredHistory;
+  const servers = natsUrls(plan).management.join(',');
+  const argv = [process.execPath, program, servers, folder.at('etc', 'creds', 'inventory.json')];
+  const [command, ...args] = onControl(folder, plan, argv);
+  return JSON.parse(await run(command, args)) as StoredHistory;
 }
 
 const bootsOf = (folder: LabFolder, h: HostPlan): Evidence['boots'] =>
@@ -67,7 +68,7 @@ function logTexts(folder: LabFolder, hosts: readonly HostPlan[]): Record<string,
 export async function runAudit(folder: LabFolder): Promise<AuditAnswer> {
   folder.running();
   const plan = folder.plan();
-  const api = new Api(folder.api);
+  const api = new Api(folder.apis, folder.token);
   const [stored, nodes, jobs, workloads, events, alarms, status] = await Promise.all([
     storedHistory(folder),
     api.all<NodeRecord>('/v1/nodes'),

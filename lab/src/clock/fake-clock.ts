@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { MusterError } from '#contracts';
 import type { LabFolder } from '../folder.js';
-import { knownHosts, SERVICE_PROCESSES, servicesNamed, type LabPlan } from '../plan.js';
+import { knownHosts, serviceProcesses, servicesNamed, type LabPlan } from '../plan.js';
 
 /**
  * Wall clocks that jump while a process runs: it is started under libfaketime, which looks each second at a file of its
@@ -14,7 +14,7 @@ const RIGHT = '+0';
 export function makeClocks(folder: LabFolder, plan: LabPlan): void {
   library();
   mkdirSync(folder.at('clock'));
-  for (const name of [...knownHosts(plan).map((h) => h.name), ...SERVICE_PROCESSES]) put(folder, name, RIGHT);
+  for (const name of [...knownHosts(plan).map((h) => h.name), ...serviceProcesses(plan)]) put(folder, name, RIGHT);
 }
 
 /** What a process is started with so that it goes by its own clock: nothing where the lab has none. */
@@ -49,7 +49,7 @@ export function setClock(folder: LabFolder, plan: LabPlan, name: string, offset:
     throw new MusterError('FORBIDDEN', 'clocks of this lab cannot be changed; start one with: lab up --faketime');
   const value = offsetOf(offset);
   const host = knownHosts(plan).find((h) => h.name === name || h.node === name);
-  const names = host === undefined ? servicesNamed(name) : [host.name];
+  const names = host === undefined ? servicesNamed(plan, name) : [host.name];
   for (const n of names) put(folder, n, value);
   return names;
 }

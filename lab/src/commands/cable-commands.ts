@@ -10,7 +10,7 @@ import {
   withoutEnd,
   type SwitchFault,
 } from '../faults/switch-fault.js';
-import { changeSwitchFaults, CONTROL, endOf } from '../faults/switch.js';
+import { changeSwitchFaults, endOf } from '../faults/switch.js';
 import { healAll } from '../heal.js';
 import { cutHost, joinHost } from '../hosts.js';
 import { setInterfaces } from '../network.js';
@@ -155,7 +155,8 @@ function heal(cli: Cli): void {
       const lab = cli.folder();
       const record = lab.running();
       const plan = lab.plan();
-      const hosts = name === undefined ? plan.hosts : name === CONTROL ? [] : [hostOf(plan, name)];
+      const hosts =
+        name === undefined ? plan.hosts : plan.controls.some((c) => c.name === name) ? [] : [hostOf(plan, name)];
       const time = cli.now();
       const whole = plan.mode === 'loopback' ? [] : [healSwitch(cli, name)];
       await Promise.all([...whole, ...hosts.map((h) => joinHost(lab, h))]);

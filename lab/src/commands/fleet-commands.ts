@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { withoutParts } from '../agents/rejoin-parts.js';
 import { down } from '../down.js';
 import { faultText } from '../faults/switch-fault.js';
-import { labInfo, type LabInfo } from '../info.js';
+import { labInfo, type ControlInfo, type LabInfo } from '../info.js';
 import { bestMode } from '../mode.js';
 import type { LabMode } from '../plan.js';
 import { up, type UpOptions } from '../up.js';
@@ -36,6 +36,11 @@ export function fleetCommands(cli: Cli): void {
     .option('--agent-without <part...>', 'parts of rejoin that are off in every agent: loop, timer, triggers, low-rate')
     .option('--services <folder>', "of the hosts; default: the lab's own, mirror and registry", folder)
     .option('--faketime', 'agents and services go by clocks of their own, which `clock` changes')
+    .addOption(
+      new Option('--control <n>', 'control hosts: one, or three with a cluster of NATS')
+        .choices(['1', '3'])
+        .default('1'),
+    )
     .option('--hosts-only', 'machines, network and BMCs, without services')
     .action(
       async (
@@ -48,18 +53,20 @@ export function fleetCommands(cli: Cli): void {
           agentWithout?: string[];
           faketime?: boolean;
           services?: string;
+          control: '1' | '3';
         } & Pick<UpOptions, 'bare' | 'peers' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
       ) => {
         const done = await up(cli.folder(), {
           ...o,
           mode: o.mode ?? bestMode(),
           commission: o.commission === true,
+          control: o.control === '3' ? 3 : 1,
           hostsOnly: o.hostsOnly === true,
           faketime: o.faketime === true,
           rejoin: withoutParts(o.agentWithout ?? []),
           say: cli.say,
         });
-        cli.answer({ ok: true, ...done }, `lab is up after ${done.seconds} s: ${done.api}`);
+        cli.answer({ ok: true, ...done }, `lab is up after ${done.seconds} s: ${done.apis.join(', ')}`);
       },
     );
 
@@ -88,6 +95,12 @@ export function fleetCommands(cli: Cli): void {
     });
 }
 
+function controlText(c: ControlInfo): string {
+  const state = c.dead ? 'dead' : c.stopped ? 'stopped' : c.cut.length > 0 ? `cut: ${c.cut.join(' ')}` : 'runs';
+  const leads = [...(c.leases ?? []), ...(c.streams ?? []), ...(c.meta === true ? ['the NATS cluster'] : [])];
+  return `${c.name.padEnd(8)} ${c.networks.management.padEnd(14)} ${state.padEnd(18)} leads ${leads.join(', ') || 'nothing'}`;
+}
+
 function statusText(info: LabInfo): string {
   const hosts = info.hosts.map(
     (h) =>
@@ -104,13 +117,15 @@ function statusText(info: LabInfo): string {
           '',
           `${info.peers.nodes.length} simulated peers, ${info.peers.dead.length} dead${info.peers.running ? '' : ', their process does not run'}`,
         ];
+  const controls = info.controls.length < 2 ? [] : ['', ...info.controls.map(controlText)];
   const clocks = Object.entries(info.clocks).map(([name, offset]) => `clock of ${name}: ${offset}`);
   const faults = [...info.faults.map(faultText), ...clocks];
   return [
-    `${info.state}  ${info.mode}  ${info.api}  ${info.dir}`,
+    `${info.state}  ${info.mode}  ${info.apis.join(' ')}  ${info.dir}`,
     '',
     ...hosts,
     ...peers,
+    ...controls,
     '',
     ...processes,
     ...(faults.length > 0 ? ['', ...faults] : []),

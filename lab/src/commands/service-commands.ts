@@ -2,7 +2,7 @@ import { MusterError } from '#contracts';
 import { killNats, startNats, startService, useNats } from '../cluster.js';
 import { breakService, isServiceFault, SERVICE_FAULTS } from '../faults/service-fault.js';
 import { changeStoreDisk, DISK_VERBS, isDiskVerb } from '../faults/store-disk.js';
-import { servicesNamed } from '../plan.js';
+import { controlOf, servicesNamed } from '../plan.js';
 import { Processes } from '../processes.js';
 import { addWorkload } from '../workload.js';
 import type { Cli } from './cli.js';
@@ -18,7 +18,7 @@ export function serviceCommands(cli: Cli): void {
       const lab = cli.folder();
       const record = lab.running();
       const processes = new Processes(lab);
-      const names = servicesNamed(name);
+      const names = servicesNamed(lab.plan(), name);
       const time = cli.now();
       if (isServiceFault(verb)) {
         for (const p of names) await breakService(lab.plan(), processes, p, verb);
@@ -50,7 +50,7 @@ export function serviceCommands(cli: Cli): void {
   cli.program
     .command('nats <verb> [subject] [text]')
     .description(
-      'kill, start; disk own|full|room (it gets a disk of its own, which is full, or has room); publish SUBJECT TEXT and request SUBJECT TEXT as a tool of the operator would',
+      'kill, start [N]: of control host N, where there are several; disk own|full|room (it gets a disk of its own, which is full, or has room); publish SUBJECT TEXT and request SUBJECT TEXT as a tool of the operator would',
     )
     .option('--as <user>', 'of the users in etc/creds, e.g. agent=host1-L1', 'tools')
     .action(async (verb: string, subject: string | undefined, text: string | undefined, o: { as: string }) => {
@@ -70,9 +70,11 @@ export function serviceCommands(cli: Cli): void {
         cli.answer({ ok: true, verb, disk: subject, ...time }, `the disk under NATS: ${subject}`);
         return;
       }
-      if (verb === 'kill') await killNats(processes);
-      else if (verb === 'start') await startNats(lab, processes, lab.plan());
-      else throw new MusterError('BAD_REQUEST', `nats takes kill, start, disk, publish or request, not "${verb}"`);
+      if (verb === 'kill' || verb === 'start') {
+        const control = controlOf(lab.plan(), Number(subject ?? 1));
+        if (verb === 'kill') await killNats(processes, lab.plan(), control);
+        else await startNats(lab, processes, lab.plan(), control);
+      } else throw new MusterError('BAD_REQUEST', `nats takes kill, start, disk, publish or request, not "${verb}"`);
       cli.answer({ ok: true, verb, ...time }, `nats: ${verb}`);
     });
 }

@@ -30,6 +30,8 @@ export async function changeStoreDisk(
 ): Promise<void> {
   if (plan.mode === 'loopback')
     throw new MusterError('FORBIDDEN', 'nats disk mounts a file system: it needs netns mode');
+  if (plan.controls.length !== 1)
+    throw new MusterError('FORBIDDEN', 'nats disk is about the one server of a lab with one control host');
   if (verb === 'own') return await ownDisk(folder, processes, plan);
   if (!isOwn(folder)) throw new MusterError('BAD_REQUEST', 'NATS has no disk of its own yet: nats disk own');
   if (verb === 'full') {
@@ -46,7 +48,7 @@ const resize = async (folder: LabFolder, bytes: number): Promise<void> =>
 async function ownDisk(folder: LabFolder, processes: Processes, plan: LabPlan): Promise<void> {
   if (isOwn(folder)) return;
   const store = storeOf(folder);
-  await killNats(processes);
+  await killNats(processes, plan);
   renameSync(store, aside(folder));
   mkdirSync(store);
   await run('mount', ['-t', 'tmpfs', '-o', `mode=700,size=${DISK_BYTES}`, 'tmpfs', store]);
@@ -58,7 +60,7 @@ async function ownDisk(folder: LabFolder, processes: Processes, plan: LabPlan): 
 export async function healStoreDisk(folder: LabFolder, processes: Processes, plan: LabPlan): Promise<string[]> {
   if (!existsSync(mark(folder)) || !isOwn(folder)) return [];
   await resize(folder, DISK_BYTES);
-  if (processes.alive('nats') !== undefined) await killNats(processes);
+  if (processes.alive('nats') !== undefined) await killNats(processes, plan);
   await startNats(folder, processes, plan);
   rmSync(mark(folder));
   return ['the disk under NATS has room, NATS restarted'];

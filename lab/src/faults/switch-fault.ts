@@ -1,9 +1,7 @@
 import { MusterError } from '#contracts';
-import { NETWORKS } from '../plan.js';
+import { NETWORKS, type Network } from '../plan.js';
 
-export type Network = (typeof NETWORKS)[number];
-
-/** Where a cable of the switch ends: `host1` …, `ctl` (NATS and the services), `peers` (all simulated peers). */
+/** Where a cable of the switch ends: `host1` …, `ctl` or `ctl1` … (NATS and the services), `peers` (all simulated peers). */
 export type End = string;
 
 /** Of a cable, as its end sees it. */

@@ -1,4 +1,5 @@
-import type { End, Network, SwitchFault } from './switch-fault.js';
+import type { Network } from '../plan.js';
+import type { End, SwitchFault } from './switch-fault.js';
 
 /** The ports of each switch by the ends of their cables. */
 export type SwitchPorts = Record<Network, Record<End, string>>;

@@ -2,20 +2,16 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { MusterError } from '#contracts';
 import type { LabFolder } from '../folder.js';
 import { locked } from '../locked.js';
-import { hostOf, type LabPlan } from '../plan.js';
+import { hostOf, NETWORKS, type LabPlan } from '../plan.js';
 import { run } from '../run.js';
 import type { End, SwitchFault } from './switch-fault.js';
 import { switchRules, type SwitchPorts } from './switch-rules.js';
 
-/** The control host, as an end of cables. */
-export const CONTROL = 'ctl';
-
 export function switchPorts(plan: LabPlan): SwitchPorts {
-  const ports: SwitchPorts = {
-    management: { [CONTROL]: 'ctl-management' },
-    backend: { [CONTROL]: 'ctl-backend' },
-    oob: { [CONTROL]: 'ctl-oob', bmc: 'bmc' },
-  };
+  const ports: SwitchPorts = { management: {}, backend: {}, oob: {} };
+  for (const c of plan.controls)
+    if (c.ports !== undefined) for (const network of NETWORKS) ports[network][c.name] = c.ports[network];
+  ports.oob['bmc'] = 'bmc';
   if (plan.peers.length > 0)
     for (const network of ['management', 'backend'] as const) ports[network]['peers'] = `peer-${network}`;
   for (const h of plan.hosts)
@@ -24,7 +20,7 @@ export function switchPorts(plan: LabPlan): SwitchPorts {
   return ports;
 }
 
-/** `ctl`, `peers` (all of them) where there are some, or a host by either of its names. NODE_UNKNOWN */
+/** A control host, `peers` (all of them) where there are some, or a host by either of its names. NODE_UNKNOWN */
 export const endOf =
   (plan: LabPlan) =>
   (name: string): End =>

@@ -6,9 +6,30 @@ export interface Answer {
   text: string;
 }
 
-/** Muster's HTTP API as any client sees it. Each request has a connection of its own: a gateway may have died since. */
+/** Of several gateways each gets such a part of a request's time that all can be asked; ready is who answers this. */
+const READY = '/readyz';
+
+/**
+ * Muster's HTTP API as any client sees it. Each request has a connection of its own: a gateway may have died since. Of
+ * several gateways the one that answered last is asked first. Where it does not answer, or has no view of the fleet (503),
+ * the next one is asked. A POST is sent once, to one that is ready: whether it was carried out cannot be told from silence.
+ */
 export class Api {
-  constructor(readonly base: string) {}
+  private readonly bases: readonly string[];
+  private preferred = 0;
+
+  /** @param token that the gateways want; absent: none is sent */
+  constructor(
+    bases: string | readonly string[],
+    private readonly token?: string,
+  ) {
+    this.bases = [bases].flat();
+  }
+
+  /** Of the gateway that is asked first. */
+  get base(): string {
+    return this.bases[this.preferred] ?? '';
+  }
 
   /** BUS_UNAVAILABLE: nobody answered; BAD_REQUEST: refused, the status is a fact of the error. */
   async request<T>(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<T> {
@@ -24,7 +45,11 @@ export class Api {
   /** The answer as it is, also a refusal. BUS_UNAVAILABLE: nobody answered. */
   async exchange(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<Answer> {
     try {
-      return await this.send(method, path, body, timeoutMs);
+      if (this.bases.length === 1) return await this.send(this.base, method, path, body, timeoutMs);
+      const shareMs = timeoutMs / this.bases.length;
+      if (method !== 'POST') return await this.ask(method, path, body, shareMs);
+      await this.ask('GET', READY, undefined, shareMs);
+      return await this.send(this.base, method, path, body, timeoutMs);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new MusterError(
@@ -36,6 +61,26 @@ export class Api {
     }
   }
 
+  /** The first answer that is no 503, else the last one; rejects where nobody answers. */
+  private async ask(method: string, path: string, body: unknown, eachMs: number): Promise<Answer> {
+    let last: Answer | undefined;
+    let failure: unknown;
+    const first = this.preferred;
+    for (let i = 0; i < this.bases.length; i += 1) {
+      const at = (first + i) % this.bases.length;
+      try {
+        last = await this.send(this.bases[at] ?? '', method, path, body, eachMs);
+      } catch (e) {
+        failure = e;
+        continue;
+      }
+      this.preferred = at;
+      if (last.status !== 503) return last;
+    }
+    if (last === undefined) throw failure;
+    return last;
+  }
+
   private async answerOf(method: string, path: string, body: unknown, timeoutMs: number): Promise<string> {
     const { status, text } = await this.exchange(method, path, body, timeoutMs);
     if (status < 200 || status > 299)
@@ -43,7 +88,7 @@ export class Api {
     return text;
   }
 
-  private send(method: string, path: string, body: unknown, timeoutMs: number): Promise<Answer> {
+  private send(base: string, method: string, path: string, body: unknown, timeoutMs: number): Promise<Answer> {
     const json = body === undefined ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
@@ -53,8 +98,11 @@ export class Api {
         clearTimeout(late);
         reject(e);
       };
-      const headers = json === undefined ? {} : { 'content-type': 'application/json' };
-      const req = httpRequest(this.base + path, { method, agent: false, headers }, (res) => {
+      const headers = {
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+      };
+      const req = httpRequest(base + path, { method, agent: false, headers }, (res) => {
         let text = '';
         res.setEncoding('utf8');
         res.on('data', (chunk: string) => (text += chunk));

@@ -12,46 +12,83 @@ export interface FeedEvent {
 
 type Wanted = (e: FeedEvent) => boolean;
 
-/** Follows `/v1/events` as server-sent events, keeps all it saw, and lets a caller await one. */
+/** A gateway that is gone is asked again after so long. */
+const AGAIN_MS = 200;
+/** A feed that reads from no gateway for so long has failed. */
+const GIVES_UP_MS = 10_000;
+/** Of several gateways some may be gone for as long as a fault lasts. */
+const SEVERAL_GIVE_UP_MS = 120_000;
+
+/**
+ * Follows `/v1/events` as server-sent events, keeps all it saw, and lets a caller await one. Where there are several
+ * gateways each is followed, since one that stands still says nothing of it: the first to tell an event counts.
+ */
 export class EventFeed {
   readonly seen: FeedEvent[] = [];
+  private readonly ids = new Set<string>();
+  private last = 0;
   private readonly waiting = new Set<{ wanted: Wanted; resolve: (e: FeedEvent) => void }>();
   private readonly stopped = new AbortController();
   /** Ended for good, and why: awaiting anything further is pointless. */
   private failure: Error | undefined;
+  private reading = 0;
+  private silentSince = performance.now();
 
-  private constructor(private readonly url: string) {}
+  private constructor(
+    private readonly bases: readonly string[],
+    private readonly token: string | undefined,
+  ) {}
 
-  /** Resolves when the stream is open. */
-  static async open(base: string): Promise<EventFeed> {
-    const feed = new EventFeed(`${base}/v1/events`);
-    await feed.connect();
+  /** Resolves when the stream of a gateway is open. */
+  static async open(bases: readonly string[], token?: string): Promise<EventFeed> {
+    const feed = new EventFeed(bases, token);
+    const opened = await Promise.allSettled(bases.map((base) => feed.connect(base)));
+    const failed = opened.flatMap((o) => (o.status === 'rejected' ? [o.reason as unknown] : []));
+    if (failed.length === bases.length) throw failed[0];
+    opened.forEach((o, i) => {
+      void feed.follow(bases[i] ?? '', o.status === 'fulfilled' ? o.value : undefined);
+    });
     return feed;
   }
 
-  private async connect(): Promise<void> {
-    const last = this.seen.at(-1)?.seq;
-    const res = await fetch(this.url, {
-      headers: { accept: 'text/event-stream', ...(last === undefined ? {} : { 'last-event-id': last }) },
+  private async connect(base: string): Promise<ReadableStream<Uint8Array>> {
+    const url = `${base}/v1/events`;
+    const res = await fetch(url, {
+      headers: {
+        accept: 'text/event-stream',
+        ...(this.last > 0 && { 'last-event-id': String(this.last) }),
+        ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+      },
       signal: this.stopped.signal,
     });
     if (!res.ok || res.body === null)
-      throw new MusterError('BUS_UNAVAILABLE', `event stream ${this.url}: status ${res.status}`);
-    void this.read(res.body).catch((e: unknown) => {
-      if (!this.stopped.signal.aborted) void this.reconnect(e);
-    });
+      throw new MusterError('BUS_UNAVAILABLE', `event stream ${url}: status ${res.status}`);
+    return res.body;
   }
 
-  private async reconnect(cause: unknown): Promise<void> {
-    for (let tries = 0; tries < 50 && !this.stopped.signal.aborted; tries += 1) {
+  /** Until the feed is closed: a stream that has ended is opened again. */
+  private async follow(base: string, open: ReadableStream<Uint8Array> | undefined): Promise<void> {
+    let stream = open;
+    while (!this.stopped.signal.aborted && this.failure === undefined) {
       try {
-        await this.connect();
-        return;
+        stream ??= await this.connect(base);
+        this.reading += 1;
+        await this.read(stream).finally(() => {
+          this.reading -= 1;
+          if (this.reading === 0) this.silentSince = performance.now();
+        });
       } catch (e) {
-        cause = e;
-        await new Promise((r) => setTimeout(r, 200));
+        if (this.stopped.signal.aborted) return;
+        this.giveUpAfterSilence(e);
       }
+      stream = undefined;
+      await new Promise((r) => setTimeout(r, AGAIN_MS));
     }
+  }
+
+  private giveUpAfterSilence(cause: unknown): void {
+    const limitMs = this.bases.length > 1 ? SEVERAL_GIVE_UP_MS : GIVES_UP_MS;
+    if (this.reading > 0 || performance.now() - this.silentSince < limitMs) return;
     this.failure = new MusterError('BUS_UNAVAILABLE', `the event stream is gone: ${String(cause)}`, {}, { cause });
   }
 
@@ -78,7 +115,11 @@ export class EventFeed {
     const data = field('data');
     if (data === '') return;
     const parsed = JSON.parse(data) as { kind: string; key: string; at: number; data: Record<string, unknown> };
-    const event: FeedEvent = { ...parsed, seq: field('id'), arrivedNs: process.hrtime.bigint() };
+    const seq = field('id');
+    if (this.ids.has(seq)) return;
+    this.ids.add(seq);
+    this.last = Math.max(this.last, Number(seq));
+    const event: FeedEvent = { ...parsed, seq, arrivedNs: process.hrtime.bigint() };
     this.seen.push(event);
     for (const w of this.waiting)
       if (w.wanted(event)) {

@@ -22,7 +22,8 @@ export interface FleetOptions {
 
 /** What `lab info --json` tells, as far as it is needed here. */
 export interface LabInfo {
-  api: string;
+  /** Of its gateways. */
+  apis: string[];
   hosts: LabHost[];
   /** Hosts that Muster has not been told of; they count to no fleet until they are discovered. */
   bare: LabHost[];
@@ -64,13 +65,13 @@ export class Fleet {
 
   /** A fleet that is already up. */
   static async attach(options: FleetOptions): Promise<Fleet> {
-    const told = (await runLab(options, ['info'])) as { api: string; hosts: (LabHost & { bare: boolean })[] };
+    const told = (await runLab(options, ['info'])) as { apis: string[]; hosts: (LabHost & { bare: boolean })[] };
     const info: LabInfo = {
-      api: told.api,
+      apis: told.apis,
       hosts: told.hosts.filter((h) => !h.bare),
       bare: told.hosts.filter((h) => h.bare),
     };
-    return new Fleet(options, info, new Api(info.api), await EventFeed.open(info.api));
+    return new Fleet(options, info, new Api(info.apis), await EventFeed.open(info.apis));
   }
 
   /** One lab command; rejects with its last words where it fails. */

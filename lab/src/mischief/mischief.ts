@@ -30,8 +30,12 @@ export async function sendMischief(
   kind: string,
   count: number,
 ): Promise<MischiefAnswer> {
-  if (plan.namespaces === undefined || host.ports === undefined)
-    throw new MusterError('FORBIDDEN', 'datagram needs root and netns mode: the loopback has no switch to listen at');
+  const control = plan.controls[0]?.netns;
+  if (plan.namespaces === undefined || control === undefined || host.ports === undefined)
+    throw new MusterError(
+      'FORBIDDEN',
+      'datagram needs root, netns mode and a control host of the lab: the loopback has no switch to listen at',
+    );
   const known = MischiefKinds.find((k) => k === kind);
   if (known === undefined)
     throw new MusterError('BAD_REQUEST', `no datagrams are "${kind}"; there are ${MischiefKinds.join(', ')}`);
@@ -43,7 +47,7 @@ export async function sendMischief(
     count,
     random: randomBytes,
   });
-  const where = [plan.namespaces.sw, host.ports.management, plan.namespaces.ctl, host.networks.management];
+  const where = [plan.namespaces.sw, host.ports.management, control, host.networks.management];
   const said = await run(PYTHON, ['-I', '-S', folder.at('lib', 'mischief.py'), ...where, String(AGENT_PORT)], {
     input: `${JSON.stringify(order)}\n`,
     timeoutMs: 60_000,

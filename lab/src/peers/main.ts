@@ -26,7 +26,7 @@ const peers = await SimulatedPeers.start({
   cluster: CLUSTER,
   keys: parseDatagramKeys(readFileSync(folder.at('etc', 'keys', 'datagram.key'), 'utf8')),
   port: AGENT_PORT,
-  servers: [natsUrls(plan).management],
+  servers: natsUrls(plan).management,
   credentials: readPeersCredentials(folder),
   log: { debug: () => undefined, info: say, warn: say, error: say },
 });

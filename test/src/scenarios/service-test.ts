@@ -21,7 +21,7 @@ async function muster(
   ...args: string[]
 ): Promise<{ code: number | undefined; out: string; err: string }> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [MUSTER, ...args], {
-    env: { MUSTER_URL: fleet.info.api },
+    env: { MUSTER_URL: fleet.api.base },
     reject: false,
   });
   return { code: exitCode, out: stdout, err: stderr };

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { MischiefKinds, type MischiefKind } from '../../../../lab/src/mischief/mischief-plan.js';
 import type { MischiefAnswer } from '../../../../lab/src/mischief/mischief.js';
-import { SERVICE_PROCESSES } from '../../../../lab/src/plan.js';
+import type { LabInfo } from '../../../../lab/src/info.js';
 import type { Scenario } from '../../scenario.js';
 import {
   agentShows,
@@ -83,8 +83,10 @@ export const D16: Scenario = {
   title: 'the wall clock of an agent, of any service, then of all of them jumps by an hour: nothing happens',
   async run(fleet, say) {
     const agents = hostNames(fleet);
+    const { processes } = await fleet.lab<LabInfo & Record<string, unknown>>('info');
+    const services = processes.flatMap((p) => (p.instance === undefined ? [] : [p.name]));
     const watch = new Watch(fleet);
-    for (const who of [[agents[0] as string], ...SERVICE_PROCESSES.map((p) => [p]), [...agents, ...SERVICE_PROCESSES]])
+    for (const who of [[agents[0] as string], ...services.map((p) => [p]), [...agents, ...services]])
       for (const by of ['+1h', '-1h', '0']) {
         await Promise.all(who.map((w) => fleet.lab('clock', w, by)));
         await lasts(1_500);
@@ -93,7 +95,7 @@ export const D16: Scenario = {
     await watch.noPowerWrites();
     const incidents = fleet.events.seen.slice(watch.mark).filter((e) => e.kind === 'incident');
     assert.deepEqual(incidents, []);
-    say(`${agents.length} agents and ${SERVICE_PROCESSES.length} services, ±1 h`);
+    say(`${agents.length} agents and ${services.length} services, ±1 h`);
   },
 };
 
