@@ -104,7 +104,9 @@ async function runOne(
  * rightly had no opinion.
  */
 async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet): Promise<Result> {
-  const detects = namesOf(scenario).some((n) => n.startsWith('D')) && scenario.standsStill !== true;
+  // With three control hosts all that is timed begins with a verdict, too.
+  const detects =
+    (namesOf(scenario).some((n) => n.startsWith('D')) || scenario.controls === 3) && scenario.standsStill !== true;
   const voided: string[] = [];
   for (;;) {
     const before = detects ? await standstills(fleet) : undefined;
@@ -131,7 +133,7 @@ function tell(r: Result): void {
 /** These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. */
 async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
   const since = performance.now();
-  const { nodes = NODES, peers = 0 } = wanted[0] ?? {};
+  const { nodes = NODES, peers = 0, controls } = wanted[0] ?? {};
   const options = {
     name: 'scenario',
     nodes,
@@ -141,6 +143,7 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
     up: [
       ...['--storm-cap', '100', '--domains', String(nodes)],
       ...(peers > 0 ? ['--peers', String(peers)] : []),
+      ...(controls === undefined ? [] : ['--control', String(controls)]),
       ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : []),
       ...(wanted.some((s) => s.needsClocks) ? ['--faketime'] : []),
     ],
@@ -188,7 +191,7 @@ async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: 
 const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
   const groups = new Map<string, Scenario[]>();
   for (const s of wanted) {
-    const key = `${s.nodes ?? NODES} ${s.peers ?? 0} ${s.needsClocks === true}`;
+    const key = `${s.nodes ?? NODES} ${s.peers ?? 0} ${s.needsClocks === true} ${s.controls ?? 1}`;
     groups.set(key, [...(groups.get(key) ?? []), s]);
   }
   return [...groups.values()];

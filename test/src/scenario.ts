@@ -17,6 +17,8 @@ export interface Scenario {
   nodes?: number;
   /** Simulated peers beside its hosts, with which they make up a fleet that this machine could not carry. */
   peers?: number;
+  /** Control hosts of its fleet. @default 1 */
+  controls?: 3;
   /** Its fleet's wall clocks can be set, which costs every process a little; it is on a fleet for that. */
   needsClocks?: true;
   /** It makes agents stand still itself: that they did is no sign of a machine without time for them. */

@@ -16,6 +16,7 @@ import { R14 } from './own-service.js';
 import { R1, R16 } from './return.js';
 import { R17 } from './service-test.js';
 import { storm } from './storms.js';
+import { threeHosts } from './three-hosts.js';
 import { D23 } from './tools.js';
 import { unableFencers } from './unable-fencers.js';
 import { F28, F28proven, F28unproven, F29 } from './wiring.js';
@@ -51,4 +52,5 @@ export const long: readonly Scenario[] = [
   R14nginx,
   R17,
   R18,
+  ...threeHosts,
 ];

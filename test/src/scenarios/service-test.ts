@@ -1,34 +1,21 @@
 import { strict as assert } from 'node:assert';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import type { ServiceTestResult } from '#contracts';
 import { fingerprint, sameFingerprint } from '../../../lab/src/fleet/fingerprint.js';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
+import { muster } from '../command-line.js';
 import { freeHosts, statuses } from '../operations.js';
 import type { Scenario } from '../scenario.js';
 
-const MUSTER = join(import.meta.dirname, '..', '..', '..', 'apps', 'cli', 'src', 'main.js');
 const SERVICE = 'tested';
 
 interface Tested extends Pick<ServiceTestResult, 'steps' | 'wrong'> {
   ok: boolean;
 }
 
-/** By the command line, as its author would. */
-async function muster(
-  fleet: Fleet,
-  ...args: string[]
-): Promise<{ code: number | undefined; out: string; err: string }> {
-  const { exitCode, stdout, stderr } = await execa(process.execPath, [MUSTER, ...args], {
-    env: { MUSTER_URL: fleet.api.base },
-    reject: false,
-  });
-  return { code: exitCode, out: stdout, err: stderr };
-}
-
 async function test(fleet: Fleet, host: string): Promise<Tested & { code: number | undefined }> {
-  const done = await muster(fleet, 'service', 'test', SERVICE, '--on', fleet.nodeOf(host), '--json');
+  const done = await muster(fleet.api.base, 'service', 'test', SERVICE, '--on', fleet.nodeOf(host), '--json');
   assert.notEqual(done.out, '', done.err);
   return { ...(JSON.parse(done.out) as Tested), code: done.code };
 }
@@ -57,11 +44,11 @@ export const R17: Scenario = {
     const folder = join(fleet.services, SERVICE);
     const [host] = await freeHosts(fleet, 1);
     assert.ok(host !== undefined, 'the fleet has too few hosts');
-    await muster(fleet, 'service', 'new', SERVICE, '--dir', fleet.services);
+    await muster(fleet.api.base, 'service', 'new', SERVICE, '--dir', fleet.services);
     try {
       const serving = (await fleet.nodes()).find((n) => n.inService);
       assert.ok(serving !== undefined, 'no node is in service');
-      const refused = await muster(fleet, 'service', 'test', SERVICE, '--on', serving.name);
+      const refused = await muster(fleet.api.base, 'service', 'test', SERVICE, '--on', serving.name);
       assert.equal(refused.code, 1);
       assert.match(refused.err, /is Allocated; take it out first: muster nodes decommission/);
 
@@ -114,7 +101,7 @@ export const R17: Scenario = {
       assert.deepEqual(left, { files: [], processes: [] });
       const node = await fleet.node(host);
       assert.deepEqual([node.status, node.inService, node.provisioned], [status, false, undefined]);
-      const listed = await muster(fleet, 'service', 'list', '--json');
+      const listed = await muster(fleet.api.base, 'service', 'list', '--json');
       const { items } = JSON.parse(listed.out) as { items: { name: string; nodes: string[] }[] };
       assert.equal(
         items.find((s) => s.name === SERVICE),

@@ -1,0 +1,274 @@
+import { strict as assert } from 'node:assert';
+import type { IncidentPhase } from '#contracts';
+import { Api } from '../../../lab/src/fleet/api.js';
+import type { Fleet } from '../../../lab/src/fleet/fleet.js';
+import type { ControlInfo, LabInfo } from '../../../lab/src/info.js';
+import { muster } from '../command-line.js';
+import {
+  assignedTo,
+  hostRunning,
+  kill,
+  msAfter,
+  nowNs,
+  powerWrites,
+  startedAfter,
+  type Death,
+} from '../observations.js';
+import type { Scenario } from '../scenario.js';
+import { hostNames, lasts } from '../watch.js';
+
+/** The mission's minute. */
+const ELSEWHERE_WITHIN_MS = 60_000;
+
+/** What happens to a whole control host, and what makes it whole again. */
+const FAULTS = { kill: 'start', cut: 'heal', stop: 'cont' } as const;
+type Fault = keyof typeof FAULTS;
+const told: Record<Fault, string> = {
+  kill: 'is killed',
+  cut: 'is cut off from every network',
+  stop: 'stands still (SIGSTOP of all its processes)',
+};
+
+const LEASES = ['conductor', 'detector', 'fencer'];
+
+const controls = async (fleet: Fleet): Promise<ControlInfo[]> =>
+  (await fleet.lab<LabInfo & Record<string, unknown>>('info')).controls;
+
+/** Every gateway is ready, somebody holds each lease, and each stream has a leader. */
+const wholeControl = (fleet: Fleet): Promise<ControlInfo[]> =>
+  fleet.until(
+    'three control hosts that are whole',
+    async () => {
+      const ready = await Promise.all(
+        fleet.info.apis.map((api) =>
+          new Api(api).exchange('GET', '/readyz').then(
+            ({ status }) => status === 200,
+            () => false, // nobody answers yet
+          ),
+        ),
+      );
+      if (ready.includes(false)) return undefined;
+      const all = await controls(fleet);
+      const held = all.flatMap((c) => c.leases ?? []);
+      const led = all.flatMap((c) => c.streams ?? []);
+      return LEASES.every((l) => held.includes(l)) && led.includes('KV_incidents') ? all : undefined;
+    },
+    90_000,
+  );
+
+/** Whom a fault hits. */
+type Victim = { leases: 'most' } | { lease: string } | { stream: string };
+
+function victimOf(all: readonly ControlInfo[], victim: Victim): ControlInfo {
+  const leads = (c: ControlInfo): number => (c.leases?.length ?? 0) * 100 + (c.streams?.length ?? 0);
+  const found =
+    'leases' in victim
+      ? all.toSorted((a, b) => leads(b) - leads(a))[0]
+      : all.find((c) => ('lease' in victim ? c.leases?.includes(victim.lease) : c.streams?.includes(victim.stream)));
+  assert.ok(found, `nobody leads ${JSON.stringify(victim)}`);
+  return found;
+}
+
+const leadText = (c: ControlInfo): string => [...(c.leases ?? []), ...(c.streams ?? [])].join(' ') || 'nothing';
+
+/** What followed the death of a host, s after it: by the events, by its BMC and by the ledger. */
+async function timeline(fleet: Fleet, death: Death, started: number): Promise<string> {
+  const s = (ms: number): string => (ms / 1000).toFixed(1);
+  const events = fleet.events.seen.slice(death.mark).flatMap((e): [string, number][] => {
+    if (e.kind === 'verdict' && e.key === death.node) return [[String(e.data['verdict']), msAfter(death, e)]];
+    if (e.kind === 'incident' && e.data['node'] === death.node) return [[String(e.data['phase']), msAfter(death, e)]];
+    return [];
+  });
+  const bmc = (await fleet.bmc(death.host))
+    .filter((e) => e.op === 'set' && e.ns >= death.ns && e.value === '0')
+    .map((e): [string, number] => ['off at the BMC', (e.ns - death.ns) / 1e6]);
+  const all: [string, number][] = [...events, ...bmc, ['runs elsewhere', (started - death.ns) / 1e6]];
+  return all
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([what, ms]) => `${what} ${s(ms)}`)
+    .join(', ');
+}
+
+/** One off of the dead host, and no power command to anybody else; what it gets when its work runs again is policy. */
+async function oneOff(fleet: Fleet, death: Death): Promise<void> {
+  for (const h of hostNames(fleet)) {
+    const writes = await powerWrites(fleet, h, death.ns);
+    if (h === death.host)
+      assert.deepEqual(
+        writes.filter((w) => w === 'off'),
+        ['off'],
+        `power of ${h}: ${writes.join(', ')}`,
+      );
+    else assert.deepEqual(writes, [], `power of ${h}`);
+  }
+}
+
+/** All its work runs on others in time, each once, after one off. Answers the longest time, ms. */
+async function runsElsewhere(
+  fleet: Fleet,
+  death: Death,
+  names: readonly string[],
+  sinceNs: number,
+  say: (figure: string) => void,
+): Promise<number> {
+  let longest = 0;
+  let lastNs = 0;
+  for (const name of names) {
+    const run = await startedAfter(fleet, name, death.ns, ELSEWHERE_WITHIN_MS + (nowNs() - death.ns) / 1e6);
+    assert.notEqual(run.host, death.host);
+    longest = Math.max(longest, (run.fromNs - sinceNs) / 1e6);
+    lastNs = Math.max(lastNs, run.fromNs);
+  }
+  say(await timeline(fleet, death, lastNs));
+  await oneOff(fleet, death);
+  assert.ok(longest <= ELSEWHERE_WITHIN_MS, `it ran elsewhere after ${longest.toFixed(0)} ms`);
+  await fleet.events.incident(death.node, 'recovered', ELSEWHERE_WITHIN_MS, death.mark);
+  return longest;
+}
+
+async function neverOnTwo(fleet: Fleet, names: readonly string[]): Promise<void> {
+  for (const name of names)
+    assert.equal((await fleet.history(name))?.longestOverlapMs, 0, `${name} ran on two at once`);
+}
+
+const workOf = async (fleet: Fleet, host: string): Promise<string[]> => {
+  const names = (await assignedTo(fleet, host)).filter((w) => w.desired === 'running').map((w) => w.name);
+  assert.ok(names.includes('w1'), `w1 is not assigned to ${host}`);
+  return names;
+};
+
+/** What a control host that was lost does when it is back: here so long, with two leases' worth of time. */
+const AFTER_RETURN_MS = 20_000;
+
+interface Loss {
+  fault: Fault;
+  victim: Victim;
+  /** Of the incident, when the control host is lost; absent: together with the node. */
+  phase?: IncidentPhase;
+}
+
+async function loseControl(fleet: Fleet, { fault, victim, phase }: Loss, say: (figure: string) => void): Promise<void> {
+  const all = await wholeControl(fleet);
+  const host = await hostRunning(fleet, 'w1');
+  const names = await workOf(fleet, host);
+  let lost = victimOf(all, victim);
+  const strike = (): Promise<{ ns: number }> => fleet.lab<{ ns: number }>('control', String(lost.n), fault);
+  let death: Death;
+  let struckNs: number;
+  if (phase === undefined) {
+    const [died, struck] = await Promise.all([kill(fleet, host), strike()]);
+    [death, struckNs] = [died, struck.ns];
+  } else {
+    death = await kill(fleet, host);
+    await fleet.events.incident(death.node, phase, ELSEWHERE_WITHIN_MS, death.mark);
+    struckNs = (await strike()).ns;
+  }
+  const at = ((struckNs - death.ns) / 1e6).toFixed(0);
+  say(`${lost.name} (${leadText(lost)}) ${fault} ${at} ms after the death of ${host}`);
+  const ms = await runsElsewhere(fleet, death, names, death.ns, say);
+  say(`${names.join(', ')} elsewhere after ${(ms / 1000).toFixed(1)} s`);
+  await fleet.lab('control', String(lost.n), FAULTS[fault]);
+  await wholeControl(fleet);
+  // Nothing announces that nothing more is done by one that woke.
+  await lasts(AFTER_RETURN_MS);
+  await oneOff(fleet, death);
+  await neverOnTwo(fleet, names);
+}
+
+const losing = (name: string, when: string, loss: Loss): Scenario => ({
+  name,
+  needsNetns: true,
+  controls: 3,
+  timed: true,
+  title: `of three control hosts ${when} ${told[loss.fault]}: running elsewhere within the minute, one off, each once`,
+  run: (fleet, say) => loseControl(fleet, loss, say),
+});
+
+/** Longer than any lease lasts on a cluster, and than a node takes to be called DOWN after it. */
+const NO_ACT_MS = 45_000;
+/** A gateway that is left knows that nothing can be written. */
+const TOLD_WITHIN_MS = 20_000;
+
+/** V7d */
+const twoOfThree: Scenario = {
+  name: 'V7d',
+  needsNetns: true,
+  controls: 3,
+  title:
+    'two of three control hosts are gone as a host dies: no act, told by what is left; with one back its work runs elsewhere within the minute',
+  async run(fleet, say) {
+    const all = await wholeControl(fleet);
+    const host = await hostRunning(fleet, 'w1');
+    const names = await workOf(fleet, host);
+    const most = victimOf(all, { leases: 'most' });
+    const [left, other] = all.filter((c) => c !== most) as [ControlInfo, ControlInfo];
+    const gone = [most, other];
+    const [death] = await Promise.all([
+      kill(fleet, host),
+      ...gone.map((c) => fleet.lab('control', String(c.n), 'kill')),
+    ]);
+    say(`${gone.map((c) => `${c.name} (${leadText(c)})`).join(' and ')} killed with ${host}; ${left.name} is left`);
+    const url = fleet.info.apis[left.n - 1] ?? '';
+    const gateway = new Api(url);
+    const since = performance.now();
+    const passed = (): string => ((performance.now() - since) / 1000).toFixed(1);
+    const unready = await fleet.until(
+      `the gateway of ${left.name} not to be ready`,
+      async () => {
+        const answer = await gateway.exchange('GET', '/readyz');
+        return answer.status === 503 ? answer.text : undefined;
+      },
+      TOLD_WITHIN_MS,
+    );
+    say(`503 of /readyz after ${passed()} s: ${unready}`);
+    const refused = await gateway.exchange('PATCH', '/v1/settings', { fencing: { mode: 'enforce' } }, 60_000);
+    assert.ok(refused.status >= 500, `a write was answered with ${refused.status} ${refused.text}`);
+    const status = await muster(url, 'status');
+    assert.notEqual(status.code, 0, status.out);
+    say(`muster status: exit ${status.code}: ${(status.err || status.out).trim().split('\n')[0]}`);
+    await lasts(Math.max(0, NO_ACT_MS - (performance.now() - since)));
+    for (const h of hostNames(fleet)) assert.deepEqual(await powerWrites(fleet, h, death.ns), [], `power of ${h}`);
+    for (const name of names)
+      assert.ok(
+        (await fleet.history(name))?.runs.every((r) => r.fromNs < death.ns),
+        `${name} was started while nobody could decide`,
+      );
+    const { ns } = await fleet.lab<{ ns: number }>('control', String(other.n), 'start');
+    const ms = await runsElsewhere(fleet, death, names, ns, say);
+    say(`${names.join(', ')} elsewhere ${(ms / 1000).toFixed(1)} s after ${other.name} was started`);
+    await fleet.lab('control', String(most.n), 'start');
+    await wholeControl(fleet);
+    await oneOff(fleet, death);
+    await neverOnTwo(fleet, names);
+  },
+};
+
+const most: Victim = { leases: 'most' };
+
+/** V7: one of them is lost at the worst moment of an incident. */
+export const threeHosts: readonly Scenario[] = [
+  losing('V7a', 'the one with the most leases, with a node,', { fault: 'kill', victim: most }),
+  losing('V7b', 'the one with the most leases, with a node,', { fault: 'cut', victim: most }),
+  losing('V7c', 'the one with the most leases, with a node,', { fault: 'stop', victim: most }),
+  losing('V7a.fencing', 'the leading fencer, while it fences,', {
+    fault: 'kill',
+    victim: { lease: 'fencer' },
+    phase: 'fencing',
+  }),
+  losing('V7c.fencing', 'the leading fencer, while it fences,', {
+    fault: 'stop',
+    victim: { lease: 'fencer' },
+    phase: 'fencing',
+  }),
+  losing('V7a.store', 'the leader of the incidents’ stream, while a node is fenced,', {
+    fault: 'kill',
+    victim: { stream: 'KV_incidents' },
+    phase: 'fencing',
+  }),
+  losing('V7b.recovering', 'the conductor, as work is started elsewhere,', {
+    fault: 'cut',
+    victim: { lease: 'conductor' },
+    phase: 'recovering',
+  }),
+  twoOfThree,
+];
