@@ -15,7 +15,6 @@ import { askMonitor, MONITOR_PORT } from './controls/monitor.js';
 import { onControl } from './controls/on-control.js';
 import { serverInCluster } from './controls/server-in-cluster.js';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
-import { CLUSTER } from './host-image.js';
 import {
   controlOf,
   controlOfProcess,
@@ -63,7 +62,7 @@ export async function initLabCluster(
     },
   };
   const one = (control: ControlPlan, dir: string): InitOptions => ({
-    cluster: CLUSTER,
+    cluster: plan.cluster,
     agents: knownHosts(plan).map((h) => h.node),
     natsListen: natsListen(plan, control),
     storeDir: join(dir, 'store'),
@@ -88,7 +87,7 @@ export async function initLabCluster(
     const own = { ...options, natsVersion: version, monitor: MONITOR_PORT, config: { ...config, nats, replicas: 3 } };
     await initCluster(dir, own);
     const accounts = join(options.storeDir, 'accounts');
-    const text = serverInCluster(plan, control, { name: CLUSTER, password, accounts });
+    const text = serverInCluster(plan, control, { name: plan.cluster, password, accounts });
     writeFileSync(natsConf(folder, plan, control), text, { mode: 0o600 });
   }
   // The folder is that of the keys and users alone.

@@ -9,7 +9,6 @@ import { natsUrls, type HostPlan, type LabPlan } from './plan.js';
 
 /** UDP port of the agents, the cluster's default. */
 export const AGENT_PORT = 7946;
-export const CLUSTER = 'lab';
 
 const UNITS = 'etc/systemd/system';
 
@@ -140,16 +139,15 @@ function putAgent(
   put('usr/local/bin/muster-gate', `#!/bin/sh\nexec ${agent('gate')} "$@"\n`, 0o755);
   put('usr/local/bin/muster-agent', `#!/bin/sh\nexec ${agent('main')} "$@"\n`, 0o755);
   put('usr/local/bin/muster-workload', `#!/bin/sh\nexec ${agent('workload')} "$@"\n`, 0o755);
-  const nats = natsUrls(plan);
   put(
     'etc/muster/agent.json',
     `${JSON.stringify(
       {
         node: host.node,
-        cluster: CLUSTER,
+        cluster: plan.cluster,
         networks: { management: { bind: host.networks.management }, backend: { bind: host.networks.backend } },
         port: AGENT_PORT,
-        nats,
+        nats: Object.fromEntries(Object.entries(natsUrls(plan)).filter(([, urls]) => urls.length > 0)),
         credentials: `${root}/etc/muster/nats.json`,
         keys: `${root}/etc/muster/datagram.key`,
         ...(Object.keys(o.rejoin).length > 0 && { rejoin: o.rejoin }),

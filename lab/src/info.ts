@@ -49,6 +49,8 @@ export interface LabInfo {
   state: string;
   /** Of its gateways: one for each control host. */
   apis: string[];
+  /** File with the token that they want. */
+  token?: string;
   /** Where NATS and the services run. */
   controls: ControlInfo[];
   namespaces?: NonNullable<LabPlan['namespaces']>;
@@ -102,6 +104,7 @@ export async function labInfo(folder: LabFolder): Promise<LabInfo> {
     mode: plan.mode,
     state: record.state,
     apis: folder.apis,
+    ...(plan.external?.token !== undefined && { token: plan.external.token }),
     controls: await controlsInfo(folder, plan),
     ...(plan.namespaces && { namespaces: plan.namespaces }),
     nats: { urls: [...new Set(Object.values(natsUrls(plan)).flat())] },

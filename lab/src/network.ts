@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { MusterError } from '#contracts';
 import { run } from './run.js';
-import { NETWORKS, type ControlPlan, type HostPlan, type LabPlan, type Network } from './plan.js';
+import { NETWORKS, type ControlPlan, type HostPlan, type LabPlan, type Network, machineInterface } from './plan.js';
 
 /**
  * Bridges and cables. All of it lives in namespaces that the lab made: the bridges in `sw`, so that the machine's own
@@ -10,6 +10,7 @@ import { NETWORKS, type ControlPlan, type HostPlan, type LabPlan, type Network }
 export async function buildNetwork(plan: LabPlan): Promise<void> {
   if (plan.namespaces === undefined) return;
   const { sw, bmc, peers } = plan.namespaces;
+  await refuseTakenAddresses(plan);
   const controls = plan.controls.flatMap((c) =>
     c.netns === undefined || c.ports === undefined ? [] : [{ ...c, netns: c.netns, ports: c.ports }],
   );
@@ -31,6 +32,12 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
   cable('bmc', 'oob', bmc, 'oob');
   for (const h of hosts)
     for (const network of ['management', 'backend'] as const) cable(h.ports[network], network, h.netns, network);
+  const { machine } = plan;
+  if (machine !== undefined)
+    for (const network of NETWORKS) {
+      cable(machine.ports[network], network, String(process.pid), machine.interfaces[network]);
+      lines.push(`link set ${machine.ports[network]} up`);
+    }
   for (const port of [...controls.flatMap((c) => Object.values(c.ports)), 'bmc']) lines.push(`link set ${port} up`);
   if (peers !== undefined)
     for (const network of ['management', 'backend'] as const) {
@@ -47,6 +54,14 @@ export async function buildNetwork(plan: LabPlan): Promise<void> {
     ]),
   ];
   await Promise.all(controls.map((c) => ipBatch(c.netns, ends(c.networks))));
+  if (machine !== undefined)
+    await ipBatch(
+      undefined,
+      NETWORKS.flatMap((n) => [
+        `addr add ${machine.networks[n]}/24 dev ${machine.interfaces[n]}`,
+        `link set ${machine.interfaces[n]} up`,
+      ]),
+    );
   await ipBatch(bmc, ends({ oob: plan.bmcAddress }));
   await Promise.all(hosts.map((h) => ipBatch(h.netns, ends(h.networks))));
   if (peers !== undefined && plan.peersAt !== undefined) {
@@ -78,6 +93,13 @@ export async function setInterfaces(
       );
     }),
   );
+}
+
+/** ALREADY_EXISTS where the machine itself is on another lab's networks: all labs have the same. */
+async function refuseTakenAddresses(plan: LabPlan): Promise<void> {
+  for (const address of Object.values(plan.machine?.networks ?? {}))
+    if ((await run('ip', ['-o', 'address', 'show', 'to', address])) !== '')
+      throw new MusterError('ALREADY_EXISTS', `this machine has ${address}: it is on the networks of another lab`);
 }
 
 /** Of a control host's cables these carry, the others do not: at the switch, as with {@link HostPlan} hosts. */
@@ -119,6 +141,13 @@ async function buildPeers(peers: string, ranges: Record<string, string>, others:
 
 /** Every namespace whose name carries this lab's id, also of a start that broke off; with it go its cables and bridges. */
 export async function removeNetwork(id: string): Promise<void> {
+  // The kernel takes its time with those of a namespace that is gone, and their addresses would still be the machine's.
+  const own = readdirSync('/sys/class/net').filter((name) => name.startsWith(machineInterface(id, '')));
+  if (own.length > 0)
+    await ipBatch(
+      undefined,
+      own.map((name) => `link del ${name}`),
+    );
   const mine = labNamespaces(id);
   if (mine.length > 0)
     await ipBatch(

@@ -36,6 +36,15 @@ export interface ControlPlan {
   ports?: Record<Network, string>;
 }
 
+/** The machine that the lab is on, where it has cables of its own to the lab's networks. */
+export interface MachinePlan {
+  /** The end of its cables, as of a control host. */
+  name: 'ctl';
+  networks: Record<Network, string>;
+  ports: Record<Network, string>;
+  interfaces: Record<Network, string>;
+}
+
 /** A Muster that the lab did not start, and takes down with nothing of it. */
 export interface ExternalControl {
   /** Servers as the hosts reach them over each network. */
@@ -44,6 +53,8 @@ export interface ExternalControl {
   http: string[];
   /** Folder that its `muster init` has written. */
   creds: string;
+  /** Its name. */
+  cluster: string;
   /** File with the token that its gateways want. @default none is sent */
   token?: string;
 }
@@ -70,8 +81,10 @@ export interface LabPlan {
   /** Where NATS and the services run: one, three, or none of the lab's own. */
   controls: ControlPlan[];
   external?: ExternalControl;
-  /** With `external`, netns: the machine's own addresses on the lab's networks. */
-  machine?: Record<Network, string>;
+  /** With `external`: the machine itself, with interfaces of these names on the lab's networks. */
+  machine?: MachinePlan;
+  /** Of Muster's installation. */
+  cluster: string;
   bmcAddress: string;
   natsPort: number;
   hosts: HostPlan[];
@@ -89,6 +102,10 @@ const MAX_PEERS = 1000;
 /** Third octets, from which on each of them holds so many peers. A range is a /20. */
 const PEER_OCTETS = { management: 16, backend: 32 };
 const PEERS_AN_OCTET = 250;
+/** netns: of every lab's networks, which exist inside namespaces only. The third octet is the network's. */
+const NETNS_OCTETS = '10.77';
+/** Of Muster's installation, where the lab makes it. */
+export const CLUSTER = 'lab';
 const NATS_PORT = 4222;
 /** Last octets: of the first control host, or of the machine itself, and of two more. */
 const CONTROL_OCTETS = [1, 6, 7] as const;
@@ -134,7 +151,7 @@ export function planLab(
   const id = labId(folder);
   const ns = (name: string): string => `muster-${id}-${name}`;
   // 10.77.x.y exists inside namespaces only; 127.x is the machine's own, so each lab takes another second octet.
-  const octets = mode === 'netns' ? '10.77' : `127.${16 + (parseInt(id, 16) % 200)}`;
+  const octets = mode === 'netns' ? NETNS_OCTETS : `127.${16 + (parseInt(id, 16) % 200)}`;
   const address = (network: 1 | 2 | 3, n: number): string => `${octets}.${network}.${n}`;
   const bmcAddress = address(3, 2);
   const hosts = Array.from({ length: nodes + bare }, (_, i): HostPlan => {
@@ -165,8 +182,12 @@ export function planLab(
   });
   const controls = CONTROL_OCTETS.slice(0, typeof control === 'number' ? control : 0).map((last, i): ControlPlan => {
     const name = control === 1 ? 'ctl' : `ctl${i + 1}`;
-    const ports = { management: `${name}-management`, backend: `${name}-backend`, oob: `${name}-oob` };
-    return { name, n: i + 1, networks: addresses(last), ...(mode === 'netns' && { netns: ns(name), ports }) };
+    return {
+      name,
+      n: i + 1,
+      networks: addresses(last),
+      ...(mode === 'netns' && { netns: ns(name), ports: portsOf(name) }),
+    };
   });
   return {
     id,
@@ -175,7 +196,8 @@ export function planLab(
       namespaces: { sw: ns('sw'), bmc: ns('bmc'), ...(peers > 0 && { peers: ns('peers') }) },
     }),
     controls,
-    ...(typeof control !== 'number' && { external: control, machine: addresses(CONTROL_OCTETS[0]) }),
+    ...(typeof control !== 'number' && { external: control, machine: planMachine(id, addresses(CONTROL_OCTETS[0])) }),
+    cluster: typeof control === 'number' ? CLUSTER : control.cluster,
     bmcAddress,
     natsPort: NATS_PORT,
     hosts,
@@ -192,6 +214,26 @@ export function planLab(
   };
 }
 
+const portsOf = (name: string): Record<Network, string> => ({
+  management: `${name}-management`,
+  backend: `${name}-backend`,
+  oob: `${name}-oob`,
+});
+
+/** Of all interfaces that a lab gives its machine these names, or none, are the beginning. */
+export const machineInterface = (id: string, network: string): string => `l${id}-${network}`;
+
+const planMachine = (id: string, networks: Record<Network, string>): MachinePlan => ({
+  name: 'ctl',
+  networks,
+  ports: portsOf('ctl'),
+  interfaces: {
+    management: machineInterface(id, 'm'),
+    backend: machineInterface(id, 'b'),
+    oob: machineInterface(id, 'o'),
+  },
+});
+
 function planPeer(octets: string, i: number): PeerPlan {
   const [name, serial] = [`peer${i + 1}`, `P${i + 1}`];
   const [third, fourth] = [Math.floor(i / PEERS_AN_OCTET), 1 + (i % PEERS_AN_OCTET)];
@@ -199,6 +241,10 @@ function planPeer(octets: string, i: number): PeerPlan {
   const networks = { management: address('management'), backend: address('backend') };
   return { name, node: nodeName(name, serial), serial, networks };
 }
+
+/** Whether it is an address of this network in netns mode. */
+export const isOnNetwork = (network: Network, address: string): boolean =>
+  address.startsWith(`${NETNS_OCTETS}.${NETWORKS.indexOf(network) + 1}.`);
 
 /** Those that Muster is told of at the start. */
 export const knownHosts = (plan: LabPlan): HostPlan[] => plan.hosts.filter((h) => !h.bare);

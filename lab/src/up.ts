@@ -5,6 +5,7 @@ import { startBmc, writeBmc } from './bmc.js';
 import { initLabCluster, startEveryNats, startForwarder, startServices } from './cluster.js';
 import { makeClocks } from './clock/fake-clock.js';
 import { clusterNats } from './controls/cluster-nats.js';
+import { useExternal } from './controls/external.js';
 import { down } from './down.js';
 import { Api } from './fleet/api.js';
 import { FleetSetup } from './fleet-setup.js';
@@ -52,6 +53,8 @@ export interface UpOptions {
   faketime: boolean;
   /** Control hosts. */
   control: ControlChoice;
+  /** Private key that the hosts let in, with `.pub` beside it. @default one of the lab's own */
+  sshKey?: string;
   /** Folder of the services that the hosts get. @default the lab's own, mirror and registry */
   services?: string;
   say: (line: string) => void;
@@ -146,11 +149,12 @@ async function bringUp(
 ): Promise<void> {
   copyHostPrograms(folder);
   if (o.faketime) makeClocks(folder, plan);
-  await initLabCluster(folder, plan, o);
+  if (plan.external === undefined) await initLabCluster(folder, plan, o);
+  else await useExternal(folder, plan, plan.external);
   if (plan.peers.length > 0) await writePeersCredentials(folder);
   const [layers] = await Promise.all([
     o.mode === 'netns' ? prepareLayers(folder) : { tmpfs: false },
-    makeSshKeys(folder, plan),
+    makeSshKeys(folder, plan, o.sshKey),
     buildNetwork(plan),
   ]);
   say(
@@ -160,7 +164,7 @@ async function bringUp(
   );
 
   const password = bmcPassword(folder);
-  if (!o.hostsOnly) {
+  if (!o.hostsOnly && plan.external === undefined) {
     await startEveryNats(folder, processes, plan);
     startServices(folder, processes, plan, record);
     for (const control of plan.controls) startForwarder(folder, processes, record, control);

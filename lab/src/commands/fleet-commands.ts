@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { withoutParts } from '../agents/rejoin-parts.js';
+import { controlChoice, type ControlOptions } from '../controls/external.js';
 import { down } from '../down.js';
 import { faultText } from '../faults/switch-fault.js';
 import { labInfo, type ControlInfo, type LabInfo } from '../info.js';
@@ -37,10 +38,15 @@ export function fleetCommands(cli: Cli): void {
     .option('--services <folder>', "of the hosts; default: the lab's own, mirror and registry", folder)
     .option('--faketime', 'agents and services go by clocks of their own, which `clock` changes')
     .addOption(
-      new Option('--control <n>', 'control hosts: one, or three with a cluster of NATS')
-        .choices(['1', '3'])
+      new Option('--control <n>', 'control hosts: one, three with a cluster of NATS, or a Muster that runs already')
+        .choices(['1', '3', 'external'])
         .default('1'),
     )
+    .option('--nats <url...>', 'of an external Muster, as the hosts reach it: management at least')
+    .option('--http <url...>', 'of its gateways')
+    .option('--creds <folder>', 'that its muster init has written', folder)
+    .option('--token <file>', 'with the token that its gateways want')
+    .option('--ssh-key <file>', "of its provisioner, with .pub beside it; default: the lab's own, in its ssh/")
     .option('--hosts-only', 'machines, network and BMCs, without services')
     .action(
       async (
@@ -53,14 +59,15 @@ export function fleetCommands(cli: Cli): void {
           agentWithout?: string[];
           faketime?: boolean;
           services?: string;
-          control: '1' | '3';
-        } & Pick<UpOptions, 'bare' | 'peers' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
+          sshKey?: string;
+        } & ControlOptions &
+          Pick<UpOptions, 'bare' | 'peers' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
       ) => {
         const done = await up(cli.folder(), {
           ...o,
           mode: o.mode ?? bestMode(),
           commission: o.commission === true,
-          control: o.control === '3' ? 3 : 1,
+          control: controlChoice(o),
           hostsOnly: o.hostsOnly === true,
           faketime: o.faketime === true,
           rejoin: withoutParts(o.agentWithout ?? []),

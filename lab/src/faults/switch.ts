@@ -9,7 +9,7 @@ import { switchRules, type SwitchPorts } from './switch-rules.js';
 
 export function switchPorts(plan: LabPlan): SwitchPorts {
   const ports: SwitchPorts = { management: {}, backend: {}, oob: {} };
-  for (const c of plan.controls)
+  for (const c of plan.machine === undefined ? plan.controls : [plan.machine])
     if (c.ports !== undefined) for (const network of NETWORKS) ports[network][c.name] = c.ports[network];
   ports.oob['bmc'] = 'bmc';
   if (plan.peers.length > 0)

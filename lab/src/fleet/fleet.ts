@@ -65,13 +65,18 @@ export class Fleet {
 
   /** A fleet that is already up. */
   static async attach(options: FleetOptions): Promise<Fleet> {
-    const told = (await runLab(options, ['info'])) as { apis: string[]; hosts: (LabHost & { bare: boolean })[] };
+    const told = (await runLab(options, ['info'])) as {
+      apis: string[];
+      token?: string;
+      hosts: (LabHost & { bare: boolean })[];
+    };
     const info: LabInfo = {
       apis: told.apis,
       hosts: told.hosts.filter((h) => !h.bare),
       bare: told.hosts.filter((h) => h.bare),
     };
-    return new Fleet(options, info, new Api(info.apis), await EventFeed.open(info.apis));
+    const token = told.token === undefined ? undefined : (await readFile(told.token, 'utf8')).trim();
+    return new Fleet(options, info, new Api(info.apis, token), await EventFeed.open(info.apis, token));
   }
 
   /** One lab command; rejects with its last words where it fails. */

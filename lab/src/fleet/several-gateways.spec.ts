@@ -83,11 +83,16 @@ describe('the events of several gateways', () => {
     });
     const feed = await EventFeed.open([telling, behind, gone]);
     await feed.until('the third', (e) => e.seq === '3', 5_000, 0);
-    expect(feed.seen.map((e) => e.seq).toSorted().slice(0, 3)).toEqual(['1', '2', '3']);
+    expect(
+      feed.seen
+        .map((e) => e.seq)
+        .toSorted()
+        .slice(0, 3),
+    ).toEqual(['1', '2', '3']);
     feed.close();
   });
 
   it('cannot be opened where nobody tells any', async () => {
-    await expect(EventFeed.open([gone])).rejects.toThrow();
+    await expect(EventFeed.open([gone])).rejects.toThrow('fetch failed');
   });
 });

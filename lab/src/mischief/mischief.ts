@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { MusterError, parseDatagramKeys } from '#contracts';
 import type { LabFolder } from '../folder.js';
-import { AGENT_PORT, CLUSTER } from '../host-image.js';
+import { AGENT_PORT } from '../host-image.js';
 import { knownHosts, type HostPlan, type LabPlan } from '../plan.js';
 import { PYTHON } from '../python.js';
 import { run } from '../run.js';
@@ -43,7 +43,7 @@ export async function sendMischief(
   const order = mischiefOrder(known, {
     to: host.node,
     from: (knownHosts(plan).find((h) => h !== host) ?? host).node,
-    keys: { cluster: CLUSTER, keys },
+    keys: { cluster: plan.cluster, keys },
     count,
     random: randomBytes,
   });

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { performance } from 'node:perf_hooks';
 import { MusterError, parseDatagramKeys } from '#contracts';
 import { LabFolder } from '../folder.js';
-import { AGENT_PORT, CLUSTER } from '../host-image.js';
+import { AGENT_PORT } from '../host-image.js';
 import { natsUrls } from '../plan.js';
 import { peersSocket, type PeersAnswer, type PeersRequest } from './peers-process.js';
 import { readPeersCredentials } from './peers-user.js';
@@ -23,7 +23,7 @@ const say = (facts: object, message: string): void => {
 
 const peers = await SimulatedPeers.start({
   peers: plan.peers.map((p) => ({ name: p.node, networks: p.networks })),
-  cluster: CLUSTER,
+  cluster: plan.cluster,
   keys: parseDatagramKeys(readFileSync(folder.at('etc', 'keys', 'datagram.key'), 'utf8')),
   port: AGENT_PORT,
   servers: natsUrls(plan).management,
