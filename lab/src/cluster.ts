@@ -14,6 +14,7 @@ import { clusterNats } from './controls/cluster-nats.js';
 import { askMonitor, MONITOR_PORT } from './controls/monitor.js';
 import { onControl } from './controls/on-control.js';
 import { serverInCluster } from './controls/server-in-cluster.js';
+import { makeCloningDisk, makeStoreImage } from './faults/store-images.js';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import {
   controlOf,
@@ -37,7 +38,7 @@ const FORWARDER = 'forwarder';
 export async function initLabCluster(
   folder: LabFolder,
   plan: LabPlan,
-  o: { fencing: 'observe' | 'enforce'; stormCap?: number; services?: string },
+  o: { fencing: 'observe' | 'enforce'; stormCap?: number; services?: string; storeDisks?: boolean },
 ): Promise<void> {
   // Its own copy: what is changed there is of this lab alone.
   if (o.services === undefined) cpSync(join(PROJECT, 'lab', 'services'), folder.at('services'), { recursive: true });
@@ -75,10 +76,12 @@ export async function initLabCluster(
   if (plan.controls.length === 1) return;
   const { version } = clusterNats();
   const password = randomBytes(16).toString('hex');
+  if (o.storeDisks === true) await makeCloningDisk(folder);
   for (const control of plan.controls) {
     const dir = controlEtc(folder, plan, control);
     for (const d of ['keys', 'creds']) cpSync(join(etc, d), join(dir, d), { recursive: true });
     const options = one(control, dir);
+    if (o.storeDisks === true) await makeStoreImage(folder, control, options.storeDir);
     const nats = {
       listen: listenAddress(options.natsListen),
       servers: natsUrls(plan).management,
@@ -259,9 +262,10 @@ export async function endForwarder(processes: Processes, control: ControlPlan): 
   if (processes.alive(forwarderOf(control)) !== undefined) await processes.kill(forwarderOf(control));
 }
 
-/** COMMAND_FAILED names the first service that has ended by itself, with its last words. */
+/** COMMAND_FAILED names the first process that has ended by itself and is not started again, with its last words. */
 export function refuseDeadServices(processes: Processes, plan: LabPlan): void {
   for (const name of [...plan.controls.map((c) => natsProcess(plan, c)), ...serviceProcesses(plan)]) {
+    if (processes.alive(keeperOf(name)) !== undefined) continue;
     const last = processes.last(name);
     if (last === undefined || startOf(last.pid) === last.start) continue;
     const words = readFileSync(last.log, 'utf8').trim().split('\n').at(-1) ?? '';

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeProcessGroups } from './faults/service-fault.js';
 import { removeStoreDisk } from './faults/store-disk.js';
+import { removeStoreImages } from './faults/store-images.js';
 import { PROJECT, type LabFolder } from './folder.js';
 import { labNamespaces, removeNetwork } from './network.js';
 import { labId } from './plan.js';
@@ -27,6 +28,7 @@ export async function down(folder: LabFolder, o: { purge: boolean }): Promise<Do
   const layers = folder.at('layers');
   if (readFileSync('/proc/self/mounts', 'utf8').includes(` ${layers} `)) await run('umount', [layers]);
   await removeStoreDisk(folder);
+  await removeStoreImages(folder);
   if (folder.exists()) {
     for (const host of existsSync(folder.at('hosts')) ? readdirSync(folder.at('hosts')) : [])
       rmSync(folder.host(host, 'layers'), { recursive: true, force: true });

@@ -18,6 +18,8 @@ export interface LabRecord {
   morePorts?: number[];
   /** @default 1 */
   control?: ControlChoice;
+  /** Each control host keeps its store on a disk of its own. */
+  storeDisks?: true;
   /** Seconds after which a service that died starts again; absent: never by itself. */
   restart?: number;
   state: 'starting' | 'up' | 'down';

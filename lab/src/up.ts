@@ -53,6 +53,8 @@ export interface UpOptions {
   faketime: boolean;
   /** Control hosts. */
   control: ControlChoice;
+  /** Each of three control hosts keeps its store on a disk of its own, for `power-cut`. */
+  storeDisks: boolean;
   /** Private key that the hosts let in, with `.pub` beside it. @default one of the lab's own */
   sshKey?: string;
   /** Folder of the services that the hosts get. @default the lab's own, mirror and registry */
@@ -76,6 +78,7 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const plan = planLab(folder.path, o.mode, o.nodes, o.bare, o.peers, o.control);
   refuseOddPaths();
   refuseWithoutTools(o.mode);
+  if (o.storeDisks) refuseStoreDisks(plan);
   // Told at once, not half way through.
   if (plan.controls.length > 1) clusterNats();
   const [port = 0, ...morePorts] = await freePorts(o.port, plan.controls.length);
@@ -88,6 +91,7 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
     port,
     ...(morePorts.length > 0 && { morePorts }),
     ...(o.control !== 1 && { control: o.control }),
+    ...(o.storeDisks && { storeDisks: true }),
     ...(o.restart !== undefined && { restart: o.restart }),
     state: 'starting',
     startedAt: Date.now(),
@@ -211,6 +215,16 @@ function refuseWithoutTools(mode: LabMode): void {
   const missing = missingTools([...TOOLS, ...(mode === 'netns' ? ['ip', 'nsenter', 'unshare'] : [])]);
   if (missing.length > 0)
     throw new MusterError('CONFIG_INVALID', `missing: ${missing.join(', ')}; install them with: npm run setup`);
+}
+
+function refuseStoreDisks(plan: LabPlan): void {
+  if (plan.controls.length < 2) throw new MusterError('BAD_REQUEST', '--store-disks goes with --control 3');
+  const missing = missingTools(['mkfs.xfs', 'mkfs.ext4']);
+  if (missing.length > 0)
+    throw new MusterError(
+      'CONFIG_INVALID',
+      `missing: ${missing.join(', ')}; packages xfsprogs and e2fsprogs bring them`,
+    );
 }
 
 /** The next ones from this on, or any free ones for 0. CONFIG_INVALID where one is taken. */

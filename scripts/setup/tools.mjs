@@ -30,6 +30,7 @@ const tools = [
   { name: 'docker-compose', package: 'docker-compose', for: ['compose'], optional: true },
   { name: 'debootstrap', package: 'debootstrap', for: ['compose'], optional: true },
   { name: 'etcd', package: 'etcd-server', for: ['long'], optional: true },
+  { name: 'mkfs.xfs', package: 'xfsprogs', for: ['long'], optional: true },
   { name: 'etcdctl', package: 'etcd-client', for: ['long'], optional: true },
   { name: 'nginx', package: 'nginx-light', for: ['long'], optional: true },
 ];

@@ -143,7 +143,9 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
     up: [
       ...['--storm-cap', '100', '--domains', String(nodes)],
       ...(peers > 0 ? ['--peers', String(peers)] : []),
-      ...(controls === undefined ? [] : ['--control', String(controls)]),
+      // A service that finds no leader as it starts ends, and is started again, as by its unit.
+      ...(controls === undefined ? [] : ['--control', String(controls), '--restart', '1']),
+      ...(wanted.some((s) => s.storeDisks) ? ['--store-disks'] : []),
       ...(wanted.some((s) => s.needsBare) ? ['--bare', '1'] : []),
       ...(wanted.some((s) => s.needsClocks) ? ['--faketime'] : []),
     ],
@@ -191,7 +193,7 @@ async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: 
 const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
   const groups = new Map<string, Scenario[]>();
   for (const s of wanted) {
-    const key = `${s.nodes ?? NODES} ${s.peers ?? 0} ${s.needsClocks === true} ${s.controls ?? 1}`;
+    const key = `${s.nodes ?? NODES} ${s.peers ?? 0} ${s.needsClocks === true} ${s.controls ?? 1} ${s.storeDisks === true}`;
     groups.set(key, [...(groups.get(key) ?? []), s]);
   }
   return [...groups.values()];

@@ -19,6 +19,8 @@ export interface Scenario {
   peers?: number;
   /** Control hosts of its fleet. @default 1 */
   controls?: 3;
+  /** Its control hosts keep their stores on disks of their own, which can lose their power. */
+  storeDisks?: true;
   /** Its fleet's wall clocks can be set, which costs every process a little; it is on a fleet for that. */
   needsClocks?: true;
   /** It makes agents stand still itself: that they did is no sign of a machine without time for them. */

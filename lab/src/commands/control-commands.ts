@@ -1,12 +1,30 @@
 import { MusterError } from '#contracts';
-import { changeControl, CONTROL_VERBS, isControlVerb } from '../controls/control-host.js';
+import { changeControl, CONTROL_VERBS, cutPower, isControlVerb } from '../controls/control-host.js';
 import { networksOf } from '../faults/switch-fault.js';
 import { controlOf, NETWORKS } from '../plan.js';
 import { Processes } from '../processes.js';
 import type { Cli } from './cli.js';
 
-/** A whole control host of several. */
+/** Whole control hosts of several. */
 export function controlCommands(cli: Cli): void {
+  one(cli);
+  cli.program
+    .command('power-cut')
+    .description(
+      'all control hosts lose their power at once, and what they have not synced; control N start boots each',
+    )
+    .action(async () => {
+      const folder = cli.folder();
+      const record = folder.running();
+      const plan = folder.plan();
+      const time = cli.now();
+      await cutPower({ folder, processes: new Processes(folder), plan, record });
+      const names = plan.controls.map((c) => c.name);
+      cli.answer({ ok: true, controls: names, ...time }, `${names.join(', ')}: without power`);
+    });
+}
+
+function one(cli: Cli): void {
   cli.program
     .command('control <n> <verb>')
     .description(

@@ -42,6 +42,7 @@ export function fleetCommands(cli: Cli): void {
         .choices(['1', '3', 'external'])
         .default('1'),
     )
+    .option('--store-disks', 'with three: the store of each on a disk of its own, which power-cut needs')
     .option('--nats <url...>', 'of an external Muster, as the hosts reach it: management at least')
     .option('--http <url...>', 'of its gateways')
     .option('--creds <folder>', 'that its muster init has written', folder)
@@ -60,6 +61,7 @@ export function fleetCommands(cli: Cli): void {
           faketime?: boolean;
           services?: string;
           sshKey?: string;
+          storeDisks?: boolean;
         } & ControlOptions &
           Pick<UpOptions, 'bare' | 'peers' | 'fencing' | 'port' | 'stormCap' | 'domains'>,
       ) => {
@@ -68,6 +70,7 @@ export function fleetCommands(cli: Cli): void {
           mode: o.mode ?? bestMode(),
           commission: o.commission === true,
           control: controlChoice(o),
+          storeDisks: o.storeDisks === true,
           hostsOnly: o.hostsOnly === true,
           faketime: o.faketime === true,
           rejoin: withoutParts(o.agentWithout ?? []),

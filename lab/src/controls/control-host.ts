@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { MusterError } from '#contracts';
-import { endForwarder, startForwarder, startNats, startService } from '../cluster.js';
+import { controlEtc, endForwarder, startForwarder, startNats, startService } from '../cluster.js';
+import { copyStoreImage, useCopiedImage } from '../faults/store-images.js';
 import type { LabFolder, LabRecord } from '../folder.js';
 import { setPorts } from '../network.js';
 import {
@@ -94,6 +96,25 @@ async function cables(at: ControlAt, cut: Network[]): Promise<void> {
   changeControlState(folder, control, { cut });
   if (cut.includes('management')) await endForwarder(processes, control);
   else startForwarder(folder, processes, record, control);
+}
+
+/**
+ * All of them lose their power at one instant, and with it what their nats-servers have not synced to their disks. FORBIDDEN
+ * where the stores are not on disks of their own, NOT_FOUND where one is dead already.
+ */
+export async function cutPower(lab: Omit<ControlAt, 'control'>): Promise<void> {
+  const { folder, plan, record } = lab;
+  if (record.storeDisks !== true)
+    throw new MusterError('FORBIDDEN', 'power-cut needs disks of their own: lab up --control 3 --store-disks');
+  const dead = plan.controls.find((c) => controlState(folder, c).dead);
+  if (dead !== undefined) throw new MusterError('NOT_FOUND', `${dead.name} is dead`);
+  const each = (work: (at: ControlAt) => Promise<unknown>): Promise<unknown> =>
+    Promise.all(plan.controls.map((control) => work({ ...lab, control })));
+  // Still, and not dead: a process that ends has its files closed, and a server that is asked to end would sync them.
+  await each((at) => signal(at, 'stop'));
+  await each((at) => copyStoreImage(folder, at.control));
+  await each(kill);
+  await each((at) => useCopiedImage(folder, at.control, join(controlEtc(folder, plan, at.control), 'store')));
 }
 
 /** Whole again, whatever was done to it and whatever has died there. Answers what was undone. */

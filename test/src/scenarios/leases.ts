@@ -7,11 +7,11 @@ import type { Scenario } from '../scenario.js';
 /** The mission's minute. */
 const ELSEWHERE_WITHIN_MS = 60_000;
 
-const LEASES = ['conductor', 'detector', 'fencer'] as const;
+export const LEASES = ['conductor', 'detector', 'fencer'] as const;
 type Tokens = Record<(typeof LEASES)[number], number>;
 
 /** Of who holds them now; undefined: somebody does not, or nobody answers. */
-async function heldTokens(fleet: Fleet): Promise<Tokens | undefined> {
+export async function heldTokens(fleet: Fleet): Promise<Tokens | undefined> {
   const status = await fleet.api.exchange('GET', '/v1/status').catch(() => undefined);
   if (status?.status !== 200) return undefined;
   const { leases } = JSON.parse(status.text) as StatusView;

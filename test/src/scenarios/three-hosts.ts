@@ -16,6 +16,7 @@ import {
   type Death,
 } from '../observations.js';
 import type { Scenario } from '../scenario.js';
+import { heldTokens, LEASES } from './leases.js';
 import { standstills, starved } from '../starved.js';
 import { hostNames, lasts } from '../watch.js';
 
@@ -30,8 +31,6 @@ const told: Record<Fault, string> = {
   cut: 'is cut off from every network',
   stop: 'stands still (SIGSTOP of all its processes)',
 };
-
-const LEASES = ['conductor', 'detector', 'fencer'];
 
 const controls = async (fleet: Fleet): Promise<ControlInfo[]> =>
   (await fleet.lab<LabInfo & Record<string, unknown>>('info')).controls;
@@ -268,6 +267,71 @@ const twoOfThree: Scenario = {
   },
 };
 
+/** So many callers write at once, each again when it is answered. */
+const WRITERS = 4;
+const WRITES_MS = 8_000;
+
+/** Requests that are sent all the time, and the names in those that were answered with success. */
+function writeOn(fleet: Fleet): { accepted: string[]; end(): Promise<void> } {
+  const accepted: string[] = [];
+  let sent = 0;
+  let ended = false;
+  const workload = { desired: 'stopped', recovery: { driver: 'ansible', spec: { exec: '/bin/true' } } };
+  const write = async (): Promise<void> => {
+    while (!ended) {
+      const name = `edit${(sent += 1)}`;
+      const answer = await fleet.api.exchange('PUT', `/v1/workloads/${name}`, workload, 3_000).catch(() => undefined);
+      if (answer !== undefined && answer.status < 300) accepted.push(name);
+      else if (!ended) await lasts(100);
+    }
+  };
+  const writers = Promise.all(Array.from({ length: WRITERS }, write));
+  return {
+    accepted,
+    async end() {
+      ended = true;
+      await writers;
+    },
+  };
+}
+
+/** V7p */
+const powerCut: Scenario = {
+  name: 'V7p',
+  needsNetns: true,
+  controls: 3,
+  storeDisks: true,
+  tools: { names: ['mkfs.xfs'], install: 'apt-get install xfsprogs' },
+  title:
+    'all three control hosts lose power at once, with what was not synced, as a host dies under writes: no accepted request is lost, tokens grow, its work runs elsewhere within the minute',
+  async run(fleet, say) {
+    await wholeControl(fleet);
+    const host = await hostRunning(fleet, 'w1');
+    const names = await workOf(fleet, host);
+    const before = await fleet.until('every lease to be held', () => heldTokens(fleet), 30_000);
+    const writing = writeOn(fleet);
+    await lasts(WRITES_MS);
+    const [death] = await Promise.all([kill(fleet, host), fleet.lab('power-cut')]);
+    await writing.end();
+    const { accepted } = writing;
+    assert.ok(accepted.length > 0, 'nothing was accepted before the cut');
+    const started = await Promise.all([1, 2, 3].map((n) => fleet.lab<{ ns: number }>('control', String(n), 'start')));
+    const ms = await runsElsewhere(fleet, death, names, Math.min(...started.map(({ ns }) => ns)), say);
+    say(`${names.join(', ')} elsewhere ${(ms / 1000).toFixed(1)} s after power was back`);
+    await wholeControl(fleet);
+    const there = new Set((await fleet.workloads()).map((w) => w.name));
+    const lost = accepted.filter((name) => !there.has(name));
+    say(`${accepted.length} requests accepted, ${lost.length} of them lost`);
+    assert.deepEqual(lost, []);
+    const after = await fleet.until('every lease to be held', () => heldTokens(fleet), 30_000);
+    say(LEASES.map((name) => `${name} ${before[name]} → ${after[name]}`).join(', '));
+    for (const name of LEASES) assert.ok(after[name] > before[name], `the token of ${name} has not grown`);
+    await oneOff(fleet, death);
+    await neverOnTwo(fleet, names);
+    for (const name of there) if (name.startsWith('edit')) await fleet.api.request('DELETE', `/v1/workloads/${name}`);
+  },
+};
+
 const ROUNDS = 20;
 const MEDIAN_WITHIN_MS = 30_000;
 /** Later than this after the node's death its work runs elsewhere already. */
@@ -353,4 +417,5 @@ export const threeHosts: readonly Scenario[] = [
   }),
   twoOfThree,
   randomLosses,
+  powerCut,
 ];
