@@ -53,6 +53,7 @@ export async function removeStoreImages(folder: LabFolder): Promise<void> {
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '');
   for (const at of mounted.filter((m) => m.startsWith(folder.at('etc', 'ctl')))) await run('umount', [at]);
-  if (mounted.includes(disks(folder))) await run('umount', [disks(folder)]);
+  // Whoever has a mount namespace of its own, also of another lab, may hold a copy of these mounts for as long as it runs.
+  if (mounted.includes(disks(folder))) await run('umount', ['--lazy', disks(folder)]);
   rmSync(folder.at('disks.xfs'), { force: true });
 }
