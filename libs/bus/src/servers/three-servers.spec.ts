@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decode, type User } from '@nats-io/jwt';
+import { connect as connectNats } from '@nats-io/transport-node';
 import {
   connectBus,
   connectedAgents,
   credentialsFile,
   issueAgentCredentials,
+  natsOptions,
   readAgentsKey,
   readCredentials,
   readRevokerKey,
@@ -35,6 +37,11 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     return bus;
   };
   const service = (kind: string): BusCredentials => readCredentials(credentialsFile(cluster.dir, kind));
+  /** By this server and no other: a client that learns of them tries the rest of the cluster for ever. */
+  const letIn = async (user: BusCredentials, url: string): Promise<void> => {
+    const options = natsOptions({ name: user.user, servers: [url], credentials: user });
+    await (await connectNats({ ...options, reconnect: false, ignoreClusterUpdates: true })).close();
+  };
   const keyOf = ({ jwt }: BusCredentials): string => decode<User>(jwt).sub;
 
   beforeAll(async () => {
@@ -64,26 +71,11 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     expect(await revokeAgentUsers(revoker, [keyOf(gone)])).toEqual({ servers: 3, told: 2 });
     await third.start();
     await pause(5_000);
-    for (const url of cluster.urls) await expect(connect(gone, [url])).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
-    await connect(stays, [third.url]);
+    for (const url of cluster.urls) await expect(letIn(gone, url)).rejects.toThrow(/authorization violation/i);
+    await letIn(stays, third.url);
     expect(await revokedAgentUsers(revoker, [keyOf(gone), keyOf(stays)])).toEqual([keyOf(gone)]);
     expect(await revokeAgentUsers(revoker, [keyOf(gone)])).toEqual({ servers: 3, told: 3 });
     expect(readFileSync(join(cluster.dir, 'nats-accounts.conf'), 'utf8')).toContain('interval: "2s"');
-  });
-
-  it('let writes and reads of one bucket go on by themselves when any of them is killed', async () => {
-    const bus = await connect(service('inventory'));
-    const bucket = bus.bucket<{ n: number }>('settings');
-    const key = 'agent-user=spec';
-    let revision = await whenClusterServes(() => bucket.create(key, record(0)));
-    for (const [n, member] of cluster.members.entries()) {
-      await member.kill();
-      // Whichever it is, a follower or the leader: neither fails, and nothing that was acknowledged is lost.
-      revision = await bucket.update(key, record(n + 1), revision);
-      expect((await bucket.get(key))?.revision).toBe(revision);
-      await member.start();
-      await whenClusterServes(() => whole(member.url));
-    }
   });
 
   it('are not ready without a majority, and ready again with it', async () => {
@@ -101,19 +93,6 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
       watch.close();
     }
   });
-
-  /** Every bucket of it takes part again: it can be asked through this server. */
-  async function whole(url: string): Promise<void> {
-    const bus = await connectBus({ name: 'spec', servers: [url], credentials: service('inventory') });
-    try {
-      await bus.bucket('settings').lastRevision();
-    } finally {
-      await bus.close();
-    }
-  }
-
-  const record = (n: number): { n: number } =>
-    ({ schema: 1, key: 'spec', node: `n${n}`, at: n }) as unknown as { n: number };
 });
 
 async function until(what: () => boolean, limitMs: number): Promise<void> {
