@@ -303,7 +303,7 @@ export const checks: readonly Check[] = [
       const ansible = ['ansible', 'all', '-i', `${stationAddresses.management},`, '-u', 'root', '-m', 'ping', '-o'];
       const how = ['--private-key', '/etc/muster/ssh/id_ed25519', '-e', 'ansible_remote_tmp=/tmp/.muster-test-compose'];
       const ssh = '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null';
-      const pinged = await composition.exec('provisioner', ...ansible, ...how, '--ssh-common-args', ssh);
+      const pinged = await composition.exec('provisioner', ...ansible, ...how, `--ssh-common-args=${ssh}`);
       holds(`ansible: ${pinged.stdout} ${pinged.stderr}`, pinged.exitCode === 0 && pinged.stdout.includes('"pong"'));
       return pinged.stdout.trim();
     },
