@@ -47,7 +47,7 @@ describe('an inventory whose NATS speaks TLS', () => {
 
 describe('an inventory whose agents speak to NATS without TLS over a network', () => {
   it('says so by an alarm', async () => {
-    const plain = await RunningInventory.start();
+    const plain = await RunningInventory.start({ agentsReach: 'nats://10.0.0.1:4222' });
     try {
       const codes = async () => (await plain.as('gateway').call('inventory.alarms.list', {})).items.map((a) => a.code);
       await until(async () => (await codes()).includes('nats-plain'), 'the alarm');

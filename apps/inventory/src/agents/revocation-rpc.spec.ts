@@ -110,7 +110,7 @@ describe('a host that enrols itself', () => {
     });
     const token = await makeToken('first');
     const admission = await admit('first', host(1));
-    expect(admission).toMatchObject({ node: 'host1-SN1', nats: { management: ['nats://10.0.0.1:4222'] } });
+    expect(admission).toMatchObject({ node: 'host1-SN1', nats: { management: ['nats://127.0.0.1:4222'] } });
     expect(admission.nats).not.toHaveProperty('backend');
     await arrive(admission);
     expect(await node('host1-SN1')).toMatchObject({ enrolled: true, machine: '1'.repeat(32) });

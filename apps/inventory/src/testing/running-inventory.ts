@@ -53,6 +53,8 @@ export class RunningInventory {
       ansible?: Record<string, unknown>;
       replicas?: number;
       agents?: string[];
+      /** Where agents reach NATS over management. @default this machine's own: no TLS is missed there */
+      agentsReach?: string;
       /** NATS speaks TLS. @default false */
       tls?: boolean;
       /** Replicas can be killed by {@link crash}. @default false */
@@ -76,7 +78,9 @@ export class RunningInventory {
           agents: join(nats.dir, 'keys/agents.key'),
           revoker: join(nats.dir, 'keys/revoker.key'),
         },
-        agents: { nats: { management: ['nats://10.0.0.1:4222'], backend: ['nats://10.1.0.1:4222'] } },
+        agents: {
+          nats: { management: [o.agentsReach ?? 'nats://127.0.0.1:4222'], backend: ['nats://127.0.1.1:4222'] },
+        },
         credentials: join(nats.dir, 'creds', 'inventory.json'),
         dataDir: dir,
         logLevel: 'fatal',
