@@ -3,6 +3,7 @@
  * Writes what the API documents say of our types, from the types themselves:
  *   apps/gateway/src/openapi/answer-schemas.ts   what each route of the HTTP API answers
  *   docs/access.md                               who may ask which route, by the built gateway
+ *   docs/configure.md                            every key of muster.yaml, every setting
  *   docs/asyncapi.yaml, components.schemas       what is published on NATS, and what its commands take
  *
  *   node scripts/schemas.mjs           writes them
@@ -13,6 +14,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import prettier from 'prettier';
 import { parseDocument } from 'yaml';
+import { configurePage } from './schemas/configure.mjs';
 import { accessPage } from './schemas/openapi.mjs';
 import { exportedType, programOf, TypeSchemas } from './schemas/json-schema.mjs';
 
@@ -106,3 +108,4 @@ await put('apps/gateway/src/openapi/answer-schemas.ts', answerSchemas());
 const page = 'docs/asyncapi.yaml';
 await put(page, asyncapi(readFileSync(page, 'utf8')));
 await put('docs/access.md', await accessPage());
+await put('docs/configure.md', await configurePage());

@@ -210,6 +210,7 @@ export class AnsibleConfig {
   @Length(1, 64)
   user = 'root';
 
+  /** File of the ssh key with which the nodes are logged in to. @default ssh's own */
   @IsOptional()
   @IsString()
   privateKey?: string;
@@ -231,15 +232,19 @@ export class AnsibleConfig {
   @IsString()
   knownHosts?: string;
 
+  /** What sets a node up for its host group: its name in the folder. */
   @Matches(/^[^/]+\.ya?ml$/)
   sitePlaybook = 'site.yml';
 
+  /** What takes away all that was set up. */
   @Matches(/^[^/]+\.ya?ml$/)
   cleanupPlaybook = 'cleanup.yml';
 
+  /** What says whether a node is as it was set up, and changes nothing. */
   @Matches(/^[^/]+\.ya?ml$/)
   checkPlaybook = 'check.yml';
 
+  /** What starts and stops workloads. */
   @Matches(/^[^/]+\.ya?ml$/)
   recoverPlaybook = 'recover.yml';
 
@@ -268,7 +273,7 @@ export class AgentsConfig {
 
 /** One YAML file (`MUSTER_CONFIG`), environment `MUSTER_*` on top. Paths in the file are relative to it. */
 export class ServiceConfig {
-  /** @default muster */
+  /** Name of the cluster: agents of another one are not heard. @default muster */
   @Matches(NAME_PATTERN)
   cluster = 'muster';
 

@@ -577,16 +577,16 @@ export const namedSchemas: Record<string, Schema> = {
       'The part of the Ansible configuration that may change at run time: on top of `ansible` in `muster.yaml`.',
     type: 'object',
     properties: {
-      playbooks: { type: 'string' },
-      user: { type: 'string' },
-      privateKey: { type: 'string' },
+      playbooks: { type: 'string', description: 'Folder of the playbooks.' },
+      user: { type: 'string', description: 'ssh user on the nodes.' },
+      privateKey: { type: 'string', description: "File of the ssh key, on the provisioners' machine." },
       extraVars: {
         type: 'object',
         additionalProperties: {},
         description: 'Replace those of the same name in `muster.yaml`; `null`: that one is not given. No templates.',
       },
-      sitePlaybook: { type: 'string' },
-      cleanupPlaybook: { type: 'string' },
+      sitePlaybook: { type: 'string', description: 'What sets a node up: its name in the folder.' },
+      cleanupPlaybook: { type: 'string', description: 'What takes away all that was set up.' },
       upgradePlaybook: { type: 'string' },
     },
   },
@@ -697,11 +697,16 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'Key `cluster` of bucket `settings`: one value, validated as one set.',
     type: 'object',
     properties: {
-      cluster: { type: 'string' },
+      cluster: { type: 'string', description: 'Its name; not to be changed.' },
       agentPort: { type: 'number', description: 'UDP port of the agents.' },
       detection: { $ref: '#/components/schemas/DetectionSettings' },
       fencing: { $ref: '#/components/schemas/FencingSettings' },
-      hostGroups: { type: 'array', items: { $ref: '#/components/schemas/HostGroup' } },
+      hostGroups: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/HostGroup' },
+        description:
+          'Groups that nodes are commissioned to: `{name, role: master | worker | none, onReturn: resetup | ask | check-only}`.',
+      },
       globals: {
         type: 'object',
         additionalProperties: {},
@@ -869,7 +874,12 @@ export const namedSchemas: Record<string, Schema> = {
     description: 'Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses.',
     type: 'object',
     properties: {
-      profile: { type: 'string', enum: ['fast', 'lan', 'wan'] },
+      profile: {
+        type: 'string',
+        enum: ['fast', 'lan', 'wan'],
+        description:
+          'Brings numbers of its own for all below: `lan`, `fast` (dead within 2 s), or `wan` (a network that delays and loses).',
+      },
       interval: { type: 'number', description: 'Between two probes of one peer on one network.' },
       misses: { type: 'number', description: 'Consecutive misses for an accusation.' },
       suspectMisses: { type: 'number', description: 'Consecutive misses for SUSPECT.' },
@@ -989,6 +999,8 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'object',
         properties: { until: { type: 'number' }, reason: { type: 'string' }, by: { type: 'string' } },
         required: ['until', 'reason', 'by'],
+        description:
+          'No power-off until then (wall clock), with the reason; ended by itself, or by `muster fencing set`.',
       },
       hung: {
         type: 'string',
@@ -2928,7 +2940,7 @@ export const namedSchemas: Record<string, Schema> = {
     type: 'object',
     properties: {
       name: { type: 'string', description: 'Unique.' },
-      url: { type: 'string' },
+      url: { type: 'string', description: '`http(s)://…`; no link-local address, and no metadata of a cloud.' },
       secret: {
         type: 'string',
         description: 'Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown.',

@@ -3,6 +3,7 @@ import type { HostGroup } from '../node/node.js';
 
 /** Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses. */
 export interface DetectionSettings {
+  /** Brings numbers of its own for all below: `lan`, `fast` (dead within 2 s), or `wan` (a network that delays and loses). */
   profile: 'lan' | 'fast' | 'wan';
   /** Between two probes of one peer on one network. */
   interval: number;
@@ -113,6 +114,7 @@ export function readStorm(given: unknown, base: StormLimits = defaultStorm): Sto
 export interface FencingSettings {
   /** `observe`: full decision record, zero BMC writes. @default 'observe' */
   mode: 'observe' | 'enforce';
+  /** No power-off until then (wall clock), with the reason; ended by itself, or by `muster fencing set`. */
   paused?: { until: number; reason: string; by: string };
   /** What follows when for 10 s only the kernel of a host has answered: it serves nobody. @default 'fence' */
   hung: 'alarm' | 'fence';
@@ -154,12 +156,17 @@ export const defaultHostGroups: HostGroup[] = [
 
 /** The part of the Ansible configuration that may change at run time: on top of `ansible` in `muster.yaml`. */
 export interface AnsibleSettings {
+  /** Folder of the playbooks. */
   playbooks?: string;
+  /** ssh user on the nodes. */
   user?: string;
+  /** File of the ssh key, on the provisioners' machine. */
   privateKey?: string;
   /** Replace those of the same name in `muster.yaml`; `null`: that one is not given. No templates. */
   extraVars?: Record<string, unknown>;
+  /** What sets a node up: its name in the folder. */
   sitePlaybook?: string;
+  /** What takes away all that was set up. */
   cleanupPlaybook?: string;
   /** @default 'rolling-upgrade.yml'. Known to clients of the contiv cluster manager, and kept for them: an update is cleanup, then site. */
   upgradePlaybook?: string;
@@ -169,6 +176,7 @@ export interface AnsibleSettings {
 export interface Webhook {
   /** Unique. */
   name: string;
+  /** `http(s)://…`; no link-local address, and no metadata of a cloud. */
   url: string;
   /** Key of an HMAC-SHA256 over the body, sent as `x-muster-signature: sha256=<hex>`; never shown. */
   secret?: string;
@@ -200,11 +208,13 @@ export const defaultCheck: CheckSettings = { every: 0 };
 
 /** Key `cluster` of bucket `settings`: one value, validated as one set. */
 export interface ClusterSettings {
+  /** Its name; not to be changed. */
   cluster: string;
   /** UDP port of the agents. */
   agentPort: number;
   detection: DetectionSettings;
   fencing: FencingSettings;
+  /** Groups that nodes are commissioned to: `{name, role: master | worker | none, onReturn: resetup | ask | check-only}`. */
   hostGroups: HostGroup[];
   /** Extra vars for every run; precedence configuration < globals < request. */
   globals: Record<string, unknown>;
