@@ -1,3 +1,5 @@
+// The delay of the loop is this process's own: no simulation plays it.
+// oxlint-disable-next-line no-restricted-imports
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Bus } from '#bus';
