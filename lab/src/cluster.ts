@@ -3,10 +3,11 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
-import { credentialsFile, initCluster } from '#bus';
+import { credentialsFile, initCluster, type BusCredentials } from '#bus';
 import type { InitOptions } from '#bus/init/init-cluster.js';
 import type { OperatorKeys } from '#bus/init/nats-accounts.js';
 import { listenAddress } from '#bus/init/nats-config.js';
+import { authorityOf, tlsFiles } from '#bus/init/tls-files.js';
 import { MusterError } from '#contracts';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { clockEnvironment } from './clock/fake-clock.js';
@@ -80,6 +81,8 @@ export async function initLabCluster(
   for (const control of plan.controls) {
     const dir = controlEtc(folder, plan, control);
     for (const d of ['keys', 'creds']) cpSync(join(etc, d), join(dir, d), { recursive: true });
+    // One CA for all: each gets a certificate of its own.
+    if (authorityOf(etc) !== undefined) cpSync(tlsFiles(etc).ca, tlsFiles(dir).ca);
     const options = one(control, dir);
     if (o.storeDisks === true) await makeStoreImage(folder, control, options.storeDir);
     const nats = {
@@ -116,7 +119,9 @@ async function issueAdmin(folder: LabFolder): Promise<void> {
   const pair = keyPair(seedOf(createUser()));
   const jwt = await encodeUser('admin', pair.getPublicKey(), keys.account, {}, { signer: keyPair(keys.services) });
   const file = credentialsFile(folder.at('etc'), 'admin');
-  writeFileSync(file, JSON.stringify({ user: 'admin', seed: seedOf(pair), jwt }), { mode: 0o600 });
+  const ca = authorityOf(folder.at('etc'));
+  const credentials: BusCredentials = { user: 'admin', seed: seedOf(pair), jwt, ...(ca !== undefined && { ca }) };
+  writeFileSync(file, JSON.stringify(credentials), { mode: 0o600 });
 }
 
 const userName = (): string => {

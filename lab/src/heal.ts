@@ -2,6 +2,7 @@ import { bmcAlive, isMiswired, ownWiring, rewire, setFault, setPower, startBmc }
 import { setClock, wrongClocks } from './clock/fake-clock.js';
 import { startService } from './cluster.js';
 import { healControl } from './controls/control-host.js';
+import { openFirewall } from './faults/firewall.js';
 import { mendService } from './faults/service-fault.js';
 import { healStoreDisk } from './faults/store-disk.js';
 import type { LabFolder, LabRecord } from './folder.js';
@@ -39,6 +40,7 @@ export async function healAll(
   await Promise.all(
     hosts.map(async (h) => {
       setFault(folder, h, 'ok');
+      if (await openFirewall(h)) undone.push(`firewall of ${h.name} opened`);
       if (isMiswired(folder, h)) {
         await rewire(folder, processes, plan, h, ownWiring(h));
         undone.push(`BMC of ${h.name} wired to it`);

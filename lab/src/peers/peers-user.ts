@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser, fromSeed } from '@nats-io/nkeys';
+import { authorityOf } from '#bus/init/tls-files.js';
 import { readCredentials, type BusCredentials } from '#bus';
 import { inboxPrefix, Subjects } from '#contracts';
 import type { LabFolder } from '../folder.js';
@@ -30,7 +31,10 @@ const file = (folder: LabFolder): string => folder.at('etc', 'creds', `${USER}.j
 
 export async function writePeersCredentials(folder: LabFolder): Promise<void> {
   const credentials = await issuePeersCredentials(folder.at('etc', 'keys', 'operator.key'));
-  writeFileSync(file(folder), `${JSON.stringify(credentials)}\n`, { mode: 0o600 });
+  const ca = authorityOf(folder.at('etc'));
+  writeFileSync(file(folder), `${JSON.stringify({ ...credentials, ...(ca !== undefined && { ca }) })}\n`, {
+    mode: 0o600,
+  });
 }
 
 export const readPeersCredentials = (folder: LabFolder): BusCredentials => readCredentials(file(folder));

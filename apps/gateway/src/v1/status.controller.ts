@@ -8,7 +8,7 @@ import { RpcClient } from '../rpc/rpc-client.js';
 import { driversOf } from './drivers.js';
 
 /** Every server of NATS is waited for, and a store that does not answer. */
-const DIAGNOSIS_LIMIT_MS = 12_000;
+const DIAGNOSIS_LIMIT_MS = { single: 12_000, cluster: 15_000 };
 
 @ApiTags('status')
 @Controller('v1')

@@ -90,9 +90,10 @@ describe('a drift that a task before has found', () => {
   it('has a digest of its evidence, and none where it is told in words alone', async () => {
     const digestOf = async (args: object): Promise<string | undefined> => {
       const { events } = await check({ drift: 'web.conf is another', ...args });
-      const { finding } = events.find((e) => e['event'] === 'data')?.['data'] as { finding: Finding };
+      const told = events.find((e) => e['event'] === 'data') as { data: { finding: Finding } } | undefined;
+      const finding = told?.data.finding;
       expect(finding).toMatchObject({ result: 'drift', why: expect.stringContaining('web.conf is another') as never });
-      return finding.digest;
+      return finding?.digest;
     };
     const files = [{ path: '/nowhere/web.conf', content: base64(FILE_SECRET) }];
     expect(await digestOf({})).toBeUndefined();

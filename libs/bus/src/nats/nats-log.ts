@@ -128,11 +128,11 @@ export class NatsLog implements MessageLog {
   }
 
   /** As {@link api}, where to ask twice changes nothing: a stream without a leader loses what it is asked. */
-  private async question<T>(verb: string, body?: unknown): Promise<T> {
+  private async question<T>(verb: string, body?: unknown, limitMs = ANSWER_MS): Promise<T> {
     const { askAgainMs } = patienceWith(this.wire.serverInfo);
-    if (askAgainMs === undefined) return this.api<T>(verb, body);
-    const tries = [this.api<T>(verb, body)];
-    for (let left = ANSWER_MS - askAgainMs; left > 0; left -= askAgainMs) {
+    if (askAgainMs === undefined) return this.api<T>(verb, body, limitMs);
+    const tries = [this.api<T>(verb, body, limitMs)];
+    for (let left = limitMs - askAgainMs; left > 0; left -= askAgainMs) {
       const first = Promise.race(tries);
       const again = new AbortController();
       const waited = systemClock.sleep(askAgainMs, { signal: again.signal }).then(() => 'again' as const);
