@@ -54,7 +54,7 @@ export const keys: readonly Mutant[] = [
     name: 'a revocation in the second of muster init is forgotten when NATS starts again',
     file: 'libs/bus/src/init/revocation.ts',
     symbol: 'revoke',
-    operation: { drop: 'await laterThan(account.iat)' },
+    operation: { drop: 'await laterThan(newest.iat)' },
     specs: ['libs/bus/src/init/revocation.spec.ts'],
   },
   {
