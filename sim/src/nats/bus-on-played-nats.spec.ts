@@ -243,17 +243,13 @@ async function contend(seed: number, seconds: number) {
 }
 
 describe('a thousand virtual seconds of three contenders', () => {
-  it('never has two holders, and tokens only grow; the same seed gives the same events, quickly', async () => {
+  it('never has two holders, and tokens only grow; the same seed gives the same events', async () => {
     const handles = new RealHandles();
-    const begun = performance.now();
     const first = await contend(7, 1000);
-    const took = performance.now() - begun;
     expect(first.violations).toEqual([]);
     expect(first.tokens.length).toBeGreaterThan(3);
     expect((await contend(7, 1000)).hash).toBe(first.hash);
     expect((await contend(8, 1000)).hash).not.toBe(first.hash);
-    // Well under a second on an idle machine, and so ten thousand times as fast as life.
-    expect(took).toBeLessThan(10_000);
     handles.assertNone('three contenders');
   });
 });

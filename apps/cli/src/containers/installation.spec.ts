@@ -24,6 +24,7 @@ beforeEach(() => {
     store: join(top, 'nats'),
     shown: join(top, 'shown'),
     cluster: 'spec',
+    hosts: ['nats', 'control1', '192.0.2.1', '2001:db8::1'],
     agentsReach: { management: '192.0.2.1:4222', backend: '[2001:db8::1]:4222' },
   };
 });

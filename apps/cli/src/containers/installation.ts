@@ -27,6 +27,8 @@ export interface InstallationOptions extends InstallationPlaces {
   cluster: string;
   /** Network → `host:port` at which agents reach NATS. */
   agentsReach: Record<string, string>;
+  /** Names and addresses under which NATS is reached, for its certificate. */
+  hosts: string[];
 }
 
 /** What a command has to say: `result` for stdout alone, `notes` for people. */
@@ -49,6 +51,7 @@ export async function install(o: InstallationOptions): Promise<Said> {
     cluster: o.cluster,
     agents: [],
     natsListen: [NATS_LISTEN],
+    hosts: o.hosts,
     storeDir: o.store,
     monitor: NATS_MONITOR_PORT,
     natsVersion: NATS_VERSION,

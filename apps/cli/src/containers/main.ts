@@ -24,6 +24,7 @@ async function run(command: string | undefined): Promise<Said | undefined> {
     case undefined: {
       const port = env('MUSTER_NATS_PORT');
       const backend = process.env['MUSTER_BACKEND'] ?? '';
+      const addresses = env('MUSTER_HOST_ADDRESSES').split(',').filter(Boolean);
       return install({
         ...places,
         cluster: env('MUSTER_CLUSTER'),
@@ -31,6 +32,8 @@ async function run(command: string | undefined): Promise<Said | undefined> {
           management: urlHost(env('MUSTER_MANAGEMENT'), port),
           ...(backend !== '' && { backend: urlHost(backend, port) }),
         },
+        // Services on the composition's own network know it by the name of its service.
+        hosts: ['nats', env('MUSTER_HOST'), ...addresses],
       });
     }
     case 'show':

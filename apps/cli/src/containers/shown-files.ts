@@ -13,8 +13,8 @@ const service = (name: Container, ...keys: string[]): string[] => [
  * (deploy/systemd). Nobody sees `keys/operator.key`, or another's user.
  */
 export const shownFiles: Record<Container, readonly string[]> = {
-  nats: ['nats.conf', 'nats-accounts.conf'],
-  inventory: service('inventory', 'datagram', 'secrets', 'agents', 'revoker'),
+  nats: ['nats.conf', 'nats-accounts.conf', 'tls'],
+  inventory: [...service('inventory', 'datagram', 'secrets', 'agents', 'revoker'), 'tls/server.pem'],
   detector: service('detector', 'datagram'),
   provisioner: [...service('provisioner', 'secrets'), 'ssh', 'services', 'playbooks'],
   fencer: service('fencer', 'secrets'),

@@ -26,7 +26,10 @@ describe('the alarm of a node that is back and does not serve', () => {
 describe('the alarm of a node in service, by its last check', () => {
   const last = (result: 'ok' | 'drift' | 'broken' | 'unknown', o: Partial<LastCheck> = {}): LastCheck => ({
     ...{ at: 5, job: 'job-1', ok: true, step: 'check' },
-    check: { findings: [{ service: 'web', result, why: result === 'ok' ? '' : 'edited' }], checksum: 'sum' },
+    check: {
+      findings: [{ service: 'web', result, why: result === 'ok' ? '' : 'edited', digest: 'd1' }],
+      checksum: 'sum',
+    },
     ...o,
   });
   const node = (lastCheck: LastCheck, o: Partial<NodeRecord> = {}): NodeRecord =>
@@ -34,7 +37,7 @@ describe('the alarm of a node in service, by its last check', () => {
   const accepted = (until?: number): Partial<NodeRecord> => ({
     acceptedDrift: {
       ...{ by: 'ann', reason: 'a trial', at: 6, check: 'job-1', checksum: 'sum' },
-      findings: [{ service: 'web', result: 'drift', why: 'edited' }],
+      findings: [{ service: 'web', result: 'drift', why: 'edited', digest: 'd1' }],
       ...(until !== undefined && { until }),
     },
   });
