@@ -33,10 +33,10 @@ it('fencers that cannot act do not hand the lease to and fro', async () => {
 
 describe('random histories of the hands', () => {
   it('break no rule', async () => {
-    const { violations, probes } = await playRandom(80, 1);
+    const { violations, probes } = await playRandom(40, 1);
     expect(violations).toEqual([]);
-    expect(probes['fenced: read-back']).toBeGreaterThan(20);
-    expect(probes['a job was taken over']).toBeGreaterThan(5);
+    expect(probes['fenced: read-back']).toBeGreaterThan(10);
+    expect(probes['a job was taken over']).toBeGreaterThan(2);
   });
 
   it('are the same each time, whether or not somebody reads along', async () => {
