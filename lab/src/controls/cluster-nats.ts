@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { execaSync } from 'execa';
+import { serverRefusal } from '#bus';
+import { MusterError } from '#contracts';
 import { PROJECT } from '../folder.js';
-import { refuseUnfit } from './server-in-cluster.js';
 
 export interface NatsProgram {
   path: string;
@@ -16,7 +17,13 @@ export function clusterNats(): NatsProgram {
     reject: false,
   });
   const path = brought.stdout.trim();
-  if (brought.failed) refuseUnfit(undefined, brought.stderr.trim() || brought.shortMessage || 'it could not be had');
+  if (brought.failed) refuse(brought.stderr.trim() || brought.shortMessage || 'it could not be had');
   const said = execaSync(path, ['--version'], { reject: false }).stdout;
-  return { path, version: refuseUnfit(/v(\d+\.\d+\.\d+)/.exec(said)?.[1], path) };
+  const version = /v(\d+\.\d+\.\d+)/.exec(said)?.[1] ?? refuse(`${path} does not say its version`);
+  const refusal = serverRefusal({ version, cluster: 'lab' });
+  return refusal === undefined ? { path, version } : refuse(refusal);
+}
+
+function refuse(why: string): never {
+  throw new MusterError('CONFIG_INVALID', `--control 3 needs a nats-server that a cluster may have: ${why}`);
 }

@@ -1,4 +1,3 @@
-import { MusterError } from '#contracts';
 import type { ControlPlan, LabPlan } from '../plan.js';
 
 const ROUTE_PORT = 6222;
@@ -36,29 +35,4 @@ export function serverInCluster(plan: LabPlan, control: ControlPlan, o: ServerIn
     `resolver: { type: full, dir: ${JSON.stringify(o.accounts)}, allow_delete: false, interval: "2s" }`,
     '',
   ].join('\n');
-}
-
-/** On the 2.12 line, and from 2.14 on: older ones lose acknowledged writes, or acknowledge two holders of a lease. */
-const FLOORS = [
-  [2, 12, 12],
-  [2, 14, 3],
-] as const;
-
-/** Whether a server of this version (`2.15.1`) may be one of a cluster. */
-export function isFitForCluster(version: string): boolean {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
-  const [old, recent] = FLOORS;
-  if (major === old[0] && minor === old[1]) return patch >= old[2];
-  return (
-    major > recent[0] || (major === recent[0] && (minor > recent[1] || (minor === recent[1] && patch >= recent[2])))
-  );
-}
-
-/** CONFIG_INVALID names the version, or says why there is none. */
-export function refuseUnfit(version: string | undefined, why: string): string {
-  if (version !== undefined && isFitForCluster(version)) return version;
-  throw new MusterError(
-    'CONFIG_INVALID',
-    `--control 3 needs nats-server 2.12.12 on the 2.12 line, or 2.14.3 or newer: ${version === undefined ? why : `${why} is ${version}`}`,
-  );
 }

@@ -39,7 +39,7 @@ export { Lease, type LeaseListener, type LeaseOptions, type LeaseViewer } from '
 export { followTokens, tokenFloor } from './lease/token-floor.js';
 export type { LeaseRecord } from './lease/lease-decide.js';
 export { askServers } from './nats/ask-servers.js';
-export { serversRefusal, singleServerLack, type NatsServer } from './servers/server-floor.js';
+export { serverRefusal, serversRefusal, singleServerLack, type NatsServer } from './servers/server-floor.js';
 export { LineSplitter } from './streams/line-splitter.js';
 export { shownCertificate } from './init/certificates.js';
 export { authorityOf, renewServerCertificate } from './init/tls-files.js';

@@ -1,4 +1,5 @@
 import type { BusFacts, NatsServerFacts, StreamFacts } from '#contracts';
+import { isAtLeast, isRecommendedAlone, isSafeInCluster } from '#bus/servers/server-floor.js';
 import { CRITICAL_AT, isFull, sizeText, WARN_AT } from '#bus/store-health/store-health.js';
 import { bad, ok, unknown, warn, type Asked, type Finding } from './finding.js';
 
@@ -39,23 +40,10 @@ function serverFindings(s: NatsServerFacts): Finding[] {
   return [versionFinding(s), syncFinding(s), storeFinding(s)];
 }
 
-const numbers = (version: string): number[] => (/^\d+(\.\d+)*/.exec(version)?.[0] ?? '').split('.').map(Number);
-
-/** Both as `2.12.1`. */
-function atLeast(version: string, floor: string): boolean {
-  const [a, b] = [numbers(version), numbers(floor)];
-  for (const [i, wanted] of b.entries()) if ((a[i] ?? 0) !== wanted) return (a[i] ?? 0) > wanted;
-  return true;
-}
-
-/** The Raft fixes that a lease needs are in 2.12.12 on its line, and in 2.14.3. */
-const isSafeCluster = (version: string): boolean =>
-  atLeast(version, '2.14.3') || (atLeast(version, '2.12.12') && !atLeast(version, '2.13'));
-
 function versionFinding({ name, version, cluster }: NatsServerFacts): Finding {
   const check = 'nats.version';
   if (cluster !== undefined)
-    return isSafeCluster(version)
+    return isSafeInCluster(version)
       ? ok(check, name, `${version}, of cluster ${cluster}`)
       : bad(
           check,
@@ -63,9 +51,9 @@ function versionFinding({ name, version, cluster }: NatsServerFacts): Finding {
           `${version} may acknowledge two holders of one lease in a cluster`,
           'upgrade it to 2.14.3 or newer (2.12.12 on the 2.12 line), one server at a time',
         );
-  if (!atLeast(version, '2.9.10'))
+  if (!isAtLeast(version, '2.9.10'))
     return bad(check, name, `${version} is older than Muster runs on`, 'upgrade it to 2.10.23 or newer');
-  return atLeast(version, '2.10.23')
+  return isRecommendedAlone(version)
     ? ok(check, name, version)
     : warn(check, name, `${version} works, and cannot write at once to its disk`, 'upgrade it to 2.10.23 or newer');
 }
@@ -74,7 +62,7 @@ function syncFinding({ name, version, sync, cluster }: NatsServerFacts): Finding
   const check = 'nats.sync';
   if (sync === 'always') return ok(check, name, 'what is acknowledged is on the disk');
   const broken = cluster === undefined ? warn : bad;
-  if (sync === undefined && !atLeast(version, '2.10'))
+  if (sync === undefined && !isAtLeast(version, '2.10'))
     return broken(
       check,
       name,

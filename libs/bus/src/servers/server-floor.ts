@@ -30,15 +30,23 @@ function isBelow(a: Version, b: Version): boolean {
   return i >= 0 && a[i]! < b[i]!;
 }
 
-function isSafeInCluster(version: Version): boolean {
+/** Both as `2.12.1`. */
+export const isAtLeast = (version: string, floor: string): boolean => !isBelow(versionOf(version), versionOf(floor));
+
+/** Whether a server of this version (`2.15.1`) may be one of a cluster. */
+export function isSafeInCluster(text: string): boolean {
+  const version = versionOf(text);
   if (!isBelow(version, CLUSTER_FLOOR.later)) return true;
   const { line } = CLUSTER_FLOOR;
   return version[0] === line[0] && version[1] === line[1] && !isBelow(version, line);
 }
 
+/** Whether a single server of this version can write to its disk before it acknowledges, without known losses. */
+export const isRecommendedAlone = (version: string): boolean => !isBelow(versionOf(version), SINGLE_RECOMMENDED);
+
 /** Why leases and records must not be kept on this server; undefined: they may. A single server is clean from 2.9.10 on. */
 export function serverRefusal(server: Omit<NatsServer, 'name'> & { name?: string }): string | undefined {
-  if (server.cluster === undefined || isSafeInCluster(versionOf(server.version))) return undefined;
+  if (server.cluster === undefined || isSafeInCluster(server.version)) return undefined;
   const which = server.name === undefined ? 'a NATS server' : `NATS server ${server.name}`;
   return `${which} of cluster ${server.cluster} has version ${server.version}, with which a cluster may acknowledge two holders of one lease: install 2.12.12 or later of 2.12, or 2.14.3 or newer, on every server of it`;
 }
@@ -75,7 +83,7 @@ const place = (s: NatsServer): string =>
  */
 export function singleServerLack(server: NatsServer, syncAlways: boolean | undefined): string | undefined {
   if (server.cluster !== undefined) return undefined;
-  if (isBelow(versionOf(server.version), SINGLE_RECOMMENDED))
+  if (!isRecommendedAlone(server.version))
     return `NATS ${server.version} may lose what it acknowledged in the last two minutes when its machine loses power: 2.10.23 or newer with sync_interval: always does not`;
   return syncAlways === false
     ? 'NATS may lose what it acknowledged in the last two minutes when its machine loses power: set sync_interval: always in the jetstream block of nats.conf'
