@@ -64,10 +64,11 @@ export function runUntilSignal(name: string, start: () => Promise<WatchedService
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    watchdog?.stopping();
+    const told = watchdog?.stopping();
     systemClock.after(STOP_MS, () => fail('did not stop in time', ''), { background: true });
     starting
       .then((running) => running.close())
+      .then(() => told)
       .then(
         () => process.exit(0),
         (e: unknown) => fail('stopped badly: ', e),

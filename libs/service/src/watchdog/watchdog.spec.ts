@@ -61,9 +61,22 @@ describe('a service under systemd', () => {
     await settle();
     tick();
     await settle();
-    dog.stopping();
+    await dog.stopping();
     expect(told).toEqual(['--ready', 'WATCHDOG=1', 'WATCHDOG=1', 'STOPPING=1']);
     expect(every).toBeUndefined();
+  });
+
+  it('has gone down only when that was heard: the word would end with the process', async () => {
+    let heard = (): void => undefined;
+    answer = () => new Promise((resolve) => (heard = resolve));
+    let isDown = false;
+    const down = watchdog()
+      .stopping()
+      .then(() => (isDown = true));
+    await settle();
+    expect([told, isDown]).toEqual([['STOPPING=1'], false]);
+    heard();
+    expect(await down).toBe(true);
   });
 
   it('does not say that it works while one of its tasks stands still, and names it once', async () => {

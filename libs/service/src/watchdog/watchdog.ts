@@ -37,10 +37,13 @@ export class Watchdog {
     void this.tell('--ready');
   }
 
-  /** It is going down: systemd has a limit of its own for that. */
-  stopping(): void {
+  /**
+   * It is going down: systemd has a limit of its own for that. Resolves when the word was heard, or could not be told:
+   * who ends before takes the word along.
+   */
+  stopping(): Promise<void> {
     this.timer?.cancel();
-    void this.tell('STOPPING=1');
+    return this.tell('STOPPING=1');
   }
 
   private look(): void {
