@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -75,6 +76,13 @@ describe('what a unit shows its service', () => {
     expect(wanted.map(([name]) => name).sort()).toEqual([...services].sort());
   });
 });
+
+/** Rejects where a service has ended, and what it had to say has not come within 5 s after. */
+async function endedWordless(service: PromiseLike<{ exitCode?: number }>): Promise<never> {
+  const { exitCode } = await service;
+  await pause(5_000, undefined, { ref: false });
+  throw new Error(`it ended with ${exitCode}, and did not say that it stops`);
+}
 
 describe('a service with what its unit shows it', () => {
   let nats: TestNats;
@@ -168,7 +176,7 @@ describe('a service with what its unit shows it', () => {
       await Promise.race([systemd.until('READY=1'), early]);
       await Promise.race([systemd.until('WATCHDOG=1'), early]);
       service.kill('SIGTERM');
-      await systemd.until('STOPPING=1');
+      await Promise.race([systemd.until('STOPPING=1'), endedWordless(service)]);
       expect([(await service).exitCode, said]).toEqual([0, '']);
     } finally {
       if (!over) service.kill('SIGKILL');
