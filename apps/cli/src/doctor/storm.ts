@@ -1,4 +1,4 @@
-import type { ClusterSettings, DiagnosisView } from '#contracts';
+import { brakeLimit, capLimit, type ClusterSettings, type DiagnosisView } from '#contracts';
 import { ok, unknown, warn, bad, skipped, type Asked, type Finding } from './finding.js';
 
 /** So many members may all be within the smallest limit that there is. */
@@ -14,12 +14,15 @@ export function stormFindings(
   const failed = 'failed' in settings ? settings.failed : 'failed' in fleet ? fleet.failed : undefined;
   if (failed !== undefined || 'failed' in settings || 'failed' in fleet)
     return ['brake', 'cap', 'domain'].map((what) => unknown(`storm.${what}`, 'fleet', failed ?? '', 'muster status'));
-  const { brakeAtLeast, brakeShare, capAtLeast, capShare } = settings.value.fencing.storm;
+  const limits = settings.value.fencing.storm;
   const { members, domains } = fleet.value;
   if (members === 0) return [skipped('storm.brake', 'fleet', 'there is no member yet')];
-  const brake = Math.max(brakeAtLeast, Math.floor(brakeShare * members));
-  const cap = Math.max(capAtLeast, Math.floor(capShare * members));
-  return [brakeFinding(brake, members), capFinding(cap, members), ...domainFindings(domains, brake)];
+  const brake = brakeLimit(members, limits);
+  return [
+    brakeFinding(brake, members),
+    capFinding(capLimit(members, limits), members),
+    ...domainFindings(domains, brake),
+  ];
 }
 
 function brakeFinding(limit: number, members: number): Finding {

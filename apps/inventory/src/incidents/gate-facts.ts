@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   PERMITS_KEY,
   RESERVATIONS_KEY,
+  brakeLimit,
   isOpenIncident,
   isEndedJob,
   type IncidentRecord,
@@ -25,7 +26,7 @@ import { PowerEvidence } from './power-evidence.js';
 import { CheckpointedAges } from './checkpointed-ages.js';
 import { wasCommanded } from './incident-machine.js';
 import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
-import { brakeLimit, candidates, type Grant, type Latch, type StormFacts } from './storm.js';
+import { candidates, type Grant, type Latch, type StormFacts } from './storm.js';
 import { viewOf } from './trip.js';
 import {
   countsForNewStorm,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultStorm, type Permits } from '#contracts';
+import { brakeLimit, capLimit, defaultStorm, type Permits } from '#contracts';
 import { aNode } from '../testing/records.js';
 import { decidePermit, permitKey, type PermitRequest } from './permits.js';
-import { brakeLimit, capLimit } from './storm.js';
 
 const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({
   incident: `i${n}`,

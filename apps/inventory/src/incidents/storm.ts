@@ -1,4 +1,4 @@
-import type { NodeRecord, StormLimits, StormTrip } from '#contracts';
+import { brakeLimit, capLimit, type NodeRecord, type StormLimits, type StormTrip } from '#contracts';
 
 /** Windows of the storm gates, ms. */
 export const StormNumbers = {
@@ -15,13 +15,6 @@ export const StormNumbers = {
   /** The alarm of one that does not end by itself is repeated. */
   repeatEvery: 900_000,
 } as const;
-
-/** At most so many nodes in trouble at once: beyond that the cause is rather ours, a switch or a room than the nodes. */
-export const brakeLimit = (members: number, l: StormLimits): number =>
-  Math.max(l.brakeAtLeast, Math.floor(l.brakeShare * members));
-/** At most so many permits in ten minutes. */
-export const capLimit = (members: number, l: StormLimits): number =>
-  Math.max(l.capAtLeast, Math.floor(l.capShare * members));
 
 /** A permit, with its age on the asker's own monotonic clock since it was first seen; never seen before: 0. */
 export interface Grant {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultStorm, type Permits } from '#contracts';
+import { brakeLimit, defaultStorm, type Permits } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { aNode } from '../testing/records.js';
 import { CheckpointedAges } from './checkpointed-ages.js';
 import { calmKey, decidePermit, keepPermits, permitKey, tripKey, type PermitsLook } from './permits.js';
-import { brakeLimit, isMostOfDomain, StormNumbers, type MemberState } from './storm.js';
+import { isMostOfDomain, StormNumbers, type MemberState } from './storm.js';
 import { viewOf } from './trip.js';
 
 /** A fleet that is only cut and healed; nobody in it ever dies. Time is its own. */

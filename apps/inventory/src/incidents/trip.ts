@@ -1,13 +1,5 @@
-import type { StormMember, StormTrip, StormView } from '#contracts';
-import {
-  brakeLimit,
-  candidates,
-  fellTogether,
-  isMostOfDomain,
-  StormNumbers,
-  type Latch,
-  type StormFacts,
-} from './storm.js';
+import { brakeLimit, type StormMember, type StormTrip, type StormView } from '#contracts';
+import { candidates, fellTogether, isMostOfDomain, StormNumbers, type Latch, type StormFacts } from './storm.js';
 
 /** Gates that a storm stops its members at. */
 export type LatchGate = 'BRAKE' | 'DOMAIN';

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   MusterError,
+  brakeLimit,
+  capLimit,
   defaultStorm,
   isOpenIncident,
   type IncidentRecord,
@@ -17,7 +19,7 @@ import { askGates, type GateFacts } from '../incidents/gates.js';
 import { go } from '../incidents/incident-machine.js';
 import { newIncident } from '../incidents/new-incident.js';
 import { decidePermit } from '../incidents/permits.js';
-import { brakeLimit, capLimit, type StormFacts } from '../incidents/storm.js';
+import type { StormFacts } from '../incidents/storm.js';
 import { isMember, isUnrecovered } from '../incidents/trouble.js';
 import { aNode, aVerdict, aWorkload, enforced } from '../testing/records.js';
 import { place } from './placement.js';

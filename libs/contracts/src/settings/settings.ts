@@ -86,6 +86,14 @@ export interface StormLimits {
 
 export const defaultStorm: StormLimits = { brakeAtLeast: 2, brakeShare: 0.2, capAtLeast: 3, capShare: 0.1, flaps: 3 };
 
+/** At most so many nodes in trouble at once: beyond that the cause is rather ours, a switch or a room than the nodes. */
+export const brakeLimit = (members: number, l: StormLimits): number =>
+  Math.max(l.brakeAtLeast, Math.floor(l.brakeShare * members));
+
+/** At most so many permits in ten minutes. */
+export const capLimit = (members: number, l: StormLimits): number =>
+  Math.max(l.capAtLeast, Math.floor(l.capShare * members));
+
 /** Refuses limits that would stop every fencing, or none: beyond half of the fleet nobody can tell who is cut off. */
 export function checkStorm(s: StormLimits): StormLimits {
   const wrong: string[] = [];
