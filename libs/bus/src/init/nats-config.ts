@@ -1,4 +1,5 @@
 import { MusterError } from '#contracts';
+import { isAtLeast } from '../servers/server-floor.js';
 import { maxFileStore } from './store-limits.js';
 
 export interface NatsConfigOptions {
@@ -30,11 +31,6 @@ export function listenAddress(addresses: string[]): string {
   return addresses.length === 1 ? addresses[0]! : `0.0.0.0:${parts[0]![2]}`;
 }
 
-const atLeast = (version: string, major: number, minor: number): boolean => {
-  const [a = 0, b = 0] = version.split('.').map(Number);
-  return a > major || (a === major && b >= minor);
-};
-
 /** s. The default of half a second is less than a busy machine may need. */
 const HANDSHAKE = 10;
 
@@ -65,7 +61,7 @@ export function withTls(conf: string, files: { certificate: string; key: string 
 }
 
 export function natsConfig(o: NatsConfigOptions): string {
-  const always = o.natsVersion !== undefined && atLeast(o.natsVersion, 2, 10);
+  const always = o.natsVersion !== undefined && isAtLeast(o.natsVersion, '2.10');
   return [
     '# Written by muster init. Whose users are let in: nats-accounts.conf, written by the same.',
     `server_name: ${quote(`muster-${o.cluster}`)}`,
