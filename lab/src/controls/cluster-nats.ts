@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { serverRefusal } from '#bus';
+import { natsServerVersion } from '#bus/init/nats-version.js';
 import { MusterError } from '#contracts';
 import { PROJECT } from '../folder.js';
 
@@ -18,8 +19,7 @@ export function clusterNats(): NatsProgram {
   });
   const path = brought.stdout.trim();
   if (brought.failed) refuse(brought.stderr.trim() || brought.shortMessage || 'it could not be had');
-  const said = execaSync(path, ['--version'], { reject: false }).stdout;
-  const version = /v(\d+\.\d+\.\d+)/.exec(said)?.[1] ?? refuse(`${path} does not say its version`);
+  const version = natsServerVersion(path) ?? refuse(`${path} does not say its version`);
   const refusal = serverRefusal({ version, cluster: 'lab' });
   return refusal === undefined ? { path, version } : refuse(refusal);
 }
