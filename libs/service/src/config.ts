@@ -34,10 +34,10 @@ const ownPlaybooks = fileURLToPath(new URL('../../../../playbooks', import.meta.
 
 const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
 const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/;
-const LISTEN =
-  /^(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5})(,(unix:\/[^\s,]+|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}))*$/;
-
-const METRICS_LISTEN = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d{1,5}$/;
+const HOST_PORT = '(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9._-]+):\\d{1,5}';
+const ADDRESS = `(unix:/[^\\s,]+|${HOST_PORT})`;
+const LISTEN = new RegExp(`^${ADDRESS}(,${ADDRESS})*$`);
+const METRICS_LISTEN = new RegExp(`^${HOST_PORT}$`);
 
 const IsNetwork = (o: ValidationOptions): PropertyDecorator =>
   ValidateBy({ name: 'isNetwork', validator: { validate: (v) => networkFault(v) === undefined } }, o);
