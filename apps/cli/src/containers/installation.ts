@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import { addAgentUsers, initCluster, isCluster, storeRoomWarning } from '#bus';
+import { privateFolder, writePrivately } from '#bus/init/private-files.js';
 import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
 import { showFiles } from './show-files.js';
@@ -63,8 +64,7 @@ export async function install(o: InstallationOptions): Promise<Said> {
       ansible: { user: 'root', privateKey: 'ssh/id_ed25519' },
     },
   });
-  for (const folder of ['ssh', 'services', 'playbooks'])
-    mkdirSync(join(o.dir, folder), { recursive: true, mode: 0o700 });
+  for (const folder of ['ssh', 'services', 'playbooks']) privateFolder(join(o.dir, folder));
   const key = makeSshKey(join(o.dir, 'ssh', 'id_ed25519'), o.cluster);
   const room = storeRoomWarning(o.store);
   const result = writeAdminToken(o.dir);
@@ -128,8 +128,7 @@ function writeAdminToken(dir: string): string {
     ? (JSON.parse(readFileSync(file, 'utf8')) as { name: string }[]).filter(({ name }) => name !== ADMIN)
     : [];
   const entry = { name: ADMIN, role: 'admin', sha256: createHash('sha256').update(token).digest('hex') };
-  writeFileSync(`${file}.new`, `${JSON.stringify([...others, entry])}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writePrivately(file, `${JSON.stringify([...others, entry])}\n`);
   return token;
 }
 

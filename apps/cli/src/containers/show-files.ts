@@ -1,15 +1,6 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { privateFolder, writePrivately } from '#bus/init/private-files.js';
 import { Containers, shownFiles, type Container } from './shown-files.js';
 
 /**
@@ -21,7 +12,7 @@ export function showFiles(dir: string, shown: string): Container[] {
   return Containers.filter((container) => {
     const to = join(shown, container);
     const files = shownFiles[container].flatMap((path) => filesIn(dir, path));
-    for (const folder of emptyFolders(dir, container)) mkdirSync(join(to, folder), { recursive: true, mode: 0o700 });
+    for (const folder of emptyFolders(dir, container)) privateFolder(join(to, folder));
     const written = files.filter((file) => copy(join(dir, file), join(to, file)));
     const gone = filesIn(to, '.').filter((file) => !files.includes(file));
     for (const file of gone) rmSync(join(to, file));
@@ -44,10 +35,7 @@ const emptyFolders = (dir: string, container: Container): string[] =>
 function copy(from: string, to: string): boolean {
   const content = readFileSync(from);
   if (existsSync(to) && readFileSync(to).equals(content)) return false;
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  const aside = `${to}.new`;
-  writeFileSync(aside, content, { mode: 0o600 });
-  chmodSync(aside, 0o600);
-  renameSync(aside, to);
+  privateFolder(dirname(to));
+  writePrivately(to, content);
   return true;
 }

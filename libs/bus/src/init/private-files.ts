@@ -5,9 +5,9 @@ export function privateFolder(path: string): void {
 }
 
 /** Of mode 600. Aside, then renamed: a server that reads it meanwhile sees the old one or the new one. */
-export function writePrivately(file: string, text: string): void {
+export function writePrivately(file: string, content: string | Buffer): void {
   const aside = `${file}.new`;
-  writeFileSync(aside, text, { mode: 0o600 });
+  writeFileSync(aside, content, { mode: 0o600 });
   chmodSync(aside, 0o600);
   renameSync(aside, file);
 }
