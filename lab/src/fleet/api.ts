@@ -6,7 +6,7 @@ export interface Answer {
   text: string;
 }
 
-/** Of several gateways each gets such a part of a request's time that all can be asked; ready is who answers this. */
+/** Answered with 200 by a gateway that has a view of the fleet. */
 const READY = '/readyz';
 
 /**
@@ -46,6 +46,7 @@ export class Api {
   async exchange(method: string, path: string, body?: unknown, timeoutMs = 10_000): Promise<Answer> {
     try {
       if (this.bases.length === 1) return await this.send(this.base, method, path, body, timeoutMs);
+      // Such a part of the time that all of them can be asked.
       const shareMs = timeoutMs / this.bases.length;
       if (method !== 'POST') return await this.ask(method, path, body, shareMs);
       await this.ask('GET', READY, undefined, shareMs);
