@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { AlarmRecord, WorkloadRecord } from '#contracts';
+import type { AlarmView, WorkloadRecord } from '#contracts';
 import type { FeedEvent } from '../../lab/src/fleet/event-feed.js';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import type { Run } from '../../lab/src/audit/ledger.js';
@@ -57,8 +57,8 @@ export async function assertNoPowerWrites(fleet: Fleet, sinceNs: number): Promis
     assert.deepEqual(await powerWrites(fleet, h.name, sinceNs), [], `${h.name} got power commands`);
 }
 
-export async function alarm(fleet: Fleet, code: string, subject: string): Promise<AlarmRecord | undefined> {
-  const { items } = await fleet.api.get<{ items: AlarmRecord[] }>('/v1/alarms');
+export async function alarm(fleet: Fleet, code: string, subject: string): Promise<AlarmView | undefined> {
+  const { items } = await fleet.api.get<{ items: AlarmView[] }>('/v1/alarms');
   return items.find((a) => a.code === code && a.subject === subject && a.cleared === undefined);
 }
 

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
   AlarmCode,
+  AlarmView,
   ClusterSettings,
   DetectionSettings,
   PeerList,
@@ -73,7 +74,7 @@ export async function idleHost(fleet: Fleet): Promise<string> {
 /** Where a fault must last for something to be seen that must not follow, there is nothing to await. */
 export const lasts = (ms: number): Promise<void> => pause(ms);
 
-export const alarmRaised = (fleet: Fleet, code: AlarmCode, subject: string, timeoutMs = 20_000): Promise<unknown> =>
+export const alarmRaised = (fleet: Fleet, code: AlarmCode, subject: string, timeoutMs = 20_000): Promise<AlarmView> =>
   fleet.until(`alarm ${code} on ${subject}`, () => alarm(fleet, code, subject), timeoutMs);
 
 export const alarmCleared = (fleet: Fleet, code: AlarmCode, subject: string, timeoutMs = 20_000): Promise<unknown> =>

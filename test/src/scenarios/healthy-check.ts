@@ -2,8 +2,10 @@ import { strict as assert } from 'node:assert';
 import type { AlarmView, NodeView } from '#contracts';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { fingerprint, sameFingerprint } from '../../../lab/src/fleet/fingerprint.js';
-import { alarm, assertNoPowerWrites, nowNs, runningNow } from '../observations.js';
+import { alarm, assertNoPowerWrites, nowNs } from '../observations.js';
+import { idleWorkers } from '../operations.js';
 import type { Scenario } from '../scenario.js';
+import { alarmCleared, alarmRaised } from '../watch.js';
 
 /** As short as it may be, ms. */
 const EVERY_MS = 60_000;
@@ -21,39 +23,17 @@ const serves = async (fleet: Fleet, host: string): Promise<NodeView> => {
   assert.equal(node.inService, true, JSON.stringify(node.reasons));
   return node;
 };
-const drift = (fleet: Fleet, node: string): Promise<AlarmView> =>
-  fleet.until(
-    `alarm drift of ${node}`,
-    () => alarm(fleet, 'drift', node) as Promise<AlarmView | undefined>,
-    FOUND_WITHIN_MS,
-  );
-const noDrift = (fleet: Fleet, node: string, timeoutMs: number): Promise<true> =>
-  fleet.until(
-    `no alarm drift of ${node}`,
-    async () => ((await alarm(fleet, 'drift', node)) === undefined ? true : undefined),
-    timeoutMs,
-  );
-
-/** A host whose services change nothing for others when it reboots: no workload runs there. */
-async function idleHost(fleet: Fleet): Promise<string> {
-  const busy = new Set<string>();
-  for (const w of await fleet.workloads()) {
-    const run = await runningNow(fleet, w.name);
-    if (run !== undefined) busy.add(run.host);
-  }
-  for (const { name } of fleet.info.hosts) {
-    const node = (await fleet.node(name)) as unknown as NodeView;
-    if (!busy.has(name) && node.inService && node.hostGroup === 'service-worker') return name;
-  }
-  throw new Error('no worker is in service without work');
-}
+const drift = (fleet: Fleet, node: string): Promise<AlarmView> => alarmRaised(fleet, 'drift', node, FOUND_WITHIN_MS);
+const noDrift = (fleet: Fleet, node: string, timeoutMs: number): Promise<unknown> =>
+  alarmCleared(fleet, 'drift', node, timeoutMs);
 
 export const R18: Scenario = {
   name: 'R18',
   title:
     'a file is changed by hand on a node in service: told within the period, nothing touched; accepted, it survives a reboot; a second change is told again',
   async run(fleet, say) {
-    const host = await idleHost(fleet);
+    const [host] = await idleWorkers(fleet);
+    assert.ok(host !== undefined, 'no worker is in service without work');
     const node = fleet.nodeOf(host);
     const since = nowNs();
     const mark = fleet.events.mark();
