@@ -10,6 +10,8 @@ describe('the looks at hosts that live', () => {
   let shows: { ssh: SshSign; icmp: PingSign; port: PortSign };
   let asked: string[];
   let cannotLook: boolean;
+  let tries: number;
+  let endsAfter: number;
   let kept: [string, Omit<LifeSeen, 'at'>][];
   let keeps: () => Promise<void>;
   let nodes: Map<string, LivingNode>;
@@ -31,7 +33,7 @@ describe('the looks at hosts that live', () => {
         after: (ms, fn) => ((now += ms), queueMicrotask(fn), { cancel: () => undefined }),
       },
       ask: async (...q) =>
-        cannotLook
+        cannotLook || ++tries > endsAfter
           ? undefined
           : askHost({
               sshSign: (host) => ask(host, shows.ssh),
@@ -51,6 +53,7 @@ describe('the looks at hosts that live', () => {
 
   beforeEach(() => {
     [now, kept, keeps, cannotLook] = [1_000, [], () => Promise.resolve(), false];
+    [tries, endsAfter] = [0, Infinity];
     shows = { ssh: 'banner', icmp: 'reply', port: 'unreachable' };
     nodes = new Map([['a', node('10.0.0.1')]]);
     sut = make();
@@ -112,6 +115,28 @@ describe('the looks at hosts that live', () => {
       await step();
     }
     expect(sut.spoke('a')).toEqual(['icmp']);
+  });
+
+  it('that ended after one try count what it found, take nothing back, and are taken again after a minute', async () => {
+    shows = { ssh: 'banner', icmp: 'reply', port: 'silent' };
+    endsAfter = 1;
+    await step();
+    expect(kept).toEqual([['a', { place: lifePlace('10.0.0.1', 22), channels: ['icmp', 'ssh'] }]]);
+    shows = { ...shows, port: 'unreachable' };
+    now += 60_000;
+    [tries, endsAfter] = [0, Infinity];
+    await step();
+    expect(sut.spoke('a')).toEqual(['icmp', 'port', 'ssh']);
+    shows = { ssh: 'silent', icmp: 'reply', port: 'silent' };
+    now += 7 * HOUR;
+    [tries, endsAfter] = [0, 1];
+    for (let n = 0; n < 3; n++) {
+      await step();
+      expect(asked.length).toBe(3);
+      expect(sut.spoke('a')).toEqual(['icmp', 'port', 'ssh']);
+      now += 60_000;
+      tries = 0;
+    }
   });
 
   it('say nothing of another place, and tell no alarm where an admin has waived it', async () => {

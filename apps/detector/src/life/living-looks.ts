@@ -54,6 +54,13 @@ interface Known {
   doubted?: true;
 }
 
+/** What a look found. */
+interface Found {
+  channels: LifeChannel[];
+  /** Every channel spoke, or was tried as often as one is. */
+  whole: boolean;
+}
+
 const placeOf = ({ place, target: { ssh } }: LivingNode): string | undefined =>
   ssh && (place ?? lifePlace(ssh.host, ssh.port));
 
@@ -138,22 +145,24 @@ export class LivingLooks {
   private async look(name: string, place: string, target: ProbeTarget): Promise<void> {
     this.busy.add(name);
     try {
-      const channels = await this.channelsOf(name, target);
+      const found = await this.channelsOf(name, target);
       const node = this.nodes.get(name);
       // What fell silent meanwhile may have done so before it was asked.
       if (this.stopped || !node?.alive || placeOf(node) !== place) return;
       const before = this.known.get(name) as Known;
       const now = this.p.clock.monotonicMs();
-      if (channels === undefined) {
+      const { channels, whole } = found ?? { channels: [], whole: false };
+      const isLess = before.channels.some((c) => !channels.includes(c));
+      if (found === undefined || (isLess && !whole)) {
         this.known.set(name, { ...before, dueAt: now + SOON });
         return;
       }
-      if (!before.doubted && before.channels.some((c) => !channels.includes(c))) {
+      if (isLess && !before.doubted) {
         this.known.set(name, { ...before, dueAt: now + SOON, doubted: true });
         return;
       }
       const period = channels.length === 0 ? PERIOD_WEAK : PERIOD;
-      const dueAt = now + period * (0.9 + 0.2 * this.p.random());
+      const dueAt = now + (whole ? period * (0.9 + 0.2 * this.p.random()) : SOON);
       this.known.set(name, { place, channels, dueAt });
       if (node.stored?.place !== place || !isDeepStrictEqual(node.stored.channels, channels))
         await this.p.keep(name, { place, channels });
@@ -167,17 +176,18 @@ export class LivingLooks {
     }
   }
 
-  private async channelsOf(name: string, target: ProbeTarget): Promise<LifeChannel[] | undefined> {
+  private async channelsOf(name: string, target: ProbeTarget): Promise<Found | undefined> {
     const found = new Set<LifeChannel>();
-    let looked = false;
-    for (let n = 0; n < TRIES && found.size < LifeChannels.length && !this.stopped; n++) {
-      if (n > 0) await new Promise<void>((resolve) => void this.p.clock.after(AGAIN, resolve));
+    let tries = 0;
+    const isWhole = (): boolean => tries === TRIES || found.size === LifeChannels.length;
+    while (!isWhole() && !this.stopped) {
+      if (tries > 0) await new Promise<void>((resolve) => void this.p.clock.after(AGAIN, resolve));
       if (this.nodes.get(name)?.alive !== true) break;
       const channels = await this.p.ask(name, target, found);
       if (channels === undefined) break;
-      looked = true;
+      tries++;
       for (const channel of channels) found.add(channel);
     }
-    return looked ? [...found].sort() : undefined;
+    return tries > 0 ? { channels: [...found].sort(), whole: isWhole() } : undefined;
   }
 }

@@ -68,7 +68,17 @@ export const lifeObservers: readonly Mutant[] = [
     file: 'apps/detector/src/life/living-looks.ts',
     specs: ['apps/detector/src/life/living-looks.spec.ts'],
     symbol: 'LivingLooks.channelsOf',
-    operation: { replace: 'looked ? [...found].sort() : undefined', with: '[...found].sort()' },
+    operation: {
+      replace: 'tries > 0 ? { channels: [...found].sort(), whole: isWhole() } : undefined',
+      with: '{ channels: [...found].sort(), whole: true }',
+    },
+  },
+  {
+    name: 'a look that ended after one try takes back what a host has shown',
+    file: 'apps/detector/src/life/living-looks.ts',
+    specs: ['apps/detector/src/life/living-looks.spec.ts'],
+    symbol: 'LivingLooks.look',
+    operation: { replace: 'found === undefined || (isLess && !whole)', with: 'found === undefined' },
   },
   {
     name: 'an agent looks at whoever is named',
