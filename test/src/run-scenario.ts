@@ -4,6 +4,7 @@ import type { Fleet } from '../../lab/src/fleet/fleet.js';
 import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
 import { missingTools } from '../../lab/src/tools.js';
+import { inTurn } from './in-turn.js';
 import { Quiet } from './quiet.js';
 import { VoidRound, type Scenario } from './scenario.js';
 import { daily, long } from './scenarios/index.js';
@@ -103,7 +104,7 @@ async function runOne(
  * A failure is void where the scenario says so itself, or where this machine had no time for some agent, which then
  * rightly had no opinion.
  */
-async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet): Promise<Result> {
+async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet, begun: () => void): Promise<Result> {
   // With three control hosts all that is timed begins with a verdict, too.
   const detects =
     (namesOf(scenario).some((n) => n.startsWith('D')) || scenario.controls === 3) && scenario.standsStill !== true;
@@ -111,7 +112,10 @@ async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet): 
   for (;;) {
     const before = detects ? await standstills(fleet) : undefined;
     // What is timed is over when the healing begins.
-    const { misrun, ...result } = await quiet.run(scenario.timed === true, (relax) => runOne(fleet, scenario, relax));
+    const { misrun, ...result } = await quiet.run(scenario.timed === true, (relax) => {
+      begun();
+      return runOne(fleet, scenario, relax);
+    });
     const hosts = before === undefined || result.ok ? [] : starved(before, await standstills(fleet));
     if ((!misrun && hosts.length === 0) || voided.length >= MOST_REPEATS) return { ...result, void: voided };
     const why = misrun
@@ -130,9 +134,16 @@ function tell(r: Result): void {
   if (r.failure !== undefined) say(`     ${r.failure}`);
 }
 
-/** These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. */
-async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
-  const since = performance.now();
+/**
+ * These scenarios, one after the other, on one fleet; `quiet` is shared with those of other fleets. `begun` is called when
+ * the first of them begins.
+ */
+async function runOnFleet(
+  wanted: readonly Scenario[],
+  results: Result[],
+  quiet: Quiet,
+  begun: () => void = () => undefined,
+): Promise<void> {
   const { nodes = NODES, peers = 0, controls } = wanted[0] ?? {};
   const options = {
     name: 'scenario',
@@ -155,7 +166,14 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
     failed: () => results.some((r) => !r.ok),
   };
   let started = (): void => undefined;
-  const starting = quiet.run(false, () => new Promise<void>((resolve) => (started = resolve)));
+  let starting: Promise<void> = Promise.resolve();
+  await new Promise<void>((mayStart) => {
+    starting = quiet.run(false, () => {
+      mayStart();
+      return new Promise<void>((resolve) => (started = resolve));
+    });
+  });
+  const since = performance.now();
   try {
     await withFleet(options, async (fleet) => {
       const home = fleet.info.hosts[1]?.name as string;
@@ -164,7 +182,7 @@ async function runOnFleet(wanted: readonly Scenario[], results: Result[], quiet:
       say(`a fleet of ${nodes + peers} (${options.mode}) is up and commissioned: ${secondsSince(since).toFixed(1)} s`);
       started();
       for (const s of wanted) {
-        const result = await runUntilCounted(fleet, s, quiet);
+        const result = await runUntilCounted(fleet, s, quiet, begun);
         tell(result);
         results.push(result);
       }
@@ -207,9 +225,7 @@ function whyNot(s: Scenario, noNamespaces: string | undefined): string | undefin
   return missing.length === 0 ? undefined : `it needs ${missing.join(', ')}; run: ${s.tools?.install}`;
 }
 
-/**
- * The groups of the daily ones beside each other. The long ones have the machine for themselves, fleet after fleet.
- */
+/** The daily ones group by group; the long ones have the machine for themselves, fleet after fleet. */
 async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<number> {
   const noNamespaces = whyNoNamespaces();
   const skipped = wanted.flatMap((scenario) => {
@@ -219,13 +235,9 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   const possible = wanted.filter((s) => !skipped.some((x) => x.scenario === s));
   for (const { scenario: s, why } of skipped) say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     ${why}`);
   const quiet = new Quiet();
-  const runs = daily
-    .map((group) => group.filter((s) => possible.includes(s)))
-    .filter((group) => group.length > 0)
-    .map((group) => runOnFleet(group, results, quiet));
-  // All are waited for before an error is told: each takes down its own fleet.
-  const failed = (await Promise.allSettled(runs)).find((r) => r.status === 'rejected');
-  if (failed) throw failed.reason;
+  const groups = daily.map((group) => group.filter((s) => possible.includes(s))).filter((group) => group.length > 0);
+  // To bring a fleet up takes the whole machine, and scenarios mostly wait: the one beside the other.
+  await inTurn(groups.map((group) => (begun) => runOnFleet(group, results, quiet, begun)));
   for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, results, quiet);
   return skipped.length;
 }

@@ -1,7 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MusterError } from '#contracts';
 import { Fleet, type FleetOptions } from './fleet.js';
+
+/** This process is about to end, and would leave behind what it begins. */
+let ending = false;
 
 /**
  * A fleet in a folder of its own for as long as `work` takes. Whatever happens (a failed start, an error, Ctrl-C)
@@ -17,6 +21,7 @@ export async function withFleet<T>(
   },
   work: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
+  if (ending) throw new MusterError('FORBIDDEN', 'no fleet comes up: this run was interrupted');
   const options: FleetOptions = { ...o, dir: await mkdtemp(join(tmpdir(), `muster-${o.name}-`)) };
   let failed = true;
   const clear = async (): Promise<void> => {
@@ -25,6 +30,7 @@ export async function withFleet<T>(
     else await rm(options.dir, { recursive: true, force: true });
   };
   const interrupted = (signal: NodeJS.Signals): void => {
+    ending = true;
     o.say(`${signal}: taking the lab down`);
     void clear().then(
       () => process.exit(130),
