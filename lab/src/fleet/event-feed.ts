@@ -148,6 +148,18 @@ export class EventFeed {
     });
   }
 
+  /** Resolves at the next event, whatever it is, and without one after so long. */
+  async next(withinMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const entry = { wanted: () => true, resolve: () => (clearTimeout(timer), resolve()) };
+      const timer = setTimeout(() => {
+        this.waiting.delete(entry);
+        resolve();
+      }, withinMs);
+      this.waiting.add(entry);
+    });
+  }
+
   verdict(node: string, verdict: Verdict['verdict'], timeoutMs: number, from?: number): Promise<FeedEvent> {
     return this.until(
       `verdict ${verdict} on ${node}`,

@@ -38,6 +38,9 @@ export interface LabHost {
   networks: { management: string };
 }
 
+/** Between two looks at what tells nobody when it changes, after so long a wait. */
+const nextLookMs = (waitedMs: number): number => Math.min(500, Math.max(50, waitedMs / 20));
+
 /** Out of service by an operation, and heard: nothing is wrong with it. */
 const isFree = (n: NodeView): boolean =>
   ['Unallocated', 'Decommissioned'].includes(n.status) && n.state === 'Discovered';
@@ -145,15 +148,20 @@ export class Fleet {
     return (await this.histories()).find((h) => h.workload === workload);
   }
 
-  /** Polls an outside source (a file, the API) until it shows what is wanted; there is no event to await for those. */
+  /**
+   * Looks at an outside source (a file, the API) until it shows what is wanted: again at each event of the stream, and, as
+   * not everything has one, after 50 ms at first and after a twentieth of what it has waited later on, which on a long wait
+   * costs the machine a tenth.
+   */
   async until<T>(what: string, look: () => Promise<T | undefined>, timeoutMs: number): Promise<T> {
-    const end = performance.now() + timeoutMs;
+    const begin = performance.now();
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
-      if (performance.now() > end)
+      const waitedMs = performance.now() - begin;
+      if (waitedMs > timeoutMs)
         throw new MusterError('TIMEOUT', `waited ${timeoutMs / 1000} s for ${what}; it did not come`);
-      await new Promise((r) => setTimeout(r, 50));
+      await this.events.next(nextLookMs(waitedMs));
     }
   }
 
