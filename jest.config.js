@@ -21,6 +21,7 @@ export default {
     '^#contracts/(.*)\\.js$': '<rootDir>/libs/contracts/src/$1.ts',
     '^#bus$': '<rootDir>/libs/bus/src/index.ts',
     '^#bus/(.*)\\.js$': '<rootDir>/libs/bus/src/$1.ts',
+    '^#domain/(.*)\\.js$': '<rootDir>/libs/domain/src/$1.ts',
     '^#probe/(.*)\\.js$': '<rootDir>/libs/probe/src/$1.ts',
     '^#service$': '<rootDir>/libs/service/src/index.ts',
     ...Object.fromEntries(linkedPackages.map((name) => [`^${name}$`, fileOf(name)])),
