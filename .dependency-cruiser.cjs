@@ -1,4 +1,4 @@
-/** The house's walls: an app imports libs and itself; contracts import nothing of ours; bus imports contracts only. */
+/** The house's walls: an app imports libs and itself; contracts import nothing of ours; bus and domain import contracts only. */
 module.exports = {
   forbidden: [
     {
@@ -24,14 +24,27 @@ module.exports = {
       name: 'bus-imports-contracts-only',
       severity: 'error',
       from: { path: '^libs/bus/' },
-      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(service|probe))' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(service|probe|domain))' },
+    },
+    {
+      name: 'domain-imports-contracts-only',
+      comment: 'Rules that several programs share, pure: no package and nothing of Node either.',
+      severity: 'error',
+      from: { path: '^libs/domain/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(bus|service|probe))|^node_modules' },
+    },
+    {
+      name: 'domain-does-no-io',
+      severity: 'error',
+      from: { path: '^libs/domain/', pathNot: '\\.spec\\.ts$' },
+      to: { dependencyTypes: ['core'] },
     },
     {
       name: 'probe-imports-contracts-only',
       comment: 'It is part of the agent, which every node gets.',
       severity: 'error',
       from: { path: '^libs/probe/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(bus|service))|^node_modules' },
+      to: { path: '^(dist/)?(apps|lab|test|bench|sim|libs/(bus|service|domain))|^node_modules' },
     },
     {
       name: 'libs-import-no-app',

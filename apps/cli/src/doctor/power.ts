@@ -1,14 +1,12 @@
 import { managementAddress, type NodeView, type PowerDevice, type RpcAnswer } from '#contracts';
 import { identityStanding, knownIdentity } from '#contracts/node/identity-standing.js';
 import { word } from '#contracts/remedies/remedy.js';
+import { isFencedAutomatically } from '#domain/node/to-be-fenced.js';
 import { shortAge } from '../output/times.js';
 import { bad, ok, skipped, unknown, warn, type Asked, type Finding } from './finding.js';
 
 /** Of one node: what its devices read now. */
 export type PowerReads = Asked<RpcAnswer<'fencer.power.read'>['devices']>;
-
-/** Nodes that Muster is to power off when they die. */
-export const isToBeFenced = (n: NodeView): boolean => n.enrolled && n.fencing === 'auto';
 
 /**
  * Every power device: does it answer, is it its node's own, was it ever tried.
@@ -23,7 +21,7 @@ export function powerFindings(
   return nodes.flatMap((n) => {
     const devices = n.powerLevels.flat();
     if (devices.length > 0) return devices.flatMap((d) => deviceFindings(n, d, reads.get(n.name), now));
-    if (!isToBeFenced(n))
+    if (!isFencedAutomatically(n))
       return [
         skipped('bmc.answer', n.name, n.enrolled ? 'it is fenced by hand' : 'it has no agent: it is not watched'),
       ];

@@ -38,6 +38,10 @@ describe('the view of the fleet', () => {
     expect(sut.observersOf('a')).toEqual(['c', 'd']);
     put(record('d', { enrolled: false }));
     expect([sut.observersOf('a'), [...sut.targets.keys()]]).toEqual([['c'], ['a', 'b', 'c']]);
+    // Cordoned before: it was no member, and is none now.
+    put(record('b', { enrolled: false, cordon: { reason: 'disk', by: 'eve', at: 1 } }));
+    expect([...sut.targets.keys()]).toEqual(['a', 'c']);
+    put(record('b', { cordon: { reason: 'disk', by: 'eve', at: 1 } }));
     values.delete('c');
     changed('c', undefined);
     expect([...sut.targets.keys()]).toEqual(['a', 'b']);

@@ -10,6 +10,7 @@ import {
   type PollRequest,
   type WatchedNode,
 } from '#contracts';
+import { isMember } from '#domain/node/membership.js';
 import { answerLimit, roundPeriod } from '../probe/limits.js';
 import type { ProbeTarget } from '../probe/own-probe.js';
 
@@ -30,9 +31,6 @@ export interface Records<T> {
   readonly unreadable?: ReadonlyMap<string, unknown>;
   onChange(fn: (key: string, value: T | undefined) => void): () => void;
 }
-
-/** Never a function of who is reachable, of workers or of incidents. */
-const isMember = (n: NodeRecord): boolean => n.cordon === undefined && n.confirmedOff === undefined;
 
 const watched = (record: NodeRecord): WatchedTarget => ({
   record,

@@ -8,6 +8,7 @@ import {
   type Peer,
   type PeerList,
 } from '#contracts';
+import { isMember } from '#domain/node/membership.js';
 
 /** Everything that any agent's list is made of; two processes that see the same records make the same of them. */
 export interface FleetContent {
@@ -34,7 +35,7 @@ export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSett
             .map(([network, { address }]): [string, string] => [network, address])
             .sort(([a], [b]) => (a < b ? -1 : 1)),
         ),
-        member: n.cordon === undefined && n.confirmedOff === undefined,
+        member: isMember(n),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     ...(keys && { keys: { version: keys.version, keys: keys.keys } }),

@@ -12,15 +12,15 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { LAST_DATE_MS } from '#contracts/rpc/requests.js';
+import { isFencedByVerdict } from '#domain/node/to-be-fenced.js';
+import { isMember } from '#domain/node/membership.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { isToBeFenced } from '../identity/fenceable.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { GateFactsService } from './gate-facts.js';
 import { unfenceable } from './gates.js';
 import { IncidentService } from './incident.service.js';
 import { weaknesses } from './weaknesses.js';
 import { mayCommand, stopped } from './stop-order.js';
-import { isMember } from './trouble.js';
 
 /** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
 const READS_AT_ONCE = 32;
@@ -73,7 +73,7 @@ export class FencingSettingsService {
     const nodes = this.store.nodes.view
       .entries()
       .map((e) => e.value)
-      .filter((n) => isToBeFenced(n) && !except.has(n.name));
+      .filter((n) => isFencedByVerdict(n) && !except.has(n.name));
     const failed: Record<string, string> = {};
     const queue = [...nodes];
     const next = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import {
   type Verdict,
   type VerdictKind,
 } from '#contracts';
+import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { ServiceContext } from '#service';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ReportsView } from '../recovery/reports-view.js';
@@ -28,15 +29,7 @@ import { wasCommanded } from './incident-machine.js';
 import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
 import { candidates, type Grant, type Latch, type StormFacts } from './storm.js';
 import { viewOf } from './trip.js';
-import {
-  countsForNewStorm,
-  isHeldAlive,
-  isMember,
-  isSilent,
-  isUnrecovered,
-  latestVerdict,
-  memberState,
-} from './trouble.js';
+import { countsForNewStorm, isHeldAlive, isSilent, isUnrecovered, latestVerdict, memberState } from './trouble.js';
 
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];
@@ -136,8 +129,7 @@ export class GateFactsService implements OnModuleInit {
     this.keepAges();
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
     const domains: StormFacts['domains'] = {};
-    for (const n of nodes)
-      if (n.enrolled && n.cordon === undefined) (domains[n.failureDomain] ??= { members: 0 }).members++;
+    for (const n of nodes) if (isInFailureDomain(n)) (domains[n.failureDomain] ??= { members: 0 }).members++;
     const grants: Grant[] = this.store.grantedPermits.map((g) => ({
       incident: g.incident,
       node: g.node,

@@ -1,10 +1,7 @@
 import { isOpenIncident, type Beacon, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
+import { isMember, shouldReport } from '#domain/node/membership.js';
 import { wasCommanded } from './incident-machine.js';
 import { StormNumbers, type MemberState } from './storm.js';
-
-/** A member: counted in M, the denominator of brake and cap. Never a function of who is reachable. */
-export const isMember = (n: NodeRecord): boolean =>
-  n.enrolled && n.cordon === undefined && n.confirmedOff === undefined;
 
 /**
  * The last word on a node that this process has heard: from the record, which follows the durable verdicts, or from
@@ -71,6 +68,4 @@ export const isHeldAlive = (i: IncidentRecord, now: VerdictKind | undefined, per
 
 /** Its system is (or was) in use: the death of any other is only noted. */
 export const isWorthAnIncident = (n: NodeRecord, hasWorkloads: boolean): boolean =>
-  n.enrolled &&
-  n.confirmedOff === undefined &&
-  (hasWorkloads || (n.status !== 'Unallocated' && n.status !== 'Decommissioned'));
+  shouldReport(n) && (hasWorkloads || (n.status !== 'Unallocated' && n.status !== 'Decommissioned'));

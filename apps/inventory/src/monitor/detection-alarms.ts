@@ -6,9 +6,9 @@ import {
   type DetectorCondition,
   type NodeRecord,
 } from '#contracts';
+import { isMember } from '#domain/node/membership.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { FLEET } from '../incidents/incident-alarms.js';
-import { isMember } from '../incidents/trouble.js';
 import { isDegraded, isMostOf, isSilentOn, networksDown } from '../nodes/degraded-policy.js';
 
 /** What the detector itself says beside its verdicts, with each beacon. */

@@ -1,5 +1,5 @@
 import type { DegradedSettings, NodeRecord } from '#contracts';
-import { isMember } from '../incidents/trouble.js';
+import { isMember } from '#domain/node/membership.js';
 
 /** What is done about a node that stays DEGRADED: its workloads are moved away, or it is treated as DOWN. */
 export type DegradedStep = Exclude<DegradedSettings['policy'], 'alarm'>;

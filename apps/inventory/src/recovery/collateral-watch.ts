@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
+import { shouldReport } from '#domain/node/membership.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { isSilent, latestVerdict } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
@@ -100,7 +101,7 @@ export class CollateralWatch implements OnApplicationShutdown {
   private silent(except: string): SilentNode[] {
     const beacon = this.detector.fresh ? this.detector.beacon : undefined;
     return this.store.nodes.view.entries().flatMap(({ value: n }) => {
-      if (!n.enrolled || n.confirmedOff !== undefined || n.name === except) return [];
+      if (!shouldReport(n) || n.name === except) return [];
       const verdict = latestVerdict(n, beacon);
       const unheardMs = this.reports.ageMs(n.name);
       const unjudged = verdict === undefined || verdict === 'UNKNOWN';

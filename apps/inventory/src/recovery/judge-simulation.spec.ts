@@ -14,13 +14,14 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
+import { isMember } from '#domain/node/membership.js';
 import { decideIncident } from '../incidents/decide-incident.js';
 import { askGates, type GateFacts } from '../incidents/gates.js';
 import { go } from '../incidents/incident-machine.js';
 import { newIncident } from '../incidents/new-incident.js';
 import { decidePermit } from '../incidents/permits.js';
 import type { StormFacts } from '../incidents/storm.js';
-import { isMember, isUnrecovered } from '../incidents/trouble.js';
+import { isUnrecovered } from '../incidents/trouble.js';
 import { aNode, aVerdict, aWorkload, enforced } from '../testing/records.js';
 import { place } from './placement.js';
 import { checkStart } from './start-check.js';

@@ -1,4 +1,5 @@
 import type { Move, WorkloadRecord } from '#contracts';
+import { shouldReport } from '#domain/node/membership.js';
 import { place, type Host } from './placement.js';
 import { TRIES } from './workload-machine.js';
 
@@ -115,7 +116,7 @@ export function notEmptyBecause(
 ): string | undefined {
   const here = workloads.filter((w) => w.assignment?.node === node.name).map((w) => w.name);
   if (here.length > 0) return `${here.sort().join(', ')} assigned to it.`;
-  if (!node.enrolled || node.confirmedOff !== undefined) return undefined;
+  if (!shouldReport(node)) return undefined;
   if (reported === undefined) return 'It does not say what it runs.';
   return reported.size === 0 ? undefined : `It reports ${[...reported].sort().join(', ')}, assigned elsewhere.`;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isOpenIncident, type NodeRecord, type Report } from '#contracts';
+import { shouldReport } from '#domain/node/membership.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from './reports-view.js';
 import { checkStart, mustAnswer, type StartCheck } from './start-check.js';
@@ -37,7 +38,7 @@ export class StartFactsService {
   /** The registry follows what is seen, unless the node it is seen on is one that nothing may run on. */
   mayFollow(seenOn: string): boolean {
     const node = this.store.nodes.view.get(seenOn)?.value;
-    return node?.enrolled === true && node.confirmedOff === undefined && this.store.incidents.view.live;
+    return node !== undefined && shouldReport(node) && this.store.incidents.view.live;
   }
 
   private mustAnswer(): string[] {

@@ -1,4 +1,5 @@
 import type { IncidentPhase, NodeRecord, Report, WorkloadRecord } from '#contracts';
+import { shouldReport } from '#domain/node/membership.js';
 import { quiet } from '../returns/return-step.js';
 
 /** Left out of every fresh report for this long, a workload has ended, ms: no look at it can be of before its start. */
@@ -41,9 +42,8 @@ export function presenceOf({ workload: w, node, incident, report }: PresenceFact
 
 /** Nothing says that it may be dying or off: else its workloads are the business of its incident. */
 const lives = (n: NodeRecord): boolean =>
-  n.enrolled &&
+  shouldReport(n) &&
   n.state === 'Discovered' &&
-  n.confirmedOff === undefined &&
   (n.verdict === undefined || n.verdict.verdict === 'UP' || n.verdict.verdict === 'DEGRADED');
 
 /** How long it has to be absent before it is started again, ms: twice as long with each time that it has ended. */

@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nestjs/common';
 import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type TroubledNode } from '#contracts';
 import { Lease, type LeaseViewer } from '#bus';
+import { isMember } from '#domain/node/membership.js';
 import { AlarmService, shownAlarm } from '../alarms/alarm.service.js';
 import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
-import { isMember } from '../incidents/trouble.js';
 import { isInForce } from '../jobs/accepted-drift.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';

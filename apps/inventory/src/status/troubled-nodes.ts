@@ -1,5 +1,6 @@
 import type { Beacon, NodeRecord, TroubledNode } from '#contracts';
-import { isMember, isWorthAnIncident, latestVerdict } from '../incidents/trouble.js';
+import { isMember } from '#domain/node/membership.js';
+import { isWorthAnIncident, latestVerdict } from '../incidents/trouble.js';
 
 /**
  * Members that are not all well by the last word on them, before any alarm or incident says so. One that is cordoned or

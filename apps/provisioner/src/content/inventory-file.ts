@@ -7,6 +7,7 @@ import {
   type HostGroup,
   type NodeRecord,
 } from '#contracts';
+import { isConfigured } from '#domain/node/membership.js';
 import { ansibleYaml } from './ansible-yaml.js';
 
 export interface InventoryInput {
@@ -34,9 +35,6 @@ export interface InventoryFile {
 const ADDRESS = /^[A-Za-z0-9:][A-Za-z0-9.:_-]{0,254}$/;
 const USER = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-/** A node counts for the others while it has a place in the cluster, heard or not. */
-const isMember = (n: NodeRecord): boolean => n.status === 'Allocated' || n.status === 'Maintenance';
-
 /**
  * Ansible's inventory of a job. The job's nodes are picked by `--limit`; every other member of the cluster stands in
  * its host group as well, and every group that is configured exists, so that templates which look at other hosts
@@ -61,7 +59,7 @@ export function inventoryFile(input: InventoryInput): InventoryFile {
 
   for (const node of [...input.nodes].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const target = targets.has(node.name);
-    if (!target && !isMember(node)) continue;
+    if (!target && !isConfigured(node)) continue;
     const group = node.hostGroup;
     const role = (group === undefined ? undefined : roles.get(group)) ?? 'none';
     try {

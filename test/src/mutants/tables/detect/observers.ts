@@ -185,14 +185,14 @@ export const observers: readonly Mutant[] = [
   },
   {
     name: 'who is cordoned has a vote',
-    file: 'apps/detector/src/fleet/fleet-view.ts',
+    file: 'libs/domain/src/node/membership.ts',
     symbol: 'isMember',
     operation: { operand: 'n.cordon === undefined' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
   },
   {
     name: 'whose power is off has a vote',
-    file: 'apps/detector/src/fleet/fleet-view.ts',
+    file: 'libs/domain/src/node/membership.ts',
     symbol: 'isMember',
     operation: { operand: 'n.confirmedOff === undefined' },
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],

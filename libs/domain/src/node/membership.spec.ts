@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeRecord } from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
+import { isConfigured, isInFailureDomain, isMember, shouldReport } from './membership.js';
+import { isFencedAutomatically, isFencedByVerdict } from './to-be-fenced.js';
+
+const questions = { isMember, isInFailureDomain, shouldReport, isConfigured, isFencedAutomatically, isFencedByVerdict };
+const cordon = { reason: 'disk', by: 'eve', at: 1 };
+const confirmedOff = { at: 1, incident: 'i' };
+
+describe('a node', () => {
+  it.each<[string, Partial<NodeRecord>, (keyof typeof questions)[]]>([
+    ['that serves', {}, Object.keys(questions) as (keyof typeof questions)[]],
+    ['without an agent', { enrolled: false }, ['isConfigured']],
+    ['that is cordoned', { cordon }, ['shouldReport', 'isConfigured', 'isFencedAutomatically']],
+    [
+      'that is proven off',
+      { confirmedOff },
+      ['isInFailureDomain', 'isConfigured', 'isFencedAutomatically', 'isFencedByVerdict'],
+    ],
+    ['that is cordoned and proven off', { cordon, confirmedOff }, ['isConfigured', 'isFencedAutomatically']],
+    [
+      'in maintenance',
+      { status: 'Maintenance' },
+      ['isMember', 'isInFailureDomain', 'shouldReport', 'isConfigured', 'isFencedAutomatically'],
+    ],
+    [
+      'that serves nothing',
+      { status: 'Unallocated' },
+      ['isMember', 'isInFailureDomain', 'shouldReport', 'isFencedAutomatically'],
+    ],
+    [
+      'that is fenced by hand',
+      { fencing: 'manual' },
+      ['isMember', 'isInFailureDomain', 'shouldReport', 'isConfigured'],
+    ],
+  ])('%s', (_what, o, yes) => {
+    const node = aNode('n-1', o);
+    const said = Object.entries(questions).flatMap(([name, is]) => (is(node) ? [name] : []));
+    expect(said).toEqual(yes);
+  });
+});
