@@ -1,5 +1,5 @@
 import type { DetectorCondition, Report } from '#contracts';
-import { isMuteOn } from '../observers/stance.js';
+import { isMuteOn } from '#domain/verdict/networks-out.js';
 import { worst } from './broken-links.js';
 import { lasting, some } from './sight.js';
 

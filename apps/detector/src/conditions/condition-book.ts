@@ -1,7 +1,8 @@
 import { BEACON_PERIOD_MS, linkClass, silence, type DetectorCondition } from '#contracts';
+import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView } from '../fleet/fleet-view.js';
 import type { Heard, ReportBook } from '../observers/report-book.js';
-import { isHealthyReporter, isMuteTo, networksOut } from '../observers/stance.js';
+import { isHealthyReporter, isMuteTo } from '../observers/stance.js';
 import { isBlind } from '../verdicts/quorum.js';
 import type { LivingLooks } from '../life/living-looks.js';
 import type { VerdictLog } from '../verdicts/verdict-log.js';

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DetectionProfiles, type PeerObservation, type Report } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
+import { networksOut, type MemberWord } from '#domain/verdict/networks-out.js';
 import { ReportBook } from './report-book.js';
-import { isHealthyReporter, networksOut, outFor, voteOf, type MemberWord } from './stance.js';
+import { isHealthyReporter, outFor, voteOf } from './stance.js';
 
 const n = DetectionProfiles.lan;
 const NETWORKS = ['backend', 'management'];

@@ -1,8 +1,8 @@
 import { linkClass, type DetectionSettings, type LinkObservation, type Report } from '#contracts';
+import { isLateForVotes, isNamesake, isSameProcess, type KeptReport } from '#domain/verdict/report-order.js';
+import { isNewer } from '#domain/verdict/order.js';
 import { Punctuality } from './punctuality.js';
 
-/** After this long without a report, one with a lower number is a new system rather than a late message, ms. */
-const NEW_SYSTEM_MS = 10_000;
 /** An older process beside a newer one, or one start in two boots: two machines under one name. Forgotten after this, ms. */
 const CONFLICT_MS = 10_000;
 /** So many growing reports of an older process, over so many report periods, are no late messages. */
@@ -53,7 +53,7 @@ export class ReportBook {
    */
   hear(report: Report, now: number, n: DetectionSettings, readAt = now): string[] | undefined {
     const was = this.observers.get(report.node);
-    if (was && isNamesake(was, report, now)) return this.refuse(was, now);
+    if (was && isNamesake(kept(was, now), report)) return this.refuse(was, now);
     if (was && this.isOlder(was, report, now, n)) return undefined;
     const sameProcess = was !== undefined && isSameProcess(was.report, report);
     const punctuality = was?.punctuality ?? new Punctuality();
@@ -83,13 +83,12 @@ export class ReportBook {
 
   /** Older than what we have; counts how many such come, for they may be another machine's. */
   private isOlder(was: Observer, report: Report, now: number, n: DetectionSettings): boolean {
-    const { epoch, seq } = was.report;
-    if (report.epoch > epoch || (report.epoch === epoch && report.seq > seq)) {
+    if (isNewer(report, was.report)) {
       this.judgeNewer(was, report, now);
       return false;
     }
-    if (now - was.at >= NEW_SYSTEM_MS) return false;
-    if (report.epoch === epoch) return true;
+    if (!isLateForVotes(kept(was, now), report)) return false;
+    if (report.epoch === was.report.epoch) return true;
     const o = was.older;
     if (!o || o.epoch !== report.epoch || now - o.at > CONFLICT_MS)
       was.older = { epoch: report.epoch, seq: report.seq, grown: 0, since: now, at: now };
@@ -108,11 +107,7 @@ export class ReportBook {
   }
 }
 
-const isSameProcess = (a: Report, b: Report): boolean => a.epoch === b.epoch && a.bootId === b.bootId;
-
-/** Each start of an agent has one boot: who names the same start with another one is another machine. */
-const isNamesake = (was: Heard, report: Report, now: number): boolean =>
-  report.epoch === was.report.epoch && !isSameProcess(was.report, report) && now - was.at < NEW_SYSTEM_MS;
+const kept = ({ report, at }: Heard, now: number): KeptReport => ({ report, ageMs: now - at });
 
 function newsIn(was: Observer | undefined, next: Observer, now: number, n: DetectionSettings): string[] {
   const { report } = next;

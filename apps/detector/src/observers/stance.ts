@@ -5,6 +5,7 @@ import {
   type ObserverEvidence,
   type Report,
 } from '#contracts';
+import { isMuteOn } from '#domain/verdict/networks-out.js';
 import type { Heard } from './report-book.js';
 
 /** How one observer counts for one target. */
@@ -48,10 +49,6 @@ export const absent = (observer: string): Vote => ({
   answeredOn: NONE,
   muteOn: NONE,
 });
-
-/** It cannot send to anybody there, by its own word. */
-export const isMuteOn = ({ health }: Pick<Report, 'health'>, network: string): boolean =>
-  (health.sendErrors[network] ?? 0) > 0;
 
 /** It cannot send to this one there, by its own word: what it hears, or does not hear, there says nothing of it. */
 export const isMuteTo = (r: Pick<Report, 'health'>, target: string, network: string): boolean =>
@@ -128,36 +125,6 @@ function hearsAll(
     if (isMuteTo(report, target, network)) return false;
   }
   return report.networks.length > 0;
-}
-
-/** A member, and what it says. */
-export interface MemberWord {
-  /** As registered. */
-  networks: readonly string[];
-  /** A fresh and healthy one; absent: it says nothing. */
-  report?: Pick<Report, 'networks' | 'health'>;
-}
-
-/**
- * Networks on which more than half of the members that have them, and at least two, cannot send to anybody by their own
- * word: it is the network that is out, a switch whose fall took the addresses of all with it. What a minority says is its
- * own trouble, however few of the others report.
- * @param members all of them: one that does not report counts, and says nothing
- */
-export function networksOut(members: readonly MemberWord[]): Set<string> {
-  const on = new Map<string, number>();
-  const mute = new Map<string, number>();
-  for (const { networks, report } of members)
-    for (const network of networks) {
-      on.set(network, (on.get(network) ?? 0) + 1);
-      if (report?.networks.includes(network) && isMuteOn(report, network))
-        mute.set(network, (mute.get(network) ?? 0) + 1);
-    }
-  return new Set(
-    [...mute]
-      .filter(([network, count]) => count >= 2 && count > (on.get(network) ?? 0) / 2)
-      .map(([network]) => network),
-  );
 }
 
 /** Who can send there, and hears the target there, is the word that it is not out for this one. */

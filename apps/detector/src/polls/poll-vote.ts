@@ -1,6 +1,7 @@
 import type { DetectionSettings, ObserverEvidence } from '#contracts';
+import { isMuteOn } from '#domain/verdict/networks-out.js';
 import type { Heard } from '../observers/report-book.js';
-import { absent, isHealthyReporter, isMuteOn, type Vote } from '../observers/stance.js';
+import { absent, isHealthyReporter, type Vote } from '../observers/stance.js';
 import type { PollWord } from './poll-book.js';
 
 /** A single lost datagram is no silence: so many that went out and were not answered are, in one poll. */

@@ -1,8 +1,9 @@
 import { silence, type LifeLook, type VerdictEvidence } from '#contracts';
+import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { isDuplicated } from '../observers/duplicates.js';
 import type { ReportBook } from '../observers/report-book.js';
-import { evidenceOf, isHealthyReporter, networksOut, outFor, voteOf, type Vote } from '../observers/stance.js';
+import { evidenceOf, isHealthyReporter, outFor, voteOf, type Vote } from '../observers/stance.js';
 import { wordlessIn } from '../observers/wordless.js';
 import type { PollBook } from '../polls/poll-book.js';
 import { pollEvidenceOf, pollVoteOf } from '../polls/poll-vote.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
-import { latestVerdict } from './trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { deadWithWork } from './dead-work.js';

@@ -12,6 +12,7 @@ import {
   type VerdictKind,
 } from '#contracts';
 import { isInFailureDomain, isMember } from '#domain/node/membership.js';
+import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { ServiceContext } from '#service';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ReportsView } from '../recovery/reports-view.js';
@@ -29,7 +30,7 @@ import { wasCommanded } from './incident-machine.js';
 import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
 import { candidates, type Grant, type Latch, type StormFacts } from './storm.js';
 import { viewOf } from './trip.js';
-import { countsForNewStorm, isHeldAlive, isSilent, isUnrecovered, latestVerdict, memberState } from './trouble.js';
+import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from './trouble.js';
 
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];

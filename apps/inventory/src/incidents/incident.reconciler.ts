@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
   devicesMark,
-  isNewerVerdict,
   isOpenIncident,
   MusterError,
   type GateResult,
@@ -9,6 +8,8 @@ import {
   type NodeRecord,
   type Verdict,
 } from '#contracts';
+import { isNewer } from '#domain/verdict/order.js';
+import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { ServiceContext } from '#service';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
@@ -35,7 +36,7 @@ import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
 import { quarantineOver } from './quarantine.js';
 import { withheld } from './stop-order.js';
-import { isWorthAnIncident, latestVerdict } from './trouble.js';
+import { isWorthAnIncident } from './trouble.js';
 import { VerdictNow } from './verdict-now.js';
 
 /** An unchanged incident is examined again after this, ms. */
@@ -375,8 +376,7 @@ function orderedWith(next: IncidentRecord, node: NodeRecord, silent: string[]): 
 const withGate = (gates: GateResult[], stops: GateResult): GateResult[] =>
   gates.map((g) => (g.gate === stops.gate ? stops : g));
 
-const isOlder = (v: Verdict, node: NodeRecord): boolean =>
-  node.verdict !== undefined && isNewerVerdict(node.verdict, v);
+const isOlder = (v: Verdict, node: NodeRecord): boolean => node.verdict !== undefined && isNewer(node.verdict, v);
 
 const sameOutcome = (a: IncidentRecord['gates'], b: IncidentRecord['gates']): boolean =>
   a.length === b.length && a.every((g, n) => g.gate === b[n]?.gate && g.pass === b[n].pass);

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import {
   completeSettings,
-  isNewerVerdict,
   SETTINGS_KEY,
   type IncidentRecord,
   type RpcAnswer,
   type RpcRequest,
   type Verdict,
 } from '#contracts';
+import { isNewer } from '#domain/verdict/order.js';
 import { heldForCollateral } from '../recovery/collateral.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from './decide-incident.js';
@@ -57,7 +57,7 @@ export class RecheckService {
     if (held !== undefined) return { ...no(held.detail), verdict };
     if (d.do === 'fence') {
       // A detector that was replaced may still answer: its verdict is older than what the incident rests on.
-      if (incident.verdict !== undefined && isNewerVerdict(incident.verdict, verdict))
+      if (incident.verdict !== undefined && isNewer(incident.verdict, verdict))
         return no('The verdict that was answered is older than the one that the incident rests on.');
       return { go: true, reason: `${verdict.verdict}: ${verdict.reason}`, revision, verdict };
     }

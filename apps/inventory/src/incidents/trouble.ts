@@ -1,27 +1,7 @@
-import { isOpenIncident, type Beacon, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
+import { isOpenIncident, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
 import { isMember, shouldReport } from '#domain/node/membership.js';
 import { wasCommanded } from './incident-machine.js';
 import { StormNumbers, type MemberState } from './storm.js';
-
-/**
- * The last word on a node that this process has heard: from the record, which follows the durable verdicts, or from
- * the beacon, which repeats every second what is not plainly up. The newer one counts.
- */
-export function latestVerdict(node: NodeRecord, beacon: Beacon | undefined): VerdictKind | undefined {
-  const stored = node.verdict;
-  const told = beacon?.notUp[node.name];
-  if (beacon === undefined || (stored !== undefined && stored.epoch > beacon.epoch)) return stored?.verdict;
-  if (told === undefined) {
-    // Not named by a beacon that is newer than the stored verdict: plainly up, or not judged.
-    const newer = stored === undefined || beacon.epoch > stored.epoch || beacon.seq > stored.seq;
-    return newer && stored !== undefined && stored.verdict !== 'UP' ? undefined : stored?.verdict;
-  }
-  if (stored === undefined || beacon.epoch > stored.epoch || told.seq >= stored.seq) return told.verdict;
-  return stored.verdict;
-}
-
-/** SUSPECT and DOWN are trouble; LEFT is a plan, UNKNOWN is the detector's own. */
-export const isSilent = (v: VerdictKind | undefined): boolean => v === 'SUSPECT' || v === 'DOWN';
 
 /** Its dead node is not yet dealt with: counts against the brake. */
 export const isUnrecovered = (i: IncidentRecord): boolean => isOpenIncident(i) && i.phase !== 'recovered';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { alarmKey } from '#contracts';
+import { isDegraded } from '#domain/verdict/networks-out.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
-import { isDegraded } from '../nodes/degraded-policy.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { detectionAlarmCodes, detectionAlarms } from './detection-alarms.js';
 import { DetectorView } from './detector-view.js';

@@ -7,9 +7,10 @@ import {
   type NodeRecord,
 } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
+import { isMostOf, isSilentOn, networksDown } from '#domain/verdict/networks-out.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { FLEET } from '../incidents/incident-alarms.js';
-import { isDegraded, isMostOf, isSilentOn, networksDown } from '../nodes/degraded-policy.js';
+import { ownSilence } from '../nodes/degraded-policy.js';
 
 /** What the detector itself says beside its verdicts, with each beacon. */
 const conditionCodes: readonly DetectorCondition['code'][] = [
@@ -128,7 +129,7 @@ function networkAlarms(f: DetectionFacts, members: readonly NodeRecord[]): Wante
 function degraded(f: DetectionFacts, members: readonly NodeRecord[], down: ReadonlySet<string>): WantedAlarm[] {
   return members.flatMap((n) => {
     if (isUnseen(n)) return kept(f, 'node-degraded', n.name);
-    const own = isDegraded(n) ? (n.verdict?.networks ?? []).filter((network) => !down.has(network)) : [];
+    const own = ownSilence(n, down);
     if (own.length === 0) return [];
     if (f.degradedForMs(n.name) < DEGRADED_AFTER_MS) return kept(f, 'node-degraded', n.name);
     const message = `${n.name} is silent on ${own.join(', ')}.`;

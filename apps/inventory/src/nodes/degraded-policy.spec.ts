@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DegradedSettings, NodeRecord, VerdictKind } from '#contracts';
+import { networksDown } from '#domain/verdict/networks-out.js';
 import { aNode } from '../testing/records.js';
-import { avoidedBecause, degradedSteps, networksDown, type DegradedFacts } from './degraded-policy.js';
+import { avoidedBecause, degradedSteps, type DegradedFacts } from './degraded-policy.js';
 
 const node = (name: string, verdict: VerdictKind, networks: string[] = [], o: Partial<NodeRecord> = {}): NodeRecord =>
   aNode(name, { verdict: { verdict, networks, epoch: 1, seq: 1, at: 1 }, ...o });

@@ -1,28 +1,9 @@
 import type { DegradedSettings, NodeRecord } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
+import { isDegraded, networksDown } from '#domain/verdict/networks-out.js';
 
 /** What is done about a node that stays DEGRADED: its workloads are moved away, or it is treated as DOWN. */
 export type DegradedStep = Exclude<DegradedSettings['policy'], 'alarm'>;
-
-export const isDegraded = (n: NodeRecord): boolean => n.verdict?.verdict === 'DEGRADED';
-
-export const isSilentOn = (n: NodeRecord, network: string): boolean =>
-  isDegraded(n) && n.verdict?.networks.includes(network) === true;
-
-/** More than half of the members that have a network, and at least two: then it is the network that is down. */
-export const isMostOf = (count: number, members: number): boolean => count >= 2 && count > members / 2;
-
-/** Networks that are silent for most of the members that have them: no node's own trouble. */
-export function networksDown(nodes: readonly NodeRecord[]): Set<string> {
-  const members = nodes.filter(isMember);
-  const networks = new Set(members.flatMap((n) => Object.keys(n.networks)));
-  return new Set(
-    [...networks].filter((network) => {
-      const on = members.filter((n) => network in n.networks);
-      return isMostOf(on.filter((n) => isSilentOn(n, network)).length, on.length);
-    }),
-  );
-}
 
 /**
  * Networks on which the node alone is silent; none: there is nothing to do about it. One that is cordoned is left to its

@@ -1,8 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NodeRecord } from '#contracts';
+import { isDegraded, networksDown } from '#domain/verdict/networks-out.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { degradedSteps, isDegraded, networksDown, ownSilence, type DegradedStep } from './degraded-policy.js';
+import { degradedSteps, ownSilence, type DegradedStep } from './degraded-policy.js';
 
 /** Of {@link DetectorView.sightedMs}: what passed before `from`, from when on it counts; absent: it does not now. */
 interface Lasting {

@@ -1,4 +1,5 @@
-import { isNewerVerdict, type Beacon, type NodeRecord } from '#contracts';
+import type { Beacon, NodeRecord } from '#contracts';
+import { isNewer } from '#domain/verdict/order.js';
 
 /**
  * Does the beacon say of this node what its record does not know? Of the ones that are plainly UP it says nothing: a
@@ -7,6 +8,6 @@ import { isNewerVerdict, type Beacon, type NodeRecord } from '#contracts';
 export function hasMissedVerdict(n: NodeRecord, beacon: Pick<Beacon, 'epoch' | 'notUp'>): boolean {
   if (!n.enrolled) return false;
   const told = beacon.notUp[n.name];
-  if (told !== undefined) return isNewerVerdict({ epoch: beacon.epoch, seq: told.seq }, n.verdict);
+  if (told !== undefined) return isNewer({ epoch: beacon.epoch, seq: told.seq }, n.verdict);
   return n.verdict !== undefined && (n.verdict.verdict !== 'UP' || n.confirmedOff !== undefined);
 }

@@ -8,9 +8,10 @@ import {
   type WorkerRecord,
 } from '#contracts';
 import type { Entry } from '#bus';
+import { networksDown } from '#domain/verdict/networks-out.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { avoidedBecause, networksDown } from './degraded-policy.js';
+import { avoidedBecause } from './degraded-policy.js';
 import { outReasons } from './in-service.js';
 import { powerDrivers } from './node-rules.js';
 import { shownNode } from './shown-node.js';

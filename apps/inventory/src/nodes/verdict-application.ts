@@ -1,4 +1,5 @@
-import { isNewerVerdict, type NodeRecord, type NodeState, type Verdict, type VerdictKind } from '#contracts';
+import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
+import { isNewer } from '#domain/verdict/order.js';
 import { withState } from './node-machine.js';
 import { returnOf, type ReturnFacts } from '../returns/return.js';
 
@@ -18,7 +19,7 @@ const stateOf: Record<VerdictKind, NodeState | undefined> = {
  * switched on; one of the same boot does not, since it was on its way before the power went.
  */
 export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRecord | undefined {
-  if (!n.enrolled || !isNewerVerdict(v, n.verdict)) return undefined;
+  if (!n.enrolled || !isNewer(v, n.verdict)) return undefined;
   const alive = v.verdict === 'UP' || v.verdict === 'DEGRADED';
   const off = n.confirmedOff;
   if (alive && off !== undefined && (v.bootId === undefined || v.bootId === off.bootId)) return withVerdict(n, v);

@@ -1,10 +1,8 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Subjects, parseReport, type AgentMetrics, type Report } from '#contracts';
 import type { Closable } from '#bus';
+import { isLateForWork, isSameProcess } from '#domain/verdict/report-order.js';
 import { ServiceContext } from '#service';
-
-/** After this long without a report a lower epoch of another boot is a new machine rather than a late datagram, ms. */
-const NEW_MACHINE_MS = 5_000;
 
 export interface HeardReport {
   report: Report;
@@ -51,11 +49,7 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
    */
   hear(report: Report, now: number, wallNow = NaN): void {
     const was = this.last.get(report.node);
-    if (was !== undefined) {
-      const { epoch, seq, bootId } = was.report;
-      const older = report.epoch < epoch || (report.epoch === epoch && (report.bootId !== bootId || report.seq <= seq));
-      if (older && (report.bootId === bootId || now - was.heardAt < NEW_MACHINE_MS)) return;
-    }
+    if (was !== undefined && isLateForWork({ report: was.report, ageMs: now - was.heardAt }, report)) return;
     this.last.set(report.node, { report, heardAt: now, ...toldOfItself(report, was, wallNow) });
   }
 
@@ -83,16 +77,16 @@ export class ReportsView implements OnModuleInit, OnApplicationShutdown {
 
 /** From this report, or else from an earlier one of the same process. */
 function toldOfItself(
-  { health, bootId, epoch }: Report,
+  report: Report,
   was: HeardReport | undefined,
   wallNow: number,
 ): Pick<HeardReport, 'metrics' | 'clockOffMs'> {
-  const { metrics } = health;
+  const { metrics } = report.health;
   if (metrics !== undefined) {
     const off = metrics.wallMs === undefined ? NaN : metrics.wallMs - wallNow;
     return { metrics, ...(Number.isFinite(off) && { clockOffMs: Math.round(off) }) };
   }
-  if (was === undefined || was.report.bootId !== bootId || was.report.epoch !== epoch) return {};
+  if (was === undefined || !isSameProcess(was.report, report)) return {};
   return {
     ...(was.metrics && { metrics: was.metrics }),
     ...(was.clockOffMs !== undefined && { clockOffMs: was.clockOffMs }),

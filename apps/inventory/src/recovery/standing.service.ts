@@ -9,9 +9,9 @@ import {
   type WorkloadSummary,
   type WorkloadView,
 } from '#contracts';
+import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { isActive } from '../alarms/alarm.service.js';
 import { isTakenBack } from '../incidents/incident-machine.js';
-import { latestVerdict } from '../incidents/trouble.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from './reports-view.js';

@@ -147,8 +147,3 @@ export interface Beacon {
 export const BEACON_PERIOD_MS = 1000;
 /** Without a beacon for this long every verdict is UNKNOWN. */
 export const BEACON_FRESH_MS = 3000;
-
-export const isNewerVerdict = (
-  a: { epoch: number; seq: number },
-  b: { epoch: number; seq: number } | undefined,
-): boolean => b === undefined || a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);

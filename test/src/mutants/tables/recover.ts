@@ -20,9 +20,9 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'of two machines that report one start in two boots, the higher number of a report counts',
-    file: 'apps/inventory/src/recovery/reports-view.ts',
-    symbol: 'ReportsView.hear',
-    operation: { operand: 'report.bootId !== bootId' },
+    file: 'libs/domain/src/verdict/report-order.ts',
+    symbol: 'isLateForWork',
+    operation: { operand: '(report.epoch === was.report.epoch && isOtherBoot)' },
     specs: ['apps/inventory/src/recovery/reports-view.spec.ts'],
   },
   {

@@ -466,7 +466,7 @@ export const returns: readonly Mutant[] = [
     name: 'a verdict that was overtaken is applied',
     file: 'apps/inventory/src/nodes/verdict-application.ts',
     symbol: 'applyVerdict',
-    operation: { operand: '!isNewerVerdict(v, n.verdict)' },
+    operation: { operand: '!isNewer(v, n.verdict)' },
     specs: APPLIED,
   },
   {

@@ -25,8 +25,8 @@ export const contracts: readonly Mutant[] = [
   },
   {
     name: 'an older verdict replaces a newer one',
-    file: 'libs/contracts/src/verdict/verdict.ts',
-    symbol: 'isNewerVerdict',
+    file: 'libs/domain/src/verdict/order.ts',
+    symbol: 'isNewer',
     operation: [{ operand: 'a.epoch > b.epoch' }, { operand: 'a.epoch === b.epoch' }],
     specs: ['apps/inventory/src/nodes/verdict-application.spec.ts'],
   },
