@@ -16,7 +16,9 @@ import {
   type RpcVerb,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { go, mayCancel, retryBackoff, wasCommanded } from '../../../apps/inventory/src/incidents/incident-machine.js';
+import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
+import { retryBackoff } from '#domain/incident/retry.js';
+import { go } from '#domain/incident/steps.js';
 import { newIncident } from '../../../apps/inventory/src/incidents/new-incident.js';
 import { stopped } from '../../../apps/inventory/src/incidents/stop-order.js';
 import type { Chassis } from './chassis.js';

@@ -1,11 +1,10 @@
 import type { IncidentPhase, IncidentRecord } from '#contracts';
+import { quietPhases } from '#domain/incident/phases.js';
 import type { Run } from '../command.js';
 import { story } from '../commands/incidents.js';
 import { Failure } from '../failure.js';
 import { watch } from '../watch.js';
 
-/** Proven off, and what ran there runs elsewhere; or ended before that. */
-const ENDS: IncidentPhase[] = ['recovered', 'closed', 'survived', 'cancelled'];
 /** Nothing more happens until somebody does something. */
 const STUCK: IncidentPhase[] = ['suppressed', 'failed'];
 
@@ -26,7 +25,7 @@ export async function awaitIncident(run: Run, node: string, id: string): Promise
   const incident = await watch(run, watched, (now) => {
     if (now.id !== id) throw new Failure(`${node}: another incident has followed ${id}: muster incident get ${node}`);
     if (!run.print.forMachines) tellSteps(run, now, told);
-    return ENDS.includes(now.phase) || STUCK.includes(now.phase);
+    return quietPhases.includes(now.phase) || STUCK.includes(now.phase);
   });
   await run.print.machine(incident, [incident.id]);
   const { phase, gate } = incident;

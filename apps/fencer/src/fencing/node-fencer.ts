@@ -10,6 +10,7 @@ import {
   type PowerDevice,
   type PowerVerb,
 } from '#contracts';
+import { isOrderDue } from '#domain/incident/order.js';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl, TimedOutcome } from '../power/power-control.js';
@@ -18,7 +19,7 @@ import { counts, isFor, slowAnswers, type Leave } from './leave.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
 import { levelStart } from './levels.js';
 import { decidePowerOn, powerOnHold, wantsPowerOn } from './power-on-step.js';
-import { decideOrder, wantsOrder } from './power-order-step.js';
+import { decideOrder } from './power-order-step.js';
 
 export interface NodeFencerParts {
   bus: Bus;
@@ -60,7 +61,7 @@ interface Attempt {
 type Wish = 'off' | 'on' | 'order';
 
 const wishOf = (i: IncidentRecord): Wish | undefined =>
-  i.phase === 'fencing' ? 'off' : wantsPowerOn(i) ? 'on' : wantsOrder(i) ? 'order' : undefined;
+  i.phase === 'fencing' ? 'off' : wantsPowerOn(i) ? 'on' : isOrderDue(i) ? 'order' : undefined;
 
 export const concernsFencer = (i: IncidentRecord): boolean => wishOf(i) !== undefined;
 

@@ -8,8 +8,9 @@ import {
   type PowerDevice,
   type PowerOrder,
 } from '#contracts';
+import { isOrderDue } from '#domain/incident/order.js';
 import type { PowerRead } from './fence-step.js';
-import { decideOrder, wantsOrder, type PowerOrderMemory } from './power-order-step.js';
+import { decideOrder, type PowerOrderMemory } from './power-order-step.js';
 
 const W = POWER_QUARANTINE_MS;
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
@@ -132,9 +133,9 @@ describe('any order', () => {
   });
 
   it('waits until the power is no longer the business of the incident that it stands in', () => {
-    const due = IncidentPhases.filter((phase) => wantsOrder(incident(on, { phase })));
+    const due = IncidentPhases.filter((phase) => isOrderDue(incident(on, { phase })));
     expect(due).toEqual(['recovered', 'closed', 'survived', 'cancelled']);
-    expect(wantsOrder(incident({ ...on, done: true }))).toBe(false);
+    expect(isOrderDue(incident({ ...on, done: true }))).toBe(false);
   });
 
   it('never orders off, and never a device that is busy', () => {

@@ -1,12 +1,12 @@
 import {
   FencingNumbers,
   POWER_QUARANTINE_MS,
-  type IncidentPhase,
   type IncidentRecord,
   type PowerCommand,
   type PowerDevice,
   type PowerOrder,
 } from '#contracts';
+import { isOrderDue } from '#domain/incident/order.js';
 import type { PowerRead } from './fence-step.js';
 import { powerOnDevices } from './power-on-step.js';
 
@@ -34,12 +34,6 @@ const POLL_MS = 1_000;
 const ON_AGAIN_MS = 10_000;
 const MOST_TRIES = 3;
 
-/** Before these the power of the node is the incident's alone. */
-const due: readonly IncidentPhase[] = ['recovered', 'closed', 'survived', 'cancelled'];
-
-export const wantsOrder = (i: Pick<IncidentRecord, 'phase' | 'order'>): boolean =>
-  i.order !== undefined && i.order.done !== true && due.includes(i.phase);
-
 /**
  * The next step of an operator's order. Pure. Nothing is switched on before W has passed on this process's own clock,
  * and nothing that reads as on already; a node that has booted since it was to be shut down is left alone.
@@ -51,7 +45,7 @@ export function decideOrder(
   now: number,
 ): PowerOrderStep {
   const { order } = i;
-  if (order === undefined || !wantsOrder(i)) return { do: 'idle' };
+  if (order === undefined || !isOrderDue(i)) return { do: 'idle' };
   const devices = order.action === 'soft' ? (levels[0] ?? []).slice(0, 1) : powerOnDevices(i, levels);
   const over = m.hold ?? refusal(order, devices, m);
   // A command under way is waited for: how it ended belongs into the record.

@@ -1,6 +1,6 @@
 import type { IncidentRecord, NodeRecord, PowerCommand } from '#contracts';
-import { quiet } from '../returns/return-step.js';
-import { isOrderPending } from './incident-machine.js';
+import { isOrderPending } from '#domain/incident/order.js';
+import { quietPhases } from '#domain/incident/phases.js';
 
 /**
  * The command by which Muster has switched the node on, while it may still be booting: it may have worked, the node was
@@ -29,7 +29,9 @@ export function bootAwaited(
  * Undefined too while an incident of it is on its way, which says more.
  */
 export const bootMissed = (i: IncidentRecord, node: NodeRecord | undefined): string | undefined =>
-  node?.enrolled === true && node.state !== 'Discovered' && quiet.includes(i.phase) ? bootAwaited(i, node) : undefined;
+  node?.enrolled === true && node.state !== 'Discovered' && quietPhases.includes(i.phase)
+    ? bootAwaited(i, node)
+    : undefined;
 
 const mayHaveWorked = (on: PowerCommand, later: readonly PowerCommand[]): boolean =>
   on.result === undefined ||

@@ -1,6 +1,7 @@
 import type { GateCode, GateResult, IncidentRecord, Verdict } from '#contracts';
+import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
+import { verdictEffect } from './verdict-effect.js';
 import { askGates, stoppingGate, type GateFacts } from './gates.js';
-import { mayCancel, verdictEffect, wasCommanded } from './incident-machine.js';
 import { heldAt } from './storm-gate.js';
 
 /** Gates that may change between permit and command, or between two rounds of a retry. The permit answers the others. */

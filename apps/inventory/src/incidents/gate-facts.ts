@@ -13,6 +13,7 @@ import {
 } from '#contracts';
 import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
+import { wasCommanded } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
 import { DetectorView } from '../monitor/detector-view.js';
 import { ReportsView } from '../recovery/reports-view.js';
@@ -26,7 +27,6 @@ import { fencersOutside } from './fencers-outside.js';
 import { lifeSign, type GateFacts } from './gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { CheckpointedAges } from './checkpointed-ages.js';
-import { wasCommanded } from './incident-machine.js';
 import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
 import { candidates, type Grant, type Latch, type StormFacts } from './storm.js';
 import { viewOf } from './trip.js';

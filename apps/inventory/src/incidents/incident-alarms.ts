@@ -7,10 +7,10 @@ import {
   type NodeRecord,
   type StormView,
 } from '#contracts';
+import { isTakenBack } from './taken-back.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { runsNowhere } from './dead-work.js';
 import { bootMissed } from './boot-grace.js';
-import { isTakenBack } from './incident-machine.js';
 import { StormNumbers } from './storm.js';
 import { shownLife } from './life-signs.js';
 

@@ -7,10 +7,11 @@ import {
   type PowerOrder,
   type WithRevision,
 } from '#contracts';
+import { isOrderPending } from '#domain/incident/order.js';
+import { note } from '#domain/incident/steps.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { isOrderPending, note } from './incident-machine.js';
 import { supersededBy } from './power-order.js';
 
 /** The one way in which an incident's value is written by inventory: compare-and-set on what was decided on. */

@@ -11,12 +11,15 @@ import {
   type RpcRequest,
   type WithRevision,
 } from '#contracts';
+import { withoutOrder } from '#domain/incident/order.js';
+import { mayGo } from '#domain/incident/phases.js';
+import { go, note } from '#domain/incident/steps.js';
+import { takenBack } from './taken-back.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { drillGates } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable, type GateFacts } from './gates.js';
-import { go, mayGo, note, takenBack, withoutOrder } from './incident-machine.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PowerEvidence } from './power-evidence.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { isOrderDue } from '#domain/incident/order.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
-import { quiet } from '../returns/return-step.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { IncidentService } from './incident.service.js';
@@ -29,7 +29,7 @@ export class PowerOrderReconciler implements Reconciler {
     const waiting = this.store.incidents.view
       .entries()
       .map((e) => e.value)
-      .filter((i) => i.order !== undefined && i.order.done !== true && quiet.includes(i.phase));
+      .filter(isOrderDue);
     this.since.keep(waiting.map((i) => `${i.id}/${i.order?.at ?? 0}`));
     for (const i of waiting) {
       const { order } = i;

@@ -7,8 +7,9 @@ import {
   type PowerActionRequest,
   type PowerOrder,
 } from '#contracts';
-import { quiet } from '../returns/return-step.js';
-import { isOrderPending, note, withoutOrder } from './incident-machine.js';
+import { isOrderPending, withoutOrder } from '#domain/incident/order.js';
+import { note } from '#domain/incident/steps.js';
+import { quietPhases } from '#domain/incident/phases.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];
@@ -56,7 +57,7 @@ export function refusedPower(action: PowerAction, f: PowerFacts): MusterError | 
   // Off by hand joins what is under way: it wants the same.
   if (action === 'off') return undefined;
   const before = f.incident && doNotPowerOnBefore(f.incident);
-  if (f.incident !== undefined && !quiet.includes(f.incident.phase))
+  if (f.incident !== undefined && !quietPhases.includes(f.incident.phase))
     return refuse(
       'INCIDENT_STATE',
       `Incident ${f.incident.id} of ${node.name} is ${f.incident.phase}: its power is the incident's until it is recovered.`,

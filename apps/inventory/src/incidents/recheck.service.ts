@@ -8,11 +8,12 @@ import {
   type Verdict,
 } from '#contracts';
 import { isNewer } from '#domain/verdict/order.js';
+import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
+import { go } from '#domain/incident/steps.js';
 import { heldForCollateral } from '../recovery/collateral.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from './decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
-import { go, mayCancel, mayGo, wasCommanded } from './incident-machine.js';
 import { IncidentService } from './incident.service.js';
 import { VerdictNow } from './verdict-now.js';
 

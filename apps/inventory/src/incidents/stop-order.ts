@@ -1,6 +1,7 @@
 import { isOpenIncident, type FencingSettings, type IncidentRecord } from '#contracts';
-import { quiet } from '../returns/return-step.js';
-import { go, isOrderPending, mayGo, note, wasCommanded, withoutOrder } from './incident-machine.js';
+import { isOrderDue, isOrderPending, withoutOrder } from '#domain/incident/order.js';
+import { mayGo, wasCommanded } from '#domain/incident/phases.js';
+import { go, note } from '#domain/incident/steps.js';
 
 /**
  * What a pause, or mode observe, makes of an incident under way: written into its key, so that a command that was
@@ -23,7 +24,7 @@ export const mayCommand = (i: IncidentRecord): boolean => isOpenIncident(i) || i
 
 /** The second half of a cycle waits for the first: whether it may be given is asked then. */
 const orderWithheld = (i: IncidentRecord, why: string, at: number): IncidentRecord | undefined =>
-  isOrderPending(i) && quiet.includes(i.phase) ? withoutOrder(note(i, why, at), why) : undefined;
+  isOrderDue(i) ? withoutOrder(note(i, why, at), why) : undefined;
 
 /** A power-on that is still wanted is wanted no more. Undefined: none was, or it is done. */
 export function withheld(i: IncidentRecord, why: string, at: number): IncidentRecord | undefined {

@@ -10,10 +10,11 @@ import {
   type StormTrip,
   type StormView,
 } from '#contracts';
+import { isBeforeFencing, mayGo } from '#domain/incident/phases.js';
+import { go, note } from '#domain/incident/steps.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
-import { go, mayGo, note } from './incident-machine.js';
 import { IncidentService } from './incident.service.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { PermitService } from './permit.service.js';
@@ -115,7 +116,7 @@ function letGo(
   q: { id: string; by: string; reason: string },
   at: number,
 ): IncidentRecord | undefined {
-  if (!['open', 'investigating', 'suppressed'].includes(i.phase)) return undefined;
+  if (!isBeforeFencing(i)) return undefined;
   const gates = [...new Set([...(i.released?.gates ?? []), ...ofStorm])];
   const text = `${q.by} released storm ${q.id}: ${q.reason}`;
   const stoppedByStorm = i.phase === 'suppressed' && i.gate !== undefined && ofStorm.includes(i.gate);

@@ -1,6 +1,6 @@
 import { isOpenIncident, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
 import { isMember, shouldReport } from '#domain/node/membership.js';
-import { wasCommanded } from './incident-machine.js';
+import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
 import { StormNumbers, type MemberState } from './storm.js';
 
 /** Its dead node is not yet dealt with: counts against the brake. */
@@ -23,12 +23,9 @@ export function memberState(
   now: VerdictKind | undefined,
 ): MemberState {
   if (node === undefined || !isMember(node)) return 'out';
-  if (incident !== undefined && offPhases.includes(incident.phase)) return 'out';
+  if (incident !== undefined && isAfterOff(incident)) return 'out';
   return now === 'UP' ? 'up' : 'rest';
 }
-
-/** Its power is proven off, and nothing more is asked of fencing. */
-const offPhases: readonly IncidentRecord['phase'][] = ['fenced', 'recovering', 'recovered'];
 
 /**
  * Opened by the policy for DEGRADED nodes, and stopped by the signs of life of a node that is DEGRADED as of now: it can

@@ -1,10 +1,8 @@
 import { isOpenIncident, type IncidentRecord, type Report, type WorkloadRecord } from '#contracts';
+import { isAfterOff } from '#domain/incident/phases.js';
 
 /** Reports that were on their way when the power went off are no sign of life, ms. */
 const ON_THE_WAY_MS = 1_000;
-
-export const isAfterOff = (i: Pick<IncidentRecord, 'phase'>): boolean =>
-  i.phase === 'fenced' || i.phase === 'recovering' || i.phase === 'recovered';
 
 /**
  * The very boot that was proven off, or that a person vouched for, speaks: the power device is another machine's, or

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
+import { isAfterOff } from '#domain/incident/phases.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { isAfterOff, isContradicted, isVoid } from './contradiction.js';
+import { isContradicted, isVoid } from './contradiction.js';
 import { ReportsView } from './reports-view.js';
 
 /** Incidents whose proof of off the node itself contradicts, as this process hears it. */

@@ -15,9 +15,9 @@ import {
 } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { isMember } from '#domain/node/membership.js';
+import { go } from '#domain/incident/steps.js';
 import { decideIncident } from '../incidents/decide-incident.js';
 import { askGates, type GateFacts } from '../incidents/gates.js';
-import { go } from '../incidents/incident-machine.js';
 import { newIncident } from '../incidents/new-incident.js';
 import { decidePermit } from '../incidents/permits.js';
 import type { StormFacts } from '../incidents/storm.js';
@@ -253,11 +253,11 @@ class World {
     const seen = this.incidents.get(n);
     const m = this.machine(n);
     if (seen?.value.phase !== 'fencing' || seen.value.commands.length === 0) return;
-    if (m.power) this.incidents.write(n, go(seen.value, 'failed', '', 0), seen.revision);
+    if (m.power) this.incidents.write(n, go(seen.value, 'failed', '', 0, 'fencer'), seen.revision);
     else
       this.incidents.write(
         n,
-        { ...go(seen.value, 'fenced', '', 0), proof: { kind: 'read-back', at: 0 } },
+        { ...go(seen.value, 'fenced', '', 0, 'fencer'), proof: { kind: 'read-back', at: 0 } },
         seen.revision,
       );
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { quietPhases } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -9,7 +10,6 @@ import { AgeBook } from '../incidents/age-book.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
-import { quiet } from '../returns/return-step.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { HostsView } from './hosts.js';
 import { decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
@@ -129,7 +129,7 @@ export class MoveReconciler implements Reconciler {
     const why =
       notEmptyBecause(node, [], this.reported(name)) ??
       (incident && this.quarantine.reasonOf(incident)) ??
-      (incident && !quiet.includes(incident.phase) ? 'It has an open incident.' : undefined);
+      (incident && !quietPhases.includes(incident.phase) ? 'It has an open incident.' : undefined);
     if (why !== undefined) stuck(name, why);
     return why === undefined;
   }
@@ -167,7 +167,7 @@ export class MoveReconciler implements Reconciler {
 
   private isInIncident(node: string): boolean {
     const incident = this.store.incidents.view.get(node)?.value;
-    return incident !== undefined && !quiet.includes(incident.phase);
+    return incident !== undefined && !quietPhases.includes(incident.phase);
   }
 
   private wanted(stuck: ReadonlyMap<string, string[]>): WantedAlarm[] {

@@ -10,8 +10,8 @@ import {
   type WorkloadView,
 } from '#contracts';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
+import { isTakenBack } from '../incidents/taken-back.js';
 import { isActive } from '../alarms/alarm.service.js';
-import { isTakenBack } from '../incidents/incident-machine.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from './reports-view.js';

@@ -10,7 +10,7 @@ import {
   type WorkloadRecord,
   type WorkloadStanding,
 } from '#contracts';
-import { isTakenBack } from '../incidents/incident-machine.js';
+import { isTakenBack } from '../incidents/taken-back.js';
 import { PUT } from './start-gate.js';
 
 /**

@@ -1,4 +1,5 @@
 import { isOpenIncident, type GateAnswer, type IncidentRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { isBeforeFencing } from '#domain/incident/phases.js';
 
 /** Cause of a start that is owed since an operator registered the workload where it already runs. */
 export const PUT = 'put';
@@ -33,14 +34,7 @@ export function askStartGate(f: StartGateFacts): GateAnswer {
   if (n.revoked !== undefined) return no(`The node's agent was revoked: ${n.revoked.reason}.`);
   const i = f.incident;
   // A node that is about to be, or was, powered off starts nothing: not between the off and the clearing either.
-  if (
-    i !== undefined &&
-    isOpenIncident(i) &&
-    i.phase !== 'open' &&
-    i.phase !== 'investigating' &&
-    i.phase !== 'suppressed'
-  )
-    return no(`The node's incident is ${i.phase}.`);
+  if (i !== undefined && isOpenIncident(i) && !isBeforeFencing(i)) return no(`The node's incident is ${i.phase}.`);
   if (n.confirmedOff !== undefined) return no('The node counts as powered off.');
   if (n.maintenance !== undefined) return no(`The node is in maintenance: ${n.maintenance.reason}.`);
   if (n.pendingReturn !== undefined)

@@ -10,8 +10,9 @@ import {
   type PowerDevice,
   type RecoveryAssignment,
 } from '#contracts';
-import { go, withoutOrder } from '../incidents/incident-machine.js';
-import { isAfterOff } from './contradiction.js';
+import { withoutOrder } from '#domain/incident/order.js';
+import { go } from '#domain/incident/steps.js';
+import { isAfterOff } from '#domain/incident/phases.js';
 
 /**
  * The incident once its proof of off is void, since the node speaks in the boot that was to have ended: it has failed,

@@ -1,6 +1,6 @@
 import type { IncidentPhase, NodeRecord, Report, WorkloadRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
-import { quiet } from '../returns/return-step.js';
+import { quietPhases } from '#domain/incident/phases.js';
 
 /** Left out of every fresh report for this long, a workload has ended, ms: no look at it can be of before its start. */
 export const ABSENT_MS = 10_000;
@@ -32,7 +32,8 @@ export interface PresenceFacts {
 export function presenceOf({ workload: w, node, incident, report }: PresenceFacts): Presence {
   if (w.desired !== 'running' || w.assignment === undefined) return 'unknown';
   if (w.start !== undefined || w.stop !== undefined || w.move !== undefined) return 'unknown';
-  if (node === undefined || !lives(node) || (incident !== undefined && !quiet.includes(incident))) return 'unknown';
+  if (node === undefined || !lives(node) || (incident !== undefined && !quietPhases.includes(incident)))
+    return 'unknown';
   if (report?.workloads === undefined || report.bootId !== node.bootId) return 'unknown';
   const run = report.workloads.find((r) => r.name === w.name);
   if (run !== undefined) return run.starting === true ? 'starting' : 'runs';

@@ -1,10 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
+import { isOrderDue } from '#domain/incident/order.js';
 import { AgeBook } from '../incidents/age-book.js';
-import { isOrderPending } from '../incidents/incident-machine.js';
 import { quarantineOver } from '../incidents/quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { quiet } from './return-step.js';
 
 /**
  * A power command may take effect long after it was given. Until W has passed on this process's own clock since it saw
@@ -38,7 +37,7 @@ export class PowerQuarantine implements OnApplicationShutdown {
   reasonOf(incident: IncidentRecord): string | undefined {
     if (incident.unreadable !== undefined) return 'the record of its incident cannot be read';
     // What is set up meanwhile would be cut short; of an incident that is under way the order is not due yet.
-    if (isOrderPending(incident) && quiet.includes(incident.phase))
+    if (isOrderDue(incident))
       return `power ${incident.order?.action ?? ''} was ordered by ${incident.order?.by ?? ''}, and is not done yet`;
     return quarantineOver(incident, this.seen)
       ? undefined

@@ -1,4 +1,5 @@
 import { MANAGEMENT, type IncidentPhase, type NodeRecord, type PendingReturn } from '#contracts';
+import { quietPhases } from '#domain/incident/phases.js';
 import { FLAPPING } from './return.js';
 import type { WorkThere } from './work-there.js';
 
@@ -31,15 +32,12 @@ export type ReturnStep =
   | { do: 'lift' }
   | { do: 'check' | 'resetup' };
 
-/** Phases in which nothing is under way against the node or its workloads any more. */
-export const quiet: readonly IncidentPhase[] = ['recovered', 'closed', 'survived', 'cancelled'];
-
 /** What a node that came back needs next. */
 export function returnStep(n: NodeRecord, v: ReturnView): ReturnStep {
   const p = n.pendingReturn;
   if (!p || (p.held !== undefined && p.heldBy !== 'work') || n.status !== 'Allocated') return { do: 'wait' };
   if (!isReachable(n) || v.reserved) return { do: 'wait' };
-  if (v.incident !== undefined && !quiet.includes(v.incident)) return { do: 'wait' };
+  if (v.incident !== undefined && !quietPhases.includes(v.incident)) return { do: 'wait' };
   if (v.quarantined || v.waitMs > 0) return { do: 'wait' };
   if (p.held !== undefined) return { do: v.work().kind === 'none' ? 'lift' : 'wait' };
   if (v.returns > v.flaps) return { do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` };
@@ -76,7 +74,7 @@ export const isUnseenReturn = (n: NodeRecord, v: Pick<ReturnView, 'incident' | '
   n.maintenance !== undefined &&
   n.pendingReturn === undefined &&
   !v.reserved &&
-  (v.incident === undefined || quiet.includes(v.incident)) &&
+  (v.incident === undefined || quietPhases.includes(v.incident)) &&
   isReachable(n);
 
 /** Heard, and ssh has a way there. A node without an agent is known by what external monitors say. */

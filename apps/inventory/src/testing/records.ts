@@ -1,7 +1,6 @@
 import {
   defaultSettings,
   type ClusterSettings,
-  type IncidentRecord,
   type NodeRecord,
   type OwnProbe,
   type PowerDevice,
@@ -9,6 +8,8 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
+
+export { anIncident } from '#contracts/testing/an-incident.js';
 
 /** Records for specs: a healthy fleet, from which each spec takes away what it is about. */
 
@@ -54,25 +55,6 @@ export const aVerdict = (node: string, o: Partial<Verdict> = {}): Verdict => ({
     ownReportAgeMs: 3500,
     ownProbe: anOwnProbe(),
   },
-  ...o,
-});
-
-export const anIncident = (node: string, o: Partial<IncidentRecord> = {}): IncidentRecord => ({
-  id: `i-${node}`,
-  node,
-  phase: 'investigating',
-  cause: 'auto',
-  reason: 'all observers accuse',
-  openedAt: 1,
-  updatedAt: 1,
-  bootId: `boot-${node}`,
-  gates: [],
-  conductor: 1,
-  level: 0,
-  attempt: 0,
-  commands: [],
-  recovery: [],
-  steps: [],
   ...o,
 });
 

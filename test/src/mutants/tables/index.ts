@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 160,
-  fence: 103,
+  fence: 104,
   keys: 63,
   lease: 27,
   recover: 36,

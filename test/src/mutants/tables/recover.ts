@@ -211,7 +211,7 @@ export const recover: readonly Mutant[] = [
     name: 'a workload of a node in an incident has ended by itself',
     file: 'apps/inventory/src/recovery/workload-absence.ts',
     symbol: 'presenceOf',
-    operation: { operand: '(incident !== undefined && !quiet.includes(incident))' },
+    operation: { operand: '(incident !== undefined && !quietPhases.includes(incident))' },
     specs: ABSENCE,
   },
   {

@@ -341,7 +341,7 @@ export const returns: readonly Mutant[] = [
     name: 'a node is checked while its incident is under way',
     file: 'apps/inventory/src/returns/return-step.ts',
     symbol: 'returnStep',
-    operation: { drop: "if (v.incident !== undefined && !quiet.includes(v.incident)) return { do: 'wait' }" },
+    operation: { drop: "if (v.incident !== undefined && !quietPhases.includes(v.incident)) return { do: 'wait' }" },
     specs: STEP,
   },
   {

@@ -1,25 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import {
-  IncidentPhases,
-  VerdictKinds,
-  closedPhases,
-  type IncidentRecord,
-  type PowerCommand,
-  type VerdictKind,
-} from '#contracts';
+import { VerdictKinds, closedPhases, type IncidentRecord, type PowerCommand, type VerdictKind } from '#contracts';
+import { mayCancel } from '#domain/incident/phases.js';
+import { go } from '#domain/incident/steps.js';
+import { isTakenBack, takenBack, takenBackOver } from './taken-back.js';
+import { verdictEffect } from './verdict-effect.js';
 import { anIncident } from '../testing/records.js';
-import {
-  go,
-  isTakenBack,
-  mayCancel,
-  mayGo,
-  note,
-  retryBackoff,
-  takenBack,
-  takenBackOver,
-  verdictEffect,
-} from './incident-machine.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };
 const status: PowerCommand = { ...off, verb: 'status' };
@@ -32,26 +17,6 @@ describe('an incident', () => {
       expect(verdictEffect(i, { verdict, reason: 'x' }).kind).toBe('cancel');
     },
   );
-
-  it('that is cancelled takes the second half of a cycle with it, and no order that was dealt with', () => {
-    const order = { action: 'on' as const, by: 'eve', reason: 'x', at: 1, after: 0 };
-    const cancelled = go(anIncident('n-1', { phase: 'suppressed', order }), 'cancelled', 'x', 2);
-    expect(cancelled.order).toMatchObject({ action: 'on', done: true, ok: false });
-    const done = { ...order, done: true, ok: true };
-    expect(go(anIncident('n-1', { phase: 'suppressed', order: done }), 'cancelled', 'x', 2).order).toEqual(done);
-    expect(go(anIncident('n-1', { phase: 'recovering', order }), 'recovered', 'x', 2).order).toEqual(order);
-  });
-
-  it('that failed waits by the clock of the fencer, whatever other clocks have noted since', () => {
-    const failed = {
-      ...go(anIncident('n-1', { phase: 'fencing' }), 'failed', 'no answer', 5_000_000),
-      retryAt: 5_020_000,
-    };
-    expect(retryBackoff(failed)).toBe(20_000);
-    expect(retryBackoff(note(failed, 'eve paused fencing', 5_000_000 - 3_600_000))).toBe(20_000);
-    const again = go(go(failed, 'fencing', 'tried again', 5_021_000), 'failed', 'no answer', 5_030_000);
-    expect(retryBackoff({ ...again, retryAt: 5_070_000 })).toBe(40_000);
-  });
 
   it('goes on with DOWN', () => {
     expect(verdictEffect(anIncident('n-1', { phase: 'fencing' }), { verdict: 'DOWN', reason: 'x' }).kind).toBe(
@@ -113,36 +78,5 @@ describe('an incident', () => {
     for (const phase of ['fenced', 'recovering', 'recovered', ...closedPhases] as const)
       for (const verdict of VerdictKinds)
         expect(verdictEffect(anIncident('n-1', { phase }), { verdict, reason: 'x' }).kind).toBe('irrelevant');
-  });
-
-  it('reaches recovery through fenced and by no other way, whatever is tried', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.record({ to: fc.constantFrom(...IncidentPhases), command: fc.boolean() }), { maxLength: 40 }),
-        (tries) => {
-          let i = anIncident('n-1', { phase: 'open' });
-          const way = ['open' as (typeof IncidentPhases)[number]];
-          let commanded = false;
-          for (const t of tries) {
-            if (t.command && i.phase === 'fencing') {
-              i = { ...i, commands: [...i.commands, off] };
-              commanded = true;
-            }
-            if (!mayGo(i, t.to)) continue;
-            if (commanded) expect(['cancelled', 'suppressed']).not.toContain(t.to);
-            i = go(i, t.to, 'x', 1);
-            way.push(t.to);
-          }
-          if (way.includes('recovering')) expect(way[way.indexOf('recovering') - 1]).toBe('fenced');
-          if (way.includes('recovered')) expect(way).toContain('fenced');
-        },
-      ),
-    );
-  });
-
-  it('keeps its story within bounds', () => {
-    let i = anIncident('n-1', { phase: 'fencing', commands: [off] });
-    for (let n = 0; n < 400; n++) i = go(go(i, 'failed', 'x', n), 'fencing', 'x', n);
-    expect(i.steps.length).toBeLessThanOrEqual(200);
   });
 });

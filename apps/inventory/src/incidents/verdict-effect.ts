@@ -1,0 +1,45 @@
+import { isOpenIncident, type IncidentRecord, type VerdictKind } from '#contracts';
+import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
+
+/** What a verdict as of now means for an open incident. */
+export type VerdictEffect =
+  | { kind: 'stands' }
+  | { kind: 'cancel'; reason: string }
+  /** UP after a command: the node lives although it was ordered off. W on the asker's clock comes before. */
+  | { kind: 'survived-after-quarantine'; reason: string }
+  /** Nothing about this phase rests on a verdict any more. */
+  | { kind: 'irrelevant' };
+
+export interface VerdictNow {
+  /** UNKNOWN where the detector is silent, blind or did not answer. */
+  verdict: VerdictKind;
+  bootId?: string;
+  reason: string;
+}
+
+/** It was not heard when a person wanted it, and is now: whoever wanted a living one off has said so while it lived. */
+const isBack = (i: Pick<IncidentRecord, 'wantedAt'>, now: VerdictKind): boolean =>
+  now === 'UP' && i.wantedAt !== undefined && i.wantedAt !== 'UP' && i.wantedAt !== 'DEGRADED';
+
+/**
+ * Before the first command every verdict but DOWN ends an automatic incident on its way, UNKNOWN included; a forced
+ * release says that an operator wants it all the same, unless the node was silent then and is UP now. After the command only the node's life does, and only after W.
+ */
+export function verdictEffect(i: IncidentRecord, v: VerdictNow): VerdictEffect {
+  if (!isOpenIncident(i) || isAfterOff(i)) return { kind: 'irrelevant' };
+  if (wasCommanded(i)) {
+    if (v.verdict !== 'UP' && v.verdict !== 'DEGRADED') return { kind: 'stands' };
+    const boot = v.bootId === undefined || v.bootId === i.bootId ? 'the same boot' : `another boot (${v.bootId})`;
+    return { kind: 'survived-after-quarantine', reason: `${v.verdict} in ${boot}: ${v.reason}` };
+  }
+  if (v.verdict === 'DOWN') return { kind: 'stands' };
+  if (isBack(i, v.verdict)) return { kind: 'cancel', reason: `it is UP again: ${v.reason}` };
+  // By policy: gate LIFE_SIGN holds it as long as anybody hears the node.
+  if (i.degraded === true && v.verdict === 'DEGRADED') return { kind: 'stands' };
+  if (i.released?.force === true) return { kind: 'stands' };
+  // An order by hand is not taken back by a verdict: a living node stops it at its gate, where it can be released.
+  if (i.cause === 'manual') return { kind: 'stands' };
+  // What waits at a gate waits on through a detector's change of leader: all gates are asked before it goes on.
+  if (i.phase === 'suppressed' && (v.verdict === 'UNKNOWN' || v.verdict === 'SUSPECT')) return { kind: 'stands' };
+  return { kind: 'cancel', reason: `the verdict is ${v.verdict}: ${v.reason}` };
+}
