@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { IncidentRecord } from '#contracts';
-import { toPhase, withEnd, withIntent } from './incident-log.js';
+import { IncidentPhases, type IncidentRecord } from '#contracts';
+import { MOST_STEPS } from '#domain/incident/steps.js';
+import { toLevel, toPhase, withDriverBack, withEnd, withIntent } from './incident-log.js';
 import { latestOff } from './levels.js';
 
 const by = { token: 1, fencer: 'f', at: 1 };
@@ -57,5 +58,20 @@ describe('the record of an incident', () => {
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(numbers.at(-1)).toBe(4 * 6 + 996 * 3);
+  });
+
+  it('keeps its story within bounds, however often the fencer tells of levels and failures', () => {
+    let i = begun;
+    for (let n = 0; n < 300; n++) i = toLevel(i, 1, `level ${n}`, by);
+    expect(i.steps).toHaveLength(MOST_STEPS);
+    expect(toPhase(i, 'failed', 'in vain', by).steps).toHaveLength(MOST_STEPS);
+    const driven = withDriverBack({ ...toPhase(i, 'failed', 'in vain', by), lacking: ['ipmitool'] }, 'ipmitool', by);
+    expect([driven.steps.length, driven.lacking]).toEqual([MOST_STEPS, undefined]);
+  });
+
+  it('is not proven off, nor failed, by a fencer whose fencing is over', () => {
+    for (const phase of IncidentPhases.filter((p) => p !== 'fencing'))
+      for (const to of ['fenced', 'failed'] as const)
+        expect(() => toPhase({ ...begun, phase }, to, 'late', by)).toThrow('it cannot become');
   });
 });

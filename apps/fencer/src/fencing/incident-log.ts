@@ -6,6 +6,7 @@ import {
   type OffProof,
   type PowerCommand,
 } from '#contracts';
+import { go, note } from '#domain/incident/steps.js';
 import type { TimedOutcome } from '../power/power-control.js';
 import type { PowerRead } from './fence-step.js';
 
@@ -96,21 +97,20 @@ export function withReads(i: IncidentRecord, reads: readonly PowerRead[], by: Au
   return { ...i, commands: trimmed(commands) };
 }
 
+/** @throws STALE_TOKEN, or INCIDENT_STATE where its fencing is not under way */
 export function toPhase(
   i: IncidentRecord,
   phase: Extract<IncidentPhase, 'fenced' | 'failed'>,
   detail: string,
   by: Author,
 ): IncidentRecord {
-  return { ...owned(i, by.token), phase, updatedAt: by.at, steps: [...i.steps, { phase, at: by.at, detail }] };
+  return go(owned(i, by.token), phase, detail, by.at, 'fencer');
 }
 
 /** It failed for want of a driver that is back: its backoff is over. */
 export function withDriverBack(i: IncidentRecord, driver: string, by: Author): IncidentRecord {
   const { lacking: _back, ...rest } = owned(i, by.token);
-  const detail = `Driver ${driver} can be used again.`;
-  const steps = [...i.steps, { phase: i.phase, at: by.at, detail }];
-  return { ...rest, retryAt: failedAt(i), updatedAt: by.at, steps };
+  return { ...note(rest, `Driver ${driver} can be used again.`, by.at), retryAt: failedAt(i) };
 }
 
 export const withProof = (i: IncidentRecord, proof: Pick<OffProof, 'kind' | 'level'>, at: number): IncidentRecord => ({
@@ -118,10 +118,10 @@ export const withProof = (i: IncidentRecord, proof: Pick<OffProof, 'kind' | 'lev
   proof: { ...proof, at },
 });
 
-export function toLevel(i: IncidentRecord, level: number, detail: string, by: Author): IncidentRecord {
-  const steps = [...i.steps, { phase: i.phase, at: by.at, detail }];
-  return { ...owned(i, by.token), level, updatedAt: by.at, steps };
-}
+export const toLevel = (i: IncidentRecord, level: number, detail: string, by: Author): IncidentRecord => ({
+  ...note(owned(i, by.token), detail, by.at),
+  level,
+});
 
 /** Of a row of equal answers of one device the first and the last two: a slow off would fill the record otherwise. */
 function telling(reads: readonly PowerRead[]): PowerRead[] {
