@@ -197,7 +197,8 @@ export class NodeFencer {
    */
   private async hold(node: NodeRecord | undefined, wish: Wish): Promise<string | undefined> {
     const settings = await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
-    const hold = powerOnHold(settings?.value.fencing, wish === 'order' ? node && {} : node, this.clock.wallMs());
+    const orderer = wish === 'order' ? 'operator' : 'system';
+    const hold = powerOnHold(settings?.value.fencing, node, this.clock.wallMs(), orderer);
     if (hold !== undefined && hold !== this.toldHold)
       this.parts.bus.log.info({ node: this.node, reason: hold }, 'its power is not switched for now');
     this.toldHold = hold;

@@ -7,6 +7,7 @@ import {
   type PowerCommand,
   type PowerDevice,
 } from '#contracts';
+import { powerBar } from '#domain/power/may-power.js';
 import { latestOff } from './levels.js';
 import type { PowerRead } from './fence-step.js';
 
@@ -40,20 +41,29 @@ export const wantsPowerOn = (i: IncidentRecord): boolean =>
   (i.phase === 'recovering' || i.phase === 'recovered');
 
 /**
- * What forbids to switch the node on now: in `observe` no power device is written to, a pause stands for both
- * directions, and a cordoned node is its operator's. Settings that are not known forbid it too.
+ * What forbids to switch the node on now, in a sentence. Settings that are not known forbid it too.
  * @param wallNow a pause ends by the wall clock, as people set it
+ * @param orderer @default 'system'
  */
 export function powerOnHold(
   fencing: Pick<FencingSettings, 'mode' | 'paused'> | undefined,
   node: Pick<NodeRecord, 'cordon'> | undefined,
   wallNow: number,
+  orderer: 'system' | 'operator' = 'system',
 ): string | undefined {
-  if (fencing?.mode !== 'enforce') return 'The mode of fencing is not enforce.';
-  const { paused } = fencing;
-  if (paused !== undefined && paused.until > wallNow) return `Fencing is paused by ${paused.by}: ${paused.reason}.`;
-  if (node === undefined) return 'It is not registered.';
-  return node.cordon && `It is cordoned by ${node.cordon.by}: ${node.cordon.reason}.`;
+  const bar = powerBar(orderer, fencing, node, wallNow);
+  switch (bar?.kind) {
+    case 'observe':
+      return 'The mode of fencing is not enforce.';
+    case 'paused':
+      return `Fencing is paused by ${bar.by}: ${bar.reason}.`;
+    case 'not-registered':
+      return 'It is not registered.';
+    case 'cordoned':
+      return `It is cordoned by ${bar.by}: ${bar.reason}.`;
+    default:
+      return undefined;
+  }
 }
 
 /** The state of the last `off`: when it changes, W begins anew. */

@@ -10,6 +10,7 @@ import {
 import { isOrderPending, withoutOrder } from '#domain/incident/order.js';
 import { note } from '#domain/incident/steps.js';
 import { quietPhases } from '#domain/incident/phases.js';
+import { powerBar } from '#domain/power/may-power.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];
@@ -36,7 +37,7 @@ export function refusedPower(action: PowerAction, f: PowerFacts): MusterError | 
   const { node } = f;
   const refuse = (code: ConstructorParameters<typeof MusterError>[0], text: string, facts = {}): MusterError =>
     new MusterError(code, text, { node: node.name, action, ...facts });
-  const off = writesForbidden(f.fencing, f.wallNow);
+  const off = writesForbidden(f);
   if (off !== undefined) return refuse('FENCING_REFUSED', off);
   if (!node.powerLevels.some((level) => level.length > 0))
     return refuse('FENCING_REFUSED', `${node.name} has no power device: add one with PATCH /v1/nodes/${node.name}.`);
@@ -94,12 +95,16 @@ function refusedSoft(
 }
 
 /** Why no power device may be written to, and how that is ended. */
-function writesForbidden(f: FencingSettings, wallNow: number): string | undefined {
-  if (f.mode !== 'enforce')
-    return 'The mode is observe, in which no power device is written to: set it to enforce with PUT /v1/fencing.';
-  if (f.paused !== undefined && f.paused.until > wallNow)
-    return `Fencing is paused by ${f.paused.by}: ${f.paused.reason}. End the pause with PUT /v1/fencing.`;
-  return undefined;
+function writesForbidden(f: PowerFacts): string | undefined {
+  const bar = powerBar('operator', f.fencing, f.node, f.wallNow);
+  switch (bar?.kind) {
+    case 'observe':
+      return 'The mode is observe, in which no power device is written to: set it to enforce with PUT /v1/fencing.';
+    case 'paused':
+      return `Fencing is paused by ${bar.by}: ${bar.reason}. End the pause with PUT /v1/fencing.`;
+    default:
+      return undefined;
+  }
 }
 
 const isUnderWay = (i: IncidentRecord | undefined): boolean =>

@@ -1,11 +1,12 @@
 import type { FencingSettings, IncidentRecord, NodeRecord } from '#contracts';
+import { powerBar } from '#domain/power/may-power.js';
 
 /** The system powers a node on by itself once in this time, ms; one that dies again stays off. */
 export const POWER_ON_EVERY_MS = 24 * 3_600_000;
 
 /**
- * Why the system gives this node no power command of its own now; undefined: nothing forbids it. Mode observe writes to
- * no power device, a pause is meant for everything that moves by itself, and a cordoned node is its operator's.
+ * Why the system gives this node no power command of its own now; undefined: nothing forbids it. A node that is not
+ * registered has no cordon: the fencer refuses it.
  * @param now wall clock, as `paused.until` is a time of day
  */
 export function powerOnForbidden(
@@ -13,10 +14,17 @@ export function powerOnForbidden(
   node: Pick<NodeRecord, 'cordon'> | undefined,
   now: number,
 ): string | undefined {
-  if (f.mode === 'observe') return 'The mode is observe.';
-  if (f.paused !== undefined && f.paused.until > now) return `${f.paused.by} paused fencing: ${f.paused.reason}.`;
-  if (node?.cordon !== undefined) return `It is cordoned by ${node.cordon.by}: ${node.cordon.reason}.`;
-  return undefined;
+  const bar = powerBar('system', f, node ?? {}, now);
+  switch (bar?.kind) {
+    case 'observe':
+      return 'The mode is observe.';
+    case 'paused':
+      return `${bar.by} paused fencing: ${bar.reason}.`;
+    case 'cordoned':
+      return `It is cordoned by ${bar.by}: ${bar.reason}.`;
+    default:
+      return undefined;
+  }
 }
 
 /**

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { powerBar } from './may-power.js';
+
+const paused = { until: 100, by: 'ada', reason: 'works' };
+const cordon = { by: 'eve', reason: 'disk', at: 0 };
+const kind = (...q: Parameters<typeof powerBar>): string | undefined => powerBar(...q)?.kind;
+
+describe('the power of a node', () => {
+  it('is switched by nobody in mode observe, nor where the mode is not known', () => {
+    for (const orderer of ['system', 'operator'] as const) {
+      expect(kind(orderer, { mode: 'observe' }, {}, 0)).toBe('observe');
+      expect(kind(orderer, { mode: 'observe', paused }, { cordon }, 0)).toBe('observe');
+      expect(kind(orderer, undefined, {}, 0)).toBe('observe');
+      expect(kind(orderer, { mode: 'enforce' }, {}, 0)).toBeUndefined();
+    }
+  });
+
+  it('is switched by nobody in a pause, until it ends', () => {
+    for (const orderer of ['system', 'operator'] as const) {
+      expect(powerBar(orderer, { mode: 'enforce', paused }, { cordon }, 99)).toEqual({
+        kind: 'paused',
+        by: 'ada',
+        reason: 'works',
+      });
+      expect(kind(orderer, { mode: 'enforce', paused }, {}, 100)).toBeUndefined();
+    }
+  });
+
+  it('is an operator’s alone while its node is cordoned, and nobody’s where there is no such node', () => {
+    expect(powerBar('system', { mode: 'enforce' }, { cordon }, 0)).toEqual({
+      kind: 'cordoned',
+      by: 'eve',
+      reason: 'disk',
+    });
+    expect(kind('operator', { mode: 'enforce' }, { cordon }, 0)).toBeUndefined();
+    for (const orderer of ['system', 'operator'] as const)
+      expect(kind(orderer, { mode: 'enforce' }, undefined, 0)).toBe('not-registered');
+  });
+});

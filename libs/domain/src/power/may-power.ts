@@ -1,0 +1,32 @@
+import type { FencingSettings, NodeRecord } from '#contracts';
+
+/** What forbids to write to a node's power devices. */
+export type PowerBar =
+  /** The mode is observe, or is not known. */
+  | { kind: 'observe' }
+  | { kind: 'paused'; by: string; reason: string }
+  | { kind: 'not-registered' }
+  | { kind: 'cordoned'; by: string; reason: string };
+
+/**
+ * May this node's power be switched now, outside of a fencing? Mode observe writes to no power device, a pause is meant
+ * for both directions, and a cordoned node is its operator's. The first bar; undefined: it may.
+ * @param orderer a cordon does not stand against an operator's own order
+ * @param fencing undefined: the settings are not known
+ * @param node undefined: it is not registered
+ * @param wallNow wall clock, ms: a pause ends by the time of day, as people set it
+ */
+export function powerBar(
+  orderer: 'system' | 'operator',
+  fencing: Pick<FencingSettings, 'mode' | 'paused'> | undefined,
+  node: Pick<NodeRecord, 'cordon'> | undefined,
+  wallNow: number,
+): PowerBar | undefined {
+  if (fencing?.mode !== 'enforce') return { kind: 'observe' };
+  const { paused } = fencing;
+  if (paused !== undefined && paused.until > wallNow) return { kind: 'paused', by: paused.by, reason: paused.reason };
+  if (node === undefined) return { kind: 'not-registered' };
+  if (orderer === 'system' && node.cordon !== undefined)
+    return { kind: 'cordoned', by: node.cordon.by, reason: node.cordon.reason };
+  return undefined;
+}
