@@ -26,7 +26,7 @@ import { Link, type BusPorts } from './ports/link.js';
 import type { Pulses } from './pulse/pulses.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
 import { store } from './streams/store.js';
-import { bucketBirths, createStorage, hasStream, streamFacts } from './streams/storage.js';
+import { bucketBirths, createStorage, hasStream, streamFacts, type StorageOptions } from './streams/storage.js';
 import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
@@ -107,11 +107,11 @@ export class Bus {
   }
 
   /**
-   * Creates the streams and buckets that are missing; CONFIG_INVALID where one exists with another shape.
-   * @param o.diskBytes size of the store's disk, which the limits of those that are made fit; absent: not known
+   * Creates the streams and buckets that are missing. CONFIG_INVALID where one exists with another shape,
+   * BUS_UNAVAILABLE where no server answers for one in time.
    */
-  createBuckets(o: { replicas?: number; only?: readonly BucketName[]; diskBytes?: number } = {}): Promise<void> {
-    return createStorage(this.link, o.replicas ?? 1, o.only, o.diskBytes);
+  createBuckets(o: StorageOptions = {}): Promise<void> {
+    return createStorage(this.link, o);
   }
 
   /** When each bucket was made; undefined: it is not there. */

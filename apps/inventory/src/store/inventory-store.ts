@@ -30,6 +30,9 @@ import {
   readDisk,
 } from '#bus';
 
+/** A start waits so long for streams without a leader, ms: less than the minute that a unit gives it. */
+const START_WAIT_MS = 45_000;
+
 /** One bucket: `bucket` for writes and for reads that decide, `view` for everything that may be a moment old. */
 export interface Table<T> {
   bucket: KvBucket<T>;
@@ -72,7 +75,7 @@ export class InventoryStore {
     const lack = serverInfo && singleServerLack({ ...serverInfo, name: serverInfo.name ?? '' }, undefined);
     if (lack !== undefined) bus.log.warn({ server: serverInfo?.name }, lack);
     const disk = o.store === undefined ? undefined : await readDisk(o.store);
-    await bus.createBuckets({ replicas: o.replicas, ...(disk !== undefined && { diskBytes: disk.totalBytes }) });
+    await bus.createBuckets({ replicas: o.replicas, diskBytes: disk?.totalBytes, waitMs: START_WAIT_MS });
     const [nodes, incidents, jobs, workloads, alarms, settings, reservations, workers] = await Promise.all([
       table<NodeRecord>(bus, 'nodes'),
       table<IncidentRecord>(bus, 'incidents'),

@@ -20,7 +20,13 @@ import {
   type BusCredentials,
   type RevocationOptions,
 } from '../index.js';
-import { startTestCluster, whenClusterServes, type TestCluster } from '../testing/nats-cluster.js';
+import {
+  startTestCluster,
+  streamLeader,
+  whenClusterServes,
+  type ClusterMember,
+  type TestCluster,
+} from '../testing/nats-cluster.js';
 import { newerNats } from '../testing/newer-nats.js';
 
 const newer = newerNats();
@@ -41,6 +47,10 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
   const letIn = async (user: BusCredentials, url: string): Promise<void> => {
     const options = natsOptions({ name: user.user, servers: [url], credentials: user });
     await (await connectNats({ ...options, reconnect: false, ignoreClusterUpdates: true })).close();
+  };
+  const leaderOf = async (bus: Bus, stream: string): Promise<ClusterMember> => {
+    const leader = await streamLeader(bus, stream);
+    return cluster.members.find((m) => m.name === leader)!;
   };
   const keyOf = ({ jwt }: BusCredentials): string => decode<User>(jwt).sub;
 
@@ -76,6 +86,60 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     expect(await revokedAgentUsers(revoker, [keyOf(gone), keyOf(stays)])).toEqual([keyOf(gone)]);
     expect(await revokeAgentUsers(revoker, [keyOf(gone)])).toEqual({ servers: 3, told: 3 });
     expect(readFileSync(join(cluster.dir, 'nats-accounts.conf'), 'utf8')).toContain('interval: "2s"');
+  });
+
+  it.each(['update', 'create'] as const)(
+    'store the %s of a record whose first tries wait for a majority, and say so, once they have one',
+    async (how) => {
+      const bus = await connect(service('inventory'));
+      const bucket = bus.bucket<{ n: number }>('settings');
+      const key = `waits.${how}`;
+      const before = how === 'update' ? await whenClusterServes(() => bucket.create(key, { n: 1 })) : 0;
+      const leader = await leaderOf(bus, 'KV_settings');
+      const followers = cluster.members.filter((m) => m.name !== leader.name);
+      // Over the leader: what is asked of it arrives.
+      const writer = (await connect(service('inventory'), [leader.url])).bucket<{ n: number }>('settings');
+      await writer.get(key);
+      let written: Promise<number>;
+      try {
+        await Promise.all(followers.map((m) => m.pause()));
+        written = how === 'update' ? writer.update(key, { n: 2 }, before) : writer.create(key, { n: 2 });
+        // Several tries of 500 ms, and less than a leader waits for its majority.
+        await pause(1_700);
+      } finally {
+        await Promise.all(followers.map((m) => m.resume()));
+      }
+      const revision = await written;
+      expect(await bucket.get(key)).toEqual({ key, value: { n: 2 }, revision });
+    },
+  );
+
+  it('are waited for at a start while no stream has a leader, which is said, and no longer than was asked', async () => {
+    const [first, second, third] = cluster.members;
+    const lines: unknown[] = [];
+    const warn = (facts: object, line: string): void => void lines.push({ ...facts, line });
+    const log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn };
+    const own = await connectBus({ name: 'inventory', servers: [first!.url], credentials: service('inventory'), log });
+    open.push(own);
+    await whenClusterServes(() => own.createBuckets({ replicas: 3 }));
+    lines.length = 0;
+    await Promise.all([second!.kill(), third!.kill()]);
+    let started: Promise<void>;
+    try {
+      await expect(own.createBuckets({ replicas: 3, waitMs: 3_000 })).rejects.toMatchObject({
+        code: 'BUS_UNAVAILABLE',
+        message: expect.stringMatching(/^stream \w+ .* 3 s: a majority /),
+      });
+      started = own.createBuckets({ replicas: 3, waitMs: 90_000 });
+      started.catch(() => undefined);
+      await until(() => lines.length >= 2, 30_000);
+    } finally {
+      await Promise.all([second!.start(), third!.start()]);
+    }
+    await started;
+    // Once for each stream, and each time that it is asked for.
+    for (const line of lines)
+      expect(line).toMatchObject({ stream: expect.any(String), line: 'waits for a stream that no server answers for' });
   });
 
   it('are not ready without a majority, and ready again with it', async () => {

@@ -1,12 +1,14 @@
 import { Buckets, MusterError, ReadyStream, Streams, type BucketName, type StreamFacts } from '#contracts';
 import { bucketStream } from '../kv/kv-keys.js';
 import type { Link } from '../ports/link.js';
-import { apiError, isStreamMissing } from '../ports/log-failure.js';
+import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import type { StreamConfig } from '../ports/message-log.js';
 import { store } from './store.js';
 
 const day = 86_400 * 1_000_000_000;
 const MiB = 1024 * 1024;
+/** Between two questions for a stream that no server answers for, ms. */
+const AGAIN_MS = 250;
 
 type Wanted = Pick<
   StreamConfig,
@@ -75,16 +77,25 @@ export function wantedStreams(replicas: number, diskBytes?: number): Wanted[] {
 /** What must agree with a stream that is there already; the rest may be tuned by its operator. */
 const binding = ['subjects', 'max_msgs_per_subject', 'allow_direct', 'num_replicas', 'storage'] as const;
 
+export interface StorageOptions {
+  /** Of each stream. @default 1 */
+  replicas?: number;
+  /** @default all, and the streams that are no buckets */
+  only?: readonly BucketName[];
+  /** Size of the store's disk, which the limits of those that are made fit; absent: not known. */
+  diskBytes?: number | undefined;
+  /** How long all streams together are waited for where no server answers for one, ms. @default 0: one question each */
+  waitMs?: number;
+}
+
 /**
  * Creates what is missing. CONFIG_INVALID where something exists under the name with another shape: it is never
  * changed, and never made anew, since revisions would start again at 1 and with them the fencing tokens.
+ * BUS_UNAVAILABLE where no server answers for one in time.
  */
-export async function createStorage(
-  link: Link,
-  replicas: number,
-  only?: readonly BucketName[],
-  diskBytes?: number,
-): Promise<void> {
+export async function createStorage(link: Link, o: StorageOptions): Promise<void> {
+  const { replicas = 1, only, diskBytes, waitMs = 0 } = o;
+  const deadline = link.clock.monotonicMs() + waitMs;
   const names = only?.map(bucketStream);
   for (const wanted of wantedStreams(replicas, diskBytes).filter((w) => names?.includes(w.name) ?? true)) {
     const full = {
@@ -94,10 +105,12 @@ export async function createStorage(
       discard: (wanted.name.startsWith('KV_') ? 'new' : 'old') as StreamConfig['discard'],
       duplicate_window: 120 * 1_000_000_000,
     };
-    const there = await existing(link, wanted.name);
-    // Another replica may be creating it right now: it is whole once it answers a write.
-    if (there !== undefined) await answersWrites(link, wanted);
-    const found = there ?? (await create(link, full));
+    const found = await whenLed(link, wanted.name, { waitMs, deadline }, async () => {
+      const there = await existing(link, wanted.name);
+      // Another replica may be creating it right now: it is whole once it answers a write.
+      if (there !== undefined) await answersWrites(link, wanted);
+      return there ?? (await create(link, full));
+    });
     for (const field of binding) {
       const is = JSON.stringify(found[field] ?? false);
       const must = JSON.stringify(full[field] ?? false);
@@ -106,6 +119,34 @@ export async function createStorage(
           'CONFIG_INVALID',
           `stream ${wanted.name} exists with ${field} ${is} instead of ${must}: move it away or correct it`,
         );
+    }
+  }
+}
+
+/** Again while no server answers for the stream: a cluster that elects a leader, or has too few servers for one. */
+async function whenLed<R>(
+  link: Link,
+  stream: string,
+  o: { waitMs: number; deadline: number },
+  work: () => Promise<R>,
+): Promise<R> {
+  for (let told = false; ; told = true) {
+    try {
+      return await work();
+    } catch (e) {
+      if (o.waitMs === 0 || !isPassing(e) || link.closed) throw e;
+      const reason = MusterError.from(e).message;
+      const left = o.deadline - link.clock.monotonicMs();
+      if (left <= 0)
+        throw new MusterError(
+          'BUS_UNAVAILABLE',
+          `stream ${stream} was waited for for ${o.waitMs / 1000} s: a majority of its NATS servers must run (${reason})`,
+          { stream },
+          { cause: e },
+        );
+      if (!told) link.log.warn({ stream, reason }, 'waits for a stream that no server answers for');
+      await link.whenConnected(left);
+      await link.clock.sleep(Math.min(left, AGAIN_MS));
     }
   }
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Bus } from '../bus.js';
 import { initCluster } from '../init/init-cluster.js';
 import { freePort } from './free-port.js';
 import { listening } from './nats.js';
@@ -42,11 +43,14 @@ export interface TestClusterOptions {
   agents?: string[];
   /** Writes to the disk before it acknowledges; 2.9 does not know it. @default true */
   sync?: boolean;
+  /** Folders of their stores, in their order. @default each in its own folder */
+  stores?: readonly string[];
 }
 
 interface Place {
   name: string;
   dir: string;
+  store: string;
   port: number;
   routePort: number;
 }
@@ -54,19 +58,22 @@ interface Place {
 export async function startTestCluster(o: TestClusterOptions): Promise<TestCluster> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-cluster-'));
   const places: Place[] = [];
-  for (let i = 1; i <= (o.size ?? 3); i++)
+  for (let i = 1; i <= (o.size ?? 3); i++) {
+    const own = join(dir, `server-${i}`);
     places.push({
       name: `muster-${i}`,
-      dir: join(dir, `server-${i}`),
+      dir: own,
+      store: o.stores?.[i - 1] ?? join(own, 'js'),
       port: await freePort(),
       routePort: await freePort(),
     });
+  }
   const first = places[0] as Place;
   if (o.users)
     await initCluster(dir, {
       cluster: 'spec',
       natsListen: [`127.0.0.1:${first.port}`],
-      storeDir: join(first.dir, 'js'),
+      storeDir: first.store,
       agents: o.agents ?? [],
     });
   const accounts = o.users ? await readFile(join(dir, 'nats-accounts.conf'), 'utf8') : undefined;
@@ -104,7 +111,7 @@ async function writeServer(
       'max_control_line: 32KB',
       'ping_interval: "1s"',
       'ping_max: 2',
-      `jetstream { store_dir: "${join(place.dir, 'js')}", max_file_store: 4GB${sync ? ', sync_interval: always' : ''} }`,
+      `jetstream { store_dir: "${place.store}", max_file_store: 4GB${sync ? ', sync_interval: always' : ''} }`,
       'cluster {',
       '  name: spec',
       `  listen: "127.0.0.1:${place.routePort}"`,
@@ -117,7 +124,7 @@ async function writeServer(
   );
   if (accounts === undefined) return;
   // Each server keeps the accounts for itself; all begin with the same ones.
-  const own = accounts.replace(/dir: "[^"]*"/, `dir: ${JSON.stringify(join(place.dir, 'js', 'accounts'))}`);
+  const own = accounts.replace(/dir: "[^"]*"/, `dir: ${JSON.stringify(join(place.store, 'accounts'))}`);
   await writeFile(join(place.dir, 'nats-accounts.conf'), own);
 }
 
@@ -135,6 +142,12 @@ function member(place: Place, program: string): ClusterMember {
     pause: () => server.signal('SIGSTOP'),
     resume: () => server.signal('SIGCONT'),
   };
+}
+
+/** Name of the server that leads a stream, by a user that may ask for it; undefined: nobody does. */
+export async function streamLeader(bus: Bus, stream: string): Promise<string | undefined> {
+  const text = await bus.wire.request(`$JS.API.STREAM.INFO.${stream}`, '', { timeoutMs: 5_000 });
+  return (JSON.parse(text) as { cluster?: { leader?: string } }).cluster?.leader;
 }
 
 /** Until the work succeeds, which is tried again while the cluster has no leader. @throws its last failure after `limitMs` */
