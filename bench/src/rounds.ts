@@ -1,11 +1,14 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
+import { reasonOf } from './attempts.js';
 
 /** What a round has shown. */
 export interface Round {
   /** Who was starved of CPU meanwhile: then it says nothing. */
   starved?: string;
+  /** What was thrown, where want of CPU may be its cause: it ends all, unless the round is void. */
+  failed?: Error;
 }
 
 export interface Rounds<R> {
@@ -52,12 +55,14 @@ export async function takeRounds<P, R extends Round>(
       const lateMs = late.max / 1e6;
       const starved =
         shown.starved ?? (lateMs > LATE_MS ? `the bench stood still for ${lateMs.toFixed(0)} ms` : undefined);
-      if (starved === undefined) rounds.done.push(shown);
-      else rounds.void += 1;
+      if (starved !== undefined) rounds.void += 1;
+      else if (shown.failed !== undefined) throw shown.failed;
+      else rounds.done.push(shown);
       await turn.after(prepared, shown);
       const seconds = ((performance.now() - began) / 1000).toFixed(0);
       const verdict = starved === undefined ? `${rounds.done.length} of ${count}` : `void: ${starved}`;
-      say(`${turn.tell(shown)}; whole after ${seconds} s, late ${lateMs.toFixed(0)} ms (${verdict})`);
+      const why = shown.failed === undefined ? '' : `; ${reasonOf(shown.failed)}`;
+      say(`${turn.tell(shown)}${why}; whole after ${seconds} s, late ${lateMs.toFixed(0)} ms (${verdict})`);
       if (rounds.void > Math.max(3, count / 2))
         throw new MusterError('COMMAND_FAILED', `${rounds.void} rounds were void: the machine is too busy`);
     }

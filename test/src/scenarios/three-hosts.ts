@@ -4,6 +4,7 @@ import { SEED, seeded } from '#contracts/testing/chance.js';
 import { Api } from '../../../lab/src/fleet/api.js';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import type { ControlInfo, LabInfo } from '../../../lab/src/info.js';
+import { takeRounds, type Round, type Rounds, type Turn } from '../../../bench/src/rounds.js';
 import { muster } from '../command-line.js';
 import {
   assignedTo,
@@ -165,12 +166,17 @@ async function moment(fleet: Fleet, death: Death, when: NonNullable<Loss['when']
     );
 }
 
-/** Answers how long its work was gone, ms. */
-async function loseControl(
-  fleet: Fleet,
-  { fault, victim, when }: Loss,
-  say: (figure: string) => void,
-): Promise<number> {
+/** A control host that is lost, with a node whose work runs elsewhere since. */
+interface Lost {
+  control: ControlInfo;
+  fault: Fault;
+  death: Death;
+  names: readonly string[];
+  /** How long that work was gone. */
+  ms: number;
+}
+
+async function loseControl(fleet: Fleet, { fault, victim, when }: Loss, say: (figure: string) => void): Promise<Lost> {
   const all = await wholeControl(fleet);
   const host = await hostRunning(fleet, 'w1');
   const names = await workOf(fleet, host);
@@ -190,13 +196,16 @@ async function loseControl(
   say(`${lost.name} (${leadText(lost)}) ${fault} ${at} ms after the death of ${host}`);
   const ms = await runsElsewhere(fleet, death, names, death.ns, say);
   say(`${names.join(', ')} elsewhere after ${(ms / 1000).toFixed(1)} s`);
-  await fleet.lab('control', String(lost.n), FAULTS[fault]);
+  return { control: lost, fault, death, names, ms };
+}
+
+async function bringBack(fleet: Fleet, { control, fault, death, names }: Lost): Promise<void> {
+  await fleet.lab('control', String(control.n), FAULTS[fault]);
   await wholeControl(fleet);
   // Nothing announces that nothing more is done by one that woke.
   await lasts(AFTER_RETURN_MS);
   await oneOff(fleet, death);
   await neverOnTwo(fleet, names);
-  return ms;
 }
 
 const losing = (name: string, when: string, loss: Loss): Scenario => ({
@@ -205,7 +214,7 @@ const losing = (name: string, when: string, loss: Loss): Scenario => ({
   controls: 3,
   timed: true,
   title: `of three control hosts ${when} ${told[loss.fault]}: running elsewhere within the minute, one off, each once`,
-  run: async (fleet, say) => void (await loseControl(fleet, loss, say)),
+  run: async (fleet, say) => bringBack(fleet, await loseControl(fleet, loss, say)),
 });
 
 /** Longer than any lease lasts on a cluster, and than a node takes to be called DOWN after it. */
@@ -336,26 +345,34 @@ const ROUNDS = 20;
 const MEDIAN_WITHIN_MS = 30_000;
 /** Later than this after the node's death its work runs elsewhere already. */
 const LATEST_LOSS_MS = 12_000;
-/** Of one round, for want of CPU. */
-const MOST_REPEATS = 2;
 
-/** One round, repeated where agents stood still for want of CPU and it failed. */
-async function countedRound(fleet: Fleet, loss: Loss, say: (figure: string) => void): Promise<number> {
-  for (let repeats = 0; ; repeats += 1) {
-    const before = await standstills(fleet);
-    try {
-      const ms = await loseControl(fleet, loss, () => undefined);
-      await fleet.heal();
-      const { violations } = await fleet.audit();
-      assert.deepEqual(violations, []);
-      return ms;
-    } catch (e) {
-      const hosts = starved(before, await standstills(fleet));
-      if (hosts.length === 0 || repeats >= MOST_REPEATS) throw e;
-      say(`void: the agents of ${hosts.join(', ')} stood still: ${e instanceof Error ? e.message : String(e)}`);
-      await fleet.heal();
-    }
-  }
+interface RandomLoss extends Loss {
+  victim: { n: number };
+  when: number;
+}
+
+interface LossRound extends Round {
+  loss: RandomLoss;
+  /** Absent: it failed. */
+  lost?: Lost;
+}
+
+async function lossRound(fleet: Fleet, loss: RandomLoss): Promise<LossRound> {
+  const before = await standstills(fleet);
+  const done = await loseControl(fleet, loss, () => undefined).then(
+    (lost) => ({ lost }),
+    (e: unknown) => ({ failed: e instanceof Error ? e : new Error(String(e)) }),
+  );
+  const hosts = starved(before, await standstills(fleet));
+  return { loss, ...done, ...(hosts.length > 0 && { starved: `the agents of ${hosts.join(', ')} stood still` }) };
+}
+
+/** Whether or not the round counts: want of CPU excuses no violation. */
+async function settle(fleet: Fleet, { lost }: LossRound): Promise<void> {
+  if (lost !== undefined) await bringBack(fleet, lost);
+  await fleet.heal();
+  const { violations } = await fleet.audit();
+  assert.deepEqual(violations, []);
 }
 
 /** V7r */
@@ -368,17 +385,24 @@ const randomLosses: Scenario = {
   async run(fleet, say) {
     const random = seeded(SEED);
     say(`seed ${SEED}`);
-    const times: number[] = [];
-    for (let i = 1; i <= ROUNDS; i += 1) {
+    const losses = Array.from({ length: ROUNDS }, (): RandomLoss => {
       const fault = Object.keys(FAULTS)[Math.floor(random() * 3)] as Fault;
-      const loss: Loss = { fault, victim: { n: 1 + Math.floor(random() * 3) }, when: random() * LATEST_LOSS_MS };
-      const ms = await countedRound(fleet, loss, say);
-      times.push(ms);
-      const { victim, when } = loss as { victim: { n: number }; when: number };
-      say(`${i}: ctl${victim.n} ${fault} at ${(when / 1000).toFixed(1)} s → ${(ms / 1000).toFixed(1)} s`);
-    }
+      return { fault, victim: { n: 1 + Math.floor(random() * 3) }, when: random() * LATEST_LOSS_MS };
+    });
+    const rounds: Rounds<LossRound> = { done: [], void: 0 };
+    const turn: Turn<RandomLoss, LossRound> = {
+      // A void round is repeated with the same loss.
+      prepare: () => Promise.resolve(losses[rounds.done.length] as RandomLoss),
+      measure: (loss) => lossRound(fleet, loss),
+      after: (_loss, round) => settle(fleet, round),
+      tell: ({ loss, lost }) =>
+        `ctl${loss.victim.n} ${loss.fault} at ${(loss.when / 1000).toFixed(1)} s → ${lost === undefined ? 'failed' : `${(lost.ms / 1000).toFixed(1)} s`}`,
+    };
+    await takeRounds(turn, ROUNDS, rounds, say);
+    const times = rounds.done.flatMap(({ lost }) => lost?.ms ?? []);
     const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Infinity;
-    say(`median ${(median / 1000).toFixed(1)} s, longest ${(Math.max(...times) / 1000).toFixed(1)} s`);
+    const longest = Math.max(...times);
+    say(`median ${(median / 1000).toFixed(1)} s, longest ${(longest / 1000).toFixed(1)} s, ${rounds.void} rounds void`);
     assert.ok(median <= MEDIAN_WITHIN_MS, `the median is ${median.toFixed(0)} ms`);
   },
 };
