@@ -12,6 +12,7 @@ import { describeMachine, machine } from './machine.js';
 import { reached, type Bench, type BenchResult, type Metric } from './metric.js';
 import { returnBench } from './return/return.bench.js';
 import { furnish, isInside, runInside } from './sandbox.js';
+import { serverLossBench } from './server-loss/server-loss.bench.js';
 
 /** `peers`: what `scripts/setup.mjs` installs for what it is compared with. */
 const benches: Record<string, { run: Bench; sandbox?: true; peers?: string }> = {
@@ -19,6 +20,7 @@ const benches: Record<string, { run: Bench; sandbox?: true; peers?: string }> = 
   detect: { run: detectBench, sandbox: true },
   failover: { run: failoverBench, sandbox: true, peers: 'failover' },
   return: { run: returnBench, sandbox: true },
+  'server-loss': { run: serverLossBench },
 };
 
 const SETUP = join(import.meta.dirname, '..', '..', '..', 'scripts', 'setup.mjs');
