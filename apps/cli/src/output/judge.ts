@@ -55,7 +55,7 @@ const untold = (s: StatusView, of: (v: TroubledNode['verdict']) => boolean): str
     .map((t) => `${t.node} is ${troubleText(t)}`);
 
 function standingFindings(s: StatusView): string[] {
-  const findings: string[] = [];
+  const findings = s.stale === undefined ? [] : [`what is told may be old: ${s.stale}`];
   if (s.fencing.mode === 'observe') findings.push('fencing only observes (muster fencing set enforce)');
   if (s.fencing.paused !== undefined) findings.push('fencing is paused');
   for (const i of s.incidents) findings.push(`${i.node} is ${i.phase}`);

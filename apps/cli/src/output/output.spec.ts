@@ -74,6 +74,7 @@ describe('muster status', () => {
     ['all is well', {}, 0],
     ['nothing would be powered off', { fencing: { ...well.fencing, mode: 'observe' } }, 1],
     ['fencing is paused', { fencing: { ...well.fencing, paused: { until: 9, reason: 'r', by: 'b' } } }, 1],
+    ['what is told may be old', { stale: 'the view of the records has a gap' }, 1],
     ['an incident is under way', { incidents: [incident({})] }, 1],
     ['a warning stands', { alarms: [alarm] }, 1],
     ['a driver is missing', { missingDrivers: [{ driver: 'ipmitool', nodes: ['a-1'] }] }, 1],
@@ -112,6 +113,9 @@ describe('muster status', () => {
     const first = (more: Partial<StatusView>): string | undefined => statusScreen({ ...well, ...more }, pipe)[0];
     const observing: Partial<StatusView> = { fencing: { ...well.fencing, mode: 'observe' }, alarms: [alarm] };
     expect(first({})).toBe('prod: all is well');
+    expect(first({ stale: 'the view of the records has a gap' })).toBe(
+      'prod: needs attention: what is told may be old: the view of the records has a gap',
+    );
     expect(first(observing)).toBe(
       'prod: needs attention: fencing only observes (muster fencing set enforce); alarm drift a-1',
     );

@@ -67,7 +67,7 @@ export function statusScreen(s: StatusView, t: Terminal): string[] {
         }),
     ),
     ...openNetworks(s, t),
-    `workers    ${s.workers.map((w) => `${w.id} (${w.drivers.join(', ') || 'no drivers'})`).join(', ') || 'none'}`,
+    `workers    ${s.workers.map((w) => `${w.id} (${w.drivers.join(', ') || 'no drivers'})`).join(', ') || (s.stale === undefined ? 'none' : 'not known')}`,
     ...some(s.missingDrivers.map((d) => `  missing  driver ${d.driver}: needed by ${d.nodes.join(', ')}`)),
   ];
 }

@@ -2593,6 +2593,11 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'One line: what keeps the store of NATS from its work, as the gateway itself sees it; absent: nothing.',
       },
+      stale: {
+        type: 'string',
+        description:
+          'One line: why records may have changed since they were last seen, as they are told here; absent: they have not.',
+      },
       compat: {
         type: 'object',
         properties: { allowFrom: { type: 'array', items: { type: 'string' } } },

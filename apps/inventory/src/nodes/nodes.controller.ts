@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
+import { InventoryStore } from '../store/inventory-store.js';
 import { DeletionsService } from './deletions.service.js';
 import { LifeSignsService } from './life-signs.service.js';
 import { NodeFilesService } from './node-files.service.js';
@@ -19,20 +20,24 @@ export class NodesController {
     private readonly nodeList: NodeList,
     private readonly lifeSigns: LifeSignsService,
     private readonly audit: AuditService,
+    private readonly store: InventoryStore,
   ) {}
 
   @Rpc('inventory.nodes.list')
-  list(q: RpcRequest<'inventory.nodes.list'>): RpcAnswer<'inventory.nodes.list'> {
+  async list(q: RpcRequest<'inventory.nodes.list'>): Promise<RpcAnswer<'inventory.nodes.list'>> {
+    await this.store.whenLive();
     return this.nodeList.page(q);
   }
 
   @Rpc('inventory.nodes.text')
-  text(q: RpcRequest<'inventory.nodes.text'>): RpcAnswer<'inventory.nodes.text'> {
+  async text(q: RpcRequest<'inventory.nodes.text'>): Promise<RpcAnswer<'inventory.nodes.text'>> {
+    await this.store.whenLive();
     return this.nodeList.text(q);
   }
 
   @Rpc('inventory.nodes.get')
-  get(q: RpcRequest<'inventory.nodes.get'>): Promise<RpcAnswer<'inventory.nodes.get'>> {
+  async get(q: RpcRequest<'inventory.nodes.get'>): Promise<RpcAnswer<'inventory.nodes.get'>> {
+    await this.store.whenLive();
     return this.nodes.get(q.name);
   }
 

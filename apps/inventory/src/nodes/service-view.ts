@@ -55,6 +55,8 @@ export class ServiceView {
     const { gap } = store;
     const detectorSighted = this.detector.sighted;
     const offers = this.offers();
+    // Who offers what is not known then: the gap alone keeps every node out.
+    const blind = store.workers.stale;
     const { policy } = store.clusterSettings.degraded;
     const down = once(() => networksDown(store.nodes.view.entries().map((e) => e.value)));
     const reasons = (n: NodeRecord): OutReason[] => {
@@ -63,8 +65,8 @@ export class ServiceView {
         incident: incident && isOpenIncident(incident) ? incident : undefined,
         hold: held[n.name],
         avoided: avoidedBecause(n, policy, down),
-        missingPowerDrivers: powerDrivers(n).filter((d) => !offers.power(d)),
-        provisionable: offers.provision(n.provisionDriver),
+        missingPowerDrivers: blind ? [] : powerDrivers(n).filter((d) => !offers.power(d)),
+        provisionable: blind || offers.provision(n.provisionDriver),
         gap,
         detectorSighted,
       });

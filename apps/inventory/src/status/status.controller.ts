@@ -16,7 +16,8 @@ export class StatusController {
   ) {}
 
   @Rpc('inventory.status')
-  get(): RpcAnswer<'inventory.status'> {
+  async get(): Promise<RpcAnswer<'inventory.status'>> {
+    await this.store.whenLive();
     return this.status.status();
   }
 
@@ -31,7 +32,8 @@ export class StatusController {
   }
 
   @Rpc('inventory.workers.list')
-  workers(): RpcAnswer<'inventory.workers.list'> {
+  async workers(): Promise<RpcAnswer<'inventory.workers.list'>> {
+    await this.store.whenLive();
     return { items: this.store.workers.live() };
   }
 }

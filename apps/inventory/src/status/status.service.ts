@@ -10,6 +10,7 @@ import { DetectorView } from '../monitor/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StandingService } from '../recovery/standing.service.js';
+import { asLastSeen } from './as-last-seen.js';
 import { outNodes } from './out-nodes.js';
 import { troubledNodes } from './troubled-nodes.js';
 import { weaknesses } from '../incidents/weaknesses.js';
@@ -38,13 +39,15 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
 
   status(): StatusView {
     const settings = this.store.clusterSettings;
-    const nodes = this.service.list();
+    const { gap } = this.store;
+    const nodes = asLastSeen(this.service.list(), gap);
     const storms = this.gates.storms();
     const busy = this.busy();
     const accepted = acceptedDrifts(nodes, this.store.clock.wallMs());
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value));
     return {
       cluster: settings.cluster,
+      ...(gap !== undefined && { stale: gap }),
       fencing: settings.fencing,
       leases: this.leases?.list() ?? [],
       detector: this.detectorPart(),
@@ -63,7 +66,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       workloads: this.standing.summary(),
       weaknesses: weaknesses({ members: this.members(), witness: settings.witness ?? '' }),
       alarms: this.alarms.list().map(shownAlarm),
-      missingDrivers: this.service.missingDrivers(),
+      missingDrivers: this.store.workers.stale ? [] : this.service.missingDrivers(),
       workers: this.store.workers.live(),
     };
   }

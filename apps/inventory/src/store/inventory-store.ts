@@ -33,6 +33,9 @@ import {
 /** A start waits so long for streams without a leader, ms: less than the minute that a unit gives it. */
 const START_WAIT_MS = 45_000;
 
+/** Below the gateway's own limits of a read, ms; on a cluster a watch waits for an election before it stands again. */
+const GAP_WAIT_MS = { single: 1_000, cluster: 5_000 };
+
 /** One bucket: `bucket` for writes and for reads that decide, `view` for everything that may be a moment old. */
 export interface Table<T> {
   bucket: KvBucket<T>;
@@ -166,6 +169,28 @@ export class InventoryStore {
     return undefined;
   }
 
+  /**
+   * Resolves once every watch is connected, or after as long as a reader waits for that rather than be told what may be
+   * old: replicas of inventory have their gaps at different times, and readers would be told now this, now that.
+   * @param ms @default 1000 on a single server, 5000 on a cluster
+   */
+  async whenLive(ms = gapWaitMs(this.bus)): Promise<void> {
+    await Promise.all([...this.tables.map((t) => t.view.shows(0, ms)), this.whenWorkersLive(ms)]);
+  }
+
+  private whenWorkersLive(ms: number): Promise<void> {
+    if (!this.workers.stale) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        stop();
+        resolve();
+      };
+      const timer = this.clock.after(ms, end);
+      const stop = this.workers.onChange(() => void (!this.workers.stale && end()));
+    });
+  }
+
   /** Called on every change of a node, incident, job, workload, reservation or worker. */
   onChange(fn: () => void): () => void {
     const stops = [this.nodes, this.incidents, this.jobs, this.workloads, this.settings, this.reservations].map((t) =>
@@ -191,6 +216,9 @@ export class InventoryStore {
     ] as Table<unknown>[];
   }
 }
+
+const gapWaitMs = ({ serverInfo }: Bus): number =>
+  serverInfo?.cluster === undefined ? GAP_WAIT_MS.single : GAP_WAIT_MS.cluster;
 
 const table = async <T>(bus: Bus, name: BucketName): Promise<Table<T>> => {
   const bucket = bus.bucket<T>(name);

@@ -102,6 +102,8 @@ export interface StatusView {
   cluster: string;
   /** One line: what keeps the store of NATS from its work, as the gateway itself sees it; absent: nothing. */
   store?: string;
+  /** One line: why records may have changed since they were last seen, as they are told here; absent: they have not. */
+  stale?: string;
   /** Networks from which the clusterm surface of the gateway that answers needs no token; absent: none. */
   compat?: { allowFrom: string[] };
   fencing: FencingSettings;
