@@ -46,7 +46,8 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
   /** By this server and no other: a client that learns of them tries the rest of the cluster for ever. */
   const letIn = async (user: BusCredentials, url: string): Promise<void> => {
     const options = natsOptions({ name: user.user, servers: [url], credentials: user });
-    await (await connectNats({ ...options, reconnect: false, ignoreClusterUpdates: true })).close();
+    // On a busy machine a server that was just started takes longer to answer than a product would wait.
+    await (await connectNats({ ...options, reconnect: false, ignoreClusterUpdates: true, timeout: 20_000 })).close();
   };
   const leaderOf = async (bus: Bus, stream: string): Promise<ClusterMember> => {
     const leader = await streamLeader(bus, stream);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Buckets, ReadyStream } from '#contracts';
-import { connectBus, type Bus } from '../index.js';
+import { Buckets, MusterError, ReadyStream } from '#contracts';
+import { Bus, connectBus } from '../index.js';
+import { connectPorts } from '../nats/connect.js';
 import { connectionOf } from '../testing/connection-of.js';
 import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
@@ -80,5 +81,38 @@ describe('the storage', () => {
         .config.max_age;
     expect(await age('idempotency')).toBe(24 * 3_600 * 1e9);
     expect(await age('tokens')).toBe(0);
+  });
+
+  it('is waited for where no server answers for a stream: as long as was asked, and that is said', async () => {
+    nats = await startTestNats();
+    const ports = await connectPorts({ name: 'inventory', servers: [nats.url] });
+    const { messages } = ports;
+    let silent = true;
+    const info: typeof messages.info = (stream, o) =>
+      silent && stream === 'KV_nodes'
+        ? Promise.reject(new MusterError('TIMEOUT', 'no answer'))
+        : messages.info(stream, o);
+    const waits: unknown[] = [];
+    const warn = (facts: object, line: string): void => {
+      waits.push({ ...facts, line });
+      // Not before it waits the second time.
+      silent = waits.length < 2;
+    };
+    const bus = new Bus({
+      ...ports,
+      messages: Object.assign(Object.create(messages) as typeof messages, { info }),
+      log: { ...ports.log, warn },
+    });
+    buses = [bus];
+    await expect(bus.createBuckets()).rejects.toMatchObject({ code: 'TIMEOUT' });
+    expect(waits).toEqual([]);
+    await expect(bus.createBuckets({ waitMs: 300 })).rejects.toMatchObject({
+      code: 'BUS_UNAVAILABLE',
+      message: expect.stringMatching(/^stream KV_nodes was waited for for 0\.3 s: a majority of its NATS servers/),
+    });
+    await bus.createBuckets({ waitMs: 60_000 });
+    const said = { stream: 'KV_nodes', reason: 'no answer', line: 'waits for a stream that no server answers for' };
+    expect(waits).toEqual([said, said]);
+    expect(await bus.hasStream('KV_nodes')).toBe(true);
   });
 });

@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   return: 74,
   secrets: 31,
   services: 20,
-  store: 15,
+  store: 19,
   storm: 15,
 };
 

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.js';
 const health = ['libs/bus/src/store-health/store-health.spec.ts'];
 const watch = ['libs/bus/src/store-health/store-watch.spec.ts'];
 const revival = ['apps/standalone/src/revival-decision.spec.ts'];
+const storage = ['libs/bus/src/streams/storage.spec.ts'];
 const limits = ['libs/bus/src/init/store-limits.spec.ts'];
 
 /** A store that cannot be written is named, and nothing makes it worse. */
@@ -118,5 +119,33 @@ export const store: readonly Mutant[] = [
     symbol: 'decideRevival',
     operation: { operand: 'now - state.roomSince < ROOM_FOR_MS' },
     specs: revival,
+  },
+  {
+    name: 'a start ends at the first stream without a leader',
+    file: 'libs/bus/src/streams/storage.ts',
+    symbol: 'whenLed',
+    operation: { replace: 'o.waitMs === 0', with: 'true' },
+    specs: storage,
+  },
+  {
+    name: 'a start waits for ever for a stream without a leader',
+    file: 'libs/bus/src/streams/storage.ts',
+    symbol: 'whenLed',
+    operation: { replace: 'left <= 0', with: 'false' },
+    specs: storage,
+  },
+  {
+    name: 'a reader is told what is old without a wait',
+    file: 'apps/inventory/src/store/inventory-store.ts',
+    symbol: 'InventoryStore.whenLive',
+    operation: { replace: 't.view.shows(0, ms)', with: 'Promise.resolve(true)' },
+    specs: ['apps/inventory/src/store/inventory-store.spec.ts'],
+  },
+  {
+    name: 'a suspect node is shown in service while the records cannot be followed',
+    file: 'apps/inventory/src/status/as-last-seen.ts',
+    symbol: 'asLastSeen',
+    operation: { operand: 'r.detail !== gap' },
+    specs: ['apps/inventory/src/status/as-last-seen.spec.ts'],
   },
 ];
