@@ -1,4 +1,5 @@
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { dial } from '#bus/nats/dial.js';
 import { inboxPrefix, isInbox } from '#contracts/node/names.js';
 import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
@@ -103,7 +104,7 @@ export class NatsLink {
 
   private connectOnce(): Promise<NatsConnection> {
     const { credentials } = this.o;
-    return connect({
+    return dial({
       name: `agent ${this.o.node} (${this.o.network})`,
       servers: this.o.servers,
       ...times,

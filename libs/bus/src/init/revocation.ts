@@ -1,8 +1,9 @@
 import { encodeAccount, encodeUser, type Account, type decode, type User } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
-import { connect, createInbox, type NatsConnection } from '@nats-io/transport-node';
+import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { fromToken, inboxPrefix, MusterError, type Timer } from '#contracts';
 import { natsOptions } from '../nats/connect.js';
+import { dial } from '../nats/dial.js';
 import { systemClock } from '../system/system-clock.js';
 import type { AgentsKey } from './agents-key.js';
 import { tlsFault } from '#contracts/keys/nats-tls.js';
@@ -51,7 +52,7 @@ export async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnecti
   const jwt = await encodeUser(REVOKER, publicKeyOf(seed), o.key.system, {}, { signer, scopedUser: true });
   let nc: NatsConnection;
   try {
-    nc = await connect({
+    nc = await dial({
       ...natsOptions({ name: REVOKER, servers: [...o.servers], ...(o.ca !== undefined && { ca: o.ca }) }),
       authenticator: proofOf({ jwt, seed }),
       inboxPrefix: inboxPrefix(REVOKER),

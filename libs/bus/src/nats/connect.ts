@@ -1,4 +1,4 @@
-import { connect, type ConnectionOptions } from '@nats-io/transport-node';
+import type { ConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix, MusterError } from '#contracts';
 import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
@@ -6,6 +6,7 @@ import type { BusPorts } from '../ports/link.js';
 import { systemClock } from '../system/system-clock.js';
 import { systemRandom } from '../system/system-random.js';
 import { silentLog, type BusCredentials, type BusOptions } from '../types.js';
+import { dial } from './dial.js';
 import { NatsLog } from './nats-log.js';
 import { NatsWire } from './nats-wire.js';
 
@@ -62,7 +63,7 @@ export async function connectWire(o: BusOptions): Promise<NatsWire> {
   const deadline = systemClock.monotonicMs() + limit;
   for (;;) {
     try {
-      return new NatsWire(await connect(natsOptions(o)), o.log ?? silentLog, o.credentials?.user);
+      return new NatsWire(await dial(natsOptions(o)), o.log ?? silentLog, o.credentials?.user);
     } catch (e) {
       const text = e instanceof Error ? e.message : String(e);
       // "Authentication Timeout" is no refusal: one of the two was too busy to sign or to check in time.

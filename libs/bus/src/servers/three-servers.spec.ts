@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,6 +9,7 @@ import {
   connectBus,
   connectedAgents,
   credentialsFile,
+  initCluster,
   issueAgentCredentials,
   natsOptions,
   readAgentsKey,
@@ -87,6 +89,28 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     expect(await revokedAgentUsers(revoker, [keyOf(gone), keyOf(stays)])).toEqual([keyOf(gone)]);
     expect(await revokeAgentUsers(revoker, [keyOf(gone)])).toEqual({ servers: 3, told: 3 });
     expect(readFileSync(join(cluster.dir, 'nats-accounts.conf'), 'utf8')).toContain('interval: "2s"');
+  });
+
+  it('refuse a user that is not theirs with its code, in seconds, whichever of them is asked', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'muster-stranger-'));
+    try {
+      await initCluster(dir, {
+        cluster: 'other',
+        agents: [],
+        natsListen: ['127.0.0.1:4222'],
+        storeDir: join(dir, 'js'),
+      });
+      const stranger = readCredentials(credentialsFile(dir, 'inventory'));
+      const from = performance.now();
+      for (const servers of [cluster.urls, [cluster.urls[1]!]])
+        await expect(connect(stranger, servers)).rejects.toMatchObject({
+          code: 'UNAUTHORIZED',
+          message: `NATS at ${servers.join(', ')} refuses user inventory`,
+        });
+      expect(performance.now() - from).toBeLessThan(8_000);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   it.each(['update', 'create'] as const)(
