@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Told } from '#bus';
 import { MusterError } from '#contracts/errors.js';
 import { does, examples, type Run } from '../command.js';
 import { Failure } from '../failure.js';
@@ -66,12 +67,21 @@ async function list({ terminal }: Run, o: ToolOptions): Promise<void> {
 async function revoke({ terminal }: Run, name: string, o: ToolOptions): Promise<void> {
   const { revokeAgentUsers, revokeToolUser } = await import('#bus');
   const { key, revoker, servers, ca } = await onFiles(() => revokeToolUser(o.dir, name));
+  let heard: Told;
   try {
-    await revokeAgentUsers({ key: revoker, servers, ...(ca !== undefined && { ca }) }, [key]);
-    terminal.line(`revoked: ${name}`);
+    heard = await revokeAgentUsers({ key: revoker, servers, ...(ca !== undefined && { ca }) }, [key]);
   } catch (error) {
     throw new Failure(
       `${name} is refused from the next start of NATS on, and not yet: ${MusterError.from(error).message}`,
     );
   }
+  const rest = notTold(name, heard);
+  if (rest !== undefined) throw new Failure(rest);
+  terminal.line(`revoked: ${name}`);
 }
+
+/** What is to be known of servers that have not said that they refuse it; undefined: all have. */
+export const notTold = (name: string, { servers, told }: Told): string | undefined =>
+  told >= servers
+    ? undefined
+    : `${name} is refused by ${told} of ${servers} NATS servers: one that is down learns it from them at its start, and one that is cut off still lets it in until it is reached`;
