@@ -2,15 +2,17 @@
 """
 Replays what Muster has told, over the text protocol of NATS: no client library, only Python and its `cryptography`.
 
-    nats_events.py HOST:PORT CREDS_FILE INBOX_PREFIX [AFTER]      one event a line, as JSON; at the end `last N`
+    nats_events.py [--ca FILE] HOST:PORT CREDS_FILE INBOX_PREFIX [AFTER]
 
-INBOX_PREFIX is the user's own: `_INBOX_tools`, or `_INBOX_tool.NAME` for a program of `muster tool add NAME`.
+One event a line, as JSON; at the end `last N`. With --ca (`tls/ca.pem` of `muster init`) it speaks TLS, and only to a
+server that this CA has signed, under the name or address HOST. INBOX_PREFIX is the user's own: `_INBOX_tools`, or `_INBOX_tool.NAME` for a program of `muster tool add NAME`.
 """
 import base64
 import json
 import re
 import secrets
 import socket
+import ssl
 import sys
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -27,13 +29,22 @@ def credentials(path):
 
 
 class Nats:
-    def __init__(self, server, creds, inbox):
+    def __init__(self, server, creds, inbox, ca=None):
         host, port = server.rsplit(":", 1)
+        host = host.strip("[]")
         self.socket = socket.create_connection((host, int(port)), timeout=LIMIT_S)
-        self.lines = self.socket.makefile("rb")
         self.inbox = inbox
         self.subscriptions = 0
-        info = json.loads(self.line().split(" ", 1)[1])
+        info = self.greeting()
+        if ca is not None:
+            # The server greets in clear, and TLS begins after that. Whatever somebody on the way made of the greeting: a
+            # server without TLS is not spoken to, and a nonce that is not its own lets nobody in.
+            if not (info.get("tls_required") or info.get("tls_available")):
+                raise SystemExit("the server offers no TLS")
+            self.socket = ssl.create_default_context(cafile=ca).wrap_socket(self.socket, server_hostname=host)
+        elif info.get("tls_required"):
+            raise SystemExit("the server asks for TLS: name its CA with --ca")
+        self.lines = self.socket.makefile("rb")
         jwt, key = credentials(creds)
         signature = base64.urlsafe_b64encode(key.sign(info["nonce"].encode())).decode().rstrip("=")
         hello = {"verbose": False, "pedantic": False, "headers": True, "no_responders": True}
@@ -41,6 +52,16 @@ class Nats:
         self.send("PING")
         if self.line() != "PONG":
             raise SystemExit("the server does not let us in")
+
+    def greeting(self):
+        """What the server says first, and not a byte more: what follows may be TLS."""
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = self.socket.recv(1)
+            if not byte:
+                raise SystemExit("the server has hung up")
+            line += byte
+        return json.loads(line.decode().split(" ", 1)[1])
 
     def send(self, *parts):
         self.socket.sendall("".join(part + "\r\n" for part in parts).encode())
@@ -53,7 +74,7 @@ class Nats:
                 raise SystemExit(line or "the server has hung up")
             if line == "PING":
                 self.send("PONG")
-            elif not line.startswith(("INFO", "+OK")) or self.subscriptions == 0 and line.startswith("INFO"):
+            elif not line.startswith(("INFO", "+OK")):
                 return line
 
     def request(self, subject, payload):
@@ -72,8 +93,8 @@ class Nats:
         return json.loads(answer)
 
 
-def main(server, creds, inbox, after="0"):
-    nats = Nats(server, creds, inbox)
+def main(server, creds, inbox, after="0", ca=None):
+    nats = Nats(server, creds, inbox, ca)
     last, more = int(after), True
     while more:
         page = nats.request("muster.cmd.events", {"after": last, "limit": 500})
@@ -85,4 +106,6 @@ def main(server, creds, inbox, after="0"):
     print("last", last)
 
 
-main(*sys.argv[1:])
+words = sys.argv[1:]
+ca = words[1] if words[:1] == ["--ca"] else None
+main(*words[2 if ca else 0 :], ca=ca)

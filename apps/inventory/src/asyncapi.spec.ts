@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, credsAuthenticator, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { execa } from 'execa';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { newAuthority } from '#bus/init/certificates.js';
 import {
   type EventKind,
   type EventsCommandAnswer,
@@ -185,13 +186,14 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
   };
 
   beforeAll(async () => {
-    sut = await RunningInventory.start();
+    sut = await RunningInventory.start({ tls: true });
     await sut.work('provisioner', ['ansible']);
     await sut.work('fencer', ['ipmitool']);
     tool = await connect({
       servers: [sut.nats.url],
       authenticator: credsAuthenticator(readFileSync(join(sut.nats.dir, 'creds', 'tools.creds'))),
       inboxPrefix: '_INBOX_tools',
+      tls: { ca: readFileSync(join(sut.nats.dir, 'tls/ca.pem'), 'utf8') },
     });
     for (const [name, operation] of operations('send')) listen(name, operation);
     await tool.flush();
@@ -284,11 +286,13 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
       expect(await replayed(q)).toMatchObject({ ok: false, code: 'BAD_REQUEST' });
   });
 
-  it('reads the same from Python, by the text protocol, without a client library; and not by another’s inbox', async () => {
+  it('reads the same from Python, by the text protocol and TLS, without a client library; and not by another’s inbox', async () => {
     const program = fileURLToPath(new URL('../../../docs/examples/nats_events.py', import.meta.url));
     const creds = join(sut.nats.dir, 'creds', 'tools.creds');
-    const run = (inbox: string): Promise<{ exitCode?: number; stdout: string; stderr: string }> =>
-      execa('python3', [program, new URL(sut.nats.url).host, creds, inbox, '0'], { reject: false, timeout: 30_000 });
+    const { host } = new URL(sut.nats.url);
+    const ca = ['--ca', join(sut.nats.dir, 'tls/ca.pem')];
+    const run = (inbox: string, trust = ca): Promise<{ exitCode?: number; stdout: string; stderr: string }> =>
+      execa('python3', [program, ...trust, host, creds, inbox, '0'], { reject: false, timeout: 30_000 });
     const { stdout, stderr } = await run('_INBOX_tools');
     expect(stderr).toBe('');
     const lines = stdout.split('\n');
@@ -298,6 +302,13 @@ describe('a program that knows docs/asyncapi.yaml alone, as NATS user "tools"', 
     expect(lines.at(-1)).toBe(`last ${told.at(-1)}`);
     const other = await run('_INBOX_gateway');
     expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining('Permissions Violation')]);
+    // Nor to a server that this CA has not signed, or unseen.
+    const foreign = join(sut.nats.dir, 'foreign.pem');
+    writeFileSync(foreign, (await newAuthority('other', Date.now())).certificate);
+    const elsewhere = await run('_INBOX_tools', ['--ca', foreign]);
+    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([1, expect.stringContaining('certificate verify failed')]);
+    const unseen = await run('_INBOX_tools', []);
+    expect([unseen.exitCode, unseen.stderr]).toEqual([1, expect.stringContaining('name its CA with --ca')]);
   });
 
   it('is told in the document’s words why something is refused', async () => {
