@@ -2,7 +2,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectBus, credentialsFile, enableTls, initCluster, readCredentials, revokedAgentUsers } from '../index.js';
+import { connect } from '@nats-io/transport-node';
+import {
+  connectBus,
+  credentialsFile,
+  enableTls,
+  initCluster,
+  natsOptions,
+  readCredentials,
+  revokedAgentUsers,
+} from '../index.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import type { BusCredentials } from '../types.js';
 import { issueServerCertificate, newAuthority, shownCertificate } from './certificates.js';
@@ -153,6 +162,20 @@ describe('NATS with TLS', () => {
   it('lets services in that know its CA, by address and by name', async () => {
     await connected(user(nats));
     await connected(user(nats), [nats.url.replace('127.0.0.1', 'localhost')]);
+  });
+
+  it('refuses whoever shows no credentials, and whoever shows none of its own', async () => {
+    const { ca, ...stranger } = user(plain);
+    expect(ca).toBeUndefined();
+    const options = { name: 'spec', servers: [nats.url] };
+    const trusted = user(nats).ca!;
+    await expect(connectBus({ ...options, credentials: { ...stranger, ca: trusted } })).rejects.toMatchObject({
+      code: 'UNAUTHORIZED',
+      message: `NATS at ${nats.url} refuses user inventory`,
+    });
+    await expect(connect({ ...natsOptions({ ...options, ca: trusted }), reconnect: false })).rejects.toThrow(
+      /authorization violation/i,
+    );
   });
 
   it('is told of revocations', async () => {
