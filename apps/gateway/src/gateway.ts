@@ -1,4 +1,5 @@
 import type { RunningService, ServiceContext } from '#service';
+import { CertificateFiles } from './http/certificate-files.js';
 import { ConnectionLimit } from './http/connection-limit.js';
 import { createHttpApplication } from './http/http-application.js';
 import { isLoopback, type ListenAddress, listenText, parseListen } from './http/listen-address.js';
@@ -13,15 +14,26 @@ export interface RunningGateway extends RunningService {
 
 /** The gateway with every configured address open. @throws MusterError CONFIG_INVALID, with nothing left open. */
 export async function startGateway(context: ServiceContext): Promise<RunningGateway> {
-  const { listen, tokens, trustProxy } = context.config.http;
+  const { config, log, clock } = context;
+  const { listen, tokens, trustProxy, tls } = config.http;
   const addresses = parseListen(listen, tokens !== undefined);
   const application = await createHttpApplication(context);
+  let certificate: Awaited<ReturnType<typeof CertificateFiles.open>> | undefined;
+  try {
+    certificate =
+      tls && (await CertificateFiles.open(tls, { log, clock, onChange: (pair) => void listeners.show(pair) }));
+  } catch (error) {
+    await application.close();
+    throw error;
+  }
   const listeners = new Listeners((req, res, unix) => application.handle(req, res, unix), {
-    log: context.log,
-    now: () => context.clock.monotonicMs(),
+    log,
+    now: () => clock.monotonicMs(),
     limit: new ConnectionLimit(undefined, (source) => isLoopback(source) || trustProxy !== undefined),
+    ...(certificate && { tls: certificate.pair }),
   });
   const close = async (): Promise<void> => {
+    await certificate?.files.close();
     await listeners.close();
     await application.close();
   };
@@ -30,7 +42,7 @@ export async function startGateway(context: ServiceContext): Promise<RunningGate
     for (const address of addresses) {
       const open = await listeners.open(address);
       bound.push(open);
-      context.log.info({ listen: listenText(open) }, 'HTTP is open');
+      log.info({ listen: listenText(open), tls: certificate !== undefined && open.kind === 'tcp' }, 'HTTP is open');
     }
   } catch (error) {
     await close();

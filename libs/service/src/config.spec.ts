@@ -110,6 +110,9 @@ describe('the configuration', () => {
     ['http: {trustProxy: [10.9.0.0/33]}', 'http.trustProxy: each must be an address or a CIDR'],
     ['http: {trustProxy: [0.0.0.0/0]}', 'http.trustProxy: each must be an address or a CIDR'],
     ['http: {trustProxy: ["true"]}', 'http.trustProxy: each must be an address or a CIDR'],
+    ['http: {tls: {cert: a.pem, key: a.key}}', 'http.tls.cert is not a setting'],
+    ['http: {tls: {certificate: a.pem}}', 'http.tls.key: must be'],
+    ['http: {tls: {certificate: "", key: a.key}}', 'http.tls.certificate: must be'],
     ['compat: {allowFrom: 10.0.0.0/8}', 'compat.allowFrom: must be an array'],
     [
       'compat: {allowFrom: [10.0.0.0/8, 10.0.0.0/33]}',

@@ -98,6 +98,22 @@ export class NatsConfig {
   certificate?: string;
 }
 
+/** The API's own certificate. */
+export class HttpTlsConfig {
+  /**
+   * File with the certificate (PEM), those that it was signed by behind it. It and `key` are read again when they change.
+   * Alarm `certificate-expires` watches its end.
+   */
+  @IsString()
+  @Length(1)
+  certificate!: string;
+
+  /** File with the certificate's private key (PEM), without a passphrase. */
+  @IsString()
+  @Length(1)
+  key!: string;
+}
+
 export class HttpConfig {
   /** `host:port` or `unix:/path`, several separated by commas. @default 127.0.0.1:9007 */
   @Matches(LISTEN, { message: 'must be host:port or unix:/path, several separated by commas' })
@@ -116,6 +132,12 @@ export class HttpConfig {
   @IsArray()
   @IsNetwork({ each: true, message: 'each must be an address or a CIDR, such as 10.9.0.1 or 10.9.0.0/24' })
   trustProxy?: string[];
+
+  /** With it, every `host:port` of `http.listen` speaks TLS and nothing else; unix sockets stay without. @default no TLS */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => HttpTlsConfig)
+  tls?: HttpTlsConfig;
 }
 
 /** For Prometheus. */
@@ -465,6 +487,8 @@ function absolutePaths(config: ServiceConfig, base: string): void {
   fix(config.nats, 'store');
   fix(config.nats, 'certificate');
   fix(config.http, 'tokens');
+  fix(config.http.tls ?? {}, 'certificate');
+  fix(config.http.tls ?? {}, 'key');
   fix(config.keys, 'datagram');
   fix(config.keys, 'secrets');
   fix(config.keys, 'agents');

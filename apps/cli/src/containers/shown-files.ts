@@ -14,9 +14,9 @@ const service = (name: Container, ...keys: string[]): string[] => [
  */
 export const shownFiles: Record<Container, readonly string[]> = {
   nats: ['nats.conf', 'nats-accounts.conf', 'tls'],
-  inventory: [...service('inventory', 'datagram', 'secrets', 'agents', 'revoker'), 'tls/server.pem'],
+  inventory: [...service('inventory', 'datagram', 'secrets', 'agents', 'revoker'), 'tls/server.pem', 'http'],
   detector: service('detector', 'datagram'),
   provisioner: [...service('provisioner', 'secrets'), 'ssh', 'services', 'playbooks'],
   fencer: service('fencer', 'secrets'),
-  gateway: [...service('gateway'), 'tokens.json'],
+  gateway: [...service('gateway'), 'tokens.json', 'http', 'http-key'],
 };

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { SparseLog } from '#bus';
 import { MusterError } from '#contracts';
+import type { CertificatePair } from './certificate-pair.js';
 import { ConnectionLimit, ConnectionNumbers } from './connection-limit.js';
 import { type ListenAddress, listenText } from './listen-address.js';
 
@@ -13,7 +15,7 @@ const CLOSE_GRACE_MS = 500;
 
 /** The gateway's open addresses. Every request is handed on with whether it came by a unix socket. */
 export class Listeners {
-  private readonly servers: Server[] = [];
+  private readonly servers: (Server | TlsServer)[] = [];
   private readonly lines = new SparseLog({ burst: 3, every: 10_000 });
   private readonly limit: ConnectionLimit;
 
@@ -24,18 +26,23 @@ export class Listeners {
       /** Monotonic, ms. */
       now: () => number;
       limit?: ConnectionLimit;
+      /** With it, every address but unix sockets speaks TLS and nothing else. */
+      tls?: CertificatePair;
     },
   ) {
     this.limit = o.limit ?? new ConnectionLimit();
   }
 
+  /** What every connection from now on is shown; those that are open go on. */
+  show(pair: CertificatePair): void {
+    this.o.tls = pair;
+    for (const server of this.servers) if ('setSecureContext' in server) server.setSecureContext(contextOf(pair));
+  }
+
   /** @returns the port that was given where `port` was 0. @throws MusterError CONFIG_INVALID: taken, or not ours. */
   async open(address: ListenAddress): Promise<ListenAddress> {
     const unix = address.kind === 'unix';
-    const { headMs, requestMs } = ConnectionNumbers;
-    const server = createServer({ headersTimeout: headMs, requestTimeout: requestMs }, (req, res) =>
-      this.handle(req, res, unix),
-    );
+    const server = this.server(unix);
     // Who may open the unix socket is the operator, and must get in whoever has taken the rest.
     if (!unix) server.on('connection', (socket) => this.admit(socket));
     if (unix) await removeDeadSocket(address.path);
@@ -60,6 +67,15 @@ export class Listeners {
     return typeof bound === 'object' && bound !== null ? { ...address, port: bound.port } : address;
   }
 
+  private server(unix: boolean): Server | TlsServer {
+    const { headMs, requestMs } = ConnectionNumbers;
+    const limits = { headersTimeout: headMs, requestTimeout: requestMs };
+    const onRequest = (req: IncomingMessage, res: ServerResponse): void => this.handle(req, res, unix);
+    const { tls } = this.o;
+    if (unix || tls === undefined) return createServer(limits, onRequest);
+    return createTlsServer({ ...limits, handshakeTimeout: headMs, ...contextOf(tls) }, onRequest);
+  }
+
   private admit(socket: Socket): void {
     const source = this.limit.admit(socket);
     if (source === undefined) return;
@@ -82,6 +98,8 @@ export class Listeners {
     this.servers.length = 0;
   }
 }
+
+const contextOf = ({ certificate, key }: CertificatePair) => ({ cert: certificate, key });
 
 function explain(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;

@@ -48,6 +48,8 @@ export class GatewayUnderTest {
       allowFrom?: string[];
       /** Folder of NATS's store. */
       store?: string;
+      /** `http.tls` */
+      tls?: { certificate: string; key: string };
     } = {},
   ): Promise<GatewayUnderTest> {
     const nats = await startTestNats();
@@ -62,6 +64,7 @@ export class GatewayUnderTest {
       listen: `127.0.0.1:0${o.unix === false ? '' : `,unix:${sut.socket}`}`,
       ...(o.tokens !== undefined && { tokens }),
       ...(o.trustProxy !== undefined && { trustProxy: o.trustProxy }),
+      ...(o.tls !== undefined && { tls: o.tls }),
     };
     const settings = {
       instance: 'gateway-1',
@@ -79,7 +82,7 @@ export class GatewayUnderTest {
       throw refused;
     }
     const tcp = sut.gateway.addresses.find((a) => a.kind === 'tcp');
-    sut.url = `http://127.0.0.1:${tcp?.port}`;
+    sut.url = `http${o.tls === undefined ? '' : 's'}://127.0.0.1:${tcp?.port}`;
     return sut;
   }
 
