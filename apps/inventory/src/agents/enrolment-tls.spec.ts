@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectBus } from '#bus';
+import { connectBus, systemClock } from '#bus';
 import { issueServerCertificate } from '#bus/init/certificates.js';
 import { readAuthority } from '#bus/init/tls-files.js';
 import { RunningInventory } from '../testing/running-inventory.js';
@@ -17,7 +17,7 @@ afterAll(() => sut?.stop());
 const alarms = async (): Promise<string[]> =>
   (await sut.as('gateway').call('inventory.alarms.list', {})).items
     .filter((a) => a.cleared === undefined)
-    .map((a) => a.code);
+    .map((a) => `${a.code}=${a.subject}`);
 
 describe('an inventory whose NATS speaks TLS', () => {
   it('gives each agent the CA, with which it gets in', async () => {
@@ -30,18 +30,34 @@ describe('an inventory whose NATS speaks TLS', () => {
     });
     expect(credentials.ca).toBe(readFileSync(join(sut.nats.dir, 'tls/ca.pem'), 'utf8'));
     await (await connectBus({ name: 'agent', servers: [sut.nats.url], credentials })).close();
-    expect(await alarms()).not.toContain('nats-plain');
+    expect(await alarms()).not.toContain('nats-plain=nats');
   });
 
   it('warns before the certificate of NATS ends, until another one is there', async () => {
-    expect(await alarms()).not.toContain('certificate-expires');
+    expect(await alarms()).not.toContain('certificate-expires=nats');
     const file = join(sut.nats.dir, 'tls/server.pem');
     const before = readFileSync(file, 'utf8');
     const old = Date.now() - 720 * 86_400_000;
     writeFileSync(file, (await issueServerCertificate(readAuthority(sut.nats.dir), ['127.0.0.1'], old)).certificate);
-    await until(async () => (await alarms()).includes('certificate-expires'), 'the alarm');
+    await until(async () => (await alarms()).includes('certificate-expires=nats'), 'the alarm');
     writeFileSync(file, before);
-    await until(async () => !(await alarms()).includes('certificate-expires'), 'its end');
+    await until(async () => !(await alarms()).includes('certificate-expires=nats'), 'its end');
+  });
+
+  it('warns before the certificate of the API ends, also while it is being written, until another one is there', async () => {
+    const file = join(sut.nats.dir, 'tls/api.pem');
+    const issue = async (at: number): Promise<string> =>
+      (await issueServerCertificate(readAuthority(sut.nats.dir), ['127.0.0.1'], at)).certificate;
+    writeFileSync(file, await issue(Date.now() - 720 * 86_400_000));
+    await until(async () => (await alarms()).includes('certificate-expires=http'), 'the alarm');
+    expect(await alarms()).not.toContain('certificate-expires=nats');
+    const next = await issue(Date.now());
+    writeFileSync(file, next.slice(0, 200));
+    // Longer than two looks.
+    await systemClock.sleep(11_000);
+    expect(await alarms()).toContain('certificate-expires=http');
+    writeFileSync(file, next);
+    await until(async () => !(await alarms()).includes('certificate-expires=http'), 'its end');
   });
 });
 

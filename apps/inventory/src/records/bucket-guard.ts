@@ -4,11 +4,11 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { MusterError, type Timer } from '#contracts';
 import { readDisk, shownCertificate } from '#bus';
 import { ServiceContext } from '#service';
-import { AlarmService } from '../alarms/alarm.service.js';
-import { keepAlarms } from '../alarms/keep-alarms.js';
+import { AlarmService, isActive } from '../alarms/alarm.service.js';
+import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { expiryAlarms, plainAlarms } from './nats-tls.js';
+import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
 import { spaceAlarms } from './store-space.js';
 import { BUCKET_BIRTHS_KEY, decideBirths, type BucketBirths } from './bucket-births.js';
 
@@ -50,15 +50,24 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async lookAtTls(): Promise<void> {
-    const { nats, agents } = this.context.config;
+    const { nats, http, agents } = this.context.config;
     const servers = [...nats.servers, ...Object.values(agents.nats).flat()];
     const plain = plainAlarms({ encrypted: this.context.natsAuthority !== undefined, servers });
     await keepAlarms(this.alarms, ['nats-plain'], plain, () => undefined);
-    const { certificate } = nats;
-    if (certificate === undefined || !existsSync(certificate)) return;
-    const { endsAt } = shownCertificate(await readFile(certificate, 'utf8'));
-    const expiring = expiryAlarms(endsAt, this.context.clock.wallMs());
-    await keepAlarms(this.alarms, ['certificate-expires'], expiring, () => undefined);
+    const wanted = await Promise.all([
+      this.expiring('nats', nats.certificate),
+      this.expiring('http', http.tls?.certificate),
+    ]);
+    await keepAlarms(this.alarms, ['certificate-expires'], wanted.flat(), () => undefined);
+  }
+
+  private async expiring(subject: CertificateOwner, certificate: string | undefined): Promise<WantedAlarm[]> {
+    if (certificate === undefined || !existsSync(certificate)) return [];
+    const shown = endOf(await readFile(certificate, 'utf8'));
+    // Half written: the next look finds the rest. Whoever shows it says what is wrong with it.
+    return shown === undefined
+      ? this.alarms.list().filter((a) => isActive(a) && a.code === 'certificate-expires' && a.subject === subject)
+      : expiryAlarms(subject, shown, this.context.clock.wallMs());
   }
 
   private async look(): Promise<void> {
@@ -82,5 +91,14 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     const { keep } = decided;
     if (keep !== undefined && births.get('settings') !== undefined)
       await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });
+  }
+}
+
+/** ms of the wall clock; undefined: it is no certificate. */
+function endOf(pem: string): number | undefined {
+  try {
+    return shownCertificate(pem).endsAt;
+  } catch {
+    return undefined;
   }
 }

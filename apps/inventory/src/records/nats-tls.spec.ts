@@ -27,8 +27,18 @@ describe('the alarm of a certificate that ends', () => {
     [-1, 'critical'],
   ])('%d days before its end: %s', (days, severity) => {
     const now = Date.UTC(2026, 0, 31);
-    const [alarm] = expiryAlarms(now + days * DAY_MS, now);
+    const [alarm] = expiryAlarms('nats', now + days * DAY_MS, now);
     expect(alarm?.severity).toBe(severity);
     if (days === 29) expect(alarm?.message).toBe('The certificate of NATS ends 2026-03-01.');
+  });
+
+  it('is told by what shows it', () => {
+    expect(expiryAlarms('http', 0, 1)).toEqual([
+      expect.objectContaining({
+        subject: 'http',
+        severity: 'critical',
+        message: 'The certificate of the API (http.tls) has ended: 1970-01-01.',
+      }),
+    ]);
   });
 });

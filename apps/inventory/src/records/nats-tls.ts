@@ -14,13 +14,17 @@ export function plainAlarms(o: { encrypted: boolean; servers: readonly string[] 
   return [{ code: 'nats-plain', subject: SUBJECT, severity: 'warning', message }];
 }
 
+/** What a certificate is shown by; subject of its alarm. */
+export type CertificateOwner = 'nats' | 'http';
+
+const NAMES: Record<CertificateOwner, string> = { nats: 'NATS', http: 'the API (http.tls)' };
+
 /** One from 30 days before the end of a certificate on, critical once it has ended. Times: ms of the wall clock. */
-export function expiryAlarms(endsAt: number, now: number): WantedAlarm[] {
+export function expiryAlarms(subject: CertificateOwner, endsAt: number, now: number): WantedAlarm[] {
   const left = endsAt - now;
   if (left >= WARN_DAYS * DAY_MS) return [];
   const day = new Date(endsAt).toISOString().slice(0, 10);
   const [severity, words] = left > 0 ? (['warning', 'ends'] as const) : (['critical', 'has ended:'] as const);
-  return [
-    { code: 'certificate-expires', subject: SUBJECT, severity, message: `The certificate of NATS ${words} ${day}.` },
-  ];
+  const message = `The certificate of ${NAMES[subject]} ${words} ${day}.`;
+  return [{ code: 'certificate-expires', subject, severity, message }];
 }

@@ -72,6 +72,9 @@ export class RunningInventory {
         cluster: 'spec',
         instance,
         nats: { servers: [proxy?.url ?? nats.url], certificate: join(nats.dir, 'tls/server.pem') },
+        ...(o.tls === true && {
+          http: { tls: { certificate: join(nats.dir, 'tls/api.pem'), key: join(nats.dir, 'tls/api.key') } },
+        }),
         keys: {
           secrets,
           datagram: join(nats.dir, 'keys/datagram.key'),

@@ -302,10 +302,11 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     command: always('muster tls enable --also-plain'),
   },
   'certificate-expires': {
-    subject: 'nats',
-    meaning: 'The certificate of NATS ends within 30 days: from then on no service and no agent connects.',
-    text: 'Issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats.',
-    command: always('muster tls renew'),
+    subject: 'nats|http',
+    meaning:
+      'A certificate ends within 30 days: from then on no service and no agent connects to NATS (nats), or nobody to the API (http).',
+    text: 'Of NATS: issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats. Of the API: put another one into the files of http.tls; the gateway shows it by itself.',
+    command: (subject) => (subject === 'http' ? 'muster doctor' : 'muster tls renew'),
   },
 };
 
