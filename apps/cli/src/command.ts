@@ -4,7 +4,8 @@ import type { Io } from './io.js';
 import { chosenFormat } from './output/format.js';
 import { Printer } from './output/printer.js';
 import { Terminal } from './output/terminal.js';
-import { DEFAULT_URL, parseAddress } from './server/address.js';
+import { DEFAULT_URL, parseAddresses } from './server/address.js';
+import { authorityFor } from './server/authority.js';
 import { Server } from './server/server.js';
 
 /** What a command has at hand when it runs. */
@@ -18,6 +19,7 @@ export interface Run {
 /** Options of every command. */
 interface Globals {
   url?: string;
+  ca?: string;
   json?: boolean;
   output?: string;
 }
@@ -76,9 +78,10 @@ function prepare(command: CliCommand): Run {
   const o = command.optsWithGlobals<Globals>();
   const format = chosenFormat(o);
   // A variable that is set to nothing is not set.
-  const address = parseAddress(o.url ?? (io.env['MUSTER_URL'] || DEFAULT_URL));
+  const addresses = parseAddresses(o.url ?? (io.env['MUSTER_URL'] || DEFAULT_URL));
   const terminal = new Terminal(io);
-  const server = new Server(address, io.env['MUSTER_TOKEN'] || undefined);
+  const ca = authorityFor(addresses, o.ca, io.env['MUSTER_CA'] || undefined);
+  const server = new Server(addresses, io.env['MUSTER_TOKEN'] || undefined, ca);
   return { server, terminal, print: new Printer(terminal, format), io };
 }
 

@@ -35,7 +35,11 @@ export function createProgram(io: Io): CliCommand {
     .description('keeps a fleet alive, safe and configured')
     .option(
       '-u, --url <address>',
-      `host:port, http(s)://… or unix:/path (environment MUSTER_URL; default ${DEFAULT_URL})`,
+      `host:port, http(s)://… or unix:/path; of several, with commas, the first that answers (environment MUSTER_URL; default ${DEFAULT_URL})`,
+    )
+    .option(
+      '--ca <file>',
+      'certificates (PEM) that an https:// address is to be signed by, in the place of those that Node trusts (environment MUSTER_CA)',
     )
     .option(
       '-o, --output <format>',
@@ -45,7 +49,7 @@ export function createProgram(io: Io): CliCommand {
     .version(`muster ${packageVersion()}`, '-v, --version', 'print the version')
     .addHelpText(
       'after',
-      '\nEnvironment: MUSTER_URL, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
+      '\nEnvironment: MUSTER_URL, MUSTER_CA, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
     );
   statusCommand(program);
   doctorCommand(program);

@@ -12,6 +12,12 @@ export interface Address {
   socketPath?: string;
 }
 
+/** Several, with commas: the first that answers is used. @throws UsageFailure */
+export function parseAddresses(text: string): [Address, ...Address[]] {
+  const [first = '', ...more] = text.split(',').map((one) => one.trim());
+  return [parseAddress(first), ...more.map(parseAddress)];
+}
+
 /** `host:port`, `http(s)://host[:port]`, `unix:/path`. @throws UsageFailure */
 export function parseAddress(text: string): Address {
   if (text.startsWith('unix:')) {

@@ -7,6 +7,8 @@ import type { Address } from './address.js';
 
 /** A server that takes longer for anything but a stream is taken for dead, ms. */
 const ANSWER_LIMIT_MS = 30_000;
+/** The same while it has not even taken the connection, and there are others to ask, ms. */
+const CONNECT_LIMIT_MS = 3_000;
 
 /** A refusal of the server, with its stable code and the facts beside it where it gave some. */
 export class Refusal extends Failure {
@@ -24,17 +26,34 @@ export class Refusal extends Failure {
 }
 
 /** No answer at all: the server is not there. */
-export class NoServer extends Failure {}
+export class NoServer extends Failure {
+  /** The request may be there all the same: a connection was made. */
+  mayHaveArrived = false;
+}
 
-/** No answer either, but the request may have arrived. */
-export class BrokenOff extends NoServer {}
+/** The connection broke: no answer either, but the request may have arrived. */
+export class BrokenOff extends NoServer {
+  override mayHaveArrived = true;
+}
 
 /** Muster's HTTP API: all that this program knows of a cluster comes from here. */
 export class Server {
+  /** Index of the address that is asked first: the one that answered last. */
+  private at = 0;
+
+  /**
+   * @param addresses of one cluster: the first that answers is used, and asked from then on
+   * @param ca PEM: trusted in the place of the authorities that Node trusts
+   */
   constructor(
-    private readonly address: Address,
+    private readonly addresses: readonly [Address, ...Address[]],
     private readonly token: string | undefined,
+    private readonly ca?: string,
   ) {}
+
+  private get address(): Address {
+    return this.addresses[this.at] ?? this.addresses[0];
+  }
 
   get<T>(path: string): Promise<T> {
     return this.exchange<T>('GET', path);
@@ -131,20 +150,47 @@ export class Server {
     }
   }
 
-  private open(
+  /** At the first address that answers. One that may have taken the request is not followed by another. */
+  private async open(
     method: string,
     path: string,
     body?: string,
     headers: Record<string, string> = {},
     signal?: AbortSignal,
   ): Promise<IncomingMessage> {
-    const { protocol, host, port, socketPath } = this.address;
+    const silent: string[] = [];
+    for (;;) {
+      try {
+        return await this.ask(method, path, body, headers, signal);
+      } catch (error) {
+        // Who may ask again, by a key, asks another one.
+        this.at = (this.at + 1) % this.addresses.length;
+        if (!(error instanceof NoServer) || error.mayHaveArrived || signal?.aborted === true) throw error;
+        silent.push(error.message);
+        if (silent.length < this.addresses.length) continue;
+        throw this.addresses.length === 1 ? error : new NoServer(silent.join('; '));
+      }
+    }
+  }
+
+  private ask(
+    method: string,
+    path: string,
+    body: string | undefined,
+    headers: Record<string, string>,
+    signal: AbortSignal | undefined,
+  ): Promise<IncomingMessage> {
+    const { address } = this;
+    const { protocol, host, port, socketPath } = address;
     const options = {
       method,
       path,
       ...(socketPath !== undefined ? { socketPath } : { host, port }),
       ...(signal !== undefined && { signal }),
+      ...(this.ca !== undefined && { ca: this.ca }),
       agent: false as const,
+      // Of the connection, too: a machine that is off answers nothing.
+      timeout: this.addresses.length > 1 ? CONNECT_LIMIT_MS : ANSWER_LIMIT_MS,
       headers: {
         'x-muster-user': user(),
         ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
@@ -154,21 +200,30 @@ export class Server {
     };
     return new Promise((resolve, reject) => {
       const make = protocol === 'https:' ? httpsRequest : httpRequest;
+      let limit = options.timeout;
+      let isConnected = false;
       const request = make(options, (answer) => {
         request.setTimeout(0);
         resolve(answer);
       });
-      request.setTimeout(ANSWER_LIMIT_MS, () => request.destroy(new Error(`no answer in ${ANSWER_LIMIT_MS / 1000} s`)));
-      request.on('error', (cause) => reject(this.noAnswer(cause)));
+      request.once('socket', (socket) =>
+        socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+          isConnected = true;
+          limit = ANSWER_LIMIT_MS;
+          socket.setTimeout(limit);
+        }),
+      );
+      request.on('timeout', () => request.destroy(new Error(`no answer in ${limit / 1000} s`)));
+      request.on('error', (cause) => reject(noAnswer(address, cause, isConnected)));
       request.end(body);
     });
   }
+}
 
-  private noAnswer(cause: NodeJS.ErrnoException): NoServer {
-    if (cause.code === 'ECONNRESET' || cause.code === 'EPIPE')
-      return new BrokenOff(`the connection to ${this.address.text} broke: ${cause.message}`);
-    return new NoServer(`no Muster at ${this.address.text}: ${explain(cause)}`);
-  }
+function noAnswer({ text }: Address, cause: NodeJS.ErrnoException, isConnected: boolean): NoServer {
+  if (isConnected && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE'))
+    return new BrokenOff(`the connection to ${text} broke: ${cause.message}`);
+  return Object.assign(new NoServer(`no Muster at ${text}: ${explain(cause)}`), { mayHaveArrived: isConnected });
 }
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|CERT_/;
@@ -176,8 +231,10 @@ const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|CERT_/;
 function explain({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'EPROTO') return 'it does not speak https: write http:// (--url, MUSTER_URL)';
   if (code?.startsWith('HPE_') === true) return 'it does not speak http: write https:// (--url, MUSTER_URL)';
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired, by the clock of this machine';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate does not name this address: ${message}`;
   if (code !== undefined && UNTRUSTED.test(code))
-    return `its certificate is not trusted (${code}): name the authority's in NODE_EXTRA_CA_CERTS`;
+    return `its certificate is not trusted (${code}): name its authority's by --ca FILE or MUSTER_CA`;
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'nothing listens there; is it running? (--url, MUSTER_URL)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'this host name is not known';
   if (code === 'EACCES') return 'permission denied';

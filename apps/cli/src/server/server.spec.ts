@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { issueServerCertificate, newAuthority, type Certificate } from '#bus/init/certificates.js';
+import { MusterUnderTest } from '../testing/muster.js';
+
+const now = Date.now();
+const refused = 'no Muster at 127.0.0.1:1: nothing listens there; is it running? (--url, MUSTER_URL)';
+const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
+
+describe('--ca', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'muster-cli-ca-'));
+  const ca = join(dir, 'ca.pem');
+  const sut = new MusterUnderTest();
+  let authority: Certificate;
+  const servers: Server[] = [];
+  /** The same answer to everything, behind this certificate. */
+  const behind = async (names: string[], at = now): Promise<string> => {
+    const { certificate, key } = await issueServerCertificate(authority, names, at);
+    const server = createServer({ cert: certificate, key }, (_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[]}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    servers.push(server);
+    return `https://127.0.0.1:${portOf(server)}`;
+  };
+  beforeAll(async () => {
+    await sut.start();
+    authority = await newAuthority('spec', now);
+    writeFileSync(ca, authority.certificate);
+  });
+  afterAll(async () => {
+    await sut.stop();
+    for (const server of servers) await new Promise((resolve) => server.close(resolve));
+    rmSync(dir, { recursive: true });
+  });
+  const list = (url: string, args: string[] = [], env: Record<string, string> = {}) =>
+    sut.call(['claim', 'list', '-u', url, ...args], { env });
+
+  it('trusts an https:// address by a file, of the option or of the environment; without it, it is refused', async () => {
+    const url = await behind(['127.0.0.1']);
+    expect(await list(url, ['--ca', ca])).toMatchObject({ code: 0, stderr: '' });
+    expect(await list(url, [], { MUSTER_CA: ca })).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = await list(url);
+    expect([code, stderr]).toEqual([
+      1,
+      `muster: no Muster at ${url}: its certificate is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE): name its authority's by --ca FILE or MUSTER_CA\n`,
+    ]);
+  });
+
+  it('trusts no certificate of another name, and none that has ended', async () => {
+    const other = await list(await behind(['10.0.0.1', 'muster.example']), ['--ca', ca]);
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('does not name this address') });
+    const ended = await list(await behind(['127.0.0.1'], now - 900 * 86_400_000), ['--ca', ca]);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('has expired') });
+  });
+
+  it('is refused where it can do nothing, or holds none', async () => {
+    const key = join(dir, 'key.pem');
+    writeFileSync(key, authority.key);
+    for (const [url, file, why] of [
+      ['127.0.0.1:1', ca, 'no address is https://'],
+      ['https://127.0.0.1:1', key, 'a certificate (PEM) is expected'],
+      ['https://127.0.0.1:1', join(dir, 'none'), 'ENOENT'],
+    ] as const)
+      expect(await list(url, ['--ca', file])).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+    // Of the environment it may stand there for other addresses.
+    expect((await list('127.0.0.1:1', [], { MUSTER_CA: ca })).stderr).toBe(`muster: ${refused}\n`);
+  });
+});
+
+describe('several addresses', () => {
+  const sut = new MusterUnderTest();
+  const sockets: Socket[] = [];
+  let silent: TcpServer;
+  beforeAll(async () => {
+    await sut.start();
+    silent = createTcpServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+    await sut.stop();
+  });
+  beforeEach(() => {
+    sut.received.length = 0;
+    sut.on('GET /v1/claims', { items: [] });
+  });
+
+  it('are asked in turn until one answers', async () => {
+    const { code, stderr } = await sut.call(['claim', 'list', '-u', `127.0.0.1:1, ${sut.url}`]);
+    expect([code, stderr, sut.received.length]).toEqual([0, '', 1]);
+  });
+
+  it('are each named where none answers', async () => {
+    const { code, stderr } = await sut.call(['claim', 'list', '-u', '127.0.0.1:1,unix:/none/such']);
+    expect([code, stderr]).toEqual([1, `muster: ${refused}; ${refused.replace('127.0.0.1:1', 'unix:/none/such')}\n`]);
+  });
+
+  it('are not asked what the first one may have taken: it is not done twice', async () => {
+    const broken = createTcpServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
+    await once(broken, 'listening');
+    const url = `127.0.0.1:${portOf(broken)},${sut.url}`;
+    const { code, stderr } = await sut.call(['node', 'commission', 'a-1', '-u', url], { program: 'clusterctl' });
+    await new Promise((resolve) => broken.close(resolve));
+    expect([code, sut.received]).toEqual([1, []]);
+    expect(stderr).toContain('broke');
+  });
+
+  it('are not waited for: one that takes no TLS handshake is given up', async () => {
+    const { code, stderr } = await sut.call(['claim', 'list', '-u', `https://127.0.0.1:${portOf(silent)},${sut.url}`]);
+    expect([code, stderr]).toEqual([0, '']);
+  });
+});
