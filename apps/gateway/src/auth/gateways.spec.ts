@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gateways4, gateways6, readGateways } from './gateways.js';
+import { Gateways, gateways4, gateways6, readGateways } from './gateways.js';
 
 /** As in a container of Docker. */
 const route = `Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT                                                       
@@ -49,5 +49,45 @@ describe('their files', () => {
     expect(readGateways(dir)).toHaveLength(2);
     writeFileSync(join(dir, 'ipv6_route'), route6);
     expect(readGateways(dir)).toHaveLength(3);
+  });
+});
+
+describe('the routers as they are now', () => {
+  it('are read again, once a second at most, and a change is told', () => {
+    let now = 0;
+    let reads = 0;
+    let table = ['10.0.0.254', '10.0.0.254'];
+    const told: unknown[] = [];
+    const read = (): string[] => {
+      reads += 1;
+      return table;
+    };
+    const sut = new Gateways({ now: () => now, read, log: { warn: (facts: object) => void told.push(facts) } });
+    expect([sut.current(), sut.current(), reads]).toEqual([['10.0.0.254'], ['10.0.0.254'], 1]);
+    table = ['172.17.0.1', '10.0.0.254'];
+    now = 999;
+    expect(sut.current()).toEqual(['10.0.0.254']);
+    now = 1_000;
+    expect([sut.current(), reads, told]).toEqual([
+      ['10.0.0.254', '172.17.0.1'],
+      2,
+      [{ never: ['10.0.0.254', '172.17.0.1'] }],
+    ]);
+    table = ['172.17.0.1', '10.0.0.254'].reverse();
+    now = 5_000;
+    expect([sut.current().length, told.length]).toEqual([2, 1]);
+  });
+
+  it('are not taken from the past where they cannot be read any more', () => {
+    let now = 0;
+    const tables = [['10.0.0.254']];
+    const read = (): string[] => {
+      const table = tables.pop();
+      if (table === undefined) throw new Error('gone');
+      return table;
+    };
+    const sut = new Gateways({ now: () => now, read, log: { warn: () => undefined } });
+    now = 2_000;
+    for (let n = 0; n < 2; n++) expect(() => sut.current()).toThrow('gone');
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { endianness } from 'node:os';
+import type { Logger } from 'pino';
 import { MusterError } from '#contracts';
 
 /** RTF_GATEWAY of the kernel: behind the route stands a router. */
@@ -48,6 +49,45 @@ export function gateways6(text: string): string[] {
  */
 export function readGateways(folder = '/proc/net'): string[] {
   return [...gateways4(read(`${folder}/route`), endianness()), ...gateways6(readIfThere(`${folder}/ipv6_route`))];
+}
+
+/** How old what is known of the routers may be when it is asked for, ms. */
+const FRESH_MS = 1_000;
+
+/** The routers as they are now: a route may come with a lease of DHCP, a tunnel or a bridge, long after the start. */
+export class Gateways {
+  private known: readonly string[];
+  private readAt: number;
+
+  /** @throws MusterError CONFIG_INVALID, as `read` */
+  constructor(
+    private readonly o: {
+      log: Pick<Logger, 'warn'>;
+      /** Monotonic, ms. */
+      now: () => number;
+      /** @default the kernel's own tables */
+      read?: () => string[];
+    },
+  ) {
+    this.known = this.read();
+    this.readAt = o.now();
+  }
+
+  /** @throws MusterError CONFIG_INVALID where the kernel does not tell them any more */
+  current(): readonly string[] {
+    const now = this.o.now();
+    if (now - this.readAt < FRESH_MS) return this.known;
+    const before = this.known;
+    this.known = this.read();
+    this.readAt = now;
+    if (this.known.join() !== before.join())
+      this.o.log.warn({ never: this.known }, 'compat.allowFrom: the routers of this machine have changed');
+    return this.known;
+  }
+
+  private read(): string[] {
+    return [...new Set((this.o.read ?? readGateways)())].sort();
+  }
 }
 
 function read(file: string): string {

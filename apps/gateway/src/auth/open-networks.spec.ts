@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { IncomingHttpHeaders } from 'node:http';
 import { OpenNetworks } from './open-networks.js';
 
+const gateways = ['172.17.0.1', 'fd00:0000:0000:0000:0000:0000:0000:0001'];
 const sut = new OpenNetworks({
   allowFrom: ['10.0.0.0/8', '192.0.2.7', 'fd00::/64', '::/1', '172.17.0.0/16'],
-  gateways: ['172.17.0.1', 'fd00:0000:0000:0000:0000:0000:0000:0001'],
+  gateways: () => gateways,
   trustProxy: ['10.9.0.0/24', '203.0.113.1'],
   ownNames: ['control1.example.org'],
 });
@@ -34,6 +35,28 @@ describe('a sender in an open network that needs a token all the same', () => {
     expect(from(router)).toEqual({ admitted: false, why: expect.stringContaining('router') });
     // Also where that is a proxy, and says for whom it asks.
     expect(from(router, { 'x-forwarded-for': '10.1.2.3' }, '10.1.2.3')).toMatchObject({ admitted: false });
+  });
+
+  it('is one that has become a router since, until it is none any more', () => {
+    gateways.push('10.1.2.3');
+    expect(from('10.1.2.3')).toEqual({ admitted: false, why: expect.stringContaining('router') });
+    gateways.pop();
+    expect(from('10.1.2.3')).toEqual({ admitted: true });
+  });
+
+  it('is anybody, where the routers cannot be told', () => {
+    const blind = new OpenNetworks({
+      allowFrom: ['10.0.0.0/8'],
+      gateways: () => {
+        throw new Error('no such file');
+      },
+      trustProxy: [],
+      ownNames: [],
+    });
+    expect(blind.judge({ address: '10.1.2.3', peer: '10.1.2.3', headers: {} })).toEqual({
+      admitted: false,
+      why: 'the routers of this machine cannot be told',
+    });
   });
 
   it.each([

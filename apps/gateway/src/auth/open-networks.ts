@@ -23,13 +23,16 @@ const FORWARDED = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'] as const;
 export class OpenNetworks {
   private readonly open: Networks;
   private readonly proxies: Networks;
-  private readonly gateways: Networks;
+  private readonly gateways: () => readonly string[];
   private readonly ownNames: readonly string[];
 
   constructor(o: {
     allowFrom: readonly string[];
-    /** Routers of this machine's networks: whoever sends through NAT seems to be one. */
-    gateways: readonly string[];
+    /**
+     * Routers of this machine's networks, as they are now: whoever sends through NAT seems to be one. Where it throws,
+     * nobody is let in.
+     */
+    gateways: () => readonly string[];
     /** `http.trustProxy` */
     trustProxy: readonly string[];
     /** Names of this machine, with dots. */
@@ -37,7 +40,7 @@ export class OpenNetworks {
   }) {
     this.open = new Networks(o.allowFrom);
     this.proxies = new Networks(o.trustProxy);
-    this.gateways = new Networks(o.gateways);
+    this.gateways = o.gateways;
     this.ownNames = o.ownNames;
   }
 
@@ -49,7 +52,9 @@ export class OpenNetworks {
   }
 
   private doubt({ address, peer, headers }: Sender): string | undefined {
-    if (this.gateways.has(peer) || this.gateways.has(address))
+    const gateways = this.routers();
+    if (gateways === undefined) return 'the routers of this machine cannot be told';
+    if (gateways.has(peer) || gateways.has(address))
       return 'it comes from a router of this network, which may stand for anybody';
     if (!this.proxies.has(peer) && FORWARDED.some((name) => headers[name] !== undefined))
       return 'it comes through a proxy that http.trustProxy does not name';
@@ -57,6 +62,15 @@ export class OpenNetworks {
     if (mayBePage(headers, this.ownNames))
       return 'it may be of a page in a browser: a program sends no Origin, and asks for an address, a name without a dot, or this host’s own name';
     return undefined;
+  }
+
+  private routers(): Networks | undefined {
+    try {
+      return new Networks(this.gateways());
+    } catch {
+      // Who asks is told; with a token everybody is let in as before.
+      return undefined;
+    }
   }
 }
 

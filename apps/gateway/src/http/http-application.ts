@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { markUnixSocket } from '../auth/bearer.guard.js';
-import { readGateways } from '../auth/gateways.js';
+import { Gateways } from '../auth/gateways.js';
 import { OpenNetworks } from '../auth/open-networks.js';
 import { TokenBook } from '../auth/token-book.js';
 import { TokenFile } from '../auth/token-file.js';
@@ -83,19 +83,27 @@ export async function createHttpApplication(context: ServiceContext): Promise<Ht
 }
 
 /** @throws MusterError CONFIG_INVALID */
-function openNetworks({ config, log }: ServiceContext): OpenNetworks {
+function openNetworks({ config, log, clock }: ServiceContext): OpenNetworks {
   const { allowFrom = [] } = config.compat;
   const { tokens, trustProxy = [] } = config.http;
-  if (allowFrom.length === 0) return new OpenNetworks({ allowFrom, gateways: [], trustProxy, ownNames: [] });
+  if (allowFrom.length === 0) return new OpenNetworks({ allowFrom, gateways: () => [], trustProxy, ownNames: [] });
   if (tokens === undefined)
     throw new MusterError(
       'CONFIG_INVALID',
       'compat.allowFrom: nobody is asked for a token without http.tokens; configure that, or remove compat.allowFrom',
     );
-  const gateways = readGateways();
-  log.warn({ allowFrom, never: gateways }, 'the clusterm surface is open without a token from these networks');
+  const gateways = new Gateways({ log, now: () => clock.monotonicMs() });
+  log.warn(
+    { allowFrom, never: gateways.current() },
+    'the clusterm surface is open without a token from these networks',
+  );
   const ownNames = [hostname(), ...(config.host.name === undefined ? [] : [config.host.name])];
-  return new OpenNetworks({ allowFrom, gateways, trustProxy, ownNames: ownNames.map((name) => name.toLowerCase()) });
+  return new OpenNetworks({
+    allowFrom,
+    gateways: () => gateways.current(),
+    trustProxy,
+    ownNames: ownNames.map((name) => name.toLowerCase()),
+  });
 }
 
 /** Whatever stands in an answer, no browser takes it for something else than it says to be. */
