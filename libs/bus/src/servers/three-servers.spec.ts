@@ -113,6 +113,15 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     }
   });
 
+  it('are all known to a client that was told of one', async () => {
+    const bus = await connect(service('gateway'), [cluster.urls[0]!]);
+    const before = bus.serverInfo?.name;
+    await cluster.members.find((m) => m.name === before)!.kill();
+    await until(() => bus.connected && bus.serverInfo?.name !== before, 20_000);
+    await cluster.members.find((m) => m.name === before)!.start();
+    await whenClusterServes(() => bus.bucket('idempotency').delete('ready.spec', undefined, { timeoutMs: 1_000 }));
+  });
+
   it.each(['update', 'create'] as const)(
     'store the %s of a record whose first tries wait for a majority, and say so, once they have one',
     async (how) => {
