@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { shownFiles } from '../../../apps/cli/src/containers/shown-files.js';
+import { shownFiles } from '#bus/init/shown-files.js';
 import { until } from '../../../lab/src/until.js';
 import { services, type Composition, type Service } from './composition.js';
 import { addresses, station as stationAddresses, type ControlMachine } from './control-machine.js';

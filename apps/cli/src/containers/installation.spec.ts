@@ -1,10 +1,21 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { initHosts, parseControlHosts, type ControlHost } from '#bus';
+import { hostFiles } from '../hosts/host-files.js';
 import {
   configuration,
   configure,
@@ -13,7 +24,7 @@ import {
   renewUsers,
   type InstallationOptions,
 } from './installation.js';
-import { Containers, shownFiles } from './shown-files.js';
+import { Containers, shownFiles } from '#bus/init/shown-files.js';
 
 let top: string;
 let o: InstallationOptions;
@@ -81,6 +92,20 @@ describe('the installation of a composition', () => {
     rmSync(join(o.dir, 'tokens.json'));
     expect((await install(o)).result).toMatch(/^[0-9a-f]{64}$/);
     expect(readFileSync(join(o.dir, 'keys', 'operator.key'), 'utf8')).toBe(kept);
+  });
+
+  it('shows services their part on one of several control hosts, and makes no keys of its own', async () => {
+    const hosts = parseControlHosts('ctl1=192.0.2.1,ctl2=192.0.2.2,ctl3=192.0.2.3');
+    const cluster = join(top, 'cluster');
+    const also = (host: ControlHost): Record<string, string> => hostFiles(host, hosts, '/etc/muster');
+    await initHosts(cluster, { cluster: 'spec', agents: [], hosts, also });
+    renameSync(join(cluster, 'hosts', 'ctl2'), o.dir);
+    const { result, notes } = await install(o);
+    expect([result, notes[0]]).toEqual([undefined, expect.stringContaining('is one of several control hosts')]);
+    expect(existsSync(join(o.dir, 'keys', 'operator.key'))).toBe(false);
+    expect(readFileSync(join(o.shown, 'nats', 'nats.conf'), 'utf8')).toContain('server_name: "ctl2"');
+    expect(shownTo('nats')).toEqual(expect.arrayContaining(['tls/ca.pem', 'tls/server.key']));
+    expect(shownTo('fencer').filter((file) => file.startsWith('creds/'))).toEqual(['creds/fencer.json']);
   });
 
   it('makes another admin token in place of the first', async () => {

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
@@ -6,6 +5,8 @@ import { addAgentUsers, initCluster, isCluster, storeRoomWarning } from '#bus';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
 import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
+import { newAdminToken, type TokenEntry } from '../admin-token.js';
+import { HOST_ENV } from '../hosts/host-files.js';
 import { showFiles } from './show-files.js';
 
 /** Oldest nats-server that a composition is for: an older one refuses `sync_interval: always`. */
@@ -13,7 +14,6 @@ const NATS_VERSION = '2.10.23';
 /** Inside its container; docker-compose.yml publishes it. */
 const NATS_LISTEN = '0.0.0.0:4222';
 const NATS_MONITOR_PORT = 8222;
-const ADMIN = 'admin';
 
 export interface InstallationPlaces {
   /** The installation's folder. */
@@ -47,6 +47,8 @@ export async function install(o: InstallationOptions): Promise<Said> {
     const notes = [`${o.dir} is an installation already: keys, users and muster.yaml are kept, and no token is shown`];
     return { notes: [...notes, ...shown(o)] };
   }
+  if (existsSync(join(o.dir, HOST_ENV)))
+    return { notes: [`${o.dir} is one of several control hosts: its files are kept`, ...shown(o)] };
   // A run that was ended early is carried on: what is there is kept, and the tokens come last.
   await initCluster(o.dir, {
     cluster: o.cluster,
@@ -122,14 +124,11 @@ function requireInstallation(dir: string): void {
 
 /** @returns the token, of which the file holds the hash alone */
 function writeAdminToken(dir: string): string {
-  const token = randomBytes(32).toString('hex');
   const file = tokensFile(dir);
-  const others = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as { name: string }[]).filter(({ name }) => name !== ADMIN)
-    : [];
-  const entry = { name: ADMIN, role: 'admin', sha256: createHash('sha256').update(token).digest('hex') };
-  writePrivately(file, `${JSON.stringify([...others, entry])}\n`);
-  return token;
+  const others = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as TokenEntry[]) : [];
+  const made = newAdminToken(others);
+  writePrivately(file, made.file);
+  return made.token;
 }
 
 /** @returns its public half */

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
-import { Containers, shownFiles, type Container } from './shown-files.js';
+import { Containers, filesIn, shownFiles, type Container } from '#bus/init/shown-files.js';
 
 /**
  * Brings what each container sees, `shown/<container>`, up to what the installation's folder holds. Only what differs is
@@ -18,14 +18,6 @@ export function showFiles(dir: string, shown: string): Container[] {
     for (const file of gone) rmSync(join(to, file));
     return written.length + gone.length > 0;
   });
-}
-
-/** Paths of the files in a file or folder, relative to `dir`; none where it is not there. */
-function filesIn(dir: string, path: string): string[] {
-  const at = join(dir, path);
-  if (!existsSync(at)) return [];
-  if (!statSync(at).isDirectory()) return [path];
-  return readdirSync(at).flatMap((name) => filesIn(dir, join(path, name)));
 }
 
 /** Also where they hold nothing: an operator's own folders are mounted over them, and no folder can be made in a volume that is read only. */

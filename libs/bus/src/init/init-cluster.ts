@@ -15,6 +15,7 @@ import {
   type OperatorKeys,
   type Revocable,
 } from './nats-accounts.js';
+import { hostFolders } from './control-hosts.js';
 import { listenAddress, natsConfig, withTls, type NatsConfigOptions } from './nats-config.js';
 import { keyPair, publicKeyOf } from '#contracts/keys/nkey.js';
 import { userKinds, type ToolRole } from './permissions.js';
@@ -64,11 +65,7 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   o.agents.forEach(checkNode);
   o.hosts?.forEach(checkCertificateName);
   const encrypted = wantsTls(dir, o);
-  for (const d of ['', 'creds', 'keys']) privateFolder(join(dir, d));
-  for (const key of ['datagram', 'secrets']) newKey(keyFile(dir, key), () => randomBytes(32).toString('hex'));
-  newKey(keyFile(dir, 'operator'), () => JSON.stringify(newOperatorKeys()));
-  const keys = readOperatorKeys(dir);
-  newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
+  const keys = ensureKeys(dir);
   adoptStore(dir, o.storeDir, keys.account);
   if (encrypted) {
     await ensureAuthority(dir, o.cluster);
@@ -87,6 +84,31 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   const yaml = join(dir, 'muster.yaml');
   if (!existsSync(yaml)) writePrivately(yaml, firstConfig(o));
   else followListen(yaml, o.natsListen);
+}
+
+/** Makes the keys that are not there. */
+function ensureKeys(dir: string): OperatorKeys {
+  for (const d of ['', 'creds', 'keys']) privateFolder(join(dir, d));
+  for (const key of ['datagram', 'secrets']) newKey(keyFile(dir, key), () => randomBytes(32).toString('hex'));
+  newKey(keyFile(dir, 'operator'), () => JSON.stringify(newOperatorKeys()));
+  const keys = readOperatorKeys(dir);
+  newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
+  return keys;
+}
+
+/**
+ * Keys, CA and users of a cluster whose servers are configured elsewhere; what is there is kept, as by {@link initCluster}.
+ * @param accountsDir where its servers keep their accounts
+ */
+export async function ensureKeysAndUsers(
+  dir: string,
+  o: Pick<InitOptions, 'cluster' | 'agents'>,
+  accountsDir: string,
+): Promise<void> {
+  o.agents.forEach(checkNode);
+  ensureKeys(dir);
+  await ensureAuthority(dir, o.cluster);
+  await writeUsers(dir, o.agents, accountsDir);
 }
 
 /** Once there is a CA, clients insist on TLS: it stays. */
@@ -132,6 +154,15 @@ function configuredListen(dir: string): string | undefined {
 /** Whether {@link initCluster} has been here: then more users come by {@link addAgentUsers}, and the rest stays. */
 export const isCluster = (dir: string): boolean => existsSync(keyFile(dir, 'operator')) || hasPlainUsers(dir);
 
+/** @throws MusterError CONFIG_INVALID where it has users of an earlier Muster, which a start of NATS has to renew */
+export function refusePlainUsers(dir: string): void {
+  if (hasPlainUsers(dir))
+    throw new MusterError(
+      'CONFIG_INVALID',
+      `${dir} has NATS users of an earlier Muster: stop NATS and run "npm start -- --data ${dir}" once, which renews them`,
+    );
+}
+
 /**
  * Users for the agents of more nodes; a user that exists is kept. A running nats-server lets them in as they are. The
  * services' users are issued anew with the permissions of this version of Muster, which hold from their next start on.
@@ -140,11 +171,7 @@ export const isCluster = (dir: string): boolean => existsSync(keyFile(dir, 'oper
 export async function addAgentUsers(dir: string, nodes: string[]): Promise<void> {
   nodes.forEach(checkNode);
   if (!isCluster(dir)) throw new MusterError('CONFIG_INVALID', `${dir} was not made by muster init`);
-  if (hasPlainUsers(dir))
-    throw new MusterError(
-      'CONFIG_INVALID',
-      `${dir} has NATS users of an earlier Muster: stop NATS and run "npm start -- --data ${dir}" once, which renews them`,
-    );
+  refusePlainUsers(dir);
   await writeUsers(dir, nodes, configuredAccountsDir(dir));
 }
 
@@ -186,9 +213,21 @@ function bringAuthority(dir: string): void {
 }
 
 async function writeAccounts(dir: string, accountsDir: string | undefined): Promise<void> {
+  writePrivately(accountsFile(dir), await accountsText(dir, accountsDir));
+}
+
+/**
+ * `nats-accounts.conf` of a server of the cluster.
+ * @param accountsDir where it keeps its accounts
+ * @param alsoTold where servers have kept them that were told of revocations. @default itself alone
+ */
+export function accountsText(
+  dir: string,
+  accountsDir: string | undefined,
+  alsoTold: readonly string[] = [],
+): Promise<string> {
   const keys = readOperatorKeys(dir);
-  const agents = readAgentsKey(keyFile(dir, 'agents'));
-  writePrivately(accountsFile(dir), await accountsConfig(keys, agents, revocable(dir, keys, accountsDir)));
+  return accountsConfig(keys, readAgentsKey(keyFile(dir, 'agents')), revocable(dir, keys, accountsDir, alsoTold));
 }
 
 /** An earlier Muster's user of programs; what is not allowed by name cannot be the server's store. */
@@ -272,27 +311,35 @@ function seedOfCreds(text: string): string {
 const accountsFile = (dir: string): string => join(dir, 'nats-accounts.conf');
 
 /** Where the server keeps its accounts, or will, from its next start on; undefined where nats.conf is not as we write it. */
-function configuredAccountsDir(dir: string): string | undefined {
+export function configuredAccountsDir(dir: string): string | undefined {
   const store = configuredStore(dir);
   return store === undefined ? undefined : accountsIn(store);
 }
 
-/** Where the server keeps its streams; undefined where nats.conf is not as we write it. */
+/** Where the server keeps its streams, or the first control host's; undefined where nats.conf is not as we write it. */
 export function configuredStore(dir: string): string | undefined {
-  const conf = join(dir, 'nats.conf');
-  const store = existsSync(conf) ? /^ *store_dir: ("[^\n]*")$/m.exec(readFileSync(conf, 'utf8'))?.[1] : undefined;
+  const conf = [dir, ...hostFolders(dir)].map((folder) => join(folder, 'nats.conf')).find((file) => existsSync(file));
+  if (conf === undefined) return undefined;
+  const store = /^ *store_dir: ("[^\n]*")$/m.exec(readFileSync(conf, 'utf8'))?.[1];
   return store === undefined ? undefined : (JSON.parse(store) as string);
 }
 
-const accountsIn = (storeDir: string): string => join(resolve(storeDir), 'accounts');
+export const accountsIn = (storeDir: string): string => join(resolve(storeDir), 'accounts');
 
 /** What was revoked stays so: the accounts that are written here are newer than those that the server was told. */
-function revocable(dir: string, keys: OperatorKeys, accountsDir: string | undefined): Revocable | undefined {
+function revocable(
+  dir: string,
+  keys: OperatorKeys,
+  accountsDir: string | undefined,
+  alsoTold: readonly string[],
+): Revocable | undefined {
   if (accountsDir === undefined) return undefined;
   newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
-  const kept = join(accountsDir, `${keys.account}.jwt`);
-  const told = existsSync(kept) ? decode<Account>(readFileSync(kept, 'utf8').trim()).nats.revocations : undefined;
-  const revocations = { ...told, ...revokedTools(dir) };
+  const told = [accountsDir, ...alsoTold]
+    .map((folder) => join(folder, `${keys.account}.jwt`))
+    .filter((file) => existsSync(file))
+    .map((file) => decode<Account>(readFileSync(file, 'utf8').trim()).nats.revocations);
+  const revocations = Object.assign({}, ...told, revokedTools(dir)) as Record<string, number>;
   return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, revocations };
 }
 
@@ -313,7 +360,8 @@ function existing(dir: string, user: string): Partial<BusCredentials> | undefine
 const signedBy = (key: AgentsKey, credentials: Partial<BusCredentials> | undefined): boolean =>
   credentials?.jwt !== undefined && decode(credentials.jwt).iss === keyPair(key.seed).getPublicKey();
 
-const readOperatorKeys = (dir: string): OperatorKeys => readJson<OperatorKeys>(keyFile(dir, 'operator'));
+/** @throws MusterError CONFIG_INVALID */
+export const readOperatorKeys = (dir: string): OperatorKeys => readJson<OperatorKeys>(keyFile(dir, 'operator'));
 
 function readJson<T>(file: string): T {
   try {
@@ -353,18 +401,26 @@ function followListen(file: string, natsListen: string[]): void {
   writePrivately(file, doc.toString());
 }
 
-function firstConfig(o: InitOptions): string {
-  const values = {
-    cluster: o.cluster,
-    nats: {
+const firstConfig = (o: InitOptions): string =>
+  newConfig(
+    o.cluster,
+    {
       listen: listenAddress(o.natsListen),
       servers: natsServers(o.natsListen),
       store: resolve(o.storeDir),
       ...(o.plain === true && !isOwnMachineOnly(o.natsListen) && { plain: true }),
     },
+    o.config,
+  );
+
+/** A new `muster.yaml`. */
+export function newConfig(cluster: string, nats: object, more: Record<string, unknown> = {}): string {
+  const values = {
+    cluster,
+    nats,
     keys: Object.fromEntries(['datagram', 'secrets', 'agents', 'revoker'].map((key) => [key, keyFile('', key)])),
     dataDir: 'data',
-    ...o.config,
+    ...more,
   };
   return `# Written by muster init; yours to edit. Paths are relative to this file.\n${stringify(values)}`;
 }

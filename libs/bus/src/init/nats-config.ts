@@ -15,6 +15,20 @@ export interface NatsConfigOptions {
   maxFileStore?: number;
   /** Files of its certificate, as the server finds them. @default it speaks without TLS */
   tls?: { certificate: string; key: string };
+  /** Makes it one server of a cluster, of a version that a cluster may have. @default a single server */
+  member?: ClusterMember;
+}
+
+/** What a server of a cluster knows of itself and of the others. */
+export interface ClusterMember {
+  /** Of this server. */
+  name: string;
+  /** Where it listens for the others, `host:port`. */
+  listen: string;
+  /** Where the others listen. */
+  routes: string[];
+  /** Files as it finds them: the others are let in by a certificate of this CA. */
+  tls: { certificate: string; key: string; ca: string };
 }
 
 const quote = (text: string): string => JSON.stringify(text);
@@ -45,6 +59,23 @@ const tlsBlock = (files: NatsConfigOptions['tls']): string[] =>
         '}',
       ];
 
+const clusterBlock = (cluster: string, { listen, routes, tls }: ClusterMember): string[] => [
+  'cluster {',
+  `  name: ${quote(cluster)}`,
+  `  listen: ${quote(listen)}`,
+  `  routes: [${routes.map((at) => quote(`nats-route://${at}`)).join(', ')}]`,
+  '  # Clients know every server by their configuration: a server knows its addresses, not which of them are whose.',
+  '  no_advertise: true',
+  '  tls {',
+  `    cert_file: ${quote(tls.certificate)}`,
+  `    key_file: ${quote(tls.key)}`,
+  `    ca_file: ${quote(tls.ca)}`,
+  '    verify: true',
+  `    timeout: ${HANDSHAKE}`,
+  '  }',
+  '}',
+];
+
 const INCLUDE = 'include "nats-accounts.conf"';
 
 /**
@@ -61,10 +92,10 @@ export function withTls(conf: string, files: { certificate: string; key: string 
 }
 
 export function natsConfig(o: NatsConfigOptions): string {
-  const always = o.natsVersion !== undefined && isAtLeast(o.natsVersion, '2.10');
+  const always = o.member !== undefined || (o.natsVersion !== undefined && isAtLeast(o.natsVersion, '2.10'));
   return [
     '# Written by muster init. Whose users are let in: nats-accounts.conf, written by the same.',
-    `server_name: ${quote(`muster-${o.cluster}`)}`,
+    `server_name: ${quote(o.member?.name ?? `muster-${o.cluster}`)}`,
     `listen: ${quote(listenAddress(o.natsListen))}`,
     ...(o.monitor === undefined ? [] : [`http: "127.0.0.1:${o.monitor}"`]),
     'max_payload: 8MB',
@@ -81,6 +112,7 @@ export function natsConfig(o: NatsConfigOptions): string {
     // The default writes to the disk every two minutes: what was acknowledged could be lost on a power cut.
     ...(always ? ['  sync_interval: always'] : []),
     '}',
+    ...(o.member === undefined ? [] : clusterBlock(o.cluster, o.member)),
     INCLUDE,
     '',
   ].join('\n');

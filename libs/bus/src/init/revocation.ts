@@ -1,7 +1,7 @@
 import { encodeAccount, encodeUser, type Account, type decode, type User } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import { fromToken, inboxPrefix, MusterError, type Timer } from '#contracts';
+import { fromToken, inboxPrefix, MusterError, ServiceNames, type ServiceName, type Timer } from '#contracts';
 import { natsOptions } from '../nats/connect.js';
 import { dial } from '../nats/dial.js';
 import { systemClock } from '../system/system-clock.js';
@@ -143,17 +143,32 @@ export const revokedAgentUsers = (o: RevocationOptions, keys: readonly string[])
   });
 
 /** Agents that are connected now to any server, each by the user that it came with. */
-export const connectedAgents = (o: RevocationOptions, agents: AgentsKey): Promise<AgentConnection[]> =>
+export async function connectedAgents(o: RevocationOptions, agents: AgentsKey): Promise<AgentConnection[]> {
+  const issuer = keyPair(agents.seed).getPublicKey();
+  const found = new Map<string, AgentConnection>();
+  for (const { iss, name, sub, iat } of await connectedUsers(o))
+    if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub, issuedAt: iat * 1000 });
+  return [...found.values()];
+}
+
+/** Services of which a process is connected now to any server. */
+export async function connectedServices(o: RevocationOptions): Promise<ServiceName[]> {
+  const names = (await connectedUsers(o)).map((user) => user.name);
+  return ServiceNames.filter((service) => names.includes(service));
+}
+
+const connectedUsers = (o: RevocationOptions): Promise<Claims<User>[]> =>
   asRevoker(o, async (nc) => {
-    const issuer = keyPair(agents.seed).getPublicKey();
-    const found = new Map<string, AgentConnection>();
+    const found: Claims<User>[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const pages = await userPages(nc, o, offset);
-      for (const jwt of pages.flat().filter((text) => text !== '')) {
-        const { iss, name, sub, iat } = claimsOf<User>(jwt);
-        if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub, issuedAt: iat * 1000 });
-      }
-      if (pages.every((jwts) => jwts.length < PAGE)) return [...found.values()];
+      found.push(
+        ...pages
+          .flat()
+          .filter((text) => text !== '')
+          .map((text) => claimsOf<User>(text)),
+      );
+      if (pages.every((jwts) => jwts.length < PAGE)) return found;
     }
   });
 

@@ -85,9 +85,9 @@ const makeProcess = (conf: string, port: number): NatsProcess =>
   inContainer() ? new ContainerNats(conf, port, process.env['NATS_IMAGE'] ?? 'nats:2.12-alpine') : new SystemNats(conf);
 
 /** Until the server greets. */
-export async function listening(port: number): Promise<void> {
+export async function listening(port: number, host = '127.0.0.1'): Promise<void> {
   for (let i = 0; i < 400; i++) {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, host);
     const greeted = await new Promise<boolean>((resolve) => {
       socket.once('data', () => resolve(true));
       socket.once('error', () => resolve(false));
@@ -97,5 +97,5 @@ export async function listening(port: number): Promise<void> {
     if (greeted) return;
     await pause(25);
   }
-  throw new Error(`nats-server does not listen on ${port}`);
+  throw new Error(`nats-server does not listen on ${host}:${port}`);
 }

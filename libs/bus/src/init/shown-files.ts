@@ -1,3 +1,6 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** The containers that see a part of the installation's folder. */
 export const Containers = ['nats', 'inventory', 'detector', 'provisioner', 'fencer', 'gateway'] as const;
 export type Container = (typeof Containers)[number];
@@ -20,3 +23,11 @@ export const shownFiles: Record<Container, readonly string[]> = {
   fencer: service('fencer', 'secrets'),
   gateway: [...service('gateway'), 'tokens.json', 'http', 'http-key'],
 };
+
+/** Paths of the files in a file or folder, relative to `dir`; none where it is not there. */
+export function filesIn(dir: string, path: string): string[] {
+  const at = join(dir, path);
+  if (!existsSync(at)) return [];
+  if (!statSync(at).isDirectory()) return [path];
+  return readdirSync(at).flatMap((name) => filesIn(dir, join(path, name)));
+}

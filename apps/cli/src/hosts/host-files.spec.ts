@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { parseControlHosts } from '#bus';
+import { hostFiles } from './host-files.js';
+
+const three = parseControlHosts('ctl1=10.0.0.1+10.1.0.1,ctl2=2001:db8::2+10.1.0.2,ctl3=10.0.0.3+10.1.0.3');
+
+interface Composition {
+  services: Record<string, { command?: string[]; ports?: string[]; environment?: Record<string, string> }>;
+  volumes: { config: { driver_opts: { device: string } } };
+}
+const compose = (all = three, n = 0): Composition =>
+  parse(hostFiles(all[n]!, all, '/srv/muster')['compose.yml']!) as Composition;
+
+describe('what a control host has beside its part of the installation', () => {
+  it('says which host it is', () => {
+    expect(hostFiles(three[1]!, three, '/etc/muster')['host.env']!.split('\n').slice(1)).toEqual([
+      'MUSTER_HOST=ctl2',
+      'MUSTER_HOST_ADDRESSES=2001:db8::2,10.1.0.2',
+      'MUSTER_MANAGEMENT=2001:db8::2',
+      'MUSTER_BACKEND=10.1.0.2',
+      '',
+    ]);
+  });
+
+  it('publishes the port of the other servers on the management network alone, and names them to every service', () => {
+    const { services, volumes } = compose();
+    expect(services['nats']!.ports).toEqual(['10.0.0.1:6222:6222']);
+    expect(services['nats']!.command).toContain('nats://0.0.0.0:6222');
+    const others = 'nats://[2001:db8::2]:4222,nats://10.0.0.3:4222';
+    const told = Object.fromEntries(
+      Object.entries(services).map(([name, s]) => [name, s.environment?.['MUSTER_NATS']]),
+    );
+    expect(told).toEqual({
+      nats: undefined,
+      inventory: `nats://nats:4222,${others}`,
+      gateway: `nats://nats:4222,${others}`,
+      detector: `nats://127.0.0.1:4222,${others}`,
+      provisioner: `nats://127.0.0.1:4222,${others}`,
+      fencer: `nats://127.0.0.1:4222,${others}`,
+    });
+    expect(volumes.config.driver_opts.device).toBe('/srv/muster');
+    expect(compose(three, 1).services['nats']!.ports).toEqual(['[2001:db8::2]:6222:6222']);
+  });
+
+  it('has no port for others where there are none', () => {
+    const { services } = compose(three.slice(0, 1));
+    expect(services['nats']!.ports).toBeUndefined();
+    expect(services['nats']!.command).not.toContain('--cluster_listen');
+    expect(services['inventory']!.environment).toEqual({ MUSTER_NATS: 'nats://nats:4222' });
+  });
+});

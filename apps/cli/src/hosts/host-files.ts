@@ -1,0 +1,52 @@
+import { atPort, type ControlHost } from '#bus/init/control-hosts.js';
+import { stringify } from 'yaml';
+
+/** A file of it says that a folder is a control host's own part of an installation, whose keys lie elsewhere. */
+export const HOST_ENV = 'host.env';
+
+/**
+ * What systemd's units and a composition on a control host need beside its part of the installation: `host.env` for both,
+ * and `compose.yml`, which changes docker-compose.yml to one host of several.
+ */
+export function hostFiles(host: ControlHost, all: readonly ControlHost[], dir: string): Record<string, string> {
+  return { [HOST_ENV]: hostEnv(host), 'compose.yml': hostComposition(host, all, dir) };
+}
+
+const hostEnv = ({ name, management, backend }: ControlHost): string =>
+  [
+    '# Written by muster init --hosts: which control host this is, for the units of systemd and for docker compose.',
+    `MUSTER_HOST=${name}`,
+    `MUSTER_HOST_ADDRESSES=${[management, backend].filter(Boolean).join(',')}`,
+    `MUSTER_MANAGEMENT=${management}`,
+    ...(backend === undefined ? [] : [`MUSTER_BACKEND=${backend}`]),
+    '',
+  ].join('\n');
+
+function hostComposition(host: ControlHost, all: readonly ControlHost[], dir: string): string {
+  const others = all.filter((h) => h !== host).map((h) => `nats://${atPort(h.management, 4222)}`);
+  const servers = (own: string) => ({ environment: { MUSTER_NATS: [own, ...others].join(',') } });
+  const inner = servers('nats://nats:4222');
+  const outer = servers('nats://127.0.0.1:4222');
+  const values = {
+    services: {
+      nats: {
+        // Inside its container it has none of the host's addresses.
+        command: ['--config', '/etc/muster/nats.conf', '--addr', '0.0.0.0', ...routeListen(others.length > 0)],
+        ...(others.length > 0 && { ports: [`${atPort(host.management, 6222)}:6222`] }),
+      },
+      inventory: inner,
+      gateway: inner,
+      detector: outer,
+      provisioner: outer,
+      fencer: outer,
+    },
+    volumes: { config: { driver: 'local', driver_opts: { type: 'none', o: 'bind', device: dir } } },
+  };
+  return [
+    '# Written by muster init --hosts. On the control host, beside docker-compose.yml:',
+    `#   docker compose --env-file ${dir}/${HOST_ENV} -f docker-compose.yml -f ${dir}/compose.yml up -d`,
+    stringify(values, { aliasDuplicateObjects: false }),
+  ].join('\n');
+}
+
+const routeListen = (isCluster: boolean): string[] => (isCluster ? ['--cluster_listen', 'nats://0.0.0.0:6222'] : []);

@@ -1,0 +1,194 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Document, parseDocument } from 'yaml';
+import { MusterError } from '#contracts';
+import { systemClock } from '../system/system-clock.js';
+import { issueServerCertificate } from './certificates.js';
+import { atPort, checkControlHosts, hostFolder, type ControlHost } from './control-hosts.js';
+import {
+  accountsIn,
+  accountsText,
+  configuredAccountsDir,
+  ensureKeysAndUsers,
+  isCluster,
+  newConfig,
+  refusePlainUsers,
+  type InitOptions,
+} from './init-cluster.js';
+import { listenAddress, natsConfig } from './nats-config.js';
+import { writeAllPrivately, type Content } from './private-files.js';
+import { filesIn, shownFiles } from './shown-files.js';
+import { authorityOf, isDue, readAuthority, tlsFiles } from './tls-files.js';
+
+const NATS_PORT = 4222;
+const ROUTE_PORT = 6222;
+/** NATS's name on a composition's own network. */
+const NATS_IN_COMPOSITION = 'nats';
+
+/** Where a control host has what is written for it. */
+export interface HostPlace {
+  /** The folder, once it is on that host. */
+  dir: string;
+  /** NATS's store there. */
+  store: string;
+}
+
+export interface HostsOptions extends Pick<InitOptions, 'cluster' | 'agents' | 'config' | 'monitor' | 'natsVersion'> {
+  /** One, three or five; one is a single server. */
+  hosts: readonly ControlHost[];
+  /** @default `/etc/muster`, `/var/lib/muster/nats` */
+  place?: (host: ControlHost) => HostPlace;
+  /** More files of a new installation, by path: each control host gets those that its services need. @default none */
+  first?: Readonly<Record<string, string>>;
+  /** More files for a control host, by path. @default none */
+  also?: (host: ControlHost) => Record<string, string>;
+}
+
+const OnHost: HostPlace = { dir: '/etc/muster', store: '/var/lib/muster/nats' };
+
+/** Copies of each record: as many as there are servers. */
+export const replicasOf = (hosts: readonly ControlHost[]): number => hosts.length;
+
+/**
+ * Writes into `dir` what a cluster of several control hosts rests on (keys, users, CA, `muster.yaml` for all) and into
+ * `dir/hosts/NAME` what is to lie on each of them: nats.conf with routes to the others, users and keys of its services,
+ * its certificate, its `muster.yaml`. Only there are no key of the CA and no operator's key. Again on a folder that is
+ * one: keys, CA, users, tokens and all else that `muster.yaml` says are kept; it may have had another number of hosts.
+ *
+ * Nothing is left of it where it fails in a new folder; in one that was there the files of the hosts are as before.
+ * @throws MusterError CONFIG_INVALID names what is wrong
+ */
+export async function initHosts(dir: string, o: HostsOptions): Promise<void> {
+  checkControlHosts(o.hosts);
+  refusePlainUsers(dir);
+  const isNew = !isCluster(dir);
+  const wasThere = existsSync(dir);
+  if (isNew && wasThere && readdirSync(dir).length > 0)
+    throw new MusterError('CONFIG_INVALID', `${dir} holds files, and was not made by muster init: name a new folder`);
+  if (!isNew && authorityOf(dir) === undefined)
+    throw new MusterError(
+      'CONFIG_INVALID',
+      `the NATS of ${dir} speaks without TLS, which servers of a cluster need: run "muster tls enable --dir ${dir}" first`,
+    );
+  const place = o.place ?? (() => OnHost);
+  try {
+    const config = configFor(dir, o);
+    const [first] = o.hosts as [ControlHost];
+    const alsoTold = [configuredAccountsDir(dir), ...o.hosts.map((h) => accountsIn(place(h).store))];
+    await ensureKeysAndUsers(dir, o, configuredAccountsDir(dir) ?? accountsIn(place(first).store));
+    const files = new Map<string, Content>([[join(dir, 'muster.yaml'), config.toString()]]);
+    if (isNew) for (const [path, text] of Object.entries(o.first ?? {})) files.set(join(dir, path), text);
+    for (const host of o.hosts) {
+      const told = alsoTold.filter((folder) => folder !== undefined);
+      for (const [path, text] of await filesOf(dir, o, host, place(host), told))
+        files.set(join(hostFolder(dir, host.name), path), text);
+    }
+    // Of a new installation they are not there yet to be copied.
+    if (isNew)
+      for (const [path, text] of Object.entries(o.first ?? {}))
+        if (isSeen(path)) for (const host of o.hosts) files.set(join(hostFolder(dir, host.name), path), text);
+    writeAllPrivately(files);
+  } catch (e) {
+    if (isNew && existsSync(dir)) {
+      for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
+      if (!wasThere) rmSync(dir, { recursive: true });
+    }
+    throw e;
+  }
+}
+
+const seen = new Set(Object.values(shownFiles).flat());
+
+/** Whether any service of a control host reads it. */
+const isSeen = (path: string): boolean => [...seen].some((s) => path === s || path.startsWith(`${s}/`));
+
+/** `muster.yaml` of all of them: what is there is kept, but for where the servers are and what follows from how many. */
+function configFor(dir: string, o: HostsOptions): Document {
+  const urls = (network: 'management' | 'backend'): string[] =>
+    o.hosts.flatMap((h) => (h[network] === undefined ? [] : [`nats://${atPort(h[network], NATS_PORT)}`]));
+  const file = join(dir, 'muster.yaml');
+  const text = existsSync(file)
+    ? readFileSync(file, 'utf8')
+    : newConfig(o.cluster, { servers: urls('management') }, o.config);
+  const doc = parseDocument(text);
+  if (doc.errors.length > 0)
+    throw new MusterError('CONFIG_INVALID', `${file} cannot be read: ${doc.errors[0]!.message}`);
+  doc.setIn(['nats', 'servers'], urls('management'));
+  doc.setIn(['agents', 'nats', 'management'], urls('management'));
+  if (urls('backend').length > 0) doc.setIn(['agents', 'nats', 'backend'], urls('backend'));
+  else doc.deleteIn(['agents', 'nats', 'backend']);
+  doc.set('replicas', replicasOf(o.hosts));
+  return doc;
+}
+
+/** Path → content, of what lies on a control host. */
+async function filesOf(
+  dir: string,
+  o: HostsOptions,
+  host: ControlHost,
+  place: HostPlace,
+  alsoTold: readonly string[],
+): Promise<Map<string, Content>> {
+  const files = new Map<string, Content>();
+  for (const path of seen) for (const file of filesIn(dir, path)) files.set(file, readFileSync(join(dir, file)));
+  const on = tlsFiles(place.dir);
+  const listen = listenAddress(addressesOf(host).map((address) => atPort(address, NATS_PORT)));
+  const others = o.hosts.filter((other) => other !== host);
+  files.set(
+    'nats.conf',
+    natsConfig({
+      cluster: clusterOf(dir, o),
+      natsListen: [listen],
+      storeDir: place.store,
+      tls: on,
+      ...(o.monitor !== undefined && { monitor: o.monitor }),
+      ...(o.natsVersion !== undefined && { natsVersion: o.natsVersion }),
+      ...(others.length > 0 && {
+        member: {
+          name: host.name,
+          listen: atPort(host.management, ROUTE_PORT),
+          routes: others.map((other) => atPort(other.management, ROUTE_PORT)),
+          tls: on,
+        },
+      }),
+    }),
+  );
+  files.set('nats-accounts.conf', await accountsText(dir, accountsIn(place.store), alsoTold));
+  for (const [path, text] of await certificateOf(dir, host)) files.set(path, text);
+  const config = configFor(dir, o);
+  config.setIn(['nats', 'listen'], listen);
+  config.setIn(['nats', 'store'], place.store);
+  files.set('muster.yaml', config.toString());
+  for (const [path, text] of Object.entries(o.also?.(host) ?? {})) files.set(path, text);
+  return files;
+}
+
+const addressesOf = ({ management, backend }: ControlHost): string[] => [
+  management,
+  ...(backend === undefined ? [] : [backend]),
+];
+
+/** The installation's own, where there is one: its CA is called by it. */
+function clusterOf(dir: string, o: HostsOptions): string {
+  const cluster: unknown = configFor(dir, o).get('cluster');
+  return typeof cluster === 'string' ? cluster : o.cluster;
+}
+
+/** The one that it has, unless that is due. */
+async function certificateOf(dir: string, host: ControlHost): Promise<[path: string, text: string][]> {
+  const names = [host.name, ...addressesOf(host), 'localhost', '127.0.0.1', '::1', NATS_IN_COMPOSITION];
+  const by = readAuthority(dir);
+  const had = tlsFiles(hostFolder(dir, host.name));
+  const now = systemClock.wallMs();
+  const isKept =
+    [had.certificate, had.key].every((file) => existsSync(file)) &&
+    !isDue(readFileSync(had.certificate, 'utf8'), names, now);
+  const { certificate, key } = isKept
+    ? { certificate: readFileSync(had.certificate, 'utf8'), key: readFileSync(had.key, 'utf8') }
+    : await issueServerCertificate(by, names, now);
+  return [
+    ['tls/ca.pem', by.certificate],
+    ['tls/server.pem', certificate],
+    ['tls/server.key', key],
+  ];
+}
