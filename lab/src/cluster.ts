@@ -1,20 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
-import { credentialsFile, initCluster, type BusCredentials } from '#bus';
-import type { InitOptions } from '#bus/init/init-cluster.js';
+import { credentialsFile, hostFolder, initCluster, initHosts, type BusCredentials } from '#bus';
 import type { OperatorKeys } from '#bus/init/nats-accounts.js';
-import { listenAddress } from '#bus/init/nats-config.js';
-import { authorityOf, tlsFiles } from '#bus/init/tls-files.js';
+import { authorityOf } from '#bus/init/tls-files.js';
 import { MusterError } from '#contracts';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { clockEnvironment } from './clock/fake-clock.js';
 import { clusterNats } from './controls/cluster-nats.js';
 import { askMonitor, MONITOR_PORT } from './controls/monitor.js';
 import { onControl } from './controls/on-control.js';
-import { serverInCluster } from './controls/server-in-cluster.js';
 import { makeCloningDisk, makeStoreImage } from './faults/store-images.js';
 import { PROJECT, type LabFolder, type LabRecord } from './folder.js';
 import {
@@ -63,55 +59,39 @@ export async function initLabCluster(
       },
     },
   };
-  const one = (control: ControlPlan, dir: string): InitOptions => ({
+  const etc = folder.at('etc');
+  const [first, ...others] = plan.controls as [ControlPlan];
+  const agents = knownHosts(plan).map((h) => h.node);
+  if (others.length === 0) {
+    const natsListen = addressesOf(plan, first).map((address) => `${address}:${plan.natsPort}`);
+    await initCluster(etc, { cluster: plan.cluster, agents, natsListen, storeDir: join(etc, 'store'), config });
+    return await issueAdmin(folder);
+  }
+  await initHosts(etc, {
     cluster: plan.cluster,
-    agents: knownHosts(plan).map((h) => h.node),
-    natsListen: natsListen(plan, control),
-    storeDir: join(dir, 'store'),
+    agents,
+    hosts: plan.controls.map(({ name, networks: { management, backend } }) => ({ name, management, backend })),
+    place: ({ name }) => ({ dir: hostFolder(etc, name), store: join(hostFolder(etc, name), 'store') }),
+    monitor: MONITOR_PORT,
     config,
   });
-  const etc = folder.at('etc');
-  const first = controlOf(plan, 1);
-  await initCluster(etc, one(first, etc));
   await issueAdmin(folder);
-  if (plan.controls.length === 1) return;
-  const { version } = clusterNats();
-  const password = randomBytes(16).toString('hex');
-  if (o.storeDisks === true) await makeCloningDisk(folder);
-  for (const control of plan.controls) {
-    const dir = controlEtc(folder, plan, control);
-    for (const d of ['keys', 'creds']) cpSync(join(etc, d), join(dir, d), { recursive: true });
-    // One CA for all: each gets a certificate of its own.
-    if (authorityOf(etc) !== undefined) cpSync(tlsFiles(etc).ca, tlsFiles(dir).ca);
-    const options = one(control, dir);
-    if (o.storeDisks === true) await makeStoreImage(folder, control, options.storeDir);
-    const nats = {
-      listen: listenAddress(options.natsListen),
-      servers: natsUrls(plan).management,
-      store: options.storeDir,
-    };
-    const own = { ...options, natsVersion: version, monitor: MONITOR_PORT, config: { ...config, nats, replicas: 3 } };
-    await initCluster(dir, own);
-    const accounts = join(options.storeDir, 'accounts');
-    const text = serverInCluster(plan, control, { name: plan.cluster, password, accounts });
-    writeFileSync(natsConf(folder, plan, control), text, { mode: 0o600 });
-  }
-  // The folder is that of the keys and users alone.
-  for (const file of ['nats.conf', 'nats-accounts.conf', 'muster.yaml']) rmSync(join(etc, file));
+  if (o.storeDisks !== true) return;
+  await makeCloningDisk(folder);
+  for (const control of plan.controls)
+    await makeStoreImage(folder, control, join(controlEtc(folder, plan, control), 'store'));
 }
 
-const natsListen = (plan: LabPlan, c: ControlPlan): string[] =>
-  (plan.mode === 'netns' ? [c.networks.management, c.networks.backend] : [c.networks.management]).map(
-    (address) => `${address}:${plan.natsPort}`,
-  );
+const addressesOf = (plan: LabPlan, { networks: { management, backend } }: ControlPlan): string[] =>
+  plan.mode === 'netns' ? [management, backend] : [management];
 
 /** What `muster init` has written for a control host: muster.yaml and what stands in it. */
 export const controlEtc = (folder: LabFolder, plan: LabPlan, control: ControlPlan): string =>
-  plan.controls.length > 1 ? folder.at('etc', control.name) : folder.at('etc');
+  plan.controls.length > 1 ? hostFolder(folder.at('etc'), control.name) : folder.at('etc');
 
 /** What nats-server of a control host reads. */
 export const natsConf = (folder: LabFolder, plan: LabPlan, control: ControlPlan): string =>
-  join(controlEtc(folder, plan, control), plan.controls.length > 1 ? 'server.conf' : 'nats.conf');
+  join(controlEtc(folder, plan, control), 'nats.conf');
 
 /** A user of the lab's own that may do anything, for faults of the store: `nats … --as admin`. */
 async function issueAdmin(folder: LabFolder): Promise<void> {
