@@ -18,6 +18,7 @@ import { recordCommands } from './commands/records.js';
 import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
 import { tokenCommands } from './commands/tokens.js';
+import { storeCommands } from './commands/store.js';
 import { tlsCommands } from './commands/tls.js';
 import { toolCommands } from './commands/tools.js';
 import { workerCommands } from './commands/workers.js';
@@ -71,6 +72,7 @@ export function createProgram(io: Io): CliCommand {
   recordCommands(program);
   agentCommands(program);
   initCommand(program);
+  storeCommands(program);
   tlsCommands(program);
   toolCommands(program);
   installClusterctlCommand(program);

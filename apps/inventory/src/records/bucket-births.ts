@@ -1,12 +1,6 @@
+import type { BucketBirths } from '#bus';
 import type { AlarmRecord, BucketName } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
-
-/** Key of bucket `settings`: when each bucket was made, as it is known to be right. */
-export const BUCKET_BIRTHS_KEY = 'bucket-births';
-export interface BucketBirths {
-  /** ISO times by bucket. */
-  created: Record<string, string>;
-}
 
 export type Births = ReadonlyMap<BucketName, Date | undefined>;
 

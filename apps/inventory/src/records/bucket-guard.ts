@@ -10,7 +10,7 @@ import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
 import { spaceAlarms } from './store-space.js';
-import { BUCKET_BIRTHS_KEY, decideBirths, type BucketBirths } from './bucket-births.js';
+import { decideBirths } from './bucket-births.js';
 
 /** Between two looks, ms. */
 const LOOK_MS = 5_000;

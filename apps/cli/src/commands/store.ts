@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { parse } from 'yaml';
+import { does, examples, type Run } from '../command.js';
+import { Failure } from '../failure.js';
+import { onFiles } from '../on-files.js';
+
+interface StoreOptions {
+  dir: string;
+  nats?: string;
+}
+
+const DIR = ['--dir <dir>', 'what muster init has written, with its keys', '/etc/muster'] as const;
+const NATS = ['--nats <urls>', 'its servers, separated by commas; by default those of muster.yaml'] as const;
+
+/** All that is kept in NATS, from one number of control hosts to another: docs/three-hosts.md. */
+export function storeCommands(program: Command): void {
+  const store = program
+    .command('store')
+    .description('all that Muster keeps in NATS, out of one NATS and into another; the services are stopped meanwhile');
+  examples(store, 'store save /root/muster-store');
+  examples(
+    does(
+      store
+        .command('save <folder>')
+        .description('copy streams and buckets, with revisions and times, into a new folder; NATS keeps all of it')
+        .option(...DIR)
+        .option(...NATS),
+      save,
+    ),
+    'store save /root/muster-store',
+    'store save /root/muster-store --dir /root/prod --nats nats://10.0.0.1:4222',
+  );
+  examples(
+    does(
+      store
+        .command('load <folder>')
+        .description('put them into a NATS that keeps nothing of Muster yet, in as many copies as muster.yaml says')
+        .option(...DIR)
+        .option(...NATS),
+      load,
+    ),
+    'store load /root/muster-store --dir /root/prod',
+  );
+}
+
+async function save({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
+  const { saveStore } = await import('#bus');
+  const { servers } = settingsOf(o);
+  await onFiles(() => saveStore(folder, { dir: o.dir, servers, onStream: told(terminal) }));
+  terminal.line(`saved: ${folder}`);
+}
+
+async function load({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
+  const { loadStore } = await import('#bus');
+  const { servers, replicas } = settingsOf(o);
+  await onFiles(() => loadStore(folder, replicas, { dir: o.dir, servers, onStream: told(terminal) }));
+  terminal.line(`loaded: ${folder}, each record on ${replicas} ${replicas === 1 ? 'server' : 'servers'}`);
+}
+
+const told =
+  (terminal: Run['terminal']) =>
+  (name: string, messages: number): void =>
+    terminal.note(`muster: ${name}: ${messages} ${messages === 1 ? 'message' : 'messages'}`);
+
+function settingsOf(o: StoreOptions): { servers: string[]; replicas: number } {
+  const file = join(o.dir, 'muster.yaml');
+  let config: { nats?: { servers?: unknown }; replicas?: unknown } | null;
+  try {
+    config = parse(readFileSync(file, 'utf8')) as typeof config;
+  } catch (e) {
+    throw new Failure(`${file} cannot be read: ${(e as Error).message}`);
+  }
+  const servers = o.nats?.split(',') ?? config?.nats?.servers ?? ['nats://127.0.0.1:4222'];
+  const replicas = config?.replicas ?? 1;
+  if (!Array.isArray(servers) || !servers.every((server) => typeof server === 'string'))
+    throw new Failure(`${file}: nats.servers is no list of servers`);
+  if (typeof replicas !== 'number') throw new Failure(`${file}: replicas is no number`);
+  return { servers, replicas };
+}

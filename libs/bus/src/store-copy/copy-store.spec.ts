@@ -1,0 +1,156 @@
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import {
+  BUCKET_BIRTHS_KEY,
+  connectBus,
+  hostFolder,
+  initHosts,
+  loadStore,
+  parseControlHosts,
+  readCredentials,
+  saveStore,
+  type Bus,
+  type ControlHost,
+} from '../index.js';
+import { ReadyStream } from '#contracts';
+import { connectPorts } from '../nats/connect.js';
+import { wantedStreams } from '../streams/storage.js';
+import { whenClusterServes } from '../testing/nats-cluster.js';
+import { listening } from '../testing/nats.js';
+import { SystemNats } from '../testing/nats-process.js';
+import { newerNats } from '../testing/newer-nats.js';
+
+const birthsOf = (births: ReadonlyMap<string, Date | undefined>): Record<string, string | undefined> =>
+  Object.fromEntries([...births].map(([bucket, at]) => [bucket, at?.toISOString()]));
+
+const newer = newerNats();
+const title = 'the store of one control host';
+
+('program' in newer ? describe : describe.skip)(
+  'program' in newer ? title : `${title} (skipped: ${newer.missing})`,
+  () => {
+    const program = 'program' in newer ? newer.program : '';
+    const top = mkdtempSync(join(tmpdir(), 'muster-copy-'));
+    const etc = join(top, 'etc');
+    // The ports are the product's own: so the addresses are ours alone.
+    const net = `127.${randomInt(16, 250)}.${randomInt(1, 250)}`;
+    const three = parseControlHosts(`ctl1=${net}.1,ctl2=${net}.2,ctl3=${net}.3`);
+    let stores = 0;
+    let running: SystemNats[] = [];
+    const open: Bus[] = [];
+
+    /** NATS of these hosts, with new stores; resolves when it can be written to. */
+    async function start(hosts: readonly ControlHost[]): Promise<string[]> {
+      const at = join(top, `stores-${++stores}`);
+      const place = ({ name }: ControlHost) => ({ dir: hostFolder(etc, name), store: join(at, name) });
+      await initHosts(etc, { cluster: 'spec', agents: [], hosts, place, natsVersion: '2.15.1' });
+      running = hosts.map(({ name }) => new SystemNats(join(hostFolder(etc, name), 'nats.conf'), program));
+      await Promise.all(running.map((server) => server.start()));
+      await Promise.all(hosts.map((h) => listening(4222, h.management)));
+      return hosts.map((h) => `nats://${h.management}:4222`);
+    }
+    const stop = async (): Promise<void> => {
+      await Promise.all(open.splice(0).map((bus) => bus.close()));
+      await Promise.all(running.splice(0).map((server) => server.kill()));
+    };
+    const credentials = () => readCredentials(join(hostFolder(etc, 'ctl1'), 'creds', 'inventory.json'));
+    const inventory = async (servers: string[]): Promise<Bus> => {
+      const bus = await connectBus({ name: 'inventory', servers, credentials: credentials() });
+      open.push(bus);
+      return bus;
+    };
+
+    /** Every message of every stream, with its revision, time and headers, and the last one that it had. */
+    async function content(servers: string[]): Promise<Record<string, unknown>> {
+      const { messages, wire } = await connectPorts({ name: 'inventory', servers, credentials: credentials() });
+      try {
+        const all: Record<string, unknown> = {};
+        for (const { name } of wantedStreams(1)) {
+          const { lastSeq } = await messages.info(name);
+          const kept = [];
+          // Nobody reads what is in it.
+          const isReadable = name !== ReadyStream.name;
+          for (let seq = 0; isReadable;) {
+            const m = await messages.next(name, '>', seq);
+            if (m === undefined) break;
+            kept.push(m);
+            seq = m.seq + 1;
+          }
+          all[name] = { lastSeq, kept };
+        }
+        return all;
+      } finally {
+        await wire.close();
+      }
+    }
+
+    afterEach(stop);
+    afterAll(() => rmSync(top, { recursive: true }));
+
+    it('goes to three and back to one with every record, revision and time', async () => {
+      let servers = await start(three.slice(0, 1));
+      const bus = await inventory(servers);
+      await bus.createBuckets({ replicas: 1 });
+      const nodes = bus.bucket('workloads');
+      await nodes.delete('gone', undefined);
+      for (let i = 0; i < 5; i++) await nodes.delete(`w${i % 2}`, undefined);
+      const text = 'x'.repeat(100_000);
+      const { messages, wire } = await connectPorts({ name: 'inventory', servers, credentials: credentials() });
+      for (let i = 0; i < 30; i++)
+        await messages.append('muster.event.spec.x', `${i} ${text}`, { id: `spec-${i}`, timeoutMs: 5_000 });
+      await messages.purge('MUSTER', { subject: 'muster.event.spec.x', keep: 20 });
+      await wire.close();
+      const born = async (of: Bus) => ({ created: birthsOf(await of.bucketBirths()) });
+      await bus.bucket('settings').create(BUCKET_BIRTHS_KEY, await born(bus));
+      const before = await content(servers);
+      expect(JSON.stringify(before)).toContain(text);
+
+      const refused = saveStore(join(top, 'early'), { dir: etc, servers });
+      await expect(refused).rejects.toThrow('inventory is connected to NATS: stop the services');
+      expect(existsSync(join(top, 'early'))).toBe(false);
+      await bus.close();
+      const saved = join(top, 'saved');
+      await saveStore(saved, { dir: etc, servers });
+      for (const file of readdirSync(saved))
+        expect([file, statSync(join(saved, file)).mode & 0o777]).toEqual([file, 0o600]);
+      await stop();
+
+      servers = await start(three);
+      await whenClusterServes(() => loadStore(saved, 3, { dir: etc, servers }));
+      // Written by the load: when the buckets were made that are there now.
+      const { KV_settings: settings, ...loaded } = await content(servers);
+      const { KV_settings: settingsBefore, ...others } = before;
+      expect(loaded).toEqual(others);
+      expect(settings).not.toEqual(settingsBefore);
+      const [second] = three.slice(1);
+      await expect(loadStore(saved, 3, { dir: etc, servers })).rejects.toThrow('and nothing is written over it');
+      const onThree = await inventory([`nats://${second!.management}:4222`]);
+      await onThree.createBuckets({ replicas: 3 });
+      expect(await onThree.bucket('settings').read(BUCKET_BIRTHS_KEY)).toMatchObject({ value: await born(onThree) });
+      expect((await onThree.streamFacts()).map((f) => f.replicas)).not.toContain(1);
+      await onThree.bucket('workloads').delete('later', undefined);
+      await onThree.close();
+      const after = await content(servers);
+      expect(after).not.toEqual(before);
+      const again = join(top, 'again');
+      await saveStore(again, { dir: etc, servers });
+      await stop();
+
+      servers = await start(three.slice(0, 1));
+      await loadStore(again, 1, { dir: etc, servers });
+      const { KV_settings: _then, ...kept } = after;
+      expect(await content(servers)).toMatchObject(kept);
+      await (await inventory(servers)).createBuckets({ replicas: 1 });
+    });
+
+    it('is not taken from a folder that was never finished', async () => {
+      const servers = await start(three.slice(0, 1));
+      await expect(saveStore(join(top, 'nothing'), { dir: etc, servers })).rejects.toThrow('keeps nothing of Muster');
+      await expect(loadStore(join(top, 'nothing'), 1, { dir: etc, servers })).rejects.toThrow('holds no store');
+      await expect(saveStore(etc, { dir: etc, servers })).rejects.toThrow('is not empty');
+    });
+  },
+);
