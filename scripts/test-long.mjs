@@ -37,6 +37,7 @@ const parts = {
     title: `${HANDS_HISTORIES} histories of fencers and provisioners in virtual time, and each named one with a crash at every point`,
     run: hands,
   },
+  quickstart: { title: 'the code blocks of README.md and docs/install.md, as they stand there', run: quickstart },
   scenarios: { title: 'the long scenarios in the lab', run: () => longScenarios(scenario) },
 };
 
@@ -85,6 +86,14 @@ async function simulation(...args) {
   const last = text.trim().split('\n').at(-1) ?? '';
   const said = last.startsWith('{') ? JSON.parse(last) : { said: last };
   return { good: code === 0 && said.violations?.length === 0, said };
+}
+
+async function quickstart() {
+  const { text } = await node([join('dist', 'test', 'src', 'run-quickstart.js'), '--json'], { read: true });
+  const last = text.trim().split('\n').at(-1) ?? '';
+  if (!last.startsWith('{')) return { passed: 0, failed: 1, skipped: 0, result: { said: last } };
+  const { passed, failed, skipped, ...result } = JSON.parse(last);
+  return { passed, failed, skipped, result };
 }
 
 async function longScenarios(wanted = ['long']) {
