@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { MusterError, type Timer } from '#contracts';
-import { readDisk, shownCertificate } from '#bus';
+import { BUCKET_BIRTHS_KEY, readDisk, shownCertificate, type BucketBirths } from '#bus';
 import { ServiceContext } from '#service';
 import { AlarmService, isActive } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
