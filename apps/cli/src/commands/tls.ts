@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { does, examples, type Run } from '../command.js';
+import { Failure } from '../failure.js';
 import { onFiles } from '../on-files.js';
 
 interface TlsOptions {
@@ -51,8 +52,14 @@ async function enable({ terminal }: Run, o: TlsOptions & { alsoPlain?: true }): 
 }
 
 async function renew({ terminal }: Run, o: TlsOptions): Promise<void> {
-  const { renewServerCertificate } = await import('#bus');
-  const { names, endsAt } = await onFiles(() => renewServerCertificate(o.dir, o.host));
-  terminal.line(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}, for ${names.join(', ')}`);
+  const { hostFolders, renewServerCertificate } = await import('#bus');
+  const hosts = hostFolders(o.dir);
+  if (hosts.length > 0 && o.host.length > 0)
+    throw new Failure(`${o.dir} is of several control hosts: what they are reached by is said to muster init --hosts`);
+  for (const folder of hosts.length > 0 ? hosts : [o.dir]) {
+    const { names, endsAt } = await onFiles(() => renewServerCertificate(folder, o.host, o.dir));
+    terminal.line(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}, for ${names.join(', ')}`);
+  }
+  if (hosts.length > 0) terminal.note(`muster: copy tls/ of each folder of ${o.dir}/hosts to its host`);
   terminal.note('muster: NATS shows it once it is reloaded: systemctl reload muster-control-nats');
 }

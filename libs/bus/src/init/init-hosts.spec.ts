@@ -23,6 +23,7 @@ import {
   readCredentials,
   readRevokerKey,
   natsServers,
+  renewServerCertificate,
   type Bus,
   type ControlHost,
   type HostsOptions,
@@ -113,6 +114,16 @@ describe('initHosts', () => {
     expect(of('ctl1', 'nats.conf')).not.toContain('cluster {');
     expect(yaml('hosts', 'ctl1', 'muster.yaml')).toMatchObject({ cluster: 'spec', logLevel: 'debug', replicas: 1 });
     expect(of('ctl1', 'muster.yaml')).toContain('# mine');
+  });
+
+  it('renews the certificate of each host by the CA above it', async () => {
+    await init();
+    const before = new X509Certificate(of('ctl2', 'tls/server.pem'));
+    await renewServerCertificate(hostFolder(dir, 'ctl2'), [], dir);
+    const after = new X509Certificate(of('ctl2', 'tls/server.pem'));
+    expect(after.subjectAltName).toBe(before.subjectAltName);
+    expect(after.serialNumber).not.toBe(before.serialNumber);
+    expect(after.verify(new X509Certificate(read('tls/ca.pem')).publicKey)).toBe(true);
   });
 
   it('makes several hosts of a single server, with its users and its CA', async () => {

@@ -64,13 +64,18 @@ export function isDue(pem: string, names: readonly string[], now: number): boole
 
 /**
  * Issues the server's certificate anew: with the names that it had, and these.
+ * @param authorityIn folder with the CA and its key. @default `dir`
  * @throws MusterError CONFIG_INVALID: there is no CA, or its key is not here
  */
-export async function renewServerCertificate(dir: string, more: readonly string[]): Promise<ShownCertificate> {
+export async function renewServerCertificate(
+  dir: string,
+  more: readonly string[],
+  authorityIn = dir,
+): Promise<ShownCertificate> {
   const files = tlsFiles(dir);
   const before = existsSync(files.certificate) ? readFileSync(files.certificate, 'utf8') : undefined;
   const names = before === undefined ? more : [...shownCertificate(before).names, ...missing(before, more)];
-  const made = await issueServerCertificate(readAuthority(dir), [...new Set(names)], systemClock.wallMs());
+  const made = await issueServerCertificate(readAuthority(authorityIn), [...new Set(names)], systemClock.wallMs());
   // A server that is reloaded between the two refuses the pair, and goes on with what it has.
   writePrivately(files.key, made.key);
   writePrivately(files.certificate, made.certificate);
