@@ -45,7 +45,7 @@ export async function initLabCluster(
       privateKey: folder.at('ssh', 'id_ed25519'),
       knownHosts: folder.at('ssh', 'known_hosts'),
       python: PYTHON,
-      user: process.getuid?.() === 0 ? 'root' : userName(),
+      user: userName(),
       // Interfaces of a host are called as the networks that they are on.
       ...(plan.mode === 'netns' && { extraVars: { muster_agent_networks: { backend: 'backend' } } }),
     },
@@ -104,7 +104,9 @@ async function issueAdmin(folder: LabFolder): Promise<void> {
   writeFileSync(file, JSON.stringify(credentials), { mode: 0o600 });
 }
 
-const userName = (): string => {
+/** Of whom the lab is started by: as such it lets itself in by ssh. */
+export const userName = (): string => {
+  if (process.getuid?.() === 0) return 'root';
   const uid = String(process.getuid?.() ?? '');
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

@@ -1,6 +1,6 @@
 import { isSettledJob, MusterError, type JobRecord, type NodeView } from '#contracts';
 import { BMC_USER } from './bmc.js';
-import { refuseDeadServices } from './cluster.js';
+import { refuseDeadServices, userName } from './cluster.js';
 import { Api } from './fleet/api.js';
 import type { LabFolder } from './folder.js';
 import { knownHosts, type HostPlan, type LabPlan } from './plan.js';
@@ -23,7 +23,14 @@ export class FleetSetup {
   /** Retried while the workers that are to serve the nodes have not announced themselves. */
   async register(folder: LabFolder, plan: LabPlan, password: string, domains: number): Promise<void> {
     const root = (h: HostPlan): Record<string, unknown> =>
-      plan.mode === 'netns' ? {} : { ansible_port: h.sshPort, muster_root: folder.host(h.name, 'root') };
+      plan.mode === 'netns'
+        ? {}
+        : {
+            ansible_port: h.sshPort,
+            muster_root: folder.host(h.name, 'root'),
+            // Its sshd lets nobody else in, whoever the user of an external Muster's Ansible is.
+            ...(plan.external !== undefined && { ansible_user: userName() }),
+          };
     await Promise.all(
       knownHosts(plan).map((h) =>
         this.while(

@@ -88,12 +88,14 @@ export function copyHostPrograms(folder: LabFolder): void {
     if (file.endsWith('.py')) copyFileSync(join(from, file), folder.at('lib', file));
 }
 
-/** The lab's ssh key (or the one that is given), a key for each host, and the known_hosts that Ansible checks them by. */
+/** The lab's ssh key (or the one that is given, of which the public half is enough), a key for each host, and the known_hosts that Ansible checks them by. */
 export async function makeSshKeys(folder: LabFolder, plan: LabPlan, given?: string): Promise<void> {
   const key = (file: string, comment: string): Promise<string> =>
     run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', folder.at('ssh', file)]);
   if (given === undefined) await key('id_ed25519', `muster-lab-${plan.id}`);
-  else for (const end of ['', '.pub']) copyFileSync(`${given}${end}`, folder.at('ssh', `id_ed25519${end}`));
+  else
+    for (const end of ['.pub', ...(existsSync(given) ? [''] : [])])
+      copyFileSync(`${given}${end}`, folder.at('ssh', `id_ed25519${end}`));
   await Promise.all(plan.hosts.map((h) => key(`${h.name}.key`, h.name)));
   const lines = knownHosts(plan).map((h) => {
     const address = h.networks.management;

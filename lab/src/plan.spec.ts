@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { BlockList } from 'node:net';
 import { switchPorts } from './faults/switch.js';
 import {
+  type ControlChoice,
   controlOf,
   controlOfProcess,
   hostOf,
@@ -156,7 +157,26 @@ describe('three control hosts', () => {
   });
 
   it('need networks of their own, and are named where another one is asked for', () => {
-    expect(() => planLab('/a', 'loopback', 2, 0, 0, 3)).toThrow('--control needs root and netns mode');
+    expect(() => planLab('/a', 'loopback', 2, 0, 0, 3)).toThrow('--control 3 needs root and netns mode');
     expect(() => controlOf(plan, 4)).toThrow('it has 1, 2, 3');
+  });
+});
+
+describe('a Muster that runs already', () => {
+  const external: ControlChoice = {
+    nats: { management: ['nats://127.0.0.1:4222'], backend: [] },
+    http: ['http://127.0.0.1:9007'],
+    creds: '/etc/muster',
+    cluster: 'demo',
+  };
+
+  it('gives the machine itself cables to the hosts in namespaces, and needs none to those on its loopback', () => {
+    expect(planLab('/a', 'netns', 2, 0, 0, external).machine?.networks.management).toBe('10.77.1.1');
+    const { machine, namespaces, controls, hosts } = planLab('/a', 'loopback', 2, 0, 0, external);
+    expect([machine, namespaces, controls]).toEqual([undefined, undefined, []]);
+    expect(hosts.map((h) => h.networks.management)).toEqual([
+      expect.stringMatching(/^127\./),
+      expect.stringMatching(/^127\./),
+    ]);
   });
 });

@@ -81,7 +81,7 @@ export interface LabPlan {
   /** Where NATS and the services run: one, three, or none of the lab's own. */
   controls: ControlPlan[];
   external?: ExternalControl;
-  /** With `external`: the machine itself, with interfaces of these names on the lab's networks. */
+  /** With `external`, netns: the machine itself, with interfaces of these names on the lab's networks. */
   machine?: MachinePlan;
   /** Of Muster's installation. */
   cluster: string;
@@ -117,7 +117,7 @@ export const labId = (folder: string): string => createHash('sha256').update(fol
 /**
  * `nodes` hosts with an agent, and after them `bare` ones without.
  * BAD_REQUEST where that is no number of hosts that a lab can have, FORBIDDEN in loopback mode for bare ones, for
- * simulated peers and for other control hosts than one
+ * simulated peers and for three control hosts
  */
 export function planLab(
   folder: string,
@@ -146,8 +146,8 @@ export function planLab(
       'FORBIDDEN',
       '--peers needs root and netns mode: the loopback answers for addresses where nobody listens, and the dead would live',
     );
-  if (control !== 1 && mode === 'loopback')
-    throw new MusterError('FORBIDDEN', '--control needs root and netns mode: the loopback has but one machine');
+  if (control === 3 && mode === 'loopback')
+    throw new MusterError('FORBIDDEN', '--control 3 needs root and netns mode: the loopback has but one machine');
   const id = labId(folder);
   const ns = (name: string): string => `muster-${id}-${name}`;
   // 10.77.x.y exists inside namespaces only; 127.x is the machine's own, so each lab takes another second octet.
@@ -196,7 +196,10 @@ export function planLab(
       namespaces: { sw: ns('sw'), bmc: ns('bmc'), ...(peers > 0 && { peers: ns('peers') }) },
     }),
     controls,
-    ...(typeof control !== 'number' && { external: control, machine: planMachine(id, addresses(CONTROL_OCTETS[0])) }),
+    ...(typeof control !== 'number' && {
+      external: control,
+      ...(mode === 'netns' && { machine: planMachine(id, addresses(CONTROL_OCTETS[0])) }),
+    }),
     cluster: typeof control === 'number' ? CLUSTER : control.cluster,
     bmcAddress,
     natsPort: NATS_PORT,

@@ -16,15 +16,7 @@ import { whyNoNamespaces } from './mode.js';
 import { buildNetwork } from './network.js';
 import { startPeers } from './peers/peers-process.js';
 import { writePeersCredentials } from './peers/peers-user.js';
-import {
-  controlOf,
-  knownHosts,
-  planLab,
-  serviceProcesses,
-  type ControlChoice,
-  type LabMode,
-  type LabPlan,
-} from './plan.js';
+import { knownHosts, planLab, serviceProcesses, type ControlChoice, type LabMode, type LabPlan } from './plan.js';
 import { Processes } from './processes.js';
 import { bmcPassword } from './secrets.js';
 import { missingTools } from './tools.js';
@@ -77,7 +69,7 @@ export async function up(folder: LabFolder, o: UpOptions): Promise<UpAnswer> {
   const began = performance.now();
   const plan = planLab(folder.path, o.mode, o.nodes, o.bare, o.peers, o.control);
   refuseOddPaths();
-  refuseWithoutTools(o.mode);
+  refuseWithoutTools(plan);
   if (o.storeDisks) refuseStoreDisks(plan);
   // Told at once, not half way through.
   if (plan.controls.length > 1) clusterNats();
@@ -164,7 +156,7 @@ async function bringUp(
   say(
     o.mode === 'netns'
       ? 'networks: management, backend, oob'
-      : `addresses ${controlOf(plan, 1).networks.management} and on`,
+      : `addresses ${plan.hosts[0]?.networks.management} and on`,
   );
 
   const password = bmcPassword(folder);
@@ -207,12 +199,18 @@ async function bringUp(
   folder.write({ ...record, state: 'up' });
 }
 
-const TOOLS = ['nats-server', 'ipmitool', 'ipmi_sim', 'ansible-playbook', 'ssh-keygen', 'sshd'];
+const HOST_TOOLS = ['ipmi_sim', 'ssh-keygen', 'sshd'];
+/** Of the services and NATS. */
+const CONTROL_TOOLS = ['nats-server', 'ipmitool', 'ansible-playbook'];
 
-function refuseWithoutTools(mode: LabMode): void {
+function refuseWithoutTools({ mode, external }: LabPlan): void {
   const why = mode === 'netns' ? whyNoNamespaces() : undefined;
   if (why !== undefined) throw new MusterError('FORBIDDEN', `netns mode: ${why}; use --mode loopback`);
-  const missing = missingTools([...TOOLS, ...(mode === 'netns' ? ['ip', 'nsenter', 'unshare'] : [])]);
+  const missing = missingTools([
+    ...HOST_TOOLS,
+    ...(external === undefined ? CONTROL_TOOLS : []),
+    ...(mode === 'netns' ? ['ip', 'nsenter', 'unshare'] : []),
+  ]);
   if (missing.length > 0)
     throw new MusterError('CONFIG_INVALID', `missing: ${missing.join(', ')}; install them with: npm run setup`);
 }

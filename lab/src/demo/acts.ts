@@ -57,7 +57,7 @@ export async function act1(fleet: Fleet, victim: string, result: Seen, tell: Tel
     const resetup = await fleet.events.until('its re-setup', isResetup, 120_000, mark);
     if (resetup.data['ok'] === true)
       seen('resetup_done', resetup.arrivedNs, 'cleaned up and set up for its host group');
-  }
+  } else seen('check_passed', check.arrivedNs, 'its configuration is as it was');
   const back = await fleet.events.inService(node, 60_000, mark);
   seen('in_service', back.arrivedNs, 'serves again');
 

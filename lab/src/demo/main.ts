@@ -1,5 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { MusterError, type NodeView } from '#contracts';
+import { Api } from '../fleet/api.js';
 import type { Fleet } from '../fleet/fleet.js';
 import { withFleet } from '../fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../mode.js';
@@ -12,6 +16,13 @@ interface Options {
   seed: number;
   json: boolean;
   keep: boolean;
+  /** Folder of the lab. @default one of its own, that goes when all went well */
+  dir?: string;
+  nats?: string[];
+  http?: string[];
+  creds?: string;
+  token?: string;
+  sshKey?: string;
 }
 
 const CUT_MS = 10_000;
@@ -26,6 +37,14 @@ const whole =
     return n;
   };
 
+const examples = `
+Examples:
+  npm run demo
+  npm run -s demo -- --json --seed 7
+  npm run demo -- --nodes 8 --keep
+  npm run demo -- --http http://127.0.0.1:9007 --nats nats://10.77.1.1:4222 nats://10.77.2.1:4222 \\
+    --creds /etc/muster --token token --ssh-key /etc/muster/ssh/id_ed25519`;
+
 function readOptions(argv: string[]): Options {
   const command = new Command('demo')
     .description('A fleet on this machine: a host dies with work on it and comes back; another only loses a network.')
@@ -34,16 +53,42 @@ function readOptions(argv: string[]): Options {
     .option('--seed <n>', 'chooses the victim', whole(0, 2 ** 31), Math.floor(Math.random() * 1e6))
     .option('--json', 'the result as one JSON line at the end; the story goes to stderr', false)
     .option('--keep', 'leave the lab running', false)
-    .addHelpText(
-      'after',
-      '\nExamples:\n  npm run demo\n  npm run -s demo -- --json --seed 7\n  npm run demo -- --nodes 8 --keep',
-    )
+    .option('--dir <folder>', "of the lab, absent or empty; default: one below the system's folder for such things")
+    .option('--http <url...>', 'on a Muster that runs already and has no nodes: its gateways; its fencing is enforced')
+    .option('--nats <url...>', 'with --http: as lab up --control external has it, and so the next three')
+    .option('--creds <folder>', 'with --http: that its muster init has written')
+    .option('--token <file>', "with --http: with an admin's token")
+    .option('--ssh-key <file>', 'with --http: of its provisioner, with .pub beside it')
+    .addHelpText('after', examples)
     .exitOverride();
   const o = command.parse(argv, { from: 'user' }).opts<Options>();
   if (o.mode !== 'netns' && o.mode !== 'loopback') command.error(`error: no mode ${String(o.mode)}: netns or loopback`);
   const why = o.mode === 'netns' ? whyNoNamespaces() : undefined;
   if (why !== undefined) command.error(`error: mode netns: ${why}; without it: --mode loopback`);
+  const { http, nats, creds, token, sshKey } = o;
+  const lone = Object.entries({ nats, creds, token, 'ssh-key': sshKey }).find(([, given]) => given !== undefined);
+  if (http === undefined && lone !== undefined) command.error(`error: --${lone[0]} goes with --http`);
   return o;
+}
+
+/** What `lab up` is told of a Muster that runs already. */
+function externalOptions({ http, nats, creds, token, sshKey }: Options): string[] {
+  if (http === undefined) return [];
+  const given = { nats, http, creds, token, 'ssh-key': sshKey };
+  const options = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, ...[value].flat()],
+  );
+  return ['--control', 'external', ...options];
+}
+
+/** Its dead are to be powered off. FORBIDDEN where it has nodes: a host of the demo is no company for real ones. */
+async function prepareExternal({ http, token }: Options): Promise<void> {
+  if (http === undefined) return;
+  const api = new Api(http, token === undefined ? undefined : readFileSync(token, 'utf8').trim());
+  const [node] = await api.all<NodeView>('/v1/nodes');
+  if (node !== undefined)
+    throw new MusterError('FORBIDDEN', `that Muster has nodes (${node.name} …): the demo is for one that has none`);
+  await api.put('/v1/fencing', { mode: 'enforce' });
 }
 
 type Say = (line: string) => void;
@@ -71,6 +116,10 @@ async function play(fleet: Fleet, o: Options, seen: Seen, since: number, say: Sa
   } else say('\nAct 2 cuts a network, which needs root and namespaces: left out');
 
   await fleet.heal();
+  if (o.creds !== undefined && !existsSync(join(o.creds, 'creds', 'inventory.json'))) {
+    say('\nThe audit reads the store, for which it needs the users of the installation: left out');
+    return;
+  }
   const { ok, violations } = await fleet.audit();
   seen.audit = { ok, violations };
   say(
@@ -86,23 +135,27 @@ async function demo(o: Options, say: Say): Promise<DemoResult> {
     mode: o.mode,
     seed: o.seed,
     nodes: o.nodes,
+    external: o.http !== undefined,
     timeline: [],
     workloads: [],
     bmc: { off_commands: 0 },
     act2: null,
-    audit: { ok: false, violations: [] },
+    audit: null,
   };
   let wrong: string[] = [];
   const fleet = {
     name: 'demo',
     nodes: o.nodes,
     mode: o.mode,
+    ...(o.dir !== undefined && { dir: o.dir }),
+    up: externalOptions(o),
     onProgress: (l: string) => say(`  ${l}`),
     say,
     keep: () => o.keep,
     failed: () => wrong.length > 0,
   };
   try {
+    await prepareExternal(o);
     await withFleet(fleet, async (f) => {
       await play(f, o, seen, since, say);
       wrong = deviations(seen);

@@ -5,7 +5,8 @@ const good = (): Seen => ({
   mode: 'netns',
   seed: 1,
   nodes: 5,
-  timeline: Steps.map((event, n) => ({ event, ms: n * 700 })),
+  external: false,
+  timeline: Steps.filter((event) => event !== 'check_passed').map((event, n) => ({ event, ms: n * 700 })),
   workloads: [{ name: 'w', from: 'host2', to: 'host3', gap_ms: 6000, overlap_ms: 0 }],
   bmc: { off_commands: 1 },
   act2: { cut_ms: 10_000, degraded: true, off_commands: 0, check: 'pass', files_changed: [], processes_restarted: [] },
@@ -17,6 +18,19 @@ describe('what makes a demo fail', () => {
     expect(deviations(good())).toEqual([]);
   });
 
+  it('is no check that passes and no missing audit on another’s Muster, which may have no services', () => {
+    const without = (s: Seen): Seen => ({
+      ...s,
+      timeline: Steps.filter((step) => !/^(check_failed|resetup_done)$/.test(step)).map((event, n) => ({
+        event,
+        ms: n * 700,
+      })),
+    });
+    expect(deviations({ ...without(good()), external: true, audit: null })).toEqual([]);
+    expect(deviations({ ...good(), external: true })).toEqual([]);
+    expect(deviations(without(good()))).toEqual(['check_failed was not seen', 'resetup_done was not seen']);
+  });
+
   const faults: [string, (s: Seen) => void][] = [
     ['a step that was not seen', (s) => s.timeline.splice(4, 1)],
     ['a verdict after its bound', (s) => ((s.timeline[2] as { ms: number }).ms = 4001)],
@@ -26,6 +40,7 @@ describe('what makes a demo fail', () => {
     ['no workload that moved', (s) => (s.workloads = [])],
     ['a power command in act 2', (s) => ((s.act2 as { off_commands: number }).off_commands = 1)],
     ['a file changed in act 2', (s) => s.act2?.files_changed.push('/etc/x')],
+    ['no audit', (s) => (s.audit = null)],
     ['a failed audit', (s) => (s.audit = { ok: false, violations: [] })],
   ];
   for (const [what, plant] of faults)

@@ -10,6 +10,7 @@ export const Steps = [
   'off_confirmed',
   'workloads_running',
   'booted',
+  'check_passed',
   'check_failed',
   'resetup_done',
   'in_service',
@@ -31,11 +32,14 @@ export interface DemoResult {
   mode: 'netns' | 'loopback';
   seed: number;
   nodes: number;
+  /** It ran on a Muster that the lab did not start, which may have services of its own for its nodes, or none. */
+  external: boolean;
   timeline: { event: Step; ms: number }[];
   workloads: { name: string; from: string; to: string; gap_ms: number; overlap_ms: number }[];
   bmc: { off_commands: number };
   act2: Act2 | null;
-  audit: { ok: boolean; violations: Violation[] };
+  /** Null: it could not be made, without the users of the installation. */
+  audit: { ok: boolean; violations: Violation[] } | null;
   /** What was seen that must not be, or was missed; empty when ok. */
   deviations: string[];
 }
@@ -49,11 +53,18 @@ export const Goals: Partial<Record<Step, number>> = { down: 4000, off_confirmed:
 /** The mission's bounds: missing one is a deviation. */
 const Bounds: Partial<Record<Step, number>> = { down: 4000, workloads_running: 60_000 };
 
+/** The lab's own services are not there after a boot, so the check fails; others may be. */
+const wantedSteps = (checkPassed: boolean): Step[] => {
+  const others: Step[] = checkPassed ? ['check_failed', 'resetup_done'] : ['check_passed'];
+  return Steps.filter((step) => !others.includes(step));
+};
+
 /** Everything that makes a demo fail, from what was seen. Pure. */
 export function deviations(r: Seen): string[] {
   const out: string[] = [];
   const at = new Map(r.timeline.map((t) => [t.event, t.ms]));
-  for (const step of Steps) if (!at.has(step)) out.push(`${step} was not seen`);
+  for (const step of wantedSteps(r.external && at.has('check_passed')))
+    if (!at.has(step)) out.push(`${step} was not seen`);
   for (const [step, bound] of Object.entries(Bounds)) {
     const ms = at.get(step as Step);
     if (ms !== undefined && ms > bound) out.push(`${step} came after ${Math.round(ms)} ms, the bound is ${bound} ms`);
@@ -76,6 +87,7 @@ export function deviations(r: Seen): string[] {
     for (const f of r.act2.files_changed) out.push(`changed on the node that was only cut off: ${f}`);
     for (const p of r.act2.processes_restarted) out.push(`restarted on the node that was only cut off: ${p}`);
   }
+  if (r.audit === null) return r.external ? out : [...out, 'no audit was made'];
   for (const v of r.audit.violations) out.push(`audit: ${v.kind} ${v.subject}: ${v.detail}`);
   if (!r.audit.ok && r.audit.violations.length === 0) out.push('the audit failed without naming a violation');
   return out;

@@ -11,10 +11,12 @@ let ending = false;
  * A fleet in a folder of its own for as long as `work` takes. Whatever happens (a failed start, an error, Ctrl-C)
  * nothing is left running, unless `keep()` says that the lab shall stay. Where something went wrong (an error, or
  * `failed()`) its folder stays, with every log: that is the evidence.
+ * @param o.dir another folder for it, absent or empty
  */
 export async function withFleet<T>(
   o: Omit<FleetOptions, 'dir'> & {
     name: string;
+    dir?: string;
     say: (line: string) => void;
     keep: () => boolean;
     failed: () => boolean;
@@ -22,7 +24,7 @@ export async function withFleet<T>(
   work: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
   if (ending) throw new MusterError('FORBIDDEN', 'no fleet comes up: this run was interrupted');
-  const options: FleetOptions = { ...o, dir: await mkdtemp(join(tmpdir(), `muster-${o.name}-`)) };
+  const options: FleetOptions = { ...o, dir: o.dir ?? (await mkdtemp(join(tmpdir(), `muster-${o.name}-`))) };
   let failed = true;
   const clear = async (): Promise<void> => {
     await Fleet.clear(options);
