@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
+import { stringify } from 'yaml';
 import { describeCommit } from '../../bench/src/commit.js';
 import { describeMachine } from '../../bench/src/machine.js';
 import { makeBaseImages } from './compose/base-images.js';
-import { checks, type Scene } from './compose/checks.js';
+import type { Scene } from './compose/check.js';
+import { checks } from './compose/checks.js';
 import { Composition } from './compose/composition.js';
 import { ControlMachine } from './compose/control-machine.js';
 import { Engine, whyNoEngine } from './compose/engine.js';
+import { LabHosts } from './compose/lab-hosts.js';
 import { Station } from './compose/station.js';
 
 const USAGE = `usage: npm run test:compose [-- --fresh]
@@ -78,13 +81,17 @@ async function testCompose(): Promise<Result[]> {
   const engine = new Engine(join(work, 'engine'), machine.netns);
   const station = new Station(machine, join(work, 'station'));
   const composition = new Composition(engine, checkout, project);
+  const hosts = new LabHosts(machine, root, work);
   await cleanCheckout(checkout);
+  // Services of one's own, as docs/compose.md says.
+  const services = { provisioner: { volumes: ['./lab/services:/etc/muster/services:ro'] } };
+  writeFileSync(join(checkout, 'docker-compose.override.yml'), stringify({ services }));
   try {
     await builder.start();
     say('base images');
     await makeBaseImages(builder, work, root);
     // Of an earlier run that was ended in the middle.
-    await composition.done('down', '-v', '--remove-orphans');
+    await composition.downAll();
     say('images of the services');
     await composition.done('build');
     await composition.done('--profile', 'tools', 'build', 'init');
@@ -92,10 +99,11 @@ async function testCompose(): Promise<Result[]> {
     // From here on the machine has no way out, and nobody else's ports.
     await machine.make();
     await engine.start();
-    const results = await runChecks({ machine, composition, station, token: '' });
-    await composition.done('down', '-v', '--remove-orphans');
+    const results = await runChecks({ machine, composition, station, hosts, token: '' });
+    await composition.downAll();
     return results;
   } finally {
+    await hosts.remove();
     await station.stop();
     await builder.stop();
     await engine.stop();

@@ -11,8 +11,9 @@ export const services = ['nats', 'inventory', 'gateway', 'detector', 'provisione
 export type Service = (typeof services)[number];
 
 /** What an operator writes into .env, and where the images come from that no registry gives here. */
-const settings = {
-  MUSTER_HOST: 'control1',
+export const settings = {
+  // Label of a node of the lab: the machine is one itself.
+  MUSTER_HOST: 'host4',
   MUSTER_MANAGEMENT: addresses.management,
   MUSTER_BACKEND: addresses.backend,
   MUSTER_BUILD_NETWORK: 'host',
@@ -84,18 +85,39 @@ export class Composition {
     return this.run(['run', '--rm', '-T', 'cli', ...args], { env: { MUSTER_TOKEN: token }, input });
   }
 
-  async id(service: Service): Promise<string> {
-    return (await this.done('ps', '-q', service)).trim();
+  /** Also of a container that has ended, or whose profile is not asked for. */
+  async containerOf(service: string): Promise<string> {
+    const labels = { project: this.project, service };
+    const filters = Object.entries(labels).flatMap(([name, value]) => [
+      '--filter',
+      `label=com.docker.compose.${name}=${value}`,
+    ]);
+    return (await this.engine.docker('ps', '-aq', ...filters)).trim();
   }
 
-  async inspect(service: Service): Promise<Inspected> {
-    const [one] = JSON.parse(await this.engine.docker('inspect', await this.id(service))) as Inspected[];
-    if (one === undefined) throw new Error(`${service} has no container`);
+  /** Containers of every profile, and all that they kept. */
+  downAll(): Promise<string> {
+    return this.done('--profile', 'tools', 'down', '-v', '--remove-orphans');
+  }
+
+  /** Names of the networks that a container is on. */
+  async networks(id: string): Promise<string[]> {
+    const text = await this.engine.docker('inspect', '--format', '{{json .NetworkSettings.Networks}}', id);
+    return Object.keys(JSON.parse(text) as object);
+  }
+
+  async inspect(service: string): Promise<Inspected> {
+    return this.inspectContainer(await this.containerOf(service));
+  }
+
+  private async inspectContainer(id: string): Promise<Inspected> {
+    const [one] = JSON.parse(await this.engine.docker('inspect', id)) as Inspected[];
+    if (one === undefined) throw new Error(`there is no container ${id}`);
     return one;
   }
 
   async exec(service: Service, ...command: string[]): Promise<Answer> {
-    const { exitCode, stdout, stderr } = await execa('docker', ['exec', await this.id(service), ...command], {
+    const { exitCode, stdout, stderr } = await execa('docker', ['exec', await this.containerOf(service), ...command], {
       env: this.engine.env,
       reject: false,
     });
@@ -103,12 +125,13 @@ export class Composition {
   }
 
   /** Resolves with the inspection when its health check passes, of a run that began after `since`. */
-  healthy(service: Service, timeoutMs: number, since = ''): Promise<Inspected> {
+  async healthy(service: Service, timeoutMs: number, since = ''): Promise<Inspected> {
+    const id = await this.containerOf(service);
     return until(
       `${service} to be healthy`,
       timeoutMs,
       async () => {
-        const seen = await this.inspect(service);
+        const seen = await this.inspectContainer(id);
         const { Running, Health, StartedAt } = seen.State;
         return Running && Health?.Status === 'healthy' && StartedAt > since ? seen : undefined;
       },

@@ -1,8 +1,8 @@
 import { execa } from 'execa';
 
-/** Its addresses, and those of a station that is on both networks with it. Documentation addresses (RFC 5737). */
-export const addresses = { management: '192.0.2.10', backend: '198.51.100.10' };
-export const station = { management: '192.0.2.99', backend: '198.51.100.99' };
+/** Its addresses, which are those that the lab has for a machine outside, and of a station that is on both networks with it. */
+export const addresses = { management: '10.77.1.1', backend: '10.77.2.1' };
+export const station = { management: '10.77.1.99', backend: '10.77.2.99' };
 
 /** A machine as the engine sees it: loopback and two networks; and a station outside, on the other end of both. */
 export class ControlMachine {
@@ -14,6 +14,11 @@ export class ControlMachine {
       await ip('netns', 'add', name);
       await ip('-n', name, 'link', 'set', 'lo', 'up');
     }
+    await this.plug();
+  }
+
+  /** Cables from the machine to the station, one on each network. */
+  async plug(): Promise<void> {
     for (const network of ['management', 'backend'] as const) {
       const [here, there] = [network.slice(0, 4), `${network.slice(0, 4)}-out`];
       await ip('-n', this.netns, 'link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', this.outside);
@@ -24,14 +29,29 @@ export class ControlMachine {
     }
   }
 
+  /** These cables are pulled, and with them go the machine's addresses: until others come that have them. */
+  async unplug(): Promise<void> {
+    for (const network of ['management', 'backend'] as const)
+      await ip('-n', this.netns, 'link', 'del', network.slice(0, 4));
+  }
+
   async remove(): Promise<void> {
     for (const name of [this.netns, this.outside]) await ip('netns', 'del', name).catch(() => undefined);
   }
 
   /** Runs a program on the machine, or at the station. */
   on(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
+    return this.enter(where, command, args, input).then(({ stdout }) => stdout);
+  }
+
+  /** As {@link on}, also where the program fails. */
+  answer(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
+    return this.enter(where, command, args, input, false).then(({ stdout }) => stdout);
+  }
+
+  private enter(where: 'machine' | 'station', command: string, args: readonly string[], input: string, reject = true) {
     const netns = where === 'machine' ? this.netns : this.outside;
-    return execa('nsenter', [`--net=/run/netns/${netns}`, command, ...args], { input }).then(({ stdout }) => stdout);
+    return execa('nsenter', [`--net=/run/netns/${netns}`, command, ...args], { input, reject });
   }
 
   /** TCP ports of `address` that let somebody in who tries each of them. */

@@ -61,7 +61,7 @@ export class Station {
 
   async stop(): Promise<void> {
     for (const process of this.running) process.kill('SIGKILL');
-    await Promise.all(this.running);
+    await Promise.all(this.running.splice(0));
   }
 
   private start(command: string, args: readonly string[]): void {
