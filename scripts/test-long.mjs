@@ -22,7 +22,7 @@ const HISTORIES_FACTOR = 5;
 const parts = {
   'long-specs': {
     title: 'the specs that are named *.long.spec.ts',
-    run: (seed) => jest(['--config', 'jest.long.config.js', '--passWithNoTests'], { MUSTER_SEED: seed }),
+    run: (seed) => vitest(['--config', 'vitest.long.config.js', '--passWithNoTests'], { MUSTER_SEED: seed }),
   },
   properties: {
     title: `properties that compute, ${PROPERTIES_FACTOR} times as many runs as in npm test`,
@@ -41,7 +41,7 @@ const parts = {
   scenarios: { title: 'the long scenarios in the lab', run: () => longScenarios(scenario) },
 };
 
-async function jest(options, env) {
+async function vitest(options, env) {
   const { report, unsteady, ...counts } = await specs(options, { env, again: true });
   const files = (report?.testResults ?? []).map((f) => ({
     file: relative(folder, f.name),
@@ -61,7 +61,7 @@ function random(fits, seed, factor) {
       const text = readFileSync(join(folder, file), 'utf8');
       return /fast-check|testing\/chance\.js/.test(text) && fits(text);
     });
-  return jest(['--runTestsByPath', ...drawing], { MUSTER_SEED: seed, MUSTER_RUNS_FACTOR: String(factor) });
+  return vitest(drawing, { MUSTER_SEED: seed, MUSTER_RUNS_FACTOR: String(factor) });
 }
 
 const onRealServer = (text) => /startTestNats|RunningInventory|GatewayUnderTest|ServedFleet/.test(text);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * All tests: the specs (jest, beside the code), then the scenarios in the lab. Options after `--` go to jest, and then
+ * All tests: the specs (vitest, beside the code), then the scenarios in the lab. Options after `--` go to vitest, and then
  * only the specs run. At the end it says where the time went, and which specs are unsteady. The last line is `N passed, N failed` over both (and
  * `, N skipped` where this machine cannot do one); exit 0 only when nothing failed.
  */

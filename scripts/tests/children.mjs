@@ -28,21 +28,20 @@ const outcome = (code, passed, failed, skipped = 0) => ({
 });
 
 /**
- * Specs, by jest with these options.
+ * Specs, by vitest with these options.
  *
  * @param again whether files that failed are run again ({@link runAgain}): for a run of many, that nobody watches
- * @returns how many passed and failed; `report` is what jest says, `unsteady` the files that passed only when run again
+ * @returns how many passed and failed; `report` says what came of each, `unsteady` the files that passed only when run again
  */
 export async function specs(options, { env = {}, again = false } = {}) {
-  const first = await jest(options, env);
+  const first = await vitest(options, env);
   if (first.report === undefined) return outcome(1, 0, 1);
   if (!again) return outcomeOf(first);
   const config = options.indexOf('--config');
   const kept = config < 0 ? [] : options.slice(config, config + 2);
   const { report, unsteady } = await runAgain(first.report, async (file) => {
-    // The limit keeps Jest from running a single file in its own process, where what a file leaves open is not seen.
     process.stdout.write(`specs: again, alone: ${relative(folder, file)}\n`);
-    return (await jest([...kept, '--workerIdleMemoryLimit=4GB', '--runTestsByPath', file], env)).report;
+    return (await vitest([...kept, file], env)).report;
   });
   const code = unsteady.length > 0 && bad(report) === 0 ? 0 : first.code;
   return { ...outcomeOf({ code, report }), unsteady: unsteady.map((f) => relative(folder, f)) };
@@ -51,15 +50,15 @@ export async function specs(options, { env = {}, again = false } = {}) {
 const bad = (report) => report.numFailedTests + report.numRuntimeErrorTestSuites;
 const outcomeOf = ({ code, report }) => ({ ...outcome(code, report.numPassedTests, bad(report)), report });
 
-async function jest(options, env) {
+async function vitest(options, env) {
   const dir = mkdtempSync(join(tmpdir(), 'muster-test-'));
-  const file = join(dir, 'jest.json');
-  const program = join('node_modules', 'jest', 'bin', 'jest.js');
-  // The report is written by then. What a file leaves open fails that file (leaves-nothing.mjs), and must not hold the run.
-  const own = ['--json', `--outputFile=${file}`, '--forceExit'];
-  const args = ['--experimental-vm-modules', '--no-warnings', program, ...own, ...options];
+  const file = join(dir, 'report.json');
+  const program = join('node_modules', 'vitest', 'vitest.mjs');
+  const reporters = ['--reporter=default', '--reporter=./scripts/tests/report.mjs'];
   try {
-    const { code } = await node(args, { env });
+    const { code } = await node([program, 'run', ...reporters, ...options], {
+      env: { ...env, MUSTER_SPEC_REPORT: file },
+    });
     return { code, report: JSON.parse(readFileSync(file, 'utf8')) };
   } catch (error) {
     process.stderr.write(`specs: no result (${error.message})\n`);

@@ -11,8 +11,8 @@ const names = (report) => report.testResults.filter(failed).map((f) => f.name);
  * after the other, twice: what passes both times is *unsteady*. It counts as passed, and its name stands in the last
  * lines of the run, since the wait that is too short, in the spec or in what it tests, is a fault that is to be found.
  *
- * @param report what Jest says of the first run
- * @param run runs Jest on these files alone, resolves with its report
+ * @param report what came of the first run ({@link file://./report.mjs})
+ * @param run runs one of its files alone, resolves with the report of that
  * @returns the report with the files that are unsteady as their later run left them, and their names
  */
 export async function runAgain(report, run) {
@@ -32,8 +32,8 @@ export async function runAgain(report, run) {
   return { report: { ...report, ...counts(testResults), testResults }, unsteady };
 }
 
-/** As Jest counts; a file that ended before its first test is a failure, too. */
-function counts(testResults) {
+/** A file that failed without a test of it is a failure, too: it could not be loaded, or left something open. */
+export function counts(testResults) {
   const of = (status) => testResults.flatMap((f) => f.assertionResults).filter((t) => t.status === status).length;
   return {
     numPassedTests: of('passed'),

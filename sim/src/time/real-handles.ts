@@ -1,6 +1,3 @@
-/** Jest's own process, where it runs a single spec: it has timers of its own, which come and go. */
-const ofJest = process.env.JEST_WORKER_ID !== undefined && process.connected !== true;
-
 /**
  * What a history left behind of the real world: a socket, a timer, a child process. A simulation that waits for one of
  * them is no simulation, and the same seed would not give the same events.
@@ -23,6 +20,6 @@ function counted(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const type of process.getActiveResourcesInfo())
     // Immediates are those of the run itself.
-    if (type !== 'Immediate' && !(ofJest && type === 'Timeout')) counts.set(type, (counts.get(type) ?? 0) + 1);
+    if (type !== 'Immediate') counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;
 }

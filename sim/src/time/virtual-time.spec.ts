@@ -1,5 +1,5 @@
 import { setTimeout as realTimeout } from 'node:timers';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { RealHandles } from './real-handles.js';
 import { SeededRandom } from './seeded-random.js';
 import { VirtualClock } from './virtual-clock.js';

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { GREEN, simOutcome, specOutcome, type JestReport } from './outcome.js';
+import { GREEN, simOutcome, specOutcome, type SpecReport } from './outcome.js';
 
 const spec = 'apps/gate/limit.spec.ts';
-const report = (o: Partial<JestReport> = {}): JestReport => ({
+const report = (o: Partial<SpecReport> = {}): SpecReport => ({
   numPassedTests: 2,
   numFailedTests: 0,
-  numRuntimeErrorTestSuites: 0,
-  testResults: [{ assertionResults: [{ fullName: 'a limit holds', status: 'passed' }] }],
+  testResults: [{ status: 'passed', message: '', assertionResults: [{ fullName: 'a limit holds', status: 'passed' }] }],
   ...o,
 });
 
@@ -17,7 +16,12 @@ describe('the outcome of a spec', () => {
       { fullName: 'a limit holds', status: 'passed' },
       { fullName: 'a limit is told', status: 'failed', failureMessages },
     ];
-    expect(specOutcome(spec, report({ numFailedTests: 1, testResults: [{ assertionResults }] }))).toEqual({
+    expect(
+      specOutcome(
+        spec,
+        report({ numFailedTests: 1, testResults: [{ status: 'failed', message: '', assertionResults }] }),
+      ),
+    ).toEqual({
       killed: { spec, test: 'a limit is told', why: 'Error: not seen in time: a limit' },
     });
   });
@@ -26,11 +30,18 @@ describe('the outcome of a spec', () => {
     expect(specOutcome(spec, report())).toEqual({ reason: GREEN });
   });
 
-  it('is no kill where the file could not run, or no test of it was asked for', () => {
-    expect(specOutcome(spec, report({ numPassedTests: 0 }))).toEqual({ reason: 'no specs ran' });
-    expect(specOutcome(spec, report({ numRuntimeErrorTestSuites: 1, numFailedTests: 1 }))).toEqual({
-      reason: 'no specs ran',
+  it('is a kill where all its tests passed and the file did not', () => {
+    const file = { status: 'failed', message: 'Error: still open: 1 TCPServerWrap\n    at runner.mjs:3' };
+    const assertionResults = [{ fullName: 'a limit holds', status: 'passed' }];
+    expect(specOutcome(spec, report({ testResults: [{ ...file, assertionResults }] }))).toEqual({
+      killed: { spec, test: 'the whole file', why: 'Error: still open: 1 TCPServerWrap' },
     });
+  });
+
+  it('is no kill where the file could not be loaded, or no test of it was asked for', () => {
+    expect(specOutcome(spec, report({ numPassedTests: 0 }))).toEqual({ reason: 'no specs ran' });
+    const testResults = [{ status: 'failed', message: 'Error: no such module', assertionResults: [] }];
+    expect(specOutcome(spec, report({ numPassedTests: 0, testResults }))).toEqual({ reason: 'no specs ran' });
   });
 });
 

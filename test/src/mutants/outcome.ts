@@ -12,25 +12,29 @@ export type Outcome = { killed: Kill } | { reason: string };
 
 export const GREEN = 'green';
 
-/** What counts of Jest's report. */
-export interface JestReport {
+/** What counts of a report of specs ({@link file://../../../scripts/tests/report.mjs}). */
+export interface SpecReport {
   numPassedTests: number;
   numFailedTests: number;
-  numRuntimeErrorTestSuites: number;
   testResults: readonly {
+    status: string;
+    message: string;
     assertionResults: readonly { fullName: string; status: string; failureMessages?: readonly string[] | null }[];
   }[];
 }
 
 const firstLine = (text: string): string => stripVTControlCharacters(text).trimStart().split('\n', 1)[0] ?? '';
 
-/** Reads what Jest reported of one spec file. */
-export function specOutcome(spec: string, report: JestReport): Outcome {
-  const ran = report.numPassedTests + report.numFailedTests;
-  if (ran === 0 || report.numRuntimeErrorTestSuites > 0) return { reason: 'no specs ran' };
-  if (report.numFailedTests === 0) return { reason: GREEN };
+/** Reads what was reported of one spec file. */
+export function specOutcome(spec: string, report: SpecReport): Outcome {
+  if (report.numPassedTests + report.numFailedTests === 0) return { reason: 'no specs ran' };
   const failed = report.testResults.flatMap((r) => r.assertionResults).find((t) => t.status === 'failed');
-  return { killed: { spec, test: failed?.fullName ?? '', why: firstLine(failed?.failureMessages?.[0] ?? '') } };
+  if (failed !== undefined)
+    return { killed: { spec, test: failed.fullName, why: firstLine(failed.failureMessages?.[0] ?? '') } };
+  // All tests passed, and the file did not: it left something open, or threw where nobody caught it.
+  const file = report.testResults.find((r) => r.status === 'failed');
+  if (file !== undefined) return { killed: { spec, test: 'the whole file', why: firstLine(file.message) } };
+  return { reason: GREEN };
 }
 
 /** What counts of a simulation's last line. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execaSync } from 'execa';
 import ts from 'typescript';
-import { GREEN, simOutcome, specOutcome, type JestReport, type Kill, type Outcome } from './outcome.js';
+import { GREEN, simOutcome, specOutcome, type SpecReport, type Kill, type Outcome } from './outcome.js';
 
 const PARTS = [
   'apps',
@@ -17,7 +17,7 @@ const PARTS = [
   'docs',
   'examples',
   'package.json',
-  'jest.config.js',
+  'vitest.config.js',
   'tsconfig.json',
 ];
 /** Of one spec or one simulation: it ends what hangs. */
@@ -112,9 +112,12 @@ export class Workshop {
     this.built = true;
   }
 
-  private node(args: readonly string[]): { stdout: string; stderr: string } {
+  private node(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): { stdout: string; stderr: string } {
     // Red is what is hoped for: how it ended stands in its report.
-    const options = { cwd: this.copy, timeout: LONGEST_MS, maxBuffer: 1 << 28, reject: false } as const;
+    const options = { cwd: this.copy, timeout: LONGEST_MS, maxBuffer: 1 << 28, env, reject: false } as const;
     const { stdout, stderr } = execaSync(process.execPath, args, options);
     return { stdout, stderr };
   }
@@ -122,16 +125,13 @@ export class Workshop {
   private spec(spec: string, test: string): Outcome {
     const file = join(this.copy, 'report.json');
     rmSync(file, { force: true });
-    const jest = join(this.folder, 'node_modules', 'jest', 'bin', 'jest.js');
-    // What a broken line leaves open must not hold the runner. No --bail: with it Jest may go before it has written its report.
-    const ends = ['--forceExit', '--testTimeout=60000', '--json', `--outputFile=${file}`];
+    const vitest = join(this.folder, 'node_modules', 'vitest', 'vitest.mjs');
+    const ends = ['--testTimeout=60000', '--hookTimeout=60000'];
     const only = test === '' ? [] : ['--testNamePattern', test.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')];
-    // A simulation must leave no real timer, and Jest's own process has some of its own: this option asks for a worker.
-    const where = spec.startsWith('sim/') ? ['--workerIdleMemoryLimit=4GB'] : [];
-    const asked = [...ends, ...where, ...only, '--runTestsByPath', spec];
-    this.node(['--experimental-vm-modules', '--no-warnings', jest, ...asked]);
+    const asked = ['--reporter=./scripts/tests/report.mjs', ...ends, ...only, spec];
+    this.node([vitest, 'run', ...asked], { MUSTER_SPEC_REPORT: file });
     if (!existsSync(file)) return { reason: 'the runner ended without a report' };
-    return specOutcome(spec, JSON.parse(readFileSync(file, 'utf8')) as JestReport);
+    return specOutcome(spec, JSON.parse(readFileSync(file, 'utf8')) as SpecReport);
   }
 
   private sim(name: string): Outcome {

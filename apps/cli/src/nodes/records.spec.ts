@@ -35,7 +35,7 @@ describe('records of nodes', () => {
   it('are changed by a merge patch, null for what is removed', async () => {
     await sut.call(['node', 'set', 'a-1', 'hostGroup=db', 'vars.valueOf=a=b', 'network.backend=10.1.0.7']);
     await sut.call(['node', 'unset', 'a-1', 'vars.rack', 'network.backend', 'ssh-host-keys', 'hostGroup']);
-    expect(sut.sent('PATCH')).toEqual([
+    expect(sut.sent('PATCH')).toEqual<unknown[]>([
       { hostGroup: 'db', vars: { valueOf: 'a=b' }, networks: { backend: { address: '10.1.0.7' } } },
       { vars: { rack: null }, networks: { backend: null }, sshHostKeys: null, hostGroup: null },
     ]);

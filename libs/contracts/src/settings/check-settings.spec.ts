@@ -108,7 +108,7 @@ describe('numbers of detection', () => {
 });
 
 describe('settings are refused as one set', () => {
-  it.each([
+  it.each<[unknown, string]>([
     [7, 'a mapping of the members to change'],
     [{ colour: 'red' }, 'colour is not a setting'],
     [{ agentPort: 70_000 }, 'agentPort (70000) must be a whole number from 1 to 65535'],
@@ -187,10 +187,10 @@ describe('settings are refused as one set', () => {
       '[fd00:ec2::254]/',
       '100.100.100.200/',
       'Metadata.Google.Internal/computeMetadata/v1/',
-    ].map(
-      (where) =>
-        [{ webhooks: [{ ...hook, url: `http://${where}` }] }, 'must not lead to a link-local address'] as const,
-    ),
+    ].map((where): [unknown, string] => [
+      { webhooks: [{ ...hook, url: `http://${where}` }] },
+      'must not lead to a link-local address',
+    ]),
     [{ webhooks: [{ ...hook, secret: '' }] }, 'secret must be a text'],
     [{ webhooks: [{ ...hook, severity: 'loud' }] }, 'severity must be'],
     [{ webhooks: ['x'] }, 'webhooks[0] must be a mapping'],

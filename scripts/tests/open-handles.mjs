@@ -1,0 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What closes by itself has so long, on a machine that is busy with others, too. */
+const GRACE_MS = 10_000;
+const EVERY_MS = 10;
+
+// Node opens these when they are first looked at, as pipes that stay: whichever file does it leaves nothing by it.
+export const opened = [process.stdin, process.stdout, process.stderr];
+
+/** What keeps this process alive and did not when this was made: what a spec file has left open. */
+export class OpenHandles {
+  before = counted();
+
+  /** A sentence with the kinds and numbers of what is still open after {@link GRACE_MS}; undefined: nothing. */
+  async left() {
+    const end = performance.now() + GRACE_MS;
+    for (;;) {
+      const more = [...counted()].filter(([kind, n]) => n > (this.before.get(kind) ?? 0));
+      if (more.length === 0) return undefined;
+      if (performance.now() > end) {
+        const named = more.map(([kind, n]) => `${n - (this.before.get(kind) ?? 0)} ${kind}`).join(', ');
+        return `still open ${GRACE_MS / 1000} s after the last test: ${named}`;
+      }
+      await pause(EVERY_MS, undefined, { ref: false });
+    }
+  }
+}
+
+/** What keeps this process alive, by kind. */
+function counted() {
+  const counts = new Map();
+  for (const kind of process.getActiveResourcesInfo())
+    // An immediate is over within a turn of the loop; Node miscounts those of a run of many thousand.
+    if (kind !== 'Immediate') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
