@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { takeRounds, type Round, type Rounds, type Turn } from './rounds.js';
 
 const busy: Round = { starved: 'agents stood still', failed: new Error('too late') };

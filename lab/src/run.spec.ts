@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { run } from './run.js';
 
 const sh = (script: string, o: Parameters<typeof run>[2] = {}): Promise<string> => run('sh', ['-c', script], o);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import { fileURLToPath } from 'node:url';
 import { refuseOddPaths } from './host-image.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { World, type Fault } from './world.js';
 
 const pause = (from: number, until: number, host = false): Fault => ({ kind: 'pause', node: 0, host, from, until });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import { connectBus } from '#bus';
 import { startTestCluster, whenClusterServes } from '#bus/testing/nats-cluster.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Quiet } from './quiet.js';
 
 describe('a machine that some work needs for itself', () => {

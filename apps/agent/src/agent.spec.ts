@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { readLifeAnswer, type LifeAnswer } from '#contracts/wire/life-question.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { checkConfig } from './config.js';
 import { leavingKind, type ManagerWord } from './report/leaving.js';
 import { ReportTiming } from './report/report-timing.js';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { SEED, seeded } from '#contracts/testing/chance.js';
 import { DatagramFuzz, fuzzPeerList, fuzzPoll, fuzzReport } from './testing/fuzz.js';
 import { Spoiler } from './testing/spoiled-input.js';

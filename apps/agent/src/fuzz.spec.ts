@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { runs, SEED, seeded } from '#contracts/testing/chance.js';
 import { DatagramFuzz, fuzzPeerList, fuzzPoll, fuzzReport } from './testing/fuzz.js';
 import { Spoiler } from './testing/spoiled-input.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
 import { DUE_SHARE } from './links/link-observation.js';
 import { loopStep, untilNextStep } from './loop-step.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { systemRandom } from '#bus/system/system-random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
@@ -112,7 +112,7 @@ describe('what an agent senses', () => {
       beforeEach(async () => {
         await probing({ b: ADDRESS }, 4 * n.misses + 2);
         const socket = sut.sockets.get('backend')!;
-        jest.spyOn(socket, 'send').mockImplementation((_bytes, _address, _port, failed) => {
+        vi.spyOn(socket, 'send').mockImplementation((_bytes, _address, _port, failed) => {
           if (!leaves) failed('EHOSTUNREACH');
         });
       });

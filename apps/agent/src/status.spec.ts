@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { execa } from 'execa';
 import type { AgentStatus } from './control/agent-status.js';
 import { AgentFleet } from './testing/fleet.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, credentialsFile, readCredentials } from '#bus';
 import { Subjects, type Beacon, type LifeLook, type Verdict } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';

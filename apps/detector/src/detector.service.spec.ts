@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectBus, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { defaultSettings, Subjects, type CurrentVerdictRequest, type Verdict } from '#contracts';
@@ -23,7 +23,7 @@ describe('the detector on the bus', () => {
     sut = new DetectorService(context, ownProbeNet(context.clock));
   });
   afterEach(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await sut?.onApplicationShutdown();
     await bus?.close();
     await nats?.stop();
@@ -32,7 +32,7 @@ describe('the detector on the bus', () => {
   /** Starts it; resolves with what answers a question, as soon as it leads. */
   const answer = (): Promise<Answer> =>
     new Promise((resolve) => {
-      jest.spyOn(bus, 'answer').mockImplementation((subject, fn) => {
+      vi.spyOn(bus, 'answer').mockImplementation((subject, fn) => {
         if (subject === Subjects.currentVerdict()) resolve(fn as unknown as Answer);
         return { close: () => Promise.resolve() };
       });
@@ -43,7 +43,7 @@ describe('the detector on the bus', () => {
     const ask = await answer();
     expect(ask({ node: 'red-1' })).toMatchObject({ node: 'red-1', verdict: 'UNKNOWN' });
     // The process was stopped for a minute, and goes on with the question that it was about to answer.
-    jest.spyOn(process.hrtime, 'bigint').mockReturnValue(process.hrtime.bigint() + 60_000_000_000n);
+    vi.spyOn(process.hrtime, 'bigint').mockReturnValue(process.hrtime.bigint() + 60_000_000_000n);
     expect(() => ask({ node: 'red-1' })).toThrow(expect.objectContaining({ code: 'LEASE_LOST' }));
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectBus, rpcSubject, silentLog, systemClock, WorkerRegistry, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Controller, Module } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { connectBus, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';

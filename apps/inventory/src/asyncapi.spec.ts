@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, credsAuthenticator, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { execa } from 'execa';

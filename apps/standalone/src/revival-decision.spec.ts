@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { decideRevival, type RevivalState } from './revival-decision.js';
 
 const MiB = 1024 * 1024;

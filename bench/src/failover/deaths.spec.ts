@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { dieInTurn, type Death, type Deaths, type Failover } from './deaths.js';
 
 const quiet = (): void => undefined;

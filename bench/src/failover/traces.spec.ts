@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Beat } from '../../../lab/src/audit/ledger.js';
 import type { BmcEntry } from '../../../lab/src/audit/bmc-log.js';
 import { firstBeatElsewhere, powerTrace } from './traces.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { FeedEvent } from '../../../lab/src/fleet/event-feed.js';
 import { ansibleMs, jobsOf, oddity, type ReturnJobs } from './traces.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { changedParts, withoutParts } from './rejoin-parts.js';
 
 describe('the parts of rejoin', () => {

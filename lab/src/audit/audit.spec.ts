@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from 'vitest';
 import { daemon } from '#bus/testing/daemon.js';
 import { leakedTools, secretsInArgv, secretsInTexts } from './leaks.js';
 import { historyOf, parseBeat } from './ledger.js';

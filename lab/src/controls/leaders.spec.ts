@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { planLab } from '../plan.js';
 import { leadsOf } from './leaders.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { deviations, moveOf, Steps, type Seen } from './story.js';
 
 const good = (): Seen => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createHash } from 'node:crypto';
 import { decodeDatagram, type DatagramKeys } from '#contracts';
 import { MischiefKinds, mischiefOrder, type MischiefKind } from './mischief-plan.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { DetectionProfiles, type Peer, type PeerList, type Report } from '#contracts';
 import { RTT_US, SimulatedPeer } from './simulated-peer.js';
 

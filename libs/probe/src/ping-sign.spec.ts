@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { pingMeans } from './ping-sign.js';
 
 describe('the end of ping', () => {

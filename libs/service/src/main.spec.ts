@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import { fileURLToPath } from 'node:url';
 

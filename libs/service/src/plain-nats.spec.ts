@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { refusedPlain } from './plain-nats.js';
 
 const beyond = ['nats://127.0.0.1:4222', 'nats://10.0.0.1:4222', 'nats://control-1'];

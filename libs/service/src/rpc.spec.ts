@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BadRequestException, Controller, Inject, Module } from '@nestjs/common';
 import { connectBus, type Bus } from '#bus';
 import { connectionOf } from '#bus/testing/connection-of.js';

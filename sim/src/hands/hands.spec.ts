@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { drawHands } from './hands-history.js';
 import { namedHistories, type NamedHistory } from './named-histories.js';
 import { playHistory, playRandom, sweep } from './play-hands.js';

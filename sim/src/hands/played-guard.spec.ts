@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { CrashPoints, nobodyCrashes } from '../process/crash-points.js';
 import { Life } from '../process/life.js';
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js';

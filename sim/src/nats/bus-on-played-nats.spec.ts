@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Bus, Lease, silentLog, WorkerRegistry } from '#bus';
 import { anyJson } from '#bus/testing/any-json.js';
 import { Dice } from '#contracts/testing/dice.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Bus, followTokens, Lease, silentLog, tokenFloor } from '#bus';
 import { Dice } from '#contracts/testing/dice.js';
 import { SeededRandom } from '../time/seeded-random.js';

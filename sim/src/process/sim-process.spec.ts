@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../time/virtual-clock.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { crashAt, CrashPoints, nobodyCrashes, type CrashPlan } from './crash-points.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { GREEN, simOutcome, specOutcome, type SpecReport } from './outcome.js';
 
 const spec = 'apps/gate/limit.spec.ts';

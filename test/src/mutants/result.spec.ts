@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { isTimeout, restOf, resultOf, type Entry } from './result.js';
 
 const run = { commit: 'c2', dirty: false, date: '2026-11-23T04:00:00.000Z', machine: { cores: 2 } };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { judgeGate } from './gate-question.js';
 
 describe('the start gate', () => {

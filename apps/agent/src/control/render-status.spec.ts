@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { allSwitchedOn } from '../membership/membership.js';
 import { goodPeerList, goodReport } from '../testing/spoiled-input.js';
 import type { AgentStatus } from './agent-status.js';

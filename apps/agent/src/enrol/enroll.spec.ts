@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -76,8 +76,8 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     said[to] += String(text);
     return true;
   };
-  const out = jest.spyOn(process.stdout, 'write').mockImplementation(keep('out'));
-  const err = jest.spyOn(process.stderr, 'write').mockImplementation(keep('err'));
+  const out = vi.spyOn(process.stdout, 'write').mockImplementation(keep('out'));
+  const err = vi.spyOn(process.stderr, 'write').mockImplementation(keep('err'));
   try {
     const code = await enroll(args);
     return { code, ...said };

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { keyId, type KeysQuestion } from '#contracts/wire/datagram-key-set.js';

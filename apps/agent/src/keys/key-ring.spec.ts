@@ -1,7 +1,7 @@
 import { constants, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import { keyId, type KeysQuestion } from '#contracts/wire/datagram-key-set.js';
 import { decodeDatagram, encodeDatagram } from '#contracts/wire/datagram.js';

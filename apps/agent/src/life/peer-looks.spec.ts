@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
 import type { HostLook } from '#contracts/verdict/life-look.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { linkClass } from '#contracts/wire/link.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';

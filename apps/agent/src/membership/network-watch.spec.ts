@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { NetworkWatch } from './network-watch.js';
 
 const SILENCE = 3_000;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentStatus } from '../control/agent-status.js';
 import { AgentFleet } from '../testing/fleet.js';
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { once, EventEmitter } from 'node:events';
 import { credentialsFile } from '#bus';
 import { systemClock } from '#bus/system/system-clock.js';

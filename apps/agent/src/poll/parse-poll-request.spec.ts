@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { POLL_TARGETS } from '#contracts/wire/poll.js';
 import { parsePollRequest } from './parse-poll-request.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { peerId } from '#contracts/wire/datagram.js';
 import type { PollAnswer, PollRequest } from '#contracts/wire/poll.js';
 import { pollNumbers, PollRound, type PollProbe } from './poll-round.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { RunningWorkload } from '#contracts/wire/report.js';
 import { WorkloadWatch } from './workload-watch.js';

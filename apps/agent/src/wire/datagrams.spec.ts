@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DATAGRAM_BYTES, DatagramTypes, encodeDatagram, peerId, type Datagram } from '#contracts/wire/datagram.js';
 import { Datagrams, type Heard } from './datagrams.js';
 import { DropCounters } from './drop-counters.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Identities, type Start } from './identities.js';
 
 const start = (epoch: number, boot = 1): Start => ({ epoch: BigInt(epoch), boot });

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { freeUdpPort } from '../testing/fleet.js';
 import { PLAIN_BYTES, PlainEcho, PlainGate } from './plain-echo.js';

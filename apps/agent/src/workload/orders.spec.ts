@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { GateAnswer } from '#contracts/wire/peers.js';
 import { StatusSocket } from '../control/status-socket.js';

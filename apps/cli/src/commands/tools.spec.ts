@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, whenClusterServes, type TestCluster } from '#bus/testing/nats-cluster.js';
 import { newerNats } from '#bus/testing/newer-nats.js';
 import { connectBus, credentialsFile, readCredentials } from '#bus';

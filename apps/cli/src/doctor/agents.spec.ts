@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { AgentFacts, DiagnosisView } from '#contracts';
 import { agentFindings } from './agents.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultFencing, defaultStorm, type StormLimits, type WorkerRecord } from '#contracts';
 import { stormFindings } from './storm.js';
 import { workerFindings } from './workers.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { BusFacts, NatsServerFacts } from '#contracts';
 import { natsFindings } from './nats.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeView, PowerDevice, PowerIdentity } from '#contracts';
 import { identityBasis } from '#contracts/node/identity-standing.js';
 import { powerFindings, sshFindings, type PowerReads } from './power.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { comingMoment, pastMoment } from './moment.js';
 
 const at = (y: number, mo: number, d: number, h: number, mi: number, s = 0): number =>

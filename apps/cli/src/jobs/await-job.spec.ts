@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import { UP_AND_CLEAR } from '../output/live-lines.js';
 import { MusterUnderTest } from '../testing/muster.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { StreamedEvent } from '../server/event-stream.js';
 import { collapseEvents } from './collapse-events.js';
 

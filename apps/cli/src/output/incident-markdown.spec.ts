@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { incidentReport, type IncidentRecord } from '#contracts';
 import { incidentMarkdown } from './incident-markdown.js';
 

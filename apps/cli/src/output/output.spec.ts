@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultFencing, type IncidentRecord, type StatusView } from '#contracts';
 import { story } from '../commands/incidents.js';
 import { parseAddress } from '../server/address.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentHealth, AgentMetrics, Report } from '#contracts';
 import { ABSTAINS_MS, AgentBook, FORGED_MS, SAID_MS, STRANGER_HOLD_MS } from './agent-book.js';
 

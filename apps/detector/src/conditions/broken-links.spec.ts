@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aSight } from '../testing/a-sight.js';
 import { LINK_HOLD_MS, linkConditions, type BrokenSince } from './broken-links.js';
 import type { Sight } from './sight.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Unsent } from '#contracts';
 import type { Judgement } from '../verdicts/verdict.js';
 import { sendConditions, UNSENT_HOLD_MS, type MuteFor, type Sender } from './cannot-send.js';

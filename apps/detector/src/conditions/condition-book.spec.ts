@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DetectionProfiles, defaultSettings, SETTINGS_KEY, type NodeRecord, type Report } from '#contracts';
 import { FleetView, type Records } from '../fleet/fleet-view.js';
 import { ReportBook } from '../observers/report-book.js';

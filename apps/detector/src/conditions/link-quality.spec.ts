@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aSight } from '../testing/a-sight.js';
 import { BAD_PERMILLE, GOOD_PERMILLE, qualityConditions, type BadLinks } from './link-quality.js';
 import type { Sight } from './sight.js';

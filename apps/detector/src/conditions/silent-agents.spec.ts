@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { DetectorCondition, VerdictKind } from '#contracts';
 import { MOST_NAMED, SILENT_HOLD_MS, silentAgents, type AgentVoice, type SilentFor } from './silent-agents.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MOST_CONDITIONS, type DetectorCondition } from '#contracts';
 import { worstFirst } from './worst-first.js';
 

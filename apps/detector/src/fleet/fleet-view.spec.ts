@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ClusterSettings, NodeRecord } from '#contracts';
 import { FleetView, type Records } from './fleet-view.js';
 

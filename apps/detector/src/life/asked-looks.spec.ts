@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import type { HostLook, LifeLook } from '#contracts';
 import { AskedLooks } from './asked-looks.js';

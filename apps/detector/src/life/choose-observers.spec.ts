@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { ASKED_MOST, chooseObservers, type Candidate } from './choose-observers.js';
 

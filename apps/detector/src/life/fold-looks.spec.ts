@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { HostLook, NetworkLook, PingSign, PortSign, SshSign } from '#contracts';
 import { foldLooks, type LookPlace } from './fold-looks.js';

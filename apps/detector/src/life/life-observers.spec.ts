@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import { systemRandom } from '#bus/system/system-random.js';
 import {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import { lifePlace, type LifeSeen, type PingSign, type PortSign, type SshSign } from '#contracts';
 import { askHost, LivingLooks, type LivingNode } from './living-looks.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { DetectionProfiles, type Report } from '#contracts';
 import { isDuplicated } from './duplicates.js';
 import { ReportBook, type Heard } from './report-book.js';

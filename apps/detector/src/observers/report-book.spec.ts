@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { DetectionProfiles, type PeerObservation, type Report } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Subjects, type Report } from '#contracts';
 import { AgentBook, SAID_MS } from '../conditions/agent-book.js';
 import { REFUSED_LOG_MS, ReportInbox } from './report-inbox.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ObserverEvidence } from '#contracts';
 import type { Heard } from './report-book.js';
 import { absent } from './stance.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { POLL_TARGETS, type PollAnswer } from '#contracts';
 import { seeded } from '#contracts/testing/chance.js';
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { keyId, sealTo, type DatagramKeySet, type KeysAnswer, type KeysQuestion } from '#contracts';
 import { FleetKeys } from './fleet-keys.js';
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { HostSigns } from './host-signs.js';
 
 /** ms for which a sign is kept. */

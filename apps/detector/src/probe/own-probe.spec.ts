@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import { DatagramTypes, decodeDatagram, DetectionProfiles, encodeDatagram, type OwnProbe } from '#contracts';
 import { sshSign } from '#probe/tcp-sign.js';

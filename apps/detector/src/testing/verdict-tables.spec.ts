@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { withVerdictTables } from './verdict-tables.js';
 
 const file = fileURLToPath(new URL('../../../../docs/detection.md', import.meta.url));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { DetectionProfiles, type LinkObservation, type Report } from '#contracts';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { ReportBook } from '../observers/report-book.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { DetectionProfiles, silence } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { aHistory, drawHistory } from '../../../../sim/src/history.js';

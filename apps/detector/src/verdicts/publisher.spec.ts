@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Verdict, VerdictEvidence } from '#contracts';
 import { VerdictPublisher } from './publisher.js';
 import { VerdictLog } from './verdict-log.js';

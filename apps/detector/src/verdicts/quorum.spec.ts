@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { factsOf, many, vote, type Said } from '../testing/target-facts.js';
 import { tally, type TargetFacts } from './quorum.js';
 import { VerdictLog } from './verdict-log.js';

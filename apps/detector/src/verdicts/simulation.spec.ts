@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { DetectionProfiles, silence, SMALL_FLEET, type DetectionSettings } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';

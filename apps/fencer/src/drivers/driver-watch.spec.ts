@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog, systemClock } from '#bus';
 import type { Clock } from '#contracts';
 import { DriverWatch } from './driver-watch.js';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import type { PowerVerb } from '#contracts';
 import { startBmc, type TestBmc } from '../testing/bmc.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { namedFailure } from './named-failure.js';
 
 const device = { id: 'bmc', driver: 'ipmitool', address: '10.2.0.1', username: 'admin' };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { IncidentPhases, type IncidentRecord } from '#contracts';
 import { MOST_STEPS } from '#domain/incident/steps.js';
 import { toLevel, toPhase, withDriverBack, withEnd, withIntent } from './incident-log.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { systemClock, type Bus, type Lease } from '#bus';
 import { devicesMark, type IncidentRecord, type NodeRecord, type PowerDevice, type PowerVerb } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { isOwnHost, knownHost } from './own-host.js';
 
 const node = (label: string, address: string) => ({

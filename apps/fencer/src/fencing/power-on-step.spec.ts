@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
 import type { PowerRead } from './fence-step.js';
 import { decidePowerOn, offMark, powerOnHold, type PowerOnMemory } from './power-on-step.js';

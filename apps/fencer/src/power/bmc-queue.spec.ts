@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { PowerDevice } from '#contracts';
 import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
 

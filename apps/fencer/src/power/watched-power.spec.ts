@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { silentLog, systemClock } from '#bus';
 import type { ErrorCode, PowerDevice } from '#contracts';
 import { DriverWatch } from '../drivers/driver-watch.js';

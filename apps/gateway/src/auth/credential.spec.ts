@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { credentialOf } from './credential.js';
 
 const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString('base64');

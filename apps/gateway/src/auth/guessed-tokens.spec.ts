@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { FastifyRequest } from 'fastify';
 import { MusterError, type ErrorCode } from '#contracts';
 import { FailedTryNumbers } from './failed-tries.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHash } from 'node:crypto';
 import { MusterError, type StoredToken, tokenId, type TokenRecord } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';

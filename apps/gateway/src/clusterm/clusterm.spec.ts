@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request as httpRequest } from 'node:http';
 import { defaultSettings } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 import type { AgentMetrics as Told, AgentView } from '#contracts';
 import { AgentMetrics } from './agent-metrics.js';

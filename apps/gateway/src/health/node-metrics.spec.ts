@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 import type { OutNode, StatusView } from '#contracts';
 import { MOST_NODES, NodeMetrics } from './node-metrics.js';

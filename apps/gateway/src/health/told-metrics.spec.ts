@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 import type { EventMap, IncidentPhase, MusterEvent, Verdict } from '#contracts';
 import { ToldMetrics } from './told-metrics.js';

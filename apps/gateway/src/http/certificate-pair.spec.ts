@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKeyPairSync } from 'node:crypto';
 import { issueServerCertificate, newAuthority, type Certificate } from '#bus/init/certificates.js';
 import { judgePair } from './certificate-pair.js';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ConnectionLimit } from './connection-limit.js';
 
 const socket = (remoteAddress: string): Socket => Object.assign(new EventEmitter(), { remoteAddress }) as Socket;

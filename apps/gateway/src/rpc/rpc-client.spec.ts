@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Bus } from '#bus';
 import type { ServiceContext } from '#service';
 import type { StoreHealth } from '../health/store-health.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { DetectionProfiles, type ObserverEvidence, type Verdict } from '#contracts';
 import { evidenceMatrix } from './evidence-matrix.js';
 import { standsSince } from './node-evidence.js';

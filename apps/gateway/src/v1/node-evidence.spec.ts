@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defaultSettings, MusterError, type NodeEvidence, type Verdict } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { node } from '../testing/records.js';
 
 // Real processes on a machine that may be busy with others.
-jest.setTimeout(30_000);
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const HOUR = 3_600_000;
 /** When the verdicts were stored; each was given up to two seconds before. */

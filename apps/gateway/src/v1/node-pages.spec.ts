@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MusterError, type RpcRequest } from '#contracts';
 import type { RpcClient } from '../rpc/rpc-client.js';
 import { node } from '../testing/records.js';

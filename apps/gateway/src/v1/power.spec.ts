@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeView } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultSettings, MusterError, type ClustermConfig } from '#contracts';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 

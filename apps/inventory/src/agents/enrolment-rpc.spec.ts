@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectBus, KvBucket, type Bus } from '#bus';
 import { patient } from '#bus/testing/patient.js';
 import { Subjects, type EventMap, type NodeRecord, type PeerList } from '#contracts';
@@ -166,7 +166,7 @@ describe('a machine that is put on record under another name while it is enrolle
 
   /** What another replica does after this one has looked whether the machine is another node, and after it has written. */
   const meanwhile = (looked: () => Promise<unknown>, written: () => Promise<unknown> = async () => {}): void => {
-    jest.spyOn(NodeService.prototype, 'upsert').mockImplementationOnce(async function (this: NodeService, ...args) {
+    vi.spyOn(NodeService.prototype, 'upsert').mockImplementationOnce(async function (this: NodeService, ...args) {
       await looked();
       const done = await this.upsert(...args);
       await written();
@@ -176,7 +176,7 @@ describe('a machine that is put on record under another name while it is enrolle
   const refused = { code: 'ALREADY_EXISTS', facts: { node: 'twin-E2', by: 'machine id' } };
 
   afterEach(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     for (const name of ['mine-E1', 'twin-E2']) await nodes().delete(name);
   });
 
@@ -190,7 +190,7 @@ describe('a machine that is put on record under another name while it is enrolle
 
   it('is not kept where another replica writes to it just as it is deleted', async () => {
     meanwhile(twin);
-    jest.spyOn(KvBucket.prototype, 'delete').mockImplementationOnce(async function (this: KvBucket<unknown>, ...args) {
+    vi.spyOn(KvBucket.prototype, 'delete').mockImplementationOnce(async function (this: KvBucket<unknown>, ...args) {
       await nodes().mutate('mine-E1', (n) => n && { ...n.value, vars: { rack: 7 } });
       await this.delete(...args);
     });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, systemClock } from '#bus';
 import { issueServerCertificate } from '#bus/init/certificates.js';
 import { readAuthority } from '#bus/init/tls-files.js';

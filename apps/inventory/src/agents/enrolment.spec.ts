@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultHostGroups, type NodeRecord } from '#contracts';
 import { fleetOf } from '../nodes/node-rules.js';
 import { aNode } from '../testing/fixtures.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { Beacon, DatagramKeySet, VerdictKind } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultSettings, type NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { fleetContent, fleetHash, FleetLists } from './peer-list.js';

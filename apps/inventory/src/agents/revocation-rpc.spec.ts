@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionOf } from '#bus/testing/connection-of.js';
 import { patient } from '#bus/testing/patient.js';
 import { addAgentUsers, connectBus, credentialsFile, readCredentials, type Bus, type BusCredentials } from '#bus';

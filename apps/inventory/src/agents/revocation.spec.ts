@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aNode } from '../testing/fixtures.js';
 import { isShutOut, isUnkept, isWorthless, refusedRevocation, revokedNode } from './revocation.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeRecord, StoredAgentToken } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { asToken, refuseOther, refuseRevoked, unused, used } from './token-use.js';

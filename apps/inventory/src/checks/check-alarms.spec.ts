@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { LastCheck, NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { returnAlarm, standingAlarm } from './check-alarms.reconciler.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MusterError } from '#contracts';
 import { chooseNodes, type Candidate } from './claim-choice.js';
 import { dropClaim, takeClaim } from './claim-holds.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { ClaimRecord } from '#contracts';
 import { decideEdit, finishEdit } from '../nodes/edits.js';
 import { noReservations, release } from '../operations/reservations.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Closable } from '#bus';
 import { RESERVATIONS_KEY, type ClaimRequest, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';

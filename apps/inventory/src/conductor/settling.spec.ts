@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { SETTLE_MS, Settling } from './settling.js';
 
 describe('a new conductor', () => {

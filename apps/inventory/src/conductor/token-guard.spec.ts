@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { behindAlarms } from './token-guard.js';
 
 const lease = (name: string, token: number, holder?: string) => ({ name, token, ageMs: 0, ...(holder && { holder }) });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { identityBasis, type NodeRecord, type PowerDevice, type PowerIdentity } from '#contracts';
 import { aNode } from '../testing/records.js';
 import { fenceableView } from './fenceable.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { ServiceContext } from '#service';
 import type { NodeService } from '../nodes/node.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SETTINGS_KEY, type AlarmRecord, type ClusterSettings, type IncidentRecord, type NodeRecord } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { anIncident } from '../testing/records.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { PowerCommand, PowerOrder } from '#contracts';
 import { bootAwaited, isOrderedOn } from './boot-grace.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aNode } from '../testing/records.js';
 import { brokerHosts, type BrokerSources } from './broker-hosts.js';
 import { brokerMajority } from './gates.js';

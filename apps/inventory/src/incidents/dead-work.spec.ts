@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aNode, anIncident, aWorkload } from '../testing/records.js';
 import { deadWithWork, type DeadWorkFacts } from './dead-work.js';
 

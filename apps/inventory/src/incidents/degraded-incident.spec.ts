@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { defaultStorm, VerdictKinds, type IncidentRecord, type ObserverEvidence, type SshSign } from '#contracts';
 import { aNode, anIncident, aVerdict, enforced, anOwnProbe } from '../testing/records.js';

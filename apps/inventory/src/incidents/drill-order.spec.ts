@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultFencing, drilledIdentity, withIdentity, type NodeRecord } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { drillPermit, refusedDrill } from './drill-order.js';

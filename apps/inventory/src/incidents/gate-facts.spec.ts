@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, NodeRecord, Verdict } from '#contracts';
 import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';

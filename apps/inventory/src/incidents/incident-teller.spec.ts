@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { IncidentRecord, IncidentStep } from '#contracts';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView } from '../conductor/reconciler.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { IncidentRecord } from '#contracts';
 import { AfterAnswer } from '../store/after-answer.js';
 import type { AuditService } from '../store/audit.service.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { LifeChannels, type LifeLook, type PingSign, type PortSign, type SshSign } from '#contracts';
 import { lifeSigns, type HostLife, type LifeFacts } from './life-signs.js';

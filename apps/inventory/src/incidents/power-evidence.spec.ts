@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { MusterError } from '#contracts';
 import type { ServiceContext } from '#service';
 import { aNode } from '../testing/records.js';

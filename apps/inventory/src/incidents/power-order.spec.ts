@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { PowerOrder } from '#contracts';
 import { aNode, anIncident, enforced } from '../testing/records.js';
 import { lapsed, refusedPower, withOrder, type NewOrder, type PowerAction, type PowerFacts } from './power-order.js';

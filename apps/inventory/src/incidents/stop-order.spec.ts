@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { PowerCommand } from '#contracts';
 import { anIncident } from '../testing/records.js';
 import { mayCommand, stopped } from './stop-order.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { VerdictKinds, type IncidentPhase, type IncidentRecord } from '#contracts';
 import { aNode, anIncident } from '../testing/records.js';
 import { countsForNewStorm, isHeldAlive, memberState } from './trouble.js';

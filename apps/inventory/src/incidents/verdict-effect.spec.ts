@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { VerdictKinds, closedPhases, type IncidentRecord, type PowerCommand, type VerdictKind } from '#contracts';
 import { mayCancel } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';

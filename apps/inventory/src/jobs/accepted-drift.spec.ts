@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { PERIODIC, type Finding, type JobRecord, type NodeRecord, type NodeResult } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { withAcceptedDrift } from './accepted-drift.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { PERIODIC } from '#contracts';
 import { aJob } from '../testing/fixtures.js';
 import { expendable, PERIODIC_KEPT } from './job-retention.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { JobRecord } from '#contracts';
 import type { OperationsService } from '../operations/operations.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JobRecord, NodeRecord, NodeResult } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { moveForJob } from '../nodes/node-machine.js';

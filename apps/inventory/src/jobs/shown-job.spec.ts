@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aJob } from '../testing/fixtures.js';
 import { shownJob } from './shown-job.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Subjects } from '#contracts';
 import type { OperatorOrders } from '../incidents/operator-orders.service.js';
 import type { OperationsService } from '../operations/operations.service.js';

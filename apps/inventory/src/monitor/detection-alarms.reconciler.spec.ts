@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { buildConfig, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { MonitorNode } from '#contracts';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SETTLES_MS, SightWatch } from './sight-watch.js';
 
 describe('the sight of the detector, as it is heard', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { BEACON_FRESH_MS } from '#contracts';
 import { SightedTime } from './sighted-time.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { DegradedSettings, NodeRecord, VerdictKind } from '#contracts';
 import { networksDown } from '#domain/verdict/networks-out.js';
 import { aNode } from '../testing/records.js';

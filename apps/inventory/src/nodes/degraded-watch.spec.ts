@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultSettings, type NodeRecord } from '#contracts';
 import type { DetectorView } from '../monitor/detector-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';

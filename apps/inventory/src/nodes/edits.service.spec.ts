@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSecret, sealSecret, type SealedSecret } from '#bus';
 import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';

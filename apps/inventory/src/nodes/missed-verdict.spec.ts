@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '../testing/records.js';
 import { hasMissedVerdict } from './missed-verdict.js';

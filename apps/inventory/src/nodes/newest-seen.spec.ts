@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { agentObserver, type LifeSeen } from '#contracts';
 import { MOST_AGENTS, MOST_DETECTORS, newestSeen } from './newest-seen.js';
 

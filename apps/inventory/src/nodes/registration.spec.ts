@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultHostGroups, MusterError, type NodeCreateRequest, type NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { checkDriver } from './driver-check.js';

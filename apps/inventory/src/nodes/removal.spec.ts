@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeRecord, VerdictKind } from '#contracts';
 import { aNode } from '../testing/records.js';
 import { refusedRemoval, type RemovalFacts } from './removal.js';

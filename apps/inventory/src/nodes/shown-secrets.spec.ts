@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMembers } from '#bus';
 import type { JobRecord, NodeRecord, OperationRequest, WorkloadRecord } from '#contracts';
 import { RunningInventory, seen } from '../testing/running-inventory.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JobKind, WorkloadRecord } from '#contracts';
 import type { Entry } from '#bus';
 import { systemClock } from '#bus/system/system-clock.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest, type Reservations } from '#contracts';
 import { aJob, aNode } from '../testing/fixtures.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';

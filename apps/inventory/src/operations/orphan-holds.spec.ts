@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JobRecord, Reservations } from '#contracts';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import { settle } from '../jobs/settle.js';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESERVATIONS_KEY, type NodeRecord, type OperationRequest } from '#contracts';
 import { FACTOR, runs, SEED } from '#contracts/testing/chance.js';
 import { Dice } from '#contracts/testing/dice.js';

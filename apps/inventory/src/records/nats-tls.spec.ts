@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { expiryAlarms, plainAlarms } from './nats-tls.js';
 
 const DAY_MS = 86_400_000;

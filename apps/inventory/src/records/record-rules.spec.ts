@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultFencing, type UnreadableRecord } from '#contracts';
 import { recordAlarms, refusedDeletion, type DeletionFacts } from './record-rules.js';
 

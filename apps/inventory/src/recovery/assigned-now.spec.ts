@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBus, type Bus } from '#bus';
 import { startProxy, type TestProxy } from '#bus/testing/proxy.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { drilledIdentity, withIdentity, type IncidentRecord, type OffProof } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { fencedAnew } from './void-proof.js';

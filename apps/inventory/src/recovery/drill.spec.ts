@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { knownIdentity, provenIdentity, type NodeRecord, type OffProof } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { decideDrill, drilled, type DrillFacts, type DrillStep } from './drill.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { GateAnswer, GateRequest } from '#contracts';
 import type { ServiceContext } from '#service';
 import type { InventoryStore } from '../store/inventory-store.js';

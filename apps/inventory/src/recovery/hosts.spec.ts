@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { Hold, OutReason } from '#contracts';
 import type { ServiceView } from '../nodes/service-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, JobRecord, PowerOrder } from '#contracts';
 import { aNode, anIncident } from '../testing/records.js';

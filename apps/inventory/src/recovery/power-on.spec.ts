@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultFencing } from '#contracts';
 import { decidePowerOn, POWER_ON_EVERY_MS } from './power-on.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { AgentMetrics, Report } from '#contracts';
 import type { ServiceContext } from '#service';
 import { ReportsView } from './reports-view.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { isFine, type VerdictKind } from '#contracts';
 import { aNode, anIncident, aWorkload } from '../testing/records.js';
 import { workloadStanding, type AssignedNode, type StandingFacts } from './standing.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { aNode } from '../testing/records.js';
 import { checkStart, mustAnswer, type StartFacts } from './start-check.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { IncidentPhases, isOpenIncident, type NodeRecord } from '#contracts';
 import { aNode, anIncident, aWorkload } from '../testing/records.js';
 import { askStartGate, type StartGateFacts } from './start-gate.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type IncidentRecord, type JobRecord, type NodeResult, type RpcRequest, type WorkloadRecord } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { until } from '../testing/until.js';

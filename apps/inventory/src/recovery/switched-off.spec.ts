@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { applyVerdict } from '../nodes/verdict-application.js';
 import { aNode, anIncident, aVerdict } from '../testing/records.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { failedTries, isUnseenReturn, returnStep, SAYS_NOTHING_MS, type ReturnView } from './return-step.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckResult, JobRecord, NodeRecord, NodeResult, NodeView, WorkloadRecord } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';

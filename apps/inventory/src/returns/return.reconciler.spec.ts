@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import type { NodeRecord, PendingReturn } from '#contracts';
 import type { ConductorService } from '../conductor/conductor.service.js';
 import type { NodeService } from '../nodes/node.service.js';

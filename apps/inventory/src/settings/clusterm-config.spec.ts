@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MusterError, type AnsibleSettings } from '#contracts';
 import { AnsibleConfig, effectiveAnsible } from '#service';
 import { ansibleFromClusterm, clustermConfig, inClustermWords, type ConfigFacts } from './clusterm-config.js';

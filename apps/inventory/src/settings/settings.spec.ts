@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMembers, type Closable } from '#bus';
 import { DetectionProfiles, SETTINGS_KEY, type ClusterSettings, type MusterEvent } from '#contracts';
 import { RunningInventory, seen } from '../testing/running-inventory.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { AgentMetrics, Report } from '#contracts';
 import { agentView } from './agents-view.js';
 

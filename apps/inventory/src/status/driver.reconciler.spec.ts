@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlarmRecord } from '#contracts';
 import type { AlarmService } from '../alarms/alarm.service.js';
 import type { ConductorService } from '../conductor/conductor.service.js';

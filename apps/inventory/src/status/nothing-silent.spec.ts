@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AlarmView, StatusView, WithRevision, WorkloadView } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';

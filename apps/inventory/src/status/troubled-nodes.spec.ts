@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Beacon, NodeRecord, VerdictKind } from '#contracts';
 import { troubledNodes } from './troubled-nodes.js';
 

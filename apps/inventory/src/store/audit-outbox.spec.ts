@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus';
 import { AuditOutbox, MOST_WAITING, type AuditEntry } from './audit-outbox.js';
 

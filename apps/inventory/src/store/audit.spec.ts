@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Subjects, type EventMap } from '#contracts';
 import { RunningInventory } from '../testing/running-inventory.js';
 

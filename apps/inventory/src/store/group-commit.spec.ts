@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectBus, type Bus, type KvBucket } from '#bus';
 import { anyJson } from '#bus/testing/any-json.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bus } from '#bus';
 import { connectPorts } from '#bus/nats/connect.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import { agentArchive, PROJECT, type AgentArchive } from './agent-archive.js';
 import { importsOf, programFiles } from './program-files.js';

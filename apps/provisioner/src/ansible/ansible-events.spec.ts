@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { nodeResults } from './ansible-events.js';
 
 const lines = (...events: object[]): string[] => events.map((e) => JSON.stringify(e));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { sshFailure } from './ssh-failure.js';
 
 const denied = 'Failed to connect to the host via ssh: root@10.0.0.1: Permission denied (publickey,password).';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
 import fc from 'fast-check';
 import { parse } from 'yaml';

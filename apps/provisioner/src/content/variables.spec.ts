@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { masker, secretsOf } from './masking.js';
 import { variablesOfRun, type ExtraVars } from './variables.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { CheckDiff, Finding, PartDiff } from '#contracts';
 import { masker } from '../content/masking.js';
 import { boundedDiff } from './bounded-diff.js';

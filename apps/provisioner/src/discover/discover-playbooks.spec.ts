@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credentialsFile, readCredentials, systemClock } from '#bus';
 import { freePort } from '#bus/testing/free-port.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { agentsNats, identityOf, sameAddress, type AgentEnrolment, type NodeRecord } from '#contracts';
 import { node } from '../testing/records.js';
 import { agentStep, installTask } from './agent-task.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { machineOf, MusterError, type NodeRecord, type RpcRequest } from '#contracts';
 import { AgentsConfig, NatsConfig } from '#service';
 import { node } from '../testing/records.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '#contracts';
 import { AnsibleConfig } from '#service';
 import { job, node } from '../testing/records.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, silentLog, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { JobKinds, type JobKind } from '#contracts';
 import type { Step } from '../ansible/ansible-events.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#bus';
 import { MusterError, type NodeProgress } from '#contracts';
 import { RunProgress } from '../ansible/run-progress.js';
@@ -14,7 +14,7 @@ describe('the progress of a job', () => {
   let errors: MusterError[];
   let sut: ProgressWriter;
   beforeEach(() => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     written = [];
     errors = [];
     answer = () => Promise.resolve();
@@ -26,19 +26,19 @@ describe('the progress of a job', () => {
   });
   afterEach(async () => {
     await sut.stop();
-    jest.useRealTimers();
+    vi.useRealTimers();
   });
 
   it('is written once a second, the latest of it, and not at all while it is as it was', async () => {
-    await jest.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(written).toEqual([]);
     for (let i = 0; i < 50; i++) sut.set(at(`task ${i}`, i));
-    await jest.advanceTimersByTimeAsync(999);
+    await vi.advanceTimersByTimeAsync(999);
     expect(written).toHaveLength(0);
-    await jest.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(written).toEqual([at('task 49', 49)]);
     sut.set(at('task 49', 50));
-    await jest.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(written).toHaveLength(2);
   });
 
@@ -46,13 +46,13 @@ describe('the progress of a job', () => {
     let fail: (e: Error) => void = () => undefined;
     answer = () => new Promise((_resolve, reject) => (fail = reject));
     sut.set(at('a'));
-    await jest.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     sut.set(at('b'));
-    await jest.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(written).toEqual([at('a')]);
     fail(new MusterError('TIMEOUT', 'no answer'));
     answer = () => Promise.resolve();
-    await jest.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(errors.map((e) => e.code)).toEqual(['TIMEOUT']);
     expect(written).toEqual([at('a'), at('b')]);
   });
@@ -60,7 +60,7 @@ describe('the progress of a job', () => {
   it('costs a large job no more than a hundred nodes’ worth in a second, and a long name its rest', async () => {
     expect([1, 100, 5_000].map(writePeriod)).toEqual([1_000, 1_000, 50_000]);
     sut.set(at('x'.repeat(1_000)));
-    await jest.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(written[0]?.['n1']?.task).toHaveLength(120);
   });
 });

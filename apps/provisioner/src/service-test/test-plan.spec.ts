@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ServiceTestSteps, type Finding, type NodeResult, type ServiceTestStep } from '#contracts';
 import { nextStep } from '../jobs/pipeline.js';
 import type { NextStep, StepDone } from '../jobs/step-order.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { Service } from '../services/service-folder.js';
 import { testSubject } from './test-subject.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { AnsibleConfig } from '#service';
 import { defaultSettings } from '#contracts';
 import { stepFiles } from '../jobs/job-plan.js';

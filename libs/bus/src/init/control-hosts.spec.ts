@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { parseControlHosts } from './control-hosts.js';
 
 const three = 'ctl1=10.0.0.1,ctl2=10.0.0.2,ctl3=10.0.0.3';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { readRevokerKey } from './revoker-key.js';

@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { agentUser, Buckets, inboxPrefix, Streams, Subjects, toolUser } from '#contracts';
 import {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FreshReads } from './fresh-reads.js';
 import type { Clock } from '#contracts';
 import { connectBus, systemClock, type Bus } from '../index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, type Bus } from '../index.js';
 import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { quickest } from '#contracts/testing/quickest.js';
 import { connectBus, type Bus } from '../index.js';
 import { connectionOf } from '../testing/connection-of.js';

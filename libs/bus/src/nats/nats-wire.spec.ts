@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MusterError } from '#contracts';
 import { connectBus, type Bus } from '../index.js';
 import { freePort } from '../testing/free-port.js';

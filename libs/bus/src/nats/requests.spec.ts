@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, createInbox, PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { Requests } from './requests.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';

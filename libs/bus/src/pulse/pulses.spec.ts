@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Pulses } from './pulses.js';
 
 describe('tasks that must not stand still', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MusterError } from '#contracts';
 import type { Link } from '../ports/link.js';
 import type { WireMessage } from '../ports/wire.js';

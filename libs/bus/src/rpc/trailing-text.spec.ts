@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readAnswer, writeAnswer } from './trailing-text.js';
 
 const text = Array.from({ length: 500 }, (_, i) => `{"name":"host-${i}",\n"rack":"\\u00e9"}`).join(',');

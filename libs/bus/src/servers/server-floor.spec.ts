@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { serverRefusal, serversRefusal, singleServerLack } from './server-floor.js';
 
 const single = (version: string) => ({ name: 'n1', version });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { carriedBirths } from './carried-births.js';
 
 describe('when buckets were made, after a store was loaded elsewhere', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { hasRoom, isFull, sizeText, spaceWarning, storeTrouble, type StoreFacts } from './store-health.js';
 
 const MiB = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Subjects, type MusterEvent, type Verdict } from '#contracts';
 import { connectBus, matches, type Bus, type Closable } from '../index.js';
 import { coveringFilter } from './subject-filter.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { runs } from '#contracts/testing/chance.js';
 import { connectBus, type Bus, type LogChunk, type ReadLogOptions } from '../index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Subjects } from '#contracts';
 import { connectBus, type Bus } from '../index.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';

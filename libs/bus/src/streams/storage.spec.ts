@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Buckets, MusterError, ReadyStream } from '#contracts';
 import { Bus, connectBus } from '../index.js';
 import { connectPorts } from '../nats/connect.js';

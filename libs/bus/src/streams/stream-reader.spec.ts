@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Link } from '../ports/link.js';
 import type { LogInfo, MessageLog, ReadMessage, ReadOptions } from '../ports/message-log.js';
 import type { Wire, WireStatus } from '../ports/wire.js';

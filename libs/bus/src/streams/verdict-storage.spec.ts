@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Verdict } from '#contracts';
 import { connectBus, credentialsFile, readCredentials, type Bus } from '../index.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';

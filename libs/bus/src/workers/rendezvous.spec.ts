@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { assignByRendezvous } from './rendezvous.js';
 
 const nodes = Array.from({ length: 3000 }, (_, i) => `node-${String(i).padStart(4, '0')}`);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WorkerRecord } from '#contracts';
 import { connectBus, type Bus } from '../bus.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';

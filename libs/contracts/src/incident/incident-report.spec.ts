@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../job/job.js';
 import type { PublicEvent } from '../rpc/public-event.js';
 import type { Verdict } from '../verdict/verdict.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { IncidentRecord, PowerCommand } from './incident.js';
 import { inPlaceOf, pendingOn } from './pending-on.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { standIn } from '../records/stand-in.js';
 import type { IncidentRecord } from '../incident/incident.js';
 import type { JobRecord } from './job.js';

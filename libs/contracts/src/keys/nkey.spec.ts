@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createAccount, createOperator, createUser, fromPublic } from '@nats-io/nkeys';
 import { keyPair, proofOf, seedOf } from './nkey.js';
 

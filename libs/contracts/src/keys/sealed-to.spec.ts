@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { keyId, parseKeysGiven } from '../wire/datagram-key-set.js';
 import { parseReport } from '../wire/report.js';
 import { oneTimeBox, sealTo } from './sealed-to.js';

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { addressesAt, sameAddress } from './host-addresses.js';
 import { ipBytes } from './ip-address.js';

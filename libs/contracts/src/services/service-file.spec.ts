@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readServiceFile } from './service-file.js';
 import { inOrder } from './service-order.js';
 

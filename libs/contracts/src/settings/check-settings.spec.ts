@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { checkSettings, type SettingsFacts } from './check-settings.js';
 import { MusterError } from '../errors.js';
 import { changedPaths, patchedSettings, shownSettings } from './settings-patch.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { quickest } from '../testing/quickest.js';
 import { MASK, masked, unmasked } from './masked.js';
 import { isSecretName, isSecretText, passwordsInUrls } from './secret-names.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { completeSettings, defaultSettings, defaultStorm, readStorm, type ClusterSettings } from './settings.js';
 
 describe('storm limits', () => {

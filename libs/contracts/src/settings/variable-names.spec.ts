@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { MusterError } from '../errors.js';
 import { checkMemberNames, checkVariables } from './variable-names.js';
 

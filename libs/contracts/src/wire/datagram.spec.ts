@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { bootMark, DatagramTypes, decodeDatagram, encodeDatagram, type Datagram } from './datagram.js';
 
 const datagram = (nonce: Buffer): Datagram => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { RING_COUNT, SMALL_FLEET, WatchPlan, type WatchedNode } from './rings.js';
 import { runs } from '../testing/chance.js';

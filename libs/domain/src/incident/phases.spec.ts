@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { IncidentPhases, type IncidentPhase, type PowerCommand } from '#contracts';
 import { anIncident } from '#contracts/testing/an-incident.js';

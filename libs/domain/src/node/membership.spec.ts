@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { isConfigured, isInFailureDomain, isMember, shouldReport } from './membership.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { powerBar } from './may-power.js';
 
 const paused = { until: 100, by: 'ada', reason: 'works' };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { VerdictKinds, type Beacon, type VerdictKind } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { isSilent, latestVerdict } from './latest-verdict.js';

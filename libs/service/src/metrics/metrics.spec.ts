@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { serveMetrics, type MetricsServer } from './metrics-server.js';
 import { ServiceMetrics } from './service-metrics.js';
 

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'vitest';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { MusterError } from '#contracts';
 import type { MessageLog, PulledMessage, ReadMessage, ReadSession, ReadStart } from '#bus/ports/message-log.js';

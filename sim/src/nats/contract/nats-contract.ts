@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { ContractWorld } from './contract-world.js';
 import { natsCases } from './nats-cases.js';
 

@@ -1,4 +1,4 @@
-import { describe } from '@jest/globals';
+import { describe } from 'vitest';
 import { natsContract } from './nats-contract.js';
 import { newerNats } from '#bus/testing/newer-nats.js';
 import { realWorld } from './real-world.js';

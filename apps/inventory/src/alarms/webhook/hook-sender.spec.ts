@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { silentLog } from '#bus';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { AlarmRecord, MusterEvent, Webhook } from '#contracts';

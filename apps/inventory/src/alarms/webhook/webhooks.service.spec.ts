@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { defaultSettings, SETTINGS_KEY, type AlarmRecord, type MusterEvent, type Webhook } from '#contracts';

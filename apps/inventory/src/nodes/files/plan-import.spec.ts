@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { defaultHostGroups, type NodeRecord } from '#contracts';
 import { aNode } from '../../testing/fixtures.js';
