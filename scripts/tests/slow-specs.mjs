@@ -1,6 +1,6 @@
 /**
- * Spec files that take long, with about their seconds on two idle cores: their order on a checkout where Jest has not
- * run yet. What `npm test` says at its end is what to write here; a missing file, or an old figure, costs a little time.
+ * Spec files that take long, with about their seconds on two idle cores: their order on a checkout where they
+ * have not run yet. What `npm test` says at its end is what to write here; a missing file, or an old figure, costs a little time.
  */
 export const slowSpecs = {
   'apps/inventory/src/recovery/death-to-recovered.spec.ts': 69,

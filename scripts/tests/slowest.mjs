@@ -15,7 +15,7 @@ export const slowest = (times) =>
     return `${what} took ${seconds.toFixed(0)} s; the longest: ${named.map((t) => `${t.name} ${t.seconds.toFixed(0)}`).join(', ')}`;
   });
 
-/** From Jest's report. */
+/** From the report of the specs. */
 const specTimes = (report) =>
   (report?.testResults ?? []).map((f) => ({
     name: relative(folder, f.name),

@@ -54,6 +54,8 @@ describe('the result of runs of mutants', () => {
 describe('a kill by a time limit', () => {
   it.each([
     ['Error: not seen in time: a lease', true],
+    ['Error: Test timed out in 60000ms.', true],
+    ['Error: Hook timed out in 60000ms.', true],
     ['thrown: "Exceeded timeout of 60000 ms for a test.', true],
     ['Error: Exceeded timeout of 60000 ms for a hook.', true],
     ['MusterError: waited 10 s for a verdict; it did not come', true],

@@ -48,9 +48,9 @@ export interface AreaResult {
   commits: string[];
 }
 
-/** What the waits of our specs say, and Jest's own limit. */
+/** What the waits of our specs say, and the limits of a test or hook; `Exceeded timeout` stands in older results. */
 const TIMEOUT =
-  /^(?:Error: |MusterError: )*(?:not seen in time|thrown: "?Exceeded timeout|Exceeded timeout|not heard)|in time$|^.{0,20}waited [\d.]+ s for/;
+  /^(?:Error: |MusterError: )*(?:not seen in time|(?:Test|Hook) timed out|thrown: "?Exceeded timeout|Exceeded timeout|not heard)|in time$|^.{0,20}waited [\d.]+ s for/;
 
 export const isTimeout = (e: Tried): boolean => e.killedBy !== null && e.why !== undefined && TIMEOUT.test(e.why);
 

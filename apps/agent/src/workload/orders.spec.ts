@@ -25,7 +25,7 @@ describe('orders about workloads', () => {
   let root: string;
   let agent: StatusSocket;
   let gate: GateAnswer;
-  const before = { ...process.env };
+  const { PATH } = process.env;
 
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'muster-orders-'));
@@ -34,7 +34,7 @@ describe('orders about workloads', () => {
     await writeFile(join(root, 'bin/systemctl'), SYSTEMCTL);
     await chmod(join(root, 'bin/systemctl'), 0o755);
     process.env['MUSTER_ROOT'] = root;
-    process.env['PATH'] = `${join(root, 'bin')}:${before['PATH']}`;
+    process.env['PATH'] = `${join(root, 'bin')}:${PATH}`;
     gate = { allowed: true, generation: 3, reason: '' };
     agent = new StatusSocket(
       join(root, 'run/muster/agent.sock'),
@@ -46,7 +46,8 @@ describe('orders about workloads', () => {
 
   afterEach(async () => {
     agent.close();
-    process.env = { ...before };
+    delete process.env['MUSTER_ROOT'];
+    process.env['PATH'] = PATH;
     await rm(root, { recursive: true, force: true });
   });
 

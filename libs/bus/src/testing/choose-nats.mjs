@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { execaSync } from 'execa';
 
 /**
- * Jest's global setup: decides once per run where specs get their nats-server from, and says so. A Docker engine that
+ * Vitest's global set-up: decides once per run where specs get their nats-server from, and says so. A Docker engine that
  * answers and has (or can pull) the image: containers by @testcontainers/nats; otherwise the system's nats-server.
  * `MUSTER_TEST_NATS=docker|system` decides beforehand, `NATS_IMAGE` names the image.
  */
