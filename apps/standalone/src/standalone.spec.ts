@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { connectBus, credentialsFile, initCluster, readCredentials } from '#bus';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
+import { processesWith } from '#bus/testing/processes.js';
 import { EmbeddedNats } from './embedded-nats.js';
 import { parseOptions } from './options.js';
 
@@ -15,28 +16,15 @@ const program = fileURLToPath(new URL('../../../dist/apps/standalone/src/main.js
 
 /** Pids of the nats-servers that run on a folder. */
 const natsServersOn = (dir: string): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      const command = commandOf(pid);
-      return command.startsWith('nats-server\0') && command.includes(dir);
-    })
-    .map(Number);
-
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    // It ended while we looked.
-    return '';
-  }
-}
+  processesWith(dir)
+    .filter(({ command }) => command.startsWith('nats-server '))
+    .map(({ pid }) => pid);
 
 describe('Muster on one machine', () => {
   let dir: string;
   let http: number;
   let nats: number;
-  let child: Daemon;
+  let child: Daemon | undefined;
   let output: NodeJS.ReadableStream;
   let stderr: string;
   /** Exit code and signal. */
@@ -65,8 +53,9 @@ describe('Muster on one machine', () => {
     [http, nats] = [await freePort(), await freePort()];
   });
   afterEach(async () => {
-    child.kill('SIGKILL');
+    child?.kill('SIGKILL');
     await ended;
+    child = undefined;
     rmSync(join(dir, '..'), { recursive: true, force: true });
   });
 
@@ -95,27 +84,23 @@ describe('Muster on one machine', () => {
     expect(performance.now() - killed).toBeLessThan(15_000);
     expect(await answer.json()).toMatchObject({ nodes: { total: 1 } });
 
-    child.kill('SIGTERM');
+    child?.kill('SIGTERM');
     expect(await ended).toEqual([0, undefined]);
     expect(natsServersOn(dir)).toEqual([]);
   });
 
-  it('opens NATS where it was told once, also when it is started again without the option', async () => {
+  it('opens NATS where it was told once, also when it is started again without the option, and takes it along when it is killed', async () => {
     const where = (): string => /^listen: .*$/m.exec(readFileSync(join(dir, 'nats.conf'), 'utf8'))?.[0] ?? '';
-    for (const options of [['--nats-listen', `0.0.0.0:${nats}`], []]) {
-      start(...options);
-      await says('ready');
-      child.kill('SIGTERM');
-      expect(await ended).toEqual([0, undefined]);
-      expect(where()).toBe(`listen: "0.0.0.0:${nats}"`);
-    }
-  });
-
-  it('takes its NATS server along when it is killed', async () => {
-    run();
+    start('--nats-listen', `0.0.0.0:${nats}`);
     await says('ready');
+    child?.kill('SIGTERM');
+    expect(await ended).toEqual([0, undefined]);
+    expect(where()).toBe(`listen: "0.0.0.0:${nats}"`);
+    start();
+    await says('ready');
+    expect(where()).toBe(`listen: "0.0.0.0:${nats}"`);
     const [server] = natsServersOn(dir);
-    child.kill('SIGKILL');
+    child?.kill('SIGKILL');
     await ended;
     // The kernel tells it at once; it writes its store down before it goes.
     for (let i = 0; i < 1200 && existsSync(`/proc/${server}`); i++) await new Promise((r) => setTimeout(r, 25));
@@ -156,7 +141,6 @@ describe('Muster on one machine', () => {
     other.close();
     await once(other, 'close');
     await expect(embedded.start()).rejects.toThrow('/nowhere.conf');
-    run('--help');
   });
 });
 

@@ -8,7 +8,7 @@ import { connectBus } from '#bus';
 import { startTestCluster, type TestCluster } from '#bus/testing/nats-cluster.js';
 import { newerNats } from '#bus/testing/newer-nats.js';
 import { startTestNats } from '#bus/testing/nats.js';
-import { ReadyStream, ServiceNames } from '#contracts';
+import { ReadyStream, ServiceNames, type ServiceName } from '#contracts';
 
 const newer = newerNats();
 const program = 'program' in newer ? newer.program : '';
@@ -21,8 +21,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** How each service ends that is started for these servers: exit code and all that it has said. */
+/** How each of these services ends that is started for these servers: exit code and all that it has said. */
 async function starts(
+  services: readonly ServiceName[],
   servers: readonly string[],
   replicas: number,
 ): Promise<{ service: string; exitCode: number | undefined; stderr: string }[]> {
@@ -32,7 +33,7 @@ async function starts(
     JSON.stringify({ nats: { servers }, replicas, credentials: 'none', http: { listen: '127.0.0.1:1' } }),
   );
   return Promise.all(
-    ServiceNames.map(async (service) => {
+    services.map(async (service) => {
       const main = fileURLToPath(new URL(`../../../dist/apps/${service}/src/main.js`, import.meta.url));
       const { exitCode, stderr } = await execa(process.execPath, [main], {
         env: { MUSTER_CONFIG: config, MUSTER_DATA_DIR: join(folder, service) },
@@ -43,8 +44,13 @@ async function starts(
   );
 }
 
-async function refuseInOneLine(servers: readonly string[], replicas: number, why: RegExp): Promise<void> {
-  for (const { service, exitCode, stderr } of await starts(servers, replicas)) {
+async function refuseInOneLine(
+  services: readonly ServiceName[],
+  servers: readonly string[],
+  replicas: number,
+  why: RegExp,
+): Promise<void> {
+  for (const { service, exitCode, stderr } of await starts(services, servers, replicas)) {
     const [line, ...more] = stderr.split('\n');
     expect([service, exitCode, line, more]).toEqual([service, 1, expect.stringMatching(why), []]);
     expect(line).toContain(`muster ${service}: `);
@@ -54,11 +60,12 @@ async function refuseInOneLine(servers: readonly string[], replicas: number, why
   await bus.close();
 }
 
+// What is wrong with the servers is found in the same place for all: one service tells each of the others.
 describe('services on a single server', () => {
   it('refuse three copies in one line before they make anything', async () => {
     const nats = await startTestNats();
     try {
-      await refuseInOneLine([nats.url], 3, /replicas: 3 needs a cluster of NATS, .* set replicas: 1/);
+      await refuseInOneLine(ServiceNames, [nats.url], 3, /replicas: 3 needs a cluster of NATS, .* set replicas: 1/);
     } finally {
       await nats.stop();
     }
@@ -71,13 +78,23 @@ describeClusters(`services on ${onClusters}`, () => {
 
   it('refuse one copy in one line, on any of its addresses', async () => {
     cluster = await startTestCluster({ program });
-    await refuseInOneLine(cluster.urls, 1, /replicas: 1 on NATS cluster spec would lose records .* set replicas: 3/);
+    await refuseInOneLine(
+      ['inventory'],
+      cluster.urls,
+      1,
+      /replicas: 1 on NATS cluster spec would lose records .* set replicas: 3/,
+    );
   });
 
   it('refuse servers that keep separate stores', async () => {
     const other = await startTestNats();
     try {
-      await refuseInOneLine([...cluster.urls, other.url], 3, /keep separate stores: name servers of one cluster/);
+      await refuseInOneLine(
+        ['fencer'],
+        [...cluster.urls, other.url],
+        3,
+        /keep separate stores: name servers of one cluster/,
+      );
     } finally {
       await other.stop();
     }
@@ -87,6 +104,7 @@ describeClusters(`services on ${onClusters}`, () => {
     const mixed = await startTestCluster({ program: [program, program, 'nats-server'], sync: false });
     try {
       await refuseInOneLine(
+        ['detector'],
         mixed.urls,
         3,
         /NATS server muster-3 of cluster spec has version \S+, .* on every server of it/,

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { execaSync } from 'execa';
 import { connectBus, sealMembers, silentLog, type Bus } from '#bus';
 import { connectionOf } from '#bus/testing/connection-of.js';
 import { daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
+import { processesWith } from '#bus/testing/processes.js';
 import {
   defaultSettings,
   isEndedJob,
@@ -144,15 +144,9 @@ async function logOf(id: string): Promise<string> {
   return text;
 }
 
-/** Processes that hold this word in their command line. */
-const processes = (word: string): string[] => {
-  const { stdout } = execaSync('ps', ['-eo', 'pid=,stat=,args=', 'ww']);
-  return stdout.split('\n').filter((l) => l.includes(word) && !/^\s*\d+ Z/.test(l));
-};
-
 /** Until Ansible has come as far as to run this. */
 async function runs(command: string): Promise<void> {
-  while (processes(command).length === 0) await pause(50);
+  while (processesWith(command).length === 0) await pause(50);
 }
 
 describe('the job runner', () => {
@@ -174,7 +168,7 @@ describe('the job runner', () => {
     const log = await logOf(id);
     expect(log).toContain('[muster] site on n1, n2');
     expect(log).toContain('PLAY RECAP');
-    expect(processes(`muster-run-${process.pid}`)).toEqual([]);
+    expect(processesWith(`muster-run-${process.pid}`)).toEqual([]);
   });
 
   it('cleans up every node of a commission that failed on one, and names the task and why', async () => {
@@ -221,13 +215,13 @@ describe('the job runner', () => {
     const took = await quickest(2_000, async () => {
       const id = await submit();
       await runs(`sleep ${child}`);
-      expect(processes(`sleep ${onTheNode}`)).toHaveLength(1);
+      expect(processesWith(`sleep ${onTheNode}`)).toHaveLength(1);
       const at = performance.now();
       await bus.bucket<JobRecord>('jobs').mutate(id, (e) => e && { ...e.value, cancel: { by: 'ann', at: 0 } });
-      while (processes(`sleep ${child}`).length > 0) await pause(10);
+      while (processesWith(`sleep ${child}`).length > 0) await pause(10);
       const ms = performance.now() - at;
       await when(id, (j) => j.task === 'cleanup');
-      expect(processes(`sleep ${onTheNode}`)).toEqual([]);
+      expect(processesWith(`sleep ${onTheNode}`)).toEqual([]);
       expect(await ended(id)).toMatchObject({ status: 'Errored', error: 'cancelled by ann' });
       return ms;
     });
@@ -245,9 +239,9 @@ describe('the job runner', () => {
       const id = await submit({ timeoutMs: seconds * 1000 });
       await when(id, (j) => j.status === 'Running');
       const due = performance.now() + seconds * 1000;
-      while (processes(`sleep ${child}`).length === 0 && performance.now() < due) await pause(50);
-      const begun = processes(`sleep ${child}`).length === 1;
-      while (processes(`sleep ${child}`).length > 0) await pause(10);
+      while (processesWith(`sleep ${child}`).length === 0 && performance.now() < due) await pause(50);
+      const begun = processesWith(`sleep ${child}`).length === 1;
+      while (processesWith(`sleep ${child}`).length > 0) await pause(10);
       const ms = performance.now() - due;
       const why = `timed out after ${seconds} s`;
       expect(await ended(id)).toMatchObject({
@@ -276,7 +270,7 @@ describe('the job runner', () => {
     const folder = (await readdir(tmpdir())).find((name) => name.startsWith(`muster-run-${process.pid}-`)) ?? '';
     for (const file of ['vars.yml', 'inventory.yml', 'known_hosts'])
       expect((await stat(join(tmpdir(), folder, file))).mode & 0o777).toBe(0o600);
-    expect(processes('hidden-2')).toEqual([]);
+    expect(processesWith('hidden-2')).toEqual([]);
     await writeFile(go, '');
     const record = await ended(id);
     expect(record).toMatchObject({ status: 'Complete', results: { n2: { ok: true } } });
@@ -364,7 +358,7 @@ describe('the job runner', () => {
     await connectionOf(first.bus).close();
     const record = await ended(id);
     expect(record).toMatchObject({ status: 'Complete', generation: 2, worker: second.bus.name });
-    expect(processes(`sleep ${marker}`)).toEqual([]);
+    expect(processesWith(`sleep ${marker}`)).toEqual([]);
   });
 
   it('finishes the job of a provisioner that was killed in the middle, whose Ansible dies with it', async () => {
@@ -384,7 +378,7 @@ describe('the job runner', () => {
     victim.kill('SIGKILL');
     // Long before another may take the job: `flock` would tell, too.
     const at = performance.now();
-    while (processes(`sleep ${marker}`).length > 0) await pause(10);
+    while (processesWith(`sleep ${marker}`).length > 0) await pause(10);
     expect(performance.now() - at).toBeLessThan(4_000);
     expect(await when(id, () => true)).toMatchObject({ worker: name, generation: 1, status: 'Running' });
     expect(await ended(id)).toMatchObject({ status: 'Complete', generation: 2, worker: second.bus.name });
@@ -400,11 +394,11 @@ describe('the job runner', () => {
     await runs(`sleep ${marker}`);
     await worker();
     await first.close();
-    expect(processes(`sleep ${marker}`)).toEqual([]);
+    expect(processesWith(`sleep ${marker}`)).toEqual([]);
     expect(await ended(id)).toMatchObject({ status: 'Complete', generation: 2 });
   });
 
-  const LINES = timesFactor(20_000);
+  const LINES = timesFactor(5_000);
   it(`writes ${LINES} lines and one of a megabyte into the log, whole, also past a reader that never reads`, async () => {
     await playbooks.set('site', [
       `{name: Talk, debug: {msg: "{{ range(${LINES}) | list }}"}}`,
