@@ -11,15 +11,15 @@ export const opened = [process.stdin, process.stdout, process.stderr];
 export class OpenHandles {
   before = counted();
 
-  /** A sentence with the kinds and numbers of what is still open after {@link GRACE_MS}; undefined: nothing. */
-  async left() {
-    const end = performance.now() + GRACE_MS;
+  /** A sentence with the kinds and numbers of what is still open after so many ms; undefined: nothing. */
+  async left(graceMs = GRACE_MS) {
+    const end = performance.now() + graceMs;
     for (;;) {
       const more = [...counted()].filter(([kind, n]) => n > (this.before.get(kind) ?? 0));
       if (more.length === 0) return undefined;
       if (performance.now() > end) {
         const named = more.map(([kind, n]) => `${n - (this.before.get(kind) ?? 0)} ${kind}`).join(', ');
-        return `still open ${GRACE_MS / 1000} s after the last test: ${named}`;
+        return `still open ${graceMs / 1000} s after the last test: ${named}`;
       }
       await pause(EVERY_MS, undefined, { ref: false });
     }

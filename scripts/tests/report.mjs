@@ -3,42 +3,50 @@ import { counts } from './unsteady.mjs';
 
 const ENDED = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' };
 
-/**
- * What came of each spec file and each of its tests, written to the file that `MUSTER_SPEC_REPORT` names. A test that a
- * failed hook has kept from running has failed; so has a file with an error that belongs to none of its tests.
- */
+/** Writes {@link reportOf} to the file that `MUSTER_SPEC_REPORT` names. */
 export default class Report {
   onTestRunEnd(modules, unhandled) {
-    const testResults = modules.map(({ task }) => {
-      const own = unhandled.filter((e) => e.VITEST_TEST_PATH === task.filepath);
-      const assertionResults = resultsOf(task, []);
-      const messages = [...messagesOf(task), ...own.map(textOf)];
-      const failed = task.result?.state !== 'pass' && task.result?.state !== 'skip';
-      return {
-        name: task.filepath,
-        status: failed || own.length > 0 ? 'failed' : 'passed',
-        message: messages.join('\n'),
-        startTime: task.result?.startTime ?? 0,
-        endTime: (task.result?.startTime ?? 0) + (task.result?.duration ?? 0),
-        assertionResults,
-      };
-    });
-    // Of a worker that died, say.
-    for (const error of unhandled.filter((e) => !testResults.some((f) => f.name === e.VITEST_TEST_PATH)))
-      testResults.push({
-        name: 'no spec file',
-        status: 'failed',
-        message: textOf(error),
-        ...NO_TIME,
-        assertionResults: [],
-      });
     const file = process.env.MUSTER_SPEC_REPORT;
     if (file === undefined) throw new Error('MUSTER_SPEC_REPORT must name the file of the report');
-    writeFileSync(file, JSON.stringify({ ...counts(testResults), testResults }));
+    const tasks = modules.map((m) => m.task);
+    writeFileSync(file, JSON.stringify(reportOf(tasks, unhandled)));
   }
 }
 
-const NO_TIME = { startTime: 0, endTime: 0 };
+/**
+ * What came of each spec file and each of its tests. A test that a failed hook has kept from running has failed; so has a
+ * file with an error that belongs to none of its tests.
+ *
+ * @param files Vitest's own tasks of the files that it ran
+ * @param unhandled what was thrown where nobody caught it
+ */
+export function reportOf(files, unhandled) {
+  const testResults = files.map((file) => {
+    const own = unhandled.filter((e) => e.VITEST_TEST_PATH === file.filepath);
+    const ended = file.result?.state === 'pass' || file.result?.state === 'skip';
+    const startTime = file.result?.startTime ?? 0;
+    return {
+      name: file.filepath,
+      status: ended && own.length === 0 ? 'passed' : 'failed',
+      message: [...messagesOf(file), ...own.map(textOf)].join('\n'),
+      startTime,
+      endTime: startTime + (file.result?.duration ?? 0),
+      assertionResults: resultsOf(file, []),
+    };
+  });
+  // Of a worker that died, say.
+  for (const error of unhandled.filter((e) => !files.some((f) => f.filepath === e.VITEST_TEST_PATH)))
+    testResults.push({
+      name: 'no spec file',
+      status: 'failed',
+      message: textOf(error),
+      startTime: 0,
+      endTime: 0,
+      assertionResults: [],
+    });
+  return { ...counts(testResults), testResults };
+}
+
 const textOf = (error) => error.stack ?? error.message ?? String(error);
 const errorsOf = (task) => (task.result?.errors ?? []).map(textOf);
 /** Of the file and its groups: hooks that failed, what it left open, why it could not be loaded. */
