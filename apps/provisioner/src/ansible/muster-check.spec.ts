@@ -26,7 +26,11 @@ interface Told {
   events: Record<string, unknown>[];
 }
 
-async function check(args: object, o: { python?: string; verbose?: boolean; compare?: boolean } = {}): Promise<Told> {
+/** One start of Ansible, with a task for each of what is asked. */
+async function check(
+  asked: object | readonly object[],
+  o: { python?: string; verbose?: boolean; compare?: boolean } = {},
+): Promise<Told> {
   const [playbook, events] = [join(dir, 'check.yml'), join(dir, 'events')];
   await rm(events, { force: true });
   const play = {
@@ -34,7 +38,7 @@ async function check(args: object, o: { python?: string; verbose?: boolean; comp
     connection: 'local',
     gather_facts: false,
     vars: { ansible_python_interpreter: o.python ?? '/usr/bin/python3' },
-    tasks: [{ name: 'Look', muster_check: { service: 'web', ...args } }],
+    tasks: [asked].flat().map((args: object) => ({ name: 'Look', muster_check: { service: 'web', ...args } })),
   };
   await writeFile(playbook, JSON.stringify([play]));
   const { all } = await execa('ansible-playbook', [...(o.verbose === true ? ['-vvv'] : []), playbook], {
@@ -88,23 +92,17 @@ describe('a check whose module ends without a result', () => {
 
 describe('a drift that a task before has found', () => {
   it('has a digest of its evidence, and none where it is told in words alone', async () => {
-    const digestOf = async (args: object): Promise<string | undefined> => {
-      const { events } = await check({ drift: 'web.conf is another', ...args });
-      const told = events.find((e) => e['event'] === 'data') as { data: { finding: Finding } } | undefined;
-      const finding = told?.data.finding;
-      expect(finding).toMatchObject({ result: 'drift', why: expect.stringContaining('web.conf is another') as never });
-      return finding?.digest;
-    };
     const files = [{ path: '/nowhere/web.conf', content: base64(FILE_SECRET) }];
-    expect(await digestOf({})).toBeUndefined();
-    expect(await digestOf({ files })).toBeUndefined();
-    const [one, other, with2] = [
-      await digestOf({ evidence: 'port 1' }),
-      await digestOf({ evidence: 'port 2' }),
-      await digestOf({ evidence: 'port 2', files }),
-    ];
+    const asked = [{}, { files }, { evidence: 'port 1' }, { evidence: 'port 2' }, { evidence: 'port 2', files }];
+    const { events } = await check(asked.map((args) => ({ drift: 'web.conf is another', ...args })));
+    const found = events.flatMap((e) => (e['event'] === 'data' ? [(e['data'] as { finding: Finding }).finding] : []));
+    expect(found).toHaveLength(asked.length);
+    for (const finding of found)
+      expect(finding).toMatchObject({ result: 'drift', why: expect.stringContaining('web.conf is another') as never });
+    const [inWords, inWordsWithFiles, one, other, withFiles] = found.map((f) => f.digest);
+    expect([inWords, inWordsWithFiles]).toEqual([undefined, undefined]);
     expect(one).toMatch(/^[0-9a-f]{64}$/);
-    expect(new Set([one, other, with2]).size).toBe(3);
+    expect(new Set([one, other, withFiles]).size).toBe(3);
   });
 });
 
