@@ -70,7 +70,7 @@ class SimDetector {
         ask: (orders) => {
           for (const order of orders) this.ask(order);
         },
-        log: { info: () => undefined },
+        log: { debug: () => undefined },
       },
       now,
     );

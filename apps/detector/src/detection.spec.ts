@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectBus, credentialsFile, readCredentials } from '#bus';
+import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
 import { Subjects, type Beacon, type LifeLook, type Verdict } from '#contracts';
 import { quickest } from '#contracts/testing/quickest.js';
-import { startService, type RunningService } from '#service';
+import { ServiceContext, startInContext, type RunningService } from '#service';
 import { DetectorModule } from './detector.module.js';
 import { detectorConfig } from './testing/played-fleet.js';
 import { SmallFleet } from './testing/small-fleet.js';
@@ -16,18 +17,24 @@ const MB = 1024 * 1024;
 describe('three real agents, a real nats-server and the detector', () => {
   let fleet: SmallFleet;
   let detector: RunningService;
+  let bus: Bus;
+  /** Its journal. */
+  const lines: { level: number; msg: string; node?: string; verdict?: string }[] = [];
+  const log = pino({ level: 'info' }, { write: (text: string) => void lines.push(JSON.parse(text) as never) });
 
   beforeAll(async () => {
     fleet = await SmallFleet.start(NAMES);
-    detector = await startService('detector', DetectorModule, {
-      config: detectorConfig(fleet.nats, { users: true }),
-    });
+    const config = detectorConfig(fleet.nats, { users: true });
+    const credentials = readCredentials(credentialsFile(fleet.nats.dir, 'detector'));
+    bus = await connectBus({ name: 'detector-1', servers: [fleet.nats.url], credentials, log });
+    detector = await startInContext(new ServiceContext(config, bus, log, 'detector'), DetectorModule);
     for (const name of NAMES) fleet.spawnAgent(name);
     await fleet.until({ 'red-1': 'UP', 'green-2': 'UP', 'blue-3': 'UP' }, 50_000);
   });
 
   afterAll(async () => {
     await detector?.close();
+    await bus?.close();
     await fleet?.stop();
   });
 
@@ -62,6 +69,9 @@ describe('three real agents, a real nats-server and the detector', () => {
     expect(took).toBeLessThan(4_000);
     const said = fleet.verdicts.filter((v) => v.node === 'blue-3').map((v) => v.verdict);
     expect(said.slice(-2)).toEqual(['SUSPECT', 'DOWN']);
+    const logged = lines.filter((line) => line.level === 30);
+    expect(logged.filter((line) => line.node === 'blue-3').map((line) => line.verdict)).toEqual(said);
+    expect(logged.filter((line) => line.msg !== 'verdict')).toEqual([]);
 
     const now = await fleet.inventory.ask<Verdict>(Subjects.currentVerdict(), { node: 'blue-3' });
     expect(now).toMatchObject({ verdict: 'DOWN', evidence: { accusers: 2, assigned: 2, members: 3 } });

@@ -21,7 +21,7 @@ export const usage = `Muster on one machine: all services in one process, with i
   --listen ADDRESS         HTTP: 127.0.0.1:9007, unix:/path, several with commas     (default 127.0.0.1:9007)
   --nats-listen HOST:PORT  NATS, where agents connect to                             (default 127.0.0.1:4222)
   --cluster NAME           name of a new cluster                                     (default muster)
-  --log-level LEVEL        trace, debug, info, warn, error                           (default warn)
+  --log-level LEVEL        trace, debug, info, warn, error                           (default info)
   --help
 
 Other addresses than loopback need tokens: http.tokens in DIR/muster.yaml.
@@ -53,7 +53,7 @@ export function parseOptions(args: string[]): StandaloneOptions | undefined {
   return {
     data: values.data ?? '.muster',
     cluster: values.cluster ?? 'muster',
-    logLevel: values['log-level'] ?? 'warn',
+    logLevel: values['log-level'] ?? 'info',
     ...(listen !== undefined && { listen }),
     ...(natsListen !== undefined && { natsListen }),
   };

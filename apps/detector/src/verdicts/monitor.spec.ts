@@ -63,7 +63,7 @@ class Played {
         wall: () => 0,
         tell: (news) => this.news.push(...news.map((n) => ({ ...n, at: this.now }))),
         ask: () => undefined,
-        log: { info: () => undefined },
+        log: { debug: () => undefined },
       },
       0,
     );

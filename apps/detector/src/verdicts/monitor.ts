@@ -31,7 +31,7 @@ export interface MonitorParts {
   wall: () => number;
   tell: (news: readonly News[]) => void;
   ask: (orders: readonly PollOrder[]) => void;
-  log: Pick<BusLog, 'info'>;
+  log: Pick<BusLog, 'debug'>;
 }
 
 /**
@@ -173,7 +173,7 @@ export class Monitor {
     const { reportPeriod } = this.p.fleet.settings.detection;
     this.attention.beQuiet(now, { reportPeriod: Math.max(reportPeriod, before?.reportPeriod ?? 0) });
     this.p.verdicts.sayAgain();
-    this.p.log.info({ why }, 'quiet for two report periods');
+    this.p.log.debug({ why }, 'quiet for two report periods');
   }
 
   private assess(nodes: readonly string[], now: number): void {

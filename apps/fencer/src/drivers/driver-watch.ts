@@ -73,7 +73,7 @@ export class DriverWatch {
     if (this.stopped) return;
     const before = JSON.stringify([...this.failures]);
     for (const driver of passed) {
-      if (!this.works(driver)) this.parts.log.info({ driver }, 'power driver passed its self-test');
+      if (!this.works(driver)) this.parts.log.debug({ driver }, 'power driver passed its self-test');
       this.failures.set(driver, 0);
     }
     for (const [driver, failures] of this.failures)

@@ -147,7 +147,7 @@ export class FencingLeader {
     const written = Promise.resolve()
       .then(() => bus.bucket<IncidentRecord>('incidents').update(i.node, withDriverBack(i, driver, by), revision))
       .then(() => undefined)
-      .catch((error: unknown) => log.info({ node: i.node, reason: MusterError.from(error).message }, 'not hastened'))
+      .catch((error: unknown) => log.debug({ node: i.node, reason: MusterError.from(error).message }, 'not hastened'))
       .finally(() => {
         this.hastened.delete(revision);
         this.underWay.delete(written);

@@ -32,7 +32,7 @@ async function fence(editedAt: PowerVerb | undefined): Promise<{ sent: string[];
   };
   const bucket = (name: string): unknown =>
     name === 'incidents' ? incidents : { get: () => Promise.resolve({ value: node, revision: 1 }) };
-  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const call = (): Promise<unknown> => Promise.resolve({ go: true, reason: 'DOWN', revision: 1 });
   const power: NodeFencerParts['power'] = {
     run: (d, verb) => {

@@ -79,6 +79,7 @@ export class NodeFencer {
   /** A later leader has written in the record. */
   private replaced = false;
   private toldHold: string | undefined;
+  private toldStop: string | undefined;
 
   constructor(
     readonly node: string,
@@ -158,7 +159,7 @@ export class NodeFencer {
       case 'fenced': {
         const by = author();
         await write(withProof(toPhase(told(by), 'fenced', step.detail, by), step.proof, by.at));
-        bus.log.info({ node: this.node, incident: i.id, token: by.token, proof: step.proof.kind }, 'fenced');
+        bus.log.debug({ node: this.node, incident: i.id, token: by.token, proof: step.proof.kind }, 'fenced');
         return false;
       }
       case 'failed': {
@@ -166,14 +167,14 @@ export class NodeFencer {
         const { lacking } = step;
         const failed = { ...toPhase(told(by), 'failed', step.detail, by), retryAt: by.at + step.retryInMs };
         await write({ ...failed, ...(lacking.length > 0 && { lacking }) });
-        bus.log.error({ node: this.node, incident: i.id, detail: step.detail }, 'fencing failed');
+        bus.log.debug({ node: this.node, incident: i.id, detail: step.detail }, 'fencing failed');
         return false;
       }
       case 'next-level': {
         const by = author();
         await write(toLevel(told(by), step.level, step.detail, by));
         this.attempt.told = this.attempt.reads.length;
-        bus.log.warn({ node: this.node, incident: i.id, detail: step.detail }, 'next fencing level');
+        bus.log.debug({ node: this.node, incident: i.id, detail: step.detail }, 'next fencing level');
         break;
       }
       case 'done': {
@@ -263,7 +264,9 @@ export class NodeFencer {
     const slow = slowAnswers(attempt.recheck, this.clock.monotonicMs() - atMs);
     const leave: Leave = { atMs, go, reason, revision, settings, slow };
     attempt.recheck = leave;
-    if (!go) this.parts.bus.log.info({ node: this.node, reason }, 'fencing is not to go on now');
+    if (!go && reason !== this.toldStop)
+      this.parts.bus.log.info({ node: this.node, reason }, 'fencing is not to go on now');
+    this.toldStop = go ? undefined : reason;
     return leave;
   }
 

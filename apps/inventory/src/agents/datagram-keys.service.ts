@@ -103,7 +103,7 @@ export class DatagramKeysService {
     check();
     await this.replace(set, next);
     const { phase, keys, version } = next;
-    this.context.log.info({ phase, keys, version }, 'the key of the datagrams is being exchanged');
+    this.context.log.debug({ phase, keys, version }, 'the key of the datagrams is being exchanged');
   }
 
   private holders(): KeyHolder[] {

@@ -44,7 +44,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
 
   onApplicationBootstrap(): void {
     this.lease.on((event, token) => {
-      this.context.log.info({ token }, event === 'acquired' ? 'this is the conductor now' : 'no longer the conductor');
+      this.context.log.debug({ token }, event === 'acquired' ? 'this is the conductor now' : 'no longer the conductor');
       this.wake();
     });
     this.lease.start();
@@ -88,7 +88,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     } catch (cause) {
       const e = MusterError.from(cause);
       const line = { reconciler: reconciler.name, code: e.code, cause: e.cause };
-      if (e.code === 'LEASE_LOST') this.context.log.info(line, e.message);
+      if (e.code === 'LEASE_LOST') this.context.log.debug(line, e.message);
       else this.context.log.error(line, `round failed: ${e.message}`);
     }
   }

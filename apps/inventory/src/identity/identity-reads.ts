@@ -52,7 +52,10 @@ export class IdentityReads {
     this.read(node.name, true)
       .catch((cause: unknown) => {
         const e = MusterError.from(cause);
-        this.context.log.info({ node: node.name, code: e.code }, `its power devices were not identified: ${e.message}`);
+        this.context.log.debug(
+          { node: node.name, code: e.code },
+          `its power devices were not identified: ${e.message}`,
+        );
       })
       .finally(() => {
         asked.done = true;

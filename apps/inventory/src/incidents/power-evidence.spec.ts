@@ -22,7 +22,7 @@ describe('the power of suspects', () => {
     now = 1_000;
     answers = [];
     const call = (): Promise<Read> => (answers.shift() ?? device('unknown'))();
-    const context = { bus: { call }, clock: { monotonicMs: () => now }, log: { info: () => undefined } };
+    const context = { bus: { call }, clock: { monotonicMs: () => now }, log: { debug: () => undefined } };
     sut = new PowerEvidence(context as unknown as ServiceContext);
   });
 

@@ -48,7 +48,7 @@ export class PowerEvidence {
       (read) => this.answered(node.name, askedAt, read),
       (cause: unknown) => {
         const e = MusterError.from(cause);
-        this.context.log.info({ node: node.name, code: e.code }, `power could not be read at suspicion: ${e.message}`);
+        this.context.log.debug({ node: node.name, code: e.code }, `power could not be read at suspicion: ${e.message}`);
         this.answered(node.name, askedAt, { power: 'unknown', detail: e.message, gaveWay: false });
       },
     );

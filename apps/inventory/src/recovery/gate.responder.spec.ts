@@ -15,7 +15,7 @@ describe('an agent that asks the start gate again and again', () => {
         return { close: () => Promise.resolve() };
       },
     };
-    const log = { info: (facts: object) => void lines.push(facts) };
+    const log = { debug: (facts: object) => void lines.push(facts) };
     const context = { bus, log, clock: { monotonicMs: () => now } } as unknown as ServiceContext;
     const nothing = { bucket: { get: () => Promise.resolve(undefined) } };
     const store = { workloads: nothing, nodes: nothing, incidents: nothing } as unknown as InventoryStore;

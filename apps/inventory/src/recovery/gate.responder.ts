@@ -33,7 +33,7 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
     const leftOut = this.refusals.next(node, this.context.clock.monotonicMs());
     if (leftOut === undefined) return;
     const named = workload.slice(0, 100);
-    this.context.log.info({ node, workload: named, reason, leftOut }, 'a start was refused at the gate');
+    this.context.log.debug({ node, workload: named, reason, leftOut }, 'a start was refused at the gate');
   }
 
   private async ask(q: GateRequest, node: string): Promise<GateAnswer> {

@@ -24,7 +24,7 @@ async function waitsFor(stored: IncidentRecord | undefined): Promise<string[] | 
   const clock = systemClock;
   const store = { clock, live: true, nodes, incidents: table(stored), workloads: table(), alarms: table(), jobs };
   const parts = [
-    { clock, log: { info: () => undefined, error: (facts: object) => expect(facts).toBeUndefined() } },
+    { clock, log: { debug: () => undefined, error: (facts: object) => expect(facts).toBeUndefined() } },
     store,
     {},
     { list: () => [], raise: async () => Promise.resolve() },

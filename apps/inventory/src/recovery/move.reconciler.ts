@@ -79,7 +79,7 @@ export class MoveReconciler implements Reconciler {
       c.check();
       return moveOrdered(now, b.move, b.generation);
     });
-    if (done !== undefined) this.context.log.info({ workload: b.workload, ...b.move }, 'workload begins to move');
+    if (done !== undefined) this.context.log.debug({ workload: b.workload, ...b.move }, 'workload begins to move');
   }
 
   private async release(c: ConductorView, r: MovePlan['release'][number]): Promise<void> {

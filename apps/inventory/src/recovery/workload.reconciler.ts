@@ -198,11 +198,15 @@ export class WorkloadReconciler implements Reconciler {
       return;
     }
     const to = p.to;
+    const cause = this.causeOf(w);
     const done = await this.workloads.change(w.name, 'assigned', (now) => {
       c.check();
-      return assigned(now, to, this.causeOf(w), w.generation);
+      return assigned(now, to, cause, w.generation);
     });
-    if (done !== undefined) this.context.log.info({ workload: w.name, node: to, why: p.why }, 'workload placed');
+    if (done === undefined) return;
+    // Of a fencing it is a decision; a new workload, or one that moves, is everyday.
+    const level = cause.startsWith('incident:') ? 'info' : 'debug';
+    this.context.log[level]({ workload: w.name, node: to, why: p.why }, 'workload placed');
   }
 
   private async startAll(c: ConductorView, owed: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {

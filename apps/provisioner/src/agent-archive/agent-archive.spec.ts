@@ -39,6 +39,7 @@ describe('the files of a program', () => {
     expect(files).toContain('node_modules/tweetnacl/nacl-fast.js');
     expect(files.filter((f) => /\.(d\.ts|map|md)$|spec/.test(f))).toEqual([]);
     expect(files.filter((f) => /^dist\/(apps\/(?!agent)|libs\/(?!contracts))/.test(f))).toEqual([
+      'dist/libs/bus/src/nats/dial.js',
       'dist/libs/bus/src/system/package-version.js',
       'dist/libs/bus/src/system/system-clock.js',
       'dist/libs/bus/src/system/system-random.js',

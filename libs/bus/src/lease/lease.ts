@@ -159,7 +159,7 @@ export class Lease {
       }
     } catch (error) {
       // Not given up: it runs out by itself, others wait for that.
-      this.bus.log.info(
+      this.bus.log.debug(
         { lease: this.options.name, reason: MusterError.from(error).message },
         'lease was not released',
       );
@@ -291,7 +291,7 @@ export class Lease {
     this.state = next;
     if (token !== undefined && this.announced === undefined && isHeld(next, this.nowNs) && !this.stopping) {
       this.announced = token;
-      this.bus.log.info({ lease: this.options.name, token }, 'lease held');
+      this.bus.log.debug({ lease: this.options.name, token }, 'lease held');
       this.announce('acquired', token);
     }
     this.wake?.();
