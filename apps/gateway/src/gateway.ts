@@ -1,5 +1,6 @@
 import type { RunningService, ServiceContext } from '#service';
 import { CertificateFiles } from './http/certificate-files.js';
+import type { CertificatePair } from './http/certificate-pair.js';
 import { ConnectionLimit } from './http/connection-limit.js';
 import { createHttpApplication } from './http/http-application.js';
 import { isLoopback, type ListenAddress, listenText, parseListen } from './http/listen-address.js';
@@ -20,8 +21,8 @@ export async function startGateway(context: ServiceContext): Promise<RunningGate
   const application = await createHttpApplication(context);
   let certificate: Awaited<ReturnType<typeof CertificateFiles.open>> | undefined;
   try {
-    certificate =
-      tls && (await CertificateFiles.open(tls, { log, clock, onChange: (pair) => void listeners.show(pair) }));
+    const onChange = (pair: CertificatePair): void => listeners.show(pair);
+    certificate = tls && (await CertificateFiles.open(tls, { log, clock, onChange }));
   } catch (error) {
     await application.close();
     throw error;

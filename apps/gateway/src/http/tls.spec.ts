@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type PeerCertificate } from 'node:tls';
+import { connect } from 'node:tls';
 import { pino } from 'pino';
 import { systemClock } from '#bus';
 import { issueServerCertificate, newAuthority, type Certificate } from '#bus/init/certificates.js';
@@ -61,9 +61,9 @@ describe('a gateway with http.tls', () => {
   const shown = async (): Promise<string> => {
     const socket = connect({ port: port(), host: '127.0.0.1', ca: ca.certificate });
     await once(socket, 'secureConnect');
-    const { subject } = socket.getPeerCertificate() as PeerCertificate;
+    const { subject } = socket.getPeerCertificate();
     socket.destroy();
-    return `${subject.CN}`;
+    return [subject.CN].flat().join();
   };
   const get = async (path: string, options: object = {}): Promise<number | undefined> => {
     const [answer] = (await once(
@@ -89,7 +89,6 @@ describe('a gateway with http.tls', () => {
     await start();
     expect(await get('/healthz')).toBe(200);
     await expect(get('/healthz', { ca: [] })).rejects.toThrow(/unable to|self.signed/);
-    await expect(get('/healthz', { ca: ca.certificate, maxVersion: 'TLSv1.1' })).rejects.toThrow();
     const plain = httpRequest(`http://127.0.0.1:${port()}/healthz`).end();
     await expect(once(plain, 'response')).rejects.toThrow(/hang up|ECONNRESET/);
     const [answer] = (await once(httpRequest({ socketPath: sut.socket, path: '/healthz' }).end(), 'response')) as [
