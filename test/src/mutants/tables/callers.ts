@@ -53,7 +53,7 @@ export const callers: readonly Mutant[] = [
     name: 'whoever comes by NAT is in the network of the router',
     file: open,
     symbol: 'OpenNetworks.doubt',
-    operation: { replace: 'this.gateways.has(peer) || this.gateways.has(address)', with: 'false' },
+    operation: { replace: 'gateways.has(peer) || gateways.has(address)', with: 'false' },
     specs: networks,
   },
   {
