@@ -2,19 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const room = join(import.meta.dirname, '..', 'libs', 'domain', 'src');
-const EXPORTED = /^export (?:async )?(?:const|function|class) (\w+)/gm;
+const EXPORTED = /^export (?:async )?(const|function|class) (\w+)(?: = (\(|async|<))?/gm;
 
-/** What libs/domain decides: name → file. */
+/** What libs/domain decides: the name, with `()` where it is a function → file. */
 const decided = new Map(
   readdirSync(room, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !file.includes('testing/'))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
     .flatMap((file) =>
-      [...readFileSync(join(room, file), 'utf8').matchAll(EXPORTED)].map(([, name]) => [
-        name,
+      [...readFileSync(join(room, file), 'utf8').matchAll(EXPORTED)].map(([, kind, name, opened]) => [
+        kind === 'const' && opened === undefined ? name : `${name}()`,
         file.replace(/ts$/, 'js'),
       ]),
     ),
 );
+
+const isFunction = (node) => /Function|^Class/.test(node?.type ?? '');
 
 /** No app has a rule of its own under the name of one that all share: the two would drift apart. */
 export default {
@@ -22,19 +24,18 @@ export default {
   rules: {
     'no-twin': {
       create: (context) => {
-        const judge = (node, id) => {
-          const file = id?.type === 'Identifier' ? decided.get(id.name) : undefined;
-          if (file !== undefined)
-            context.report({
-              node,
-              message: `${id.name} is decided by #domain/${file}: import it, or give yours its own name`,
-            });
+        const judge = (id, value) => {
+          if (id?.type !== 'Identifier') return;
+          const file = decided.get(isFunction(value) ? `${id.name}()` : id.name);
+          if (file === undefined) return;
+          const message = `${id.name} is decided by #domain/${file}: import it, or give yours its own name`;
+          context.report({ node: id, message });
         };
         const isOfTheFile = ({ parent }) => parent.type === 'Program' || parent.type === 'ExportNamedDeclaration';
         return {
-          FunctionDeclaration: (node) => isOfTheFile(node) && judge(node, node.id),
-          ClassDeclaration: (node) => isOfTheFile(node) && judge(node, node.id),
-          VariableDeclaration: (node) => isOfTheFile(node) && node.declarations.forEach((d) => judge(d, d.id)),
+          FunctionDeclaration: (node) => isOfTheFile(node) && judge(node.id, node),
+          ClassDeclaration: (node) => isOfTheFile(node) && judge(node.id, node),
+          VariableDeclaration: (node) => isOfTheFile(node) && node.declarations.forEach((d) => judge(d.id, d.init)),
         };
       },
     },
