@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
+import { systemClock } from '#bus';
 import { daemon, type Daemon } from '../../libs/bus/src/testing/daemon.js';
 import type { LabInfo } from '../../lab/src/info.js';
 import { until } from '../../lab/src/until.js';
@@ -19,6 +20,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const LAB = join(root, 'dist', 'lab', 'src', 'main.js');
 /** Of one block, ms: to build, or to set hosts up, takes minutes on a busy machine. */
 const BLOCK_MS = 900_000;
+/** Until one that was told to end has ended, ms. */
+const END_MS = 30_000;
 /** Nodes of the pages. */
 const NODES = 3;
 
@@ -39,7 +42,7 @@ interface Stage {
   env: Record<string, string>;
 }
 
-/** The lab's command line; `undefined` where it fails, and why. */
+/** The lab's command line. */
 const lab = (dir: string, ...args: string[]) =>
   execa(process.execPath, [LAB, ...args, '--dir', dir], { reject: false, all: true });
 
@@ -109,11 +112,27 @@ async function play(page: string, scene: SceneName, blocks: readonly Block[], st
       }
     }
   } finally {
-    for (const process of staying) process.kill('SIGTERM');
-    await Promise.all(staying);
+    await Promise.all(staying.map(end));
     rmSync(dir, { recursive: true, force: true });
   }
   return outcomes;
+}
+
+/** As Ctrl-C does: all that a block has started hears of it. One that does not end within 30 s is killed. */
+async function end(staying: Daemon): Promise<void> {
+  if (staying.pid === undefined) return;
+  const group = -staying.pid;
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(group, name);
+    } catch (e) {
+      if ((e as NodeJS.ErrnoException).code !== 'ESRCH') throw e;
+    }
+  };
+  signal('SIGINT');
+  const late = systemClock.after(END_MS, () => signal('SIGKILL'));
+  await staying;
+  late.cancel();
 }
 
 interface Running {
@@ -137,7 +156,7 @@ async function runBlock(block: Block, stage: Stage, o: Running): Promise<string 
     if (exitCode === 0) return undefined;
     return `${timedOut ? `not done after ${BLOCK_MS / 1000} s` : `exit code ${exitCode}`}: ${last()}`;
   }
-  const running = daemon(command, args, options);
+  const running = daemon(command, args, { ...options, detached: true });
   o.staying.push(running);
   const ended = Promise.resolve(running).then(({ exitCode }) => `ended with ${exitCode}: ${last()}`);
   const ready = until(`"${wanted}"`, BLOCK_MS, () => (said().includes(wanted) ? true : undefined), 100).then(

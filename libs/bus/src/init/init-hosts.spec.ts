@@ -9,8 +9,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
@@ -214,7 +216,20 @@ const name = 'program' in newer ? 'three NATS servers of initHosts' : `three NAT
     );
   });
 
-  it('let nobody in who holds no CA, or another', async () => {
+  it('let no server in that shows no certificate of theirs', async () => {
+    const ca = readFileSync(join(etc, 'tls', 'ca.pem'));
+    const why = await new Promise<string>((resolve, reject) => {
+      const socket = connect(6222, hosts[0]!.management).on('error', reject);
+      socket.once('data', () => {
+        const encrypted = tlsConnect({ socket, ca, checkServerIdentity: () => undefined });
+        encrypted.on('error', (e: NodeJS.ErrnoException) => resolve(e.code ?? e.message));
+        encrypted.on('close', () => resolve('closed without a reason')).resume();
+      });
+    });
+    expect(why).toMatch(/CERTIFICATE_REQUIRED/);
+  });
+
+  it('let nobody in who holds no CA', async () => {
     const { ca: _ca, ...without } = readCredentials(join(hostFolder(etc, 'ctl1'), 'creds', 'inventory.json'));
     const attempt = connectBus({ name: 'inventory', servers: urls, credentials: without, connectTimeoutMs: 2_000 });
     await expect(attempt).rejects.toThrow('asks for TLS');
