@@ -225,6 +225,38 @@ describe('muster', () => {
     ]);
   });
 
+  it('writes a folder for each of several control hosts, and shows the admin token once', async () => {
+    const dir = join(mkdtempSync(join(tmpdir(), 'muster-cli-')), 'prod');
+    try {
+      const three = 'ctl1=10.0.0.1,ctl2=10.0.0.2,ctl3=10.0.0.3';
+      const refused = [
+        [['--hosts', 'ctl1=10.0.0.1,ctl2=10.0.0.2'], 'no safer than 1'],
+        [['--hosts', three, '--host', 'x'], '--host does not go with --hosts'],
+        [['--hosts', three, '--nats-listen', '10.0.0.1:4222'], '--nats-listen does not go with --hosts'],
+        [['--at', '/srv/muster'], '--at goes with --hosts'],
+      ] as const;
+      for (const [options, why] of refused) {
+        const { code, stderr } = await sut.run(['init', dir, ...options]);
+        expect([code, stderr.split('\n').length, existsSync(dir)]).toEqual([1, 2, false]);
+        expect(stderr).toContain(why);
+      }
+      const first = await sut.run(['init', dir, '--hosts', three, '--at', '/srv/muster', '--nats-store', '/srv/nats']);
+      expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+      const on = (host: string, file: string): string => readFileSync(join(dir, 'hosts', host, file), 'utf8');
+      expect(on('ctl3', 'nats.conf')).toContain('store_dir: "/srv/nats"');
+      expect(on('ctl3', 'nats.conf')).toContain('cert_file: "/srv/muster/tls/server.pem"');
+      expect(on('ctl3', 'host.env')).toContain('MUSTER_HOST=ctl3');
+      expect(on('ctl3', 'compose.yml')).toContain('device: /srv/muster');
+      const again = await sut.run(['init', dir, '--hosts', three]);
+      expect([again.code, again.stdout]).toEqual([0, '']);
+      const renewed = await sut.run(['tls', 'renew', '--dir', dir]);
+      expect([renewed.code, renewed.stdout.match(/valid until/g)?.length]).toEqual([0, 3]);
+      expect(existsSync(join(dir, 'tls', 'server.pem'))).toBe(false);
+    } finally {
+      rmSync(join(dir, '..'), { recursive: true, force: true });
+    }
+  });
+
   it('writes a new cluster’s files, readable by their owner only', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'muster-cli-'));
     try {
