@@ -145,7 +145,7 @@ interface Running {
 /** @returns why it did not end well; undefined: it did */
 async function runBlock(block: Block, stage: Stage, o: Running): Promise<string | undefined> {
   const text = withValues(block.text, stage.values);
-  const [command = '', ...args] = [...stage.enter, 'bash', '-euo', 'pipefail', '-c', text];
+  const [command, ...args] = [...stage.enter, 'bash', '-euo', 'pipefail', '-c', text];
   const wanted = block.runner !== undefined && 'scene' in block.runner ? block.runner.until : undefined;
   const said = (): string => (existsSync(o.log) ? readFileSync(o.log, 'utf8') : '');
   const last = (): string => said().trim().split('\n').slice(-12).join('\n');

@@ -188,11 +188,11 @@ describe('a replica that dies', () => {
     );
     const patch = { vars: { rack: 'mine' } };
     for (const call of [
-      gateway().call('inventory.nodes.patch', { ...by, name: 'host-12', patch }),
-      gateway().call('inventory.nodes.delete', { ...by, name: 'host-12' }),
-      gateway().call('inventory.nodes.replace', { ...by, name: 'host-12', replacement: { serial: 'x' } }),
+      () => gateway().call('inventory.nodes.patch', { ...by, name: 'host-12', patch }),
+      () => gateway().call('inventory.nodes.delete', { ...by, name: 'host-12' }),
+      () => gateway().call('inventory.nodes.replace', { ...by, name: 'host-12', replacement: { serial: 'x' } }),
     ])
-      await expect(call).rejects.toMatchObject({ code: 'NODE_RESERVED', facts: { edit: 'edit-x' } });
+      await expect(call()).rejects.toMatchObject({ code: 'NODE_RESERVED', facts: { edit: 'edit-x' } });
     await expect(load('name,var:rack\nhost-12,mine\n')).rejects.toMatchObject({ code: 'IMPORT_INVALID' });
     await admission().mutate(RESERVATIONS_KEY, (r) => r && { ...r.value, held: {} });
   });
