@@ -39,7 +39,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
 
   status(): StatusView {
     const settings = this.store.clusterSettings;
-    const { gap } = this.store;
+    const { watchGap: gap } = this.store;
     const nodes = asLastSeen(this.service.list(), gap);
     const storms = this.gates.storms();
     const busy = this.busy();

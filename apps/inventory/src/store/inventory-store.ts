@@ -164,9 +164,16 @@ export class InventoryStore {
 
   /** Why what the views say may not be all; undefined: it is. */
   get gap(): string | undefined {
-    if (!this.tables.every((t) => t.view.live) || this.workers.stale) return 'the view of the records has a gap';
+    const { watchGap } = this;
+    if (watchGap !== undefined) return watchGap;
     if (this.reservations.view.unreadable.has(RESERVATIONS_KEY)) return 'the reservations cannot be read';
     return undefined;
+  }
+
+  /** The same of the watches alone: what they showed last was true when it ended. */
+  get watchGap(): string | undefined {
+    const live = this.tables.every((t) => t.view.live) && !this.workers.stale;
+    return live ? undefined : 'the view of the records has a gap';
   }
 
   /**
