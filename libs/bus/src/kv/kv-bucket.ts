@@ -3,6 +3,7 @@ import type { Link } from '../ports/link.js';
 import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import { patienceWith } from '../servers/patience.js';
 import type { StoredMessage } from '../ports/message-log.js';
+import { readLimitMs } from '../streams/ask-patiently.js';
 import { storageIsWhole } from '../streams/storage-is-whole.js';
 import { store } from '../streams/store.js';
 import { bucketStream, isMarker, subjectFound, subjectOf } from './kv-keys.js';
@@ -148,7 +149,7 @@ export class KvBucket<T> {
     let timer: Timer | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        timer = this.clock.after(this.exists ? 5000 : BUCKET_WAIT_MS, () =>
+        timer = this.clock.after(this.exists ? readLimitMs(this.link) : BUCKET_WAIT_MS, () =>
           reject(new MusterError('TIMEOUT', `bucket ${this.name} could not be listed in time`)),
         );
         watch = this.watch({

@@ -1,5 +1,6 @@
 import { Streams } from '#contracts';
 import type { Link } from '../ports/link.js';
+import { askPatiently, readLimitMs } from './ask-patiently.js';
 
 /** Where a subject stood at a moment. */
 export interface LastUntil {
@@ -14,7 +15,8 @@ export interface LastUntil {
  * is found: some twenty small questions, however much of the subject is stored behind that moment.
  */
 export async function lastUntil(link: Link, subject: string, until: Date): Promise<LastUntil> {
-  const info = await link.messages.info(Streams.events.name);
+  const deadline = link.clock.monotonicMs() + readLimitMs(link);
+  const info = await askPatiently(link, deadline, () => link.messages.info(Streams.events.name));
   if (info.messages === 0) return {};
   let best: number | undefined;
   // Below `from` everything is known to be old enough, from `end` on nothing is.
@@ -22,7 +24,7 @@ export async function lastUntil(link: Link, subject: string, until: Date): Promi
   let end = info.lastSeq + 1;
   while (from < end) {
     const middle = from + Math.floor((end - from) / 2);
-    const next = await link.messages.next(Streams.events.name, subject, middle);
+    const next = await askPatiently(link, deadline, () => link.messages.next(Streams.events.name, subject, middle));
     if (next !== undefined && next.time <= until) {
       best = next.seq;
       from = next.seq + 1;

@@ -1,5 +1,6 @@
 import { MusterError, Streams, type Timer } from '#contracts';
 import type { Link } from '../ports/link.js';
+import { askPatiently, readLimitMs } from './ask-patiently.js';
 import { StreamReader } from './stream-reader.js';
 
 export interface ReadBackOptions {
@@ -9,7 +10,7 @@ export interface ReadBackOptions {
   count: number;
   /** Which of the messages under the filters count. */
   keep(subject: string, value: unknown): boolean;
-  /** In all, ms. @default 5000 */
+  /** In all, ms. @default 5000 on a single server, 12000 on a cluster */
   timeoutMs?: number;
 }
 
@@ -37,8 +38,8 @@ export async function readBack(
   o: ReadBackOptions,
 ): Promise<{ items: PastEvent[]; next?: number }> {
   const { clock } = link;
-  const { firstSeq, lastSeq } = await link.messages.info(Streams.events.name);
-  const deadline = clock.monotonicMs() + (o.timeoutMs ?? 5_000);
+  const deadline = clock.monotonicMs() + (o.timeoutMs ?? readLimitMs(link));
+  const { firstSeq, lastSeq } = await askPatiently(link, deadline, () => link.messages.info(Streams.events.name));
   const newest = Math.min(o.before ?? Infinity, lastSeq + 1);
   const found = new Map<number, PastEvent>();
   let end = newest;

@@ -1,5 +1,6 @@
 import { Streams } from '#contracts';
 import type { Link } from '../ports/link.js';
+import { askPatiently, readLimitMs } from './ask-patiently.js';
 import { readWindow, type PastEvent } from './read-back.js';
 
 export interface ReadOnOptions {
@@ -7,7 +8,7 @@ export interface ReadOnOptions {
   after: number;
   /** So many, at most. */
   count: number;
-  /** In all, ms. @default 5000 */
+  /** In all, ms. @default 5000 on a single server, 12000 on a cluster */
   timeoutMs?: number;
 }
 
@@ -31,8 +32,8 @@ const MOST_SEQUENCES = 500_000;
  * @throws MusterError TIMEOUT, BUS_UNAVAILABLE
  */
 export async function readOn(link: Link, filters: readonly string[], o: ReadOnOptions): Promise<ReadOn> {
-  const { firstSeq, lastSeq } = await link.messages.info(Streams.events.name);
-  const deadline = link.clock.monotonicMs() + (o.timeoutMs ?? 5_000);
+  const deadline = link.clock.monotonicMs() + (o.timeoutMs ?? readLimitMs(link));
+  const { firstSeq, lastSeq } = await askPatiently(link, deadline, () => link.messages.info(Streams.events.name));
   const isIncomplete = o.after > 0 && o.after < firstSeq - 1;
   const start = Math.max(o.after + 1, firstSeq);
   const found = new Map<number, PastEvent>();
