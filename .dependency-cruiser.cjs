@@ -61,11 +61,12 @@ module.exports = {
     {
       name: 'nats-behind-the-ports',
       comment:
-        'What stands above Wire and MessageLog runs unchanged in a simulation. The agent has a small client of its own; contracts/keys knows nkeys.',
+        'What stands above Wire and MessageLog runs unchanged in a simulation. A copy of a whole store is what the server itself makes of it. The agent has a small client of its own; contracts/keys knows nkeys.',
       severity: 'error',
       from: {
         path: '^(libs|apps)/',
-        pathNot: '^libs/bus/src/(nats|init|ports)/|^apps/agent/|^libs/contracts/src/keys/|\\.spec\\.ts$|/testing/',
+        pathNot:
+          '^libs/bus/src/(nats|init|ports|store-copy)/|^apps/agent/|^libs/contracts/src/keys/|\\.spec\\.ts$|/testing/',
       },
       to: { path: '@nats-io/' },
     },

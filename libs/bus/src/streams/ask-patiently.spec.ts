@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MusterError } from '#contracts';
 import { Bus } from '../index.js';
 import { connectPorts } from '../nats/connect.js';
