@@ -20,8 +20,10 @@ const DEAD = 'n-0';
 const { lan, fast, wan } = DetectionProfiles;
 const TICK = 100;
 
-const records = <T>(values: () => Map<string, T>): Records<T> => ({
-  live: true,
+const records = <T>(values: () => Map<string, T>, live = () => true): Records<T> => ({
+  get live() {
+    return live();
+  },
   get: (key) => (values().has(key) ? { value: values().get(key) as T } : undefined),
   entries: () => [...values()].map(([key, value]) => ({ key, value, revision: 1 })),
   onChange: () => () => undefined,
@@ -31,6 +33,8 @@ const records = <T>(values: () => Map<string, T>): Records<T> => ({
 class Played {
   now = 0;
   numbers: DetectionSettings = lan;
+  /** The registry is followed; else what is known of it may be old. */
+  followed = true;
   readonly news: (News & { at: number })[] = [];
   /** Node → since when it is lost. */
   private readonly lost = new Map<string, number>();
@@ -46,7 +50,10 @@ class Played {
     this.monitor = new Monitor(
       {
         fleet: new FleetView(
-          records(() => nodes),
+          records(
+            () => nodes,
+            () => this.followed,
+          ),
           records(() => new Map([['cluster', this.settings]])),
           'spec',
         ),
@@ -175,6 +182,16 @@ it('goes on as it was where settings are written again with the same numbers', (
   sut.verdictsUntil(40_000);
   expect(sut.news.at(-1)).toMatchObject({ node: DEAD, is: { verdict: 'DOWN' } });
   expect(sut.lastAt).toBeLessThanOrEqual(20_000 + lan.interval * lan.misses + lan.reportPeriod + TICK);
+});
+
+it('says nothing of a death while it does not follow the registry, and calls it DOWN as soon as it does', () => {
+  const sut = new Played();
+  sut.verdictsUntil(20_000);
+  sut.followed = false;
+  sut.lose(DEAD);
+  expect(sut.verdictsUntil(40_000)).toEqual([]);
+  sut.followed = true;
+  expect(sut.verdictsUntil(40_000 + TICK)).toEqual(['DOWN']);
 });
 
 it('calls nobody DOWN while a fleet that was split in halves is being joined, node by node, and the dead soon after', () => {

@@ -60,7 +60,7 @@ export const verdicts: readonly Mutant[] = [
     file: 'apps/detector/src/verdicts/monitor.ts',
     symbol: 'Monitor.isQuiet',
     operation: { operand: '!this.p.fleet.live' },
-    specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
   },
   {
     name: 'reports that were counted by other numbers are evidence',
