@@ -9,11 +9,12 @@ export interface Fingerprint {
 
 /**
  * Runs inside the host: hashes everything below the folders that provisioning writes to, and names every process
- * by unit-independent facts. sshd's own children come and go with each login and are left out; its listener is not.
+ * by unit-independent facts. What the agent keeps of its peers changes with the fleet, and is left out. sshd's own
+ * children come and go with each login and are left out; its listener is not.
  */
 const look = (also: readonly string[]): string => `
 root=\${MUSTER_ROOT:-}
-find $root/etc/systemd/system $root/etc/muster* $root/usr/local/bin $root/var/lib/muster* ${also.map((d) => `$root${d}`).join(' ')} -type f ! -name '*.lock' ! -path '*/agent/*' 2>/dev/null | sort -u | xargs -r -d '\\n' sha256sum | sed 's/^/F /'
+find $root/etc/systemd/system $root/etc/muster* $root/usr/local/bin $root/var/lib/muster* ${also.map((d) => `$root${d}`).join(' ')} -type f ! -name '*.lock' ! -name 'peers*.json' ! -path '*/agent/*' 2>/dev/null | sort -u | xargs -r -d '\\n' sha256sum | sed 's/^/F /'
 for p in /proc/[0-9]*; do
   pid=\${p#/proc/}
   line=$(tr '\\0' ' ' < $p/cmdline 2>/dev/null) || continue
