@@ -30,7 +30,8 @@ const said = (f: SimulatedFleet, node = 'n0'): string[] =>
 
 describe('a node that loses most of what it sends', () => {
   it.each([4, 5])('of %i is steadily DEGRADED for five minutes, after two changes at most, and never DOWN', (nodes) => {
-    for (let seed = 1; seed <= 2; seed++) {
+    // In 15 and 21 three of four observers miss it six times in a row at the same moment.
+    for (const seed of [1, 15, 21]) {
       const f = after(nodes, seed, FROM + LASTS, [lossy(0.8)]);
       expect(said(f).length).toBeLessThanOrEqual(2);
       expect(f.judgementOf('n0')).toMatchObject({ verdict: 'DEGRADED', networks: BOTH });

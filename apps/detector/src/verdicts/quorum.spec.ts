@@ -274,6 +274,15 @@ describe('a verdict holds', () => {
     expect([missed(heard.silence / 4 - 1), missed(heard.silence / 4)]).toEqual(['DEGRADED', 'SUSPECT']);
   });
 
+  it('DEGRADED while most accuse it and somebody hears it, for 2 x at most, and not when nobody does', () => {
+    const accused = factsOf([...many(3, 'accuses'), 'hears']);
+    const at = (now: number, was: Judgement, f = accused): Judgement => judge(was, { ...f, now }, tally(f), 600_000);
+    const heard = at(0, degraded);
+    expect([heard.verdict, at(2 * accused.silence - 1, heard).verdict]).toEqual(['DEGRADED', 'DEGRADED']);
+    expect(at(2 * accused.silence, heard).verdict).toBe('DOWN');
+    expect(at(1, heard, factsOf(many(4, 'accuses'))).verdict).toBe('DOWN');
+  });
+
   it('DEGRADED by most observers, until most of those who speak of it there are answered for x', () => {
     const alive = { ownFresh: true };
     expect(verdict(factsOf(many(4, 'hears-management'), alive))).toBe('DEGRADED');

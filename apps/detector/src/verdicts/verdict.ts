@@ -1,6 +1,13 @@
 import type { VerdictKind } from '#contracts';
 import type { Tally, TargetFacts } from './quorum.js';
-import { gapsAfterSuspicion, isSuspectedForLong, standingOf, stillSilent, type Standing } from './way-up.js';
+import {
+  gapsAfterSuspicion,
+  isHeardInMoments,
+  isSuspectedForLong,
+  standingOf,
+  stillSilent,
+  type Standing,
+} from './way-up.js';
 
 /** What is held of a node from one look to the next. */
 export interface Judgement {
@@ -45,7 +52,7 @@ function byRule(
   if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines use this name.');
   if (f.leftMs !== undefined && f.leftMs < graceOf(f.left, leaveGrace))
     return judged('LEFT', `It said ${seconds(f.leftMs)} ago that it leaves.`);
-  if (t.down)
+  if (t.down && !(was.verdict === 'DEGRADED' && isHeardInMoments(s, f, t)))
     return judged(
       'DOWN',
       `${t.accusers} of ${t.assigned} ${f.polled ? 'polled ' : ''}observers have no echo on any network; no report for ${seconds(f.ownSilenceMs)}${beside(f)}.`,

@@ -38,6 +38,13 @@ const lasts = (since: number | undefined, ms: number, f: TargetFacts): boolean =
 export const isSuspectedForLong = (s: Standing, f: TargetFacts): boolean =>
   s.lived === undefined || lasts(s.lived, f.silence / 4, f) || lasts(s.suspected, 2 * f.silence, f);
 
+/**
+ * Of a node that was DEGRADED: somebody hears it, and most have not missed it for 2 x yet. Of one that loses four of five
+ * datagrams most may miss six in a row at the same moment; of one that is dead nobody hears any.
+ */
+export const isHeardInMoments = (s: Standing, f: TargetFacts, t: Tally): boolean =>
+  t.hears > 0 && !lasts(s.suspected, 2 * f.silence, f);
+
 /** Networks on which most have had answers for x. */
 const isAnswered = (network: string, s: Standing, f: TargetFacts): boolean => lasts(s.answered[network], f.silence, f);
 

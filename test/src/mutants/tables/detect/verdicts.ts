@@ -308,4 +308,18 @@ export const verdicts: readonly Mutant[] = [
     operation: { replace: 'lasts(s.lived, f.silence / 4, f)', with: 'false' },
     specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
   },
+  {
+    name: 'who is DEGRADED is DOWN in each gap of most',
+    file: 'apps/detector/src/verdicts/verdict.ts',
+    symbol: 'byRule',
+    operation: { replace: "!(was.verdict === 'DEGRADED' && isHeardInMoments(s, f, t))", with: 'true' },
+    specs: ['apps/detector/src/verdicts/lossy-node.spec.ts'],
+  },
+  {
+    name: 'who is DEGRADED is never DOWN while one observer says that it hears it',
+    file: 'apps/detector/src/verdicts/way-up.ts',
+    symbol: 'isHeardInMoments',
+    operation: { operand: 't.hears > 0' },
+    specs: ['apps/detector/src/verdicts/quorum.spec.ts'],
+  },
 ];
