@@ -31,7 +31,7 @@ const outcome = (code, passed, failed, skipped = 0) => ({
  * Specs, by vitest with these options.
  *
  * @param again whether files that failed are run again ({@link runAgain}): for a run of many, that nobody watches
- * @returns how many passed and failed; `report` says what came of each, `unsteady` the files that passed only when run again
+ * @returns how many passed, failed and were skipped; `report` says what came of each, `unsteady` the files that passed only when run again
  */
 export async function specs(options, { env = {}, again = false } = {}) {
   const first = await vitest(options, env);
@@ -48,7 +48,10 @@ export async function specs(options, { env = {}, again = false } = {}) {
 }
 
 const bad = (report) => report.numFailedTests + report.numRuntimeErrorTestSuites;
-const outcomeOf = ({ code, report }) => ({ ...outcome(code, report.numPassedTests, bad(report)), report });
+const outcomeOf = ({ code, report }) => ({
+  ...outcome(code, report.numPassedTests, bad(report), report.numSkippedTests),
+  report,
+});
 
 async function vitest(options, env) {
   const dir = mkdtempSync(join(tmpdir(), 'muster-test-'));

@@ -5,22 +5,29 @@ const ENDED = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped'
 
 /** Writes {@link reportOf} to the file that `MUSTER_SPEC_REPORT` names. */
 export default class Report {
+  wanted = [];
+
+  onTestRunStart(specifications) {
+    this.wanted = specifications.map((s) => s.moduleId);
+  }
+
   onTestRunEnd(modules, unhandled) {
     const file = process.env.MUSTER_SPEC_REPORT;
     if (file === undefined) throw new Error('MUSTER_SPEC_REPORT must name the file of the report');
     const tasks = modules.map((m) => m.task);
-    writeFileSync(file, JSON.stringify(reportOf(tasks, unhandled)));
+    writeFileSync(file, JSON.stringify(reportOf(tasks, unhandled, this.wanted)));
   }
 }
 
 /**
  * What came of each spec file and each of its tests. A test that a failed hook has kept from running has failed; so has a
- * file with an error that belongs to none of its tests.
+ * file with an error that belongs to none of its tests, and one that was to run and was never begun.
  *
  * @param files Vitest's own tasks of the files that it ran
  * @param unhandled what was thrown where nobody caught it
+ * @param wanted paths of the files that were to run
  */
-export function reportOf(files, unhandled) {
+export function reportOf(files, unhandled, wanted) {
   const testResults = files.map((file) => {
     const own = unhandled.filter((e) => e.VITEST_TEST_PATH === file.filepath);
     const ended = file.result?.state === 'pass' || file.result?.state === 'skip';
@@ -36,16 +43,21 @@ export function reportOf(files, unhandled) {
   });
   // Of a worker that died, say.
   for (const error of unhandled.filter((e) => !files.some((f) => f.filepath === e.VITEST_TEST_PATH)))
-    testResults.push({
-      name: 'no spec file',
-      status: 'failed',
-      message: textOf(error),
-      startTime: 0,
-      endTime: 0,
-      assertionResults: [],
-    });
+    testResults.push(notRun('no spec file', textOf(error)));
+  // Vitest names only those that a worker has taken.
+  for (const path of wanted.filter((w) => !files.some((f) => f.filepath === w)))
+    testResults.push(notRun(path, 'it was never begun'));
   return { ...counts(testResults), testResults };
 }
+
+const notRun = (name, message) => ({
+  name,
+  status: 'failed',
+  message,
+  startTime: 0,
+  endTime: 0,
+  assertionResults: [],
+});
 
 const textOf = (error) => error.stack ?? error.message ?? String(error);
 const errorsOf = (task) => (task.result?.errors ?? []).map(textOf);

@@ -23,8 +23,10 @@ export async function runAgain(report, run) {
   for (let i = 0; i < TIMES; i++)
     for (const file of again) {
       if (lost.has(file)) continue;
-      const found = (await run(file))?.testResults.find((f) => f.name === file);
-      if (found === undefined || failed(found)) lost.add(file);
+      const alone = (await run(file))?.testResults ?? [];
+      const found = alone.find((f) => f.name === file);
+      // Also what belongs to no file, such as a worker that died.
+      if (found === undefined || alone.some(failed)) lost.add(file);
       else later.set(file, found);
     }
   const unsteady = again.filter((file) => !lost.has(file));
@@ -38,6 +40,7 @@ export function counts(testResults) {
   return {
     numPassedTests: of('passed'),
     numFailedTests: of('failed'),
+    numSkippedTests: of('skipped'),
     numRuntimeErrorTestSuites: testResults.filter(
       (f) => failed(f) && f.assertionResults.every((t) => t.status !== 'failed'),
     ).length,

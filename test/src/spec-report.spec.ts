@@ -16,6 +16,7 @@ interface Task {
 interface Report {
   numPassedTests: number;
   numFailedTests: number;
+  numSkippedTests: number;
   numRuntimeErrorTestSuites: number;
   testResults: {
     name: string;
@@ -25,7 +26,11 @@ interface Report {
   }[];
 }
 const { reportOf } = (await import('../../scripts/tests/report.mjs' as string)) as {
-  reportOf: (files: Task[], unhandled: { message: string; VITEST_TEST_PATH?: string }[]) => Report;
+  reportOf: (
+    files: Task[],
+    unhandled: { message: string; VITEST_TEST_PATH?: string }[],
+    wanted: readonly string[],
+  ) => Report;
 };
 const { OpenHandles } = (await import('../../scripts/tests/open-handles.mjs' as string)) as {
   OpenHandles: new () => { left: (graceMs: number) => Promise<string | undefined> };
@@ -63,8 +68,8 @@ describe('the report of the specs', () => {
       [suite('a limit', [test('holds', 'pass'), test('is told', 'fail', 'too late')], 'fail')],
       'fail',
     );
-    const report = reportOf([a, file('b', [test('stands alone', 'pass'), test('waits', 'skip')], 'pass')], []);
-    expect(numbers(report)).toEqual([2, 1, 0]);
+    const report = reportOf([a, file('b', [test('stands alone', 'pass'), test('waits', 'skip')], 'pass')], [], []);
+    expect([...numbers(report), report.numSkippedTests]).toEqual([2, 1, 0, 1]);
     expect(report.testResults.map((f) => f.status)).toEqual(['failed', 'passed']);
     expect(report.testResults.flatMap((f) => f.assertionResults)).toEqual([
       { fullName: 'a limit holds', status: 'passed', failureMessages: [] },
@@ -78,6 +83,7 @@ describe('the report of the specs', () => {
     const report = reportOf(
       [file('a', [suite('in vain', [test('one', 'skip'), test('two', 'skip')], 'fail', 'no server')], 'fail')],
       [],
+      [],
     );
     expect(numbers(report)).toEqual([0, 2, 0]);
     expect(report.testResults[0]?.assertionResults[0]?.failureMessages).toEqual(['no server']);
@@ -86,19 +92,26 @@ describe('the report of the specs', () => {
 
   it('fails a file that could not be loaded, left something open, or was never run to its end', () => {
     const files = [file('a', [], 'fail', 'no such module'), file('b', [test('one', 'pass')], 'fail', 'still open')];
-    expect(numbers(reportOf(files, []))).toEqual([1, 0, 2]);
-    expect(numbers(reportOf([file('c', [test('one')])], []))).toEqual([0, 1, 0]);
+    expect(numbers(reportOf(files, [], []))).toEqual([1, 0, 2]);
+    expect(numbers(reportOf([file('c', [test('one')])], [], []))).toEqual([0, 1, 0]);
   });
 
   it('fails the file while which something was thrown that nobody caught, and the run where there is none', () => {
     const files = [file('a', [test('one', 'pass')], 'pass'), file('b', [test('two', 'pass')], 'pass')];
-    const report = reportOf(files, [{ message: 'nobody', VITEST_TEST_PATH: 'b' }, { message: 'a worker died' }]);
+    const unhandled = [{ message: 'nobody', VITEST_TEST_PATH: 'b' }, { message: 'a worker died' }];
+    const report = reportOf(files, unhandled, ['a', 'b']);
     expect(numbers(report)).toEqual([2, 0, 2]);
     expect(report.testResults.map((f) => [f.name, f.status, f.message])).toEqual([
       ['a', 'passed', ''],
       ['b', 'failed', 'nobody'],
       ['no spec file', 'failed', 'a worker died'],
     ]);
+  });
+
+  it('fails a file that was to run and was never begun', () => {
+    const report = reportOf([file('a', [test('one', 'pass')], 'pass')], [], ['a', 'b']);
+    expect(numbers(report)).toEqual([1, 0, 1]);
+    expect(report.testResults.at(-1)).toMatchObject({ name: 'b', status: 'failed', message: 'it was never begun' });
   });
 });
 

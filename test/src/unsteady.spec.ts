@@ -50,6 +50,11 @@ describe('specs that failed beside others', () => {
     expect(report).toMatchObject({ numPassedTests: 0, numFailedTests: 1, numRuntimeErrorTestSuites: 1 });
   });
 
+  it('stay failed when something else goes wrong beside them', async () => {
+    const run = async (): Promise<Report> => ({ testResults: [file('b', 'passed'), file('no spec file')] });
+    expect((await runAgain({ testResults: [file('b', 'failed')] }, run)).unsteady).toEqual([]);
+  });
+
   it('are not run again when they are many', async () => {
     const { asked, run } = played({});
     const many = ['a', 'b', 'c', 'd'].map((name) => file(name, 'failed'));

@@ -59,7 +59,6 @@ describe('a drift that an operator has accepted', () => {
     ['a drift of another service', [drift, finding('log', 'drift')]],
     ['another effective configuration', [drift, ok], 'other'],
     ['that configuration alone', [finding('web', 'ok'), ok], 'other'],
-    // Jest gives a callback for a parameter that a row lacks: it has a default.
   ])('does not hide %s', (_what, findings, checksum = 'sum') => {
     expect(verdict(accepted(), findings, 200, checksum).outcome).toBe('drift');
   });
