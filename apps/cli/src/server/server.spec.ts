@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueServerCertificate, newAuthority, type Certificate } from '#bus/init/certificates.js';
 import { MusterUnderTest } from '../testing/muster.js';
+import { parseAddresses } from './address.js';
+import { Server as MusterServer } from './server.js';
 
 const now = Date.now();
 const refused = 'no Muster at 127.0.0.1:1: nothing listens there; is it running? (--url, MUSTER_URL)';
@@ -96,6 +98,13 @@ describe('several addresses', () => {
   it('are asked in turn until one answers', async () => {
     const { code, stderr } = await sut.call(['claim', 'list', '-u', `127.0.0.1:1, ${sut.url}`]);
     expect([code, stderr, sut.received.length]).toEqual([0, '', 1]);
+  });
+
+  it('are each asked by requests beside each other, too', async () => {
+    const addresses = parseAddresses(`127.0.0.1:1,unix:/none/such,${sut.url}`);
+    const server = new MusterServer(addresses, undefined);
+    const answers = await Promise.all(['a', 'b', 'c'].map(() => server.get('/v1/claims')));
+    expect(answers).toEqual([{ items: [] }, { items: [] }, { items: [] }]);
   });
 
   it('are each named where none answers', async () => {

@@ -158,29 +158,34 @@ export class Server {
     headers: Record<string, string> = {},
     signal?: AbortSignal,
   ): Promise<IncomingMessage> {
+    const { at: from, addresses } = this;
     const silent: string[] = [];
     for (;;) {
+      const at = (from + silent.length) % addresses.length;
       try {
-        return await this.ask(method, path, body, headers, signal);
+        const answer = await this.ask(addresses[at] ?? addresses[0], method, path, body, headers, signal);
+        this.at = at;
+        return answer;
       } catch (error) {
-        // Who may ask again, by a key, asks another one.
-        this.at = (this.at + 1) % this.addresses.length;
-        if (!(error instanceof NoServer) || error.mayHaveArrived || signal?.aborted === true) throw error;
+        if (!(error instanceof NoServer) || signal?.aborted === true) throw error;
+        // Who may ask again, by a key, asks another one. A request beside this one may have found it already.
+        if (this.at === at) this.at = (at + 1) % addresses.length;
+        if (error.mayHaveArrived) throw error;
         silent.push(error.message);
-        if (silent.length < this.addresses.length) continue;
-        throw this.addresses.length === 1 ? error : new NoServer(silent.join('; '));
+        if (silent.length < addresses.length) continue;
+        throw addresses.length === 1 ? error : new NoServer(silent.join('; '));
       }
     }
   }
 
   private ask(
+    address: Address,
     method: string,
     path: string,
     body: string | undefined,
     headers: Record<string, string>,
     signal: AbortSignal | undefined,
   ): Promise<IncomingMessage> {
-    const { address } = this;
     const { protocol, host, port, socketPath } = address;
     const options = {
       method,
