@@ -112,6 +112,13 @@ const title = 'the store of one control host';
       await expect(refused).rejects.toThrow('inventory is connected to NATS: stop the services');
       expect(existsSync(join(top, 'early'))).toBe(false);
       await bus.close();
+      const joined = join(top, 'joined');
+      const onStream = async () => void (open.length === 1 && (await inventory(servers)));
+      await expect(saveStore(joined, { dir: etc, servers, onStream })).rejects.toThrow(
+        'inventory is connected to NATS',
+      );
+      await expect(loadStore(joined, 1, { dir: etc, servers })).rejects.toThrow('holds no store');
+      await open.pop()?.close();
       const saved = join(top, 'saved');
       await saveStore(saved, { dir: etc, servers });
       for (const file of readdirSync(saved))

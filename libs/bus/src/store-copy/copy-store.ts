@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { StreamInfo } from '@nats-io/jetstream';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
-import { connect, createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { Buckets, inboxPrefix, MusterError, type Timer } from '#contracts';
 import { proofOf, keyPair, publicKeyOf, seedOf } from '#contracts/keys/nkey.js';
 import { connectBus } from '../bus.js';
@@ -13,6 +13,7 @@ import { authorityOf } from '../init/tls-files.js';
 import { readCredentials } from '../keys/credentials.js';
 import { bucketStream } from '../kv/kv-keys.js';
 import { natsOptions } from '../nats/connect.js';
+import { dial } from '../nats/dial.js';
 import { apiError, ApiFailure, isStreamMissing } from '../ports/log-failure.js';
 import { wantedStreams } from '../streams/storage.js';
 import { systemClock } from '../system/system-clock.js';
@@ -35,15 +36,15 @@ export interface StoreCopyOptions {
   /** Folder of `muster init`, with `keys/operator.key`. */
   dir: string;
   servers: readonly string[];
-  /** Told after each stream. */
-  onStream?: (name: string, messages: number) => void;
+  /** Told after each stream, and waited for. */
+  onStream?: (name: string, messages: number) => void | Promise<void>;
 }
 
 /**
  * Copies all that Muster keeps in NATS into a new folder: streams and buckets, with their revisions and times. NATS runs,
  * and no service does, so that what is copied is of one moment.
- * @throws MusterError CONFIG_INVALID: services are connected, or the folder is not empty; BUS_UNAVAILABLE, UNAUTHORIZED,
- * COMMAND_FAILED
+ * @throws MusterError CONFIG_INVALID: services are connected, before the copy or after it, or the folder is not empty;
+ * BUS_UNAVAILABLE, UNAUTHORIZED, COMMAND_FAILED
  */
 export async function saveStore(folder: string, o: StoreCopyOptions): Promise<void> {
   await refuseServices(o);
@@ -55,10 +56,12 @@ export async function saveStore(folder: string, o: StoreCopyOptions): Promise<vo
       if (info === undefined) continue;
       const stream = { ...(await saveStream(nc, name, saved)), created: info.created };
       streams.set(name, stream);
-      o.onStream?.(name, stream.state.messages);
+      await o.onStream?.(name, stream.state.messages);
     }
     if (streams.size === 0)
       throw new MusterError('CONFIG_INVALID', `NATS at ${o.servers.join(', ')} keeps nothing of Muster`);
+    // One that came meanwhile may have written to what was copied already, or not yet.
+    await refuseServices(o);
     saved.finish(streams);
   });
 }
@@ -82,7 +85,7 @@ export async function loadStore(folder: string, replicas: number, o: StoreCopyOp
         );
     for (const [name, stream] of streams) {
       await loadStream(nc, name, { ...stream, config: { ...stream.config, num_replicas: replicas } }, saved);
-      o.onStream?.(name, stream.state.messages);
+      await o.onStream?.(name, stream.state.messages);
     }
     for (const name of streams.keys()) await copied(nc, name, replicas);
   });
@@ -137,7 +140,7 @@ async function asOwner<T>(o: StoreCopyOptions, work: (nc: NatsConnection) => Pro
   );
   let nc: NatsConnection;
   try {
-    nc = await connect({
+    nc = await dial({
       ...natsOptions({ name: USER, servers: [...o.servers], ...withAuthority(o) }),
       authenticator: proofOf({ jwt, seed }),
       inboxPrefix: inboxPrefix(USER),
