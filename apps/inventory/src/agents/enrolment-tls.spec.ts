@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, systemClock } from '#bus';
@@ -33,8 +33,10 @@ describe('an inventory whose NATS speaks TLS', () => {
     expect(await alarms()).not.toContain('nats-plain=nats');
   });
 
-  it('warns before the certificate of NATS ends, until another one is there', async () => {
+  it('warns before the certificate of NATS ends, also where that of the API cannot be read, until another one is there', async () => {
     expect(await alarms()).not.toContain('certificate-expires=nats');
+    const unreadable = join(sut.nats.dir, 'tls/api.pem');
+    mkdirSync(unreadable);
     const file = join(sut.nats.dir, 'tls/server.pem');
     const before = readFileSync(file, 'utf8');
     const old = Date.now() - 720 * 86_400_000;
@@ -42,6 +44,7 @@ describe('an inventory whose NATS speaks TLS', () => {
     await until(async () => (await alarms()).includes('certificate-expires=nats'), 'the alarm');
     writeFileSync(file, before);
     await until(async () => !(await alarms()).includes('certificate-expires=nats'), 'its end');
+    rmdirSync(unreadable);
   });
 
   it('warns before the certificate of the API ends, also while it is being written, until another one is there', async () => {

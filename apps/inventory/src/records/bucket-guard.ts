@@ -23,6 +23,8 @@ const LOOK_MS = 5_000;
 export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: Timer | undefined;
   private looking: Promise<void> | undefined;
+  /** Why the certificate of this one could not be read, as it was logged last. */
+  private readonly unread = new Map<CertificateOwner, string>();
 
   constructor(
     private readonly context: ServiceContext,
@@ -63,11 +65,26 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async expiring(subject: CertificateOwner, certificate: string | undefined): Promise<WantedAlarm[]> {
     if (certificate === undefined || !existsSync(certificate)) return [];
-    const shown = endOf(await readFile(certificate, 'utf8'));
-    // Half written: the next look finds the rest. Whoever shows it says what is wrong with it.
-    return shown === undefined
+    const endsAt = await this.endOf(subject, certificate);
+    // Half written: the next look finds the rest.
+    return endsAt === undefined
       ? this.alarms.list().filter((a) => isActive(a) && a.code === 'certificate-expires' && a.subject === subject)
-      : expiryAlarms(subject, shown, this.context.clock.wallMs());
+      : expiryAlarms(subject, endsAt, this.context.clock.wallMs());
+  }
+
+  /** ms of the wall clock; undefined: it cannot be read, or is no certificate. What else is looked at does not wait for it. */
+  private async endOf(subject: CertificateOwner, certificate: string): Promise<number | undefined> {
+    try {
+      const { endsAt } = shownCertificate(await readFile(certificate, 'utf8'));
+      this.unread.delete(subject);
+      return endsAt;
+    } catch (e) {
+      const reason = (e as Error).message;
+      if (this.unread.get(subject) !== reason)
+        this.context.log.warn({ certificate, reason }, 'when this certificate ends cannot be told');
+      this.unread.set(subject, reason);
+      return undefined;
+    }
   }
 
   private async look(): Promise<void> {
@@ -91,14 +108,5 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     const { keep } = decided;
     if (keep !== undefined && births.get('settings') !== undefined)
       await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });
-  }
-}
-
-/** ms of the wall clock; undefined: it is no certificate. */
-function endOf(pem: string): number | undefined {
-  try {
-    return shownCertificate(pem).endsAt;
-  } catch {
-    return undefined;
   }
 }
