@@ -11,6 +11,7 @@ import {
   type PowerDevice,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { Fencer } from './fencer.js';
 import type { OwnHost } from './fencing/own-host.js';
 import { BmcQueue, Urgency } from './power/bmc-queue.js';
@@ -112,22 +113,16 @@ describe('a fencer that is composed without Nest', () => {
   async function incidentWhere(what: (i: IncidentRecord) => boolean): Promise<IncidentRecord> {
     const at = Date.now();
     const incidents = bus.bucket<IncidentRecord>('incidents');
-    await incidents.create(NODE, {
-      id: 'i1',
-      node: NODE,
-      phase: 'fencing',
-      cause: 'auto',
-      reason: 'spec',
-      openedAt: at,
-      updatedAt: at,
-      gates: [],
-      conductor: 1,
-      level: 0,
-      attempt: 0,
-      commands: [],
-      recovery: [],
-      steps: [{ phase: 'fencing', at, detail: 'spec' }],
-    });
+    await incidents.create(
+      NODE,
+      anIncident(NODE, {
+        id: 'i1',
+        phase: 'fencing',
+        openedAt: at,
+        updatedAt: at,
+        steps: [{ phase: 'fencing', at, detail: 'spec' }],
+      }),
+    );
     const view = await incidents.view();
     try {
       return await new Promise((resolve) => {

@@ -24,6 +24,7 @@ import {
   type WorkerRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { FACTOR } from '#contracts/testing/chance.js';
 import { buildConfig, Rpc, ServiceContext, startInContext, startService, type RunningService } from '#service';
 import { FencerModule } from './fencer.module.js';
@@ -108,23 +109,17 @@ describe('fencer', () => {
   const incidents = () => bus.bucket<IncidentRecord>('incidents');
   async function openIncident(o: Partial<IncidentRecord> = {}): Promise<void> {
     const at = Date.now();
-    await incidents().create(NODE, {
-      id: 'i1',
-      node: NODE,
-      phase: 'fencing',
-      cause: 'auto',
-      reason: 'spec',
-      openedAt: at,
-      updatedAt: at,
-      gates: [],
-      conductor: 1,
-      level: 0,
-      attempt: 0,
-      commands: [],
-      recovery: [],
-      steps: [{ phase: 'fencing', at, detail: 'spec' }],
-      ...o,
-    });
+    await incidents().create(
+      NODE,
+      anIncident(NODE, {
+        id: 'i1',
+        phase: 'fencing',
+        openedAt: at,
+        updatedAt: at,
+        steps: [{ phase: 'fencing', at, detail: 'spec' }],
+        ...o,
+      }),
+    );
   }
   /** Resolves with the first state of the incident that fits. */
   async function incidentWhere(what: (i: IncidentRecord) => boolean, limitMs = 30_000): Promise<IncidentRecord> {

@@ -1,26 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { IncidentPhases, type IncidentRecord } from '#contracts';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { MOST_STEPS } from '#domain/incident/steps.js';
 import { toLevel, toPhase, withDriverBack, withEnd, withIntent } from './incident-log.js';
 import { latestOff } from './levels.js';
 
 const by = { token: 1, fencer: 'f', at: 1 };
-const begun: IncidentRecord = {
-  id: 'i',
-  node: 'n',
-  phase: 'fencing',
-  cause: 'auto',
-  reason: '',
-  openedAt: 0,
-  updatedAt: 0,
-  gates: [],
-  conductor: 1,
-  level: 0,
-  attempt: 0,
-  commands: [],
-  recovery: [],
-  steps: [{ phase: 'fencing', at: 0, detail: 'first' }],
-};
+const begun = anIncident('n', { phase: 'fencing', steps: [{ phase: 'fencing', at: 0, detail: 'first' }] });
 
 /** Every attempt orders each of two devices off three times, in vain. */
 function refused(attempts: number): IncidentRecord {
