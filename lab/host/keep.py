@@ -1,6 +1,6 @@
 """
 Starts a program again, so many seconds after it has died, for ever; writes each one's pid and start where the lab looks
-for them. SIGUSR1 starts it at once.
+for them, and appends its output to LOG. SIGUSR1 starts it at once.
 
     keep.py SECONDS RECORD_FILE NAME LOG COMMAND...
 """
@@ -22,6 +22,9 @@ def main(pause, record, name, log, command):
         if pid == 0:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
             os.setsid()
+            output = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
             os.execvp(command[0], command)
         start = procs.start_ticks(pid)
         procs.write_aside(record, json.dumps({"name": name, "pid": pid, "start": start, "log": log}) + "\n")

@@ -26,8 +26,10 @@ export interface LabRecord {
   startedAt: number;
 }
 
-/** Repository root, seen from dist/lab/src. */
-export const PROJECT = resolve(import.meta.dirname, '../../..');
+/** Repository root, seen from dist/lab/src, and by specs from lab/src. */
+export const PROJECT = ['../..', '../../..']
+  .map((up) => resolve(import.meta.dirname, up))
+  .find((folder) => existsSync(join(folder, 'package.json')))!;
 
 const SAFE_PATH = /^[A-Za-z0-9._/+@=-]+$/;
 /** A unix socket's path has at most 107 bytes; the longest below the folder is `/run/gateway.3.sock`. */
