@@ -7,13 +7,14 @@ import { execa } from 'execa';
 import { systemClock } from '#bus';
 import { daemon, type Daemon } from '../../libs/bus/src/testing/daemon.js';
 import type { LabInfo } from '../../lab/src/info.js';
-import { until } from '../../lab/src/until.js';
+import { Hopeless, until } from '../../lab/src/until.js';
 import { blocksOf, placeOf, withValues, type Block } from './quickstart/blocks.js';
 import { PAGES, type SceneName } from './quickstart/pages.js';
 
 const USAGE = `usage: npm run quickstart [-- --json]
   The code blocks of README.md and docs/install.md, as they stand there, on parts of the lab: hosts with sshd and a BMC in
   network namespaces, and a control machine in another. As root. Exit 0 when each has ended well, or says why it is not run.
+  Ctrl-C ends what runs, and takes the lab down; exit 130.
   --json   one line of JSON at the end`;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -24,6 +25,10 @@ const BLOCK_MS = 900_000;
 const END_MS = 30_000;
 /** Nodes of the pages. */
 const NODES = 3;
+
+/** Ctrl-C, or SIGTERM. */
+const interruption = new AbortController();
+const interrupted = interruption.signal;
 
 const say = (line: string): void => void process.stderr.write(`quickstart: ${line}\n`);
 
@@ -90,13 +95,18 @@ async function play(page: string, scene: SceneName, blocks: readonly Block[], st
     npm_config_prefix: npm,
     PATH: `${join(npm, 'bin')}:${process.env['PATH'] ?? ''}`,
   };
-  const staying: Daemon[] = [];
+  const running = new Set<Daemon>();
+  const endAll = (): Promise<unknown> => Promise.all([...running].map(end));
+  const endNow = (): void => void endAll();
+  interrupted.addEventListener('abort', endNow);
   const outcomes: Outcome[] = [];
   try {
     for (const [i, block] of blocks.entries()) {
+      interrupted.throwIfAborted();
       say(`${placeOf(block)} (${page}, ${scene}, ${i + 1} of ${blocks.length})`);
       const began = performance.now();
-      const why = await runBlock(block, stage, { cwd: at, env, log: join(dir, `${i}.log`), staying });
+      const why = await runBlock(block, stage, { cwd: at, env, log: join(dir, `${i}.log`), running });
+      interrupted.throwIfAborted();
       const seconds = Math.round((performance.now() - began) / 100) / 10;
       outcomes.push({
         block: placeOf(block),
@@ -112,26 +122,28 @@ async function play(page: string, scene: SceneName, blocks: readonly Block[], st
       }
     }
   } finally {
-    await Promise.all(staying.map(end));
+    interrupted.removeEventListener('abort', endNow);
+    await endAll();
     rmSync(dir, { recursive: true, force: true });
   }
   return outcomes;
 }
 
-/** As Ctrl-C does: all that a block has started hears of it. One that does not end within 30 s is killed. */
-async function end(staying: Daemon): Promise<void> {
-  if (staying.pid === undefined) return;
-  const group = -staying.pid;
-  const signal = (name: NodeJS.Signals): void => {
-    try {
-      process.kill(group, name);
-    } catch (e) {
-      if ((e as NodeJS.ErrnoException).code !== 'ESRCH') throw e;
-    }
-  };
-  signal('SIGINT');
-  const late = systemClock.after(END_MS, () => signal('SIGKILL'));
-  await staying;
+/** To all that a block has started. */
+function signal({ pid }: Daemon, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, name);
+  } catch (e) {
+    if ((e as NodeJS.ErrnoException).code !== 'ESRCH') throw e;
+  }
+}
+
+/** As Ctrl-C does. What does not end within 30 s is killed. */
+async function end(block: Daemon): Promise<void> {
+  signal(block, 'SIGINT');
+  const late = systemClock.after(END_MS, () => signal(block, 'SIGKILL'));
+  await block;
   late.cancel();
 }
 
@@ -139,10 +151,11 @@ interface Running {
   cwd: string;
   env: NodeJS.ProcessEnv;
   log: string;
-  staying: Daemon[];
+  /** Blocks that run, each a process group. */
+  running: Set<Daemon>;
 }
 
-/** @returns why it did not end well; undefined: it did */
+/** @returns why it did not end well; undefined: it did, or it stays, and is ready */
 async function runBlock(block: Block, stage: Stage, o: Running): Promise<string | undefined> {
   const text = withValues(block.text, stage.values);
   const [command, ...args] = [...stage.enter, 'bash', '-euo', 'pipefail', '-c', text];
@@ -150,20 +163,33 @@ async function runBlock(block: Block, stage: Stage, o: Running): Promise<string 
   const said = (): string => (existsSync(o.log) ? readFileSync(o.log, 'utf8') : '');
   const last = (): string => said().trim().split('\n').slice(-12).join('\n');
   const output = { file: o.log, append: true } as const;
-  const options = { cwd: o.cwd, env: o.env, stdin: 'ignore', stdout: output, stderr: output } as const;
+  const options = { cwd: o.cwd, env: o.env, stdin: 'ignore', stdout: output, stderr: output, detached: true } as const;
+  const started = daemon(command, args, options);
+  o.running.add(started);
+  let ended: string | undefined;
+  const ending = Promise.resolve(started).then(({ exitCode, signal: by }) => {
+    ended = exitCode === undefined ? `ended by ${by}` : `exit code ${exitCode}`;
+    o.running.delete(started);
+  });
   if (wanted === undefined) {
-    const { exitCode, timedOut } = await execa(command, args, { ...options, reject: false, timeout: BLOCK_MS });
-    if (exitCode === 0) return undefined;
-    return `${timedOut ? `not done after ${BLOCK_MS / 1000} s` : `exit code ${exitCode}`}: ${last()}`;
+    let late = '';
+    const limit = systemClock.after(BLOCK_MS, () => {
+      late = `not done after ${BLOCK_MS / 1000} s, `;
+      signal(started, 'SIGKILL');
+    });
+    await ending;
+    limit.cancel();
+    return ended === 'exit code 0' ? undefined : `${late}${ended}: ${last()}`;
   }
-  const running = daemon(command, args, { ...options, detached: true });
-  o.staying.push(running);
-  const ended = Promise.resolve(running).then(({ exitCode }) => `ended with ${exitCode}: ${last()}`);
-  const ready = until(`"${wanted}"`, BLOCK_MS, () => (said().includes(wanted) ? true : undefined), 100).then(
+  const isReady = (): true | undefined => {
+    if (said().includes(wanted)) return true;
+    if (ended !== undefined) throw new Hopeless(new Error(ended));
+    return undefined;
+  };
+  return await until(`"${wanted}"`, BLOCK_MS, isReady, 100).then(
     () => undefined,
     (e: unknown) => `${(e as Error).message}: ${last()}`,
   );
-  return await Promise.race([ended, ready]);
 }
 
 async function onLab(scenes: (stage: Stage) => Promise<Outcome[]>): Promise<Outcome[]> {
@@ -171,12 +197,14 @@ async function onLab(scenes: (stage: Stage) => Promise<Outcome[]>): Promise<Outc
   const folder = join(dir, 'lab');
   const up = await lab(folder, 'up', '--mode', 'netns', '--hosts-only', '--nodes', '1', '--bare', String(NODES));
   try {
+    interrupted.throwIfAborted();
     if (up.exitCode !== 0) throw new Error(`the lab did not start: ${up.all}`);
     const { stdout } = await lab(folder, 'info', '--json');
     return await scenes(stageOf(JSON.parse(stdout) as LabInfo));
   } finally {
-    await lab(folder, 'down', '--purge');
-    rmSync(dir, { recursive: true, force: true });
+    const down = await lab(folder, 'down', '--purge');
+    if (down.exitCode === 0) rmSync(dir, { recursive: true, force: true });
+    else say(`the lab in ${folder} could not be taken down: ${down.all}`);
   }
 }
 
@@ -223,4 +251,14 @@ async function main(): Promise<void> {
   process.exitCode = counts.failed === 0 ? 0 : 1;
 }
 
-await main();
+const interrupt = (name: NodeJS.Signals): void => {
+  say(`${name}: ending what runs, and taking the lab down`);
+  interruption.abort();
+};
+process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+try {
+  await main();
+} catch (e) {
+  if (!interrupted.aborted) throw e;
+  process.exitCode = 130;
+}
