@@ -44,9 +44,12 @@ export class ControlMachine {
     return this.enter(where, command, args, input).then(({ stdout }) => stdout);
   }
 
-  /** As {@link on}, also where the program fails. */
-  answer(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
-    return this.enter(where, command, args, input, false).then(({ stdout }) => stdout);
+  /** As {@link on}, also where the program fails, if only it answers. */
+  async answer(where: 'machine' | 'station', command: string, args: readonly string[], input = ''): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.enter(where, command, args, input, false);
+    if (exitCode !== 0 && stdout === '')
+      throw new Error(`${command} ${args.join(' ')}: exit ${exitCode}: ${stderr.slice(-2_000)}`);
+    return stdout;
   }
 
   private enter(where: 'machine' | 'station', command: string, args: readonly string[], input: string, reject = true) {

@@ -11,6 +11,9 @@ export const NODES = 4;
 /** Chooses host2 as the one that dies. */
 const SEED = 0;
 
+const isRefusal = (answer: unknown): answer is { code: string; message: string } =>
+  typeof answer === 'object' && answer !== null && 'code' in answer && 'message' in answer;
+
 /** Hosts of the lab, attached to the composition on the networks of its machine. */
 export class LabHosts {
   private readonly dir: string;
@@ -54,7 +57,10 @@ export class LabHosts {
 
   /** A command of the lab. */
   async lab<T = unknown>(...args: string[]): Promise<T> {
-    return JSON.parse(await this.program('lab/src/main.js', ['--dir', this.dir, '--json', ...args])) as T;
+    const said = await this.program('lab/src/main.js', ['--dir', this.dir, '--json', ...args]);
+    const answer = JSON.parse(said) as T | { ok: false; code: string; message: string };
+    if (isRefusal(answer)) throw new Error(`lab ${args.join(' ')}: ${answer.code}: ${answer.message}`);
+    return answer;
   }
 
   audit(): Promise<AuditAnswer> {
