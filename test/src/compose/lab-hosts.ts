@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseBmcLine, type BmcEntry } from '../../../lab/src/audit/bmc-log.js';
 import type { AuditAnswer } from '../../../lab/src/audit/run-audit.js';
@@ -69,8 +69,13 @@ export class LabHosts {
 
   /** What the BMC of a host was asked to do, oldest first. */
   powerWrites(host: string): BmcEntry[] {
-    const log = readFileSync(join(this.dir, 'bmc', host, 'log.jsonl'), 'utf8').split('\n');
-    return log.flatMap((line) => parseBmcLine(host, line) ?? []).filter(({ op }) => op === 'set');
+    const log = join(this.dir, 'bmc', host, 'log.jsonl');
+    // That nobody has asked anything yet.
+    if (!existsSync(log)) return [];
+    return readFileSync(log, 'utf8')
+      .split('\n')
+      .flatMap((line) => parseBmcLine(host, line) ?? [])
+      .filter(({ op }) => op === 'set');
   }
 
   /** Of all hosts. */
