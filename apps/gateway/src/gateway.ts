@@ -1,9 +1,10 @@
+import { isLoopback } from '#contracts';
 import type { RunningService, ServiceContext } from '#service';
 import { CertificateFiles } from './http/certificate-files.js';
 import type { CertificatePair } from './http/certificate-pair.js';
 import { ConnectionLimit } from './http/connection-limit.js';
 import { createHttpApplication } from './http/http-application.js';
-import { isLoopback, type ListenAddress, listenText, parseListen } from './http/listen-address.js';
+import { type ListenAddress, listenText, parseListen } from './http/listen-address.js';
 import { Listeners } from './http/listeners.js';
 
 export interface RunningGateway extends RunningService {

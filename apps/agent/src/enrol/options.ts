@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isLoopback } from '#contracts/node/ip-address.js';
 import { NAME_PATTERN } from '#contracts/node/names.js';
 
 export const USAGE = `usage: muster-agent enroll --server URL [--token-file FILE|-] [options]
@@ -75,9 +76,6 @@ function serverOf(given: string | undefined, insecure: boolean): URL {
     );
   return server;
 }
-
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
 function networksOf(given: string[]): Record<string, string> {
   const networks: Record<string, string> = {};

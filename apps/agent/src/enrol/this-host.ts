@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { MusterError } from '#contracts/errors.js';
 import { addressesAt, sameAddress, type HostAddress } from '#contracts/node/host-addresses.js';
 import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/node/identity.js';
+import { isLoopback } from '#contracts/node/ip-address.js';
 import { MANAGEMENT, type Networks } from '#contracts/node/node.js';
 import { musterRoot } from '../config.js';
-import { isLoopback } from './options.js';
 
 /** What this host says of itself when it is to be let in. */
 export interface ThisHost {

@@ -1,3 +1,4 @@
+import { isLoopback } from '#contracts/node/ip-address.js';
 import { UsageFailure } from '../failure.js';
 
 export const DEFAULT_URL = '127.0.0.1:9007';
@@ -12,10 +13,19 @@ export interface Address {
   socketPath?: string;
 }
 
-/** Several, with commas: the first that answers is used. @throws UsageFailure */
+/**
+ * Several, with commas: the first that answers is used.
+ * @throws UsageFailure, also where some of other machines are https:// and some are not
+ */
 export function parseAddresses(text: string): [Address, ...Address[]] {
   const [first = '', ...more] = text.split(',').map((one) => one.trim());
-  return [parseAddress(first), ...more.map(parseAddress)];
+  const addresses: [Address, ...Address[]] = [parseAddress(first), ...more.map(parseAddress)];
+  const plain = addresses.find((a) => a.protocol === 'http:' && a.host !== undefined && !isLoopback(a.host));
+  if (plain !== undefined && addresses.some((a) => a.protocol === 'https:'))
+    throw new UsageFailure(
+      `--url ${plain.text}: write https:// here, too: whoever keeps the others from answering would read the token`,
+    );
+  return addresses;
 }
 
 /** `host:port`, `http(s)://host[:port]`, `unix:/path`. @throws UsageFailure */

@@ -107,6 +107,13 @@ describe('several addresses', () => {
     expect(answers).toEqual([{ items: [] }, { items: [] }, { items: [] }]);
   });
 
+  it('are none without TLS beside one with it, unless this machine itself is asked', async () => {
+    const { code, stderr } = await sut.call(['claim', 'list', '-u', 'https://127.0.0.1:1,10.0.0.2:9007']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--url 10.0.0.2:9007: write https:// here, too')]);
+    for (const other of ['http://127.0.0.1:9007', '[::1]:9007', 'localhost:9007', 'unix:/run/muster.sock'])
+      expect(parseAddresses(`https://10.0.0.1:9007,${other}`)).toHaveLength(2);
+  });
+
   it('are each named where none answers', async () => {
     const { code, stderr } = await sut.call(['claim', 'list', '-u', '127.0.0.1:1,unix:/none/such']);
     expect([code, stderr]).toEqual([1, `muster: ${refused}; ${refused.replace('127.0.0.1:1', 'unix:/none/such')}\n`]);

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { MusterError } from '#contracts';
-import { isLoopback } from './listen-address.js';
+import { MusterError, isLoopback } from '#contracts';
 
 const hostOf = (authority: string): string => authority.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 

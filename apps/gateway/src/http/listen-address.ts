@@ -1,4 +1,4 @@
-import { MusterError } from '#contracts';
+import { MusterError, isLoopback } from '#contracts';
 
 export type ListenAddress = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
 
@@ -36,9 +36,6 @@ function parseOne(text: string, tokensConfigured: boolean): ListenAddress {
     throw wrong(text, 'only loopback addresses and unix sockets are served without tokens; configure http.tokens');
   return { kind: 'tcp', host, port };
 }
-
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
 export const listenText = (a: ListenAddress): string =>
   a.kind === 'unix' ? `unix:${a.path}` : `${a.host.includes(':') ? `[${a.host}]` : a.host}:${a.port}`;

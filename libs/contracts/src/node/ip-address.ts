@@ -33,6 +33,10 @@ function groupsOf(text: string): number[] | undefined {
   return groups.every((g) => /^[0-9A-Fa-f]{1,4}$/.test(g)) ? groups.map((g) => parseInt(g, 16)) : undefined;
 }
 
+/** A host name or an address by which a machine reaches itself alone; one of IPv6 also in the brackets of a URL. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
 /** An IPv4 address in the clothes of IPv6 (`::ffff:10.0.0.7`) as the four bytes that it is; any other as it came. */
 export function unmapped(bytes: number[]): number[] {
   const isMapped = bytes.length === 16 && samePrefix(bytes, MAPPED, 96);
