@@ -100,10 +100,18 @@ export async function withoutWork(fleet: Fleet, name: string): Promise<void> {
   await fleet.api.request('DELETE', `/v1/workloads/${name}`);
 }
 
-/** Revisions of all nodes and the newest job: what a refused request must leave alone. */
+/**
+ * What requests decide of all nodes, and the newest job: a refused one must leave it alone. Not their revisions: while a
+ * fleet is young the observers put on record how each host shows that it lives.
+ */
 export async function everything(fleet: Fleet): Promise<unknown> {
   const [nodes, jobs] = await Promise.all([fleet.nodes(), fleet.api.get<{ items: JobRecord[] }>('/v1/jobs?limit=1')]);
-  return { revisions: nodes.map((n) => [n.name, n.revision]), job: jobs.items[0]?.id };
+  const asked = nodes.map((n) => ({
+    ...{ name: n.name, label: n.label, serial: n.serial, hostGroup: n.hostGroup, networks: n.networks, vars: n.vars },
+    ...{ status: n.status, prevStatus: n.prevStatus, cordon: n.cordon, maintenance: n.maintenance },
+    ...{ powerLevels: n.powerLevels, external: n.external, lastJob: n.lastJob, createdAt: n.createdAt },
+  }));
+  return { nodes: asked, job: jobs.items[0]?.id };
 }
 
 /**
