@@ -52,7 +52,7 @@ export async function removeStoreImages(folder: LabFolder): Promise<void> {
   const mounted = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '');
-  for (const at of mounted.filter((m) => m.startsWith(folder.at('etc', 'hosts')))) await run('umount', [at]);
+  for (const at of mounted.filter((m) => m.startsWith(`${folder.at('etc')}/`))) await run('umount', [at]);
   // Whoever has a mount namespace of its own, also of another lab, may hold a copy of these mounts for as long as it runs.
   if (mounted.includes(disks(folder))) await run('umount', ['--lazy', disks(folder)]);
   rmSync(folder.at('disks.xfs'), { force: true });
