@@ -16,6 +16,9 @@ export const D26: Scenario = {
   async run(fleet, say) {
     const host = await idleHost(fleet);
     const node = fleet.nodeOf(host);
+    // After a void round it is DEGRADED for a minute more.
+    await allUp(fleet, 120_000);
+    await alarmCleared(fleet, 'node-degraded', node, 180_000);
     const watch = new Watch(fleet);
     await fleet.lab('loss', '80', '--host', host, '--direction', 'sent');
     try {
