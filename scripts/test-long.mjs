@@ -97,7 +97,7 @@ async function quickstart() {
 }
 
 async function longScenarios(wanted = ['long']) {
-  const { text, ...counts } = await scenarios(...wanted, '--json');
+  const { text, ...counts } = await scenarios([...wanted, '--json']);
   const last = text.trim().split('\n').at(-1) ?? '';
   return { ...counts, result: last.startsWith('{') ? { scenarios: JSON.parse(last).scenarios } : { said: last } };
 }

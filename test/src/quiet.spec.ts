@@ -37,4 +37,30 @@ describe('a machine that some work needs for itself', () => {
     await open('timed too');
     await Promise.all(all);
   });
+
+  it('says once when nothing more will be alone: at the last relaxing, or ending', async () => {
+    let over = 0;
+    const quiet = new Quiet(2, () => (over += 1));
+    const all = [begin(quiet, 'timed', true), begin(quiet, 'b', false), begin(quiet, 'timed too', true)];
+    await settled();
+    await open('timed relaxes');
+    await open('timed relaxes');
+    await open('timed');
+    await open('b');
+    expect(over).toBe(0);
+    await open('timed too');
+    expect(over).toBe(1);
+    // A round that was void is repeated.
+    const again = begin(quiet, 'again', true);
+    await settled();
+    await open('again');
+    await Promise.all([...all, again]);
+    expect(over).toBe(1);
+  });
+
+  it('says so at once where nothing will be alone', () => {
+    let over = 0;
+    expect(new Quiet(0, () => (over += 1))).toBeDefined();
+    expect(over).toBe(1);
+  });
 });

@@ -5,6 +5,17 @@ export class Quiet {
   private waiting: { alone: boolean; begin: () => void }[] = [];
 
   /**
+   * @param toCome how much of the work will be alone
+   * @param over is called when the last of that has ended or has called `relax`; at once where there is none
+   */
+  constructor(
+    private toCome = 0,
+    private readonly over: () => void = () => undefined,
+  ) {
+    if (toCome === 0) over();
+  }
+
+  /**
    * Runs `work` beside others, or with `alone` beside nobody, until it ends or calls `relax`. In the order in which they
    * came.
    */
@@ -13,16 +24,19 @@ export class Quiet {
       this.waiting.push({ alone, begin });
       this.next();
     });
+    let wasAlone = alone;
+    const relax = (): void => {
+      // Nobody else can be alone: this work still counts as busy.
+      this.alone = false;
+      if (wasAlone && --this.toCome === 0) this.over();
+      wasAlone = false;
+      this.next();
+    };
     try {
-      return await work(() => {
-        // Nobody else can be alone: this work still counts as busy.
-        this.alone = false;
-        this.next();
-      });
+      return await work(relax);
     } finally {
       this.busy -= 1;
-      this.alone = false;
-      this.next();
+      relax();
     }
   }
 

@@ -193,6 +193,9 @@ async function runOnFleet(
   }
 }
 
+/** Tells a program that has started this one that nothing more is timed: the machine need not be quiet any longer. */
+const tellTimeIsTaken = (): void => void process.send?.('nothing more is timed');
+
 /** A fleet that does not come up fails its own scenarios, not the hours of the others. */
 async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
   try {
@@ -234,7 +237,7 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   });
   const possible = wanted.filter((s) => !skipped.some((x) => x.scenario === s));
   for (const { scenario: s, why } of skipped) say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     ${why}`);
-  const quiet = new Quiet();
+  const quiet = new Quiet(possible.filter((s) => s.timed === true).length, tellTimeIsTaken);
   const groups = daily.map((group) => group.filter((s) => possible.includes(s))).filter((group) => group.length > 0);
   // To bring a fleet up takes the whole machine, and scenarios mostly wait: the one beside the other.
   await inTurn(groups.map((group) => (begun) => runOnFleet(group, results, quiet, begun)));
