@@ -7,9 +7,11 @@ export interface Commit {
   dirty: boolean;
 }
 
-export const describeCommit = (): Commit => ({
-  commit: git('rev-parse', 'HEAD'),
-  dirty: git('status', '--porcelain', '--', ':/', ':(top,exclude)docs/results') !== '',
-});
-
-const git = (...args: string[]): string => execaSync('git', args, { cwd: import.meta.dirname }).stdout;
+/** @param dir of the checkout; by default our own */
+export function describeCommit(dir: string = import.meta.dirname): Commit {
+  const git = (...args: string[]): string => execaSync('git', args, { cwd: dir }).stdout;
+  return {
+    commit: git('rev-parse', 'HEAD'),
+    dirty: git('status', '--porcelain', '--', ':/', ':(top,exclude)docs/results') !== '',
+  };
+}

@@ -1,8 +1,9 @@
-import { accessSync, constants, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import { MusterError } from '#contracts';
+import { runAgainst } from './against.js';
 import { apiBench } from './api/api.bench.js';
 import { Attempts, reasonOf } from './attempts.js';
 import { describeCommit } from './commit.js';
@@ -23,11 +24,17 @@ const benches: Record<string, { run: Bench; sandbox?: true; peers?: string }> = 
   'server-loss': { run: serverLossBench },
 };
 
-const SETUP = join(import.meta.dirname, '..', '..', '..', 'scripts', 'setup.mjs');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const SETUP = join(ROOT, 'scripts', 'setup.mjs');
+/** With `--against`, of each. */
+const RUNS = 3;
 
-const USAGE = `usage: npm run bench -- NAME [--quick] [--json] [--out FILE]
+const USAGE = `usage: npm run bench -- NAME [--quick] [--own | --against DIR] [--json] [--out FILE]
   ${Object.keys(benches).join(', ')}
   --quick                           fewer rounds, where a bench takes long; said beside each figure
+  --own                             only our own figures, not those of what it is compared with
+  --against DIR                     ${RUNS} runs here and ${RUNS} in that checkout, by turns, with --own: DIR is built, and its bench
+                                    has --own; a figure is the median of its runs, beside the other's
   npm run -s bench -- api --json    the last line is {bench, machine, metrics}; with {failed}, and exit 1, where a part failed
   npm run bench -- detect --out docs/results/bench-detect.json   with commit, date and machine`;
 
@@ -51,26 +58,37 @@ function table(metrics: Metric[]): string {
     .join('\n');
 }
 
-function read(args: string[]): { name: string; json: boolean; quick: boolean; out: string | undefined } {
+interface Options {
+  name: string;
+  json: boolean;
+  quick: boolean;
+  own: boolean;
+  against: string | undefined;
+  out: string | undefined;
+}
+
+function read(args: string[]): Options {
   try {
     const flag = { type: 'boolean', default: false } as const;
-    const options = { json: flag, quick: flag, out: { type: 'string' } } as const;
+    const text = { type: 'string' } as const;
+    const options = { json: flag, quick: flag, own: flag, against: text, out: text } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [name, ...more] = positionals;
     if (name === undefined || more.length > 0) throw new MusterError('BAD_REQUEST', 'one bench at a time');
-    return { name, json: values.json, quick: values.quick, out: values.out };
+    return { name, ...values, against: values.against, out: values.out };
   } catch (e) {
     throw new MusterError('BAD_REQUEST', USAGE, {}, { cause: e });
   }
 }
 
 async function main(args: string[]): Promise<void> {
-  const { name, json, quick, out } = read(args);
+  const { name, json, quick, own, against, out } = read(args);
   const bench = benches[name];
   if (bench === undefined) throw new MusterError('BAD_REQUEST', USAGE);
-  if (bench.sandbox === true) {
+  const both = against === undefined ? undefined : sides(against);
+  if (bench.sandbox === true && both === undefined) {
     if (!isInside()) {
-      if (bench.peers !== undefined)
+      if (bench.peers !== undefined && !own)
         await execa(process.execPath, [SETUP, '--for', bench.peers], { stdio: ['ignore', 2, 2] });
       process.exitCode = await runInside();
       return;
@@ -84,12 +102,27 @@ async function main(args: string[]): Promise<void> {
   let metrics: Metric[] = [];
   // What ends all of it ends it with a result, too.
   await attempt(name, async () => {
-    metrics = await bench.run({ say, quick, attempt });
+    metrics =
+      both === undefined
+        ? await bench.run({ say, quick, own, attempt })
+        : await runAgainst(name, both, RUNS, quick ? ['--quick'] : [], say);
   });
   const result: BenchResult = { bench: name, machine: machine(), metrics, ...(failed.length > 0 && { failed }) };
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);
   keep?.(result);
   if (failed.length > 0) process.exitCode = 1;
+}
+
+/** This checkout and the other, each called by its commit. */
+function sides(against: string): Parameters<typeof runAgainst>[1] {
+  const dir = resolve(against);
+  if (!existsSync(join(dir, 'dist', 'bench')))
+    throw new MusterError('BAD_REQUEST', `${dir} is no checkout that is built: run npm run build in it.`);
+  const side = (of: string): { dir: string; name: string } => ({
+    dir: of,
+    name: describeCommit(of).commit.slice(0, 7),
+  });
+  return [side(ROOT), side(dir)];
 }
 
 /** Writes a result as the long tests write theirs, with what it was found with and on. */

@@ -60,7 +60,7 @@ export async function detectBench(o: BenchOptions): Promise<Metric[]> {
       keep(...times('n1000', await kills(fleet, n.n1000, say), P50_GOAL));
     }),
   );
-  for (const count of [3, 10])
+  for (const count of o.own ? [] : [3, 10])
     await o.attempt(`${count} Serf agents`, async () => keep(await serfKills(count, n.serf, say)));
   return [...found, ...compared(found)];
 }

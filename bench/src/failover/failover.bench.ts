@@ -41,7 +41,7 @@ export async function failoverBench(o: BenchOptions): Promise<Metric[]> {
     }),
   );
   const peers: { key: string; name: string; over: string; deaths: Deaths }[] = [];
-  for (const { key, name, times } of variants) {
+  for (const { key, name, times } of o.own ? [] : variants) {
     const deaths: Deaths = { done: [], void: 0 };
     const peer = { key, name, over: '', deaths };
     peers.push(peer);
