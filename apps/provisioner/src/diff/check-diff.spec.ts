@@ -170,7 +170,7 @@ describe('a secret in what differs', () => {
   });
 
   it('that the run knows of is masked, whoever else knows it', () => {
-    const last = parts({ templates: { t: text(`requirepass ${OLD}\n`) } });
+    const last = parts({ templates: { t: text(`greet ${OLD}\n`) } });
     const now = parts({ templates: { t: text('x\n') } });
     expectHidden(diff(last, now, { secrets: [OLD] }), OLD);
     expectHidden(diff(last, now, { mask: masker([OLD]) }), OLD);
@@ -179,6 +179,7 @@ describe('a secret in what differs', () => {
   it.each([
     ['a line that says so', `db_password = ${SECRET}\n`],
     ['the password of a URL', `url postgres://u:${SECRET}@db/x\n`],
+    ['the passwords of two URLs', `url postgres://u:other@db/x\nurl postgres://u:${SECRET}@db/y\n`],
     ['a name, and its value on the next line', `password:\n  ${SECRET}\n`],
     ['a private key', `-----BEGIN RSA PRIVATE KEY-----\n${SECRET}\nshort\n-----END RSA PRIVATE KEY-----\n`],
   ])('that nobody has named is hidden with its line: %s', (_, line) => {
@@ -197,7 +198,7 @@ describe('a secret in what differs', () => {
 
   it('that somebody wrote there by hand is not shown: of a file that holds one, only lines that were rendered are', () => {
     const wanted = `listen 80\nrequirepass ${SECRET}\nend\n`;
-    const there = 'listen 80\nrequirepass written-by-hand\nend\nold line\n';
+    const there = 'listen 80\ngreet written-by-hand\nend\nold line\n';
     const last = parts({ templates: { t: text(`old line\n`) }, secrets: [SECRET] });
     const d = diff(last, parts({ templates: last.templates, secrets: [SECRET] }), { standing: stands(there, wanted) });
     expect(linesOf(d)).toEqual([...['@@ -1,4 +1,3 @@', ' listen 80', '-***', '+***', ' end', '-old line']]);

@@ -21,6 +21,13 @@ export const differences: readonly Mutant[] = [
     specs: DIFF,
   },
   {
+    name: 'a line that begins with the name of a secret is shown',
+    file: LINES,
+    symbol: 'shownLines',
+    operation: { operand: 'isNamedSecret(line)' },
+    specs: DIFF,
+  },
+  {
     name: 'lines of a private key are shown',
     file: LINES,
     symbol: 'shownLines',

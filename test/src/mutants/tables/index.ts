@@ -41,7 +41,7 @@ export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 162,
   fence: 104,
-  keys: 63,
+  keys: 64,
   lease: 27,
   recover: 36,
   return: 74,
