@@ -32,7 +32,7 @@ export interface BenchOptions {
   say: (line: string) => void;
   /** Fewer rounds, where all of them take long. */
   quick: boolean;
-  /** Only what is ours: not what it is compared with. */
+  /** Without the fleets of others that it is compared with: Serf's, Pacemaker's. */
   own: boolean;
   /** One part of several. One that fails is in the result as `failed`, and what the others find is not lost for it. */
   attempt: (part: string, work: () => Promise<void>) => Promise<void>;

@@ -32,7 +32,7 @@ const RUNS = 3;
 const USAGE = `usage: npm run bench -- NAME [--quick] [--own | --against DIR] [--json] [--out FILE]
   ${Object.keys(benches).join(', ')}
   --quick                           fewer rounds, where a bench takes long; said beside each figure
-  --own                             only our own figures, not those of what it is compared with
+  --own                             without the fleets of others that it is compared with: Serf's, Pacemaker's
   --against DIR                     ${RUNS} runs here and ${RUNS} in that checkout, by turns, with --own: DIR is built, and its bench
                                     has --own; a figure is the median of its runs, beside the other's
   npm run -s bench -- api --json    the last line is {bench, machine, metrics}; with {failed}, and exit 1, where a part failed
@@ -75,6 +75,8 @@ function read(args: string[]): Options {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [name, ...more] = positionals;
     if (name === undefined || more.length > 0) throw new MusterError('BAD_REQUEST', 'one bench at a time');
+    if (values.own && values.against !== undefined)
+      throw new MusterError('BAD_REQUEST', '--against runs with --own anyway');
     return { name, ...values, against: values.against, out: values.out };
   } catch (e) {
     throw new MusterError('BAD_REQUEST', USAGE, {}, { cause: e });
@@ -105,7 +107,7 @@ async function main(args: string[]): Promise<void> {
     metrics =
       both === undefined
         ? await bench.run({ say, quick, own, attempt })
-        : await runAgainst(name, both, RUNS, quick ? ['--quick'] : [], say);
+        : await runAgainst(name, both, RUNS, quick ? ['--quick'] : [], { say, attempt });
   });
   const result: BenchResult = { bench: name, machine: machine(), metrics, ...(failed.length > 0 && { failed }) };
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${result.machine}\n${table(metrics)}\n`);

@@ -1,6 +1,6 @@
 import { simulateDetection, type DetectResult } from './detect.js';
 import { drawHistory } from './history.js';
-import { commit, progressOf, say, usageError, whole, type SimValues } from './sim-options.js';
+import { commit, progressOf, refuseBesideReplay, say, usageError, whole, type SimValues } from './sim-options.js';
 import { storyOf } from './story.js';
 
 /** Of each class there must be so many histories at least: a property that never met its case says nothing. */
@@ -32,6 +32,8 @@ function summary({ histories, seed, violations, coverage }: DetectResult, second
 /** `sim -- detect`: @returns the exit code */
 export function runDetect(values: SimValues): number {
   if (values.sweep !== undefined || values.every !== undefined) throw usageError();
+  refuseBesideReplay(values);
+  if (values.replay !== undefined && values.json === true) throw usageError();
   const seed = whole(values.seed, 1);
   const sizes = sizesOf(values.nodes);
   if (values.replay !== undefined) {

@@ -22,10 +22,16 @@ export interface SimValues {
 
 export const usageError = (): MusterError => new MusterError('BAD_REQUEST', USAGE);
 
-/** @throws BAD_REQUEST where it is no whole number */
+/** Both say how many histories are played, or say it of a whole run: not of one that is told. */
+export const refuseBesideReplay = ({ replay, histories, every }: SimValues): void => {
+  if (replay !== undefined && (histories !== undefined || every !== undefined)) throw usageError();
+};
+
+/** @throws BAD_REQUEST where it is no whole number, or one that would be rounded */
 export function whole(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
   if (!/^\d+$/.test(text)) throw usageError();
+  if (!Number.isSafeInteger(Number(text))) throw usageError();
   return Number(text);
 }
 

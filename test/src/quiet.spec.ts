@@ -50,11 +50,26 @@ describe('a machine that some work needs for itself', () => {
     expect(over).toBe(0);
     await open('timed too');
     expect(over).toBe(1);
-    // A round that was void is repeated.
-    const again = begin(quiet, 'again', true);
-    await settled();
-    await open('again');
-    await Promise.all([...all, again]);
+    await Promise.all(all);
+  });
+
+  it('has not said so while a round that was void is still to be repeated, and never says it twice', async () => {
+    let over = 0;
+    const quiet = new Quiet(2, () => (over += 1));
+    const alone = async (name: string): Promise<void> => {
+      const done = begin(quiet, name, true);
+      await settled();
+      await open(name);
+      await done;
+    };
+    await alone('void');
+    quiet.again();
+    await alone('repeated');
+    expect(over).toBe(0);
+    await alone('the other');
+    expect(over).toBe(1);
+    quiet.again();
+    await alone('late');
     expect(over).toBe(1);
   });
 

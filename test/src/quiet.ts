@@ -6,13 +6,18 @@ export class Quiet {
 
   /**
    * @param toCome how much of the work will be alone
-   * @param over is called when the last of that has ended or has called `relax`; at once where there is none
+   * @param over is called once, when the last of that has ended or has called `relax`; at once where there is none
    */
   constructor(
     private toCome = 0,
-    private readonly over: () => void = () => undefined,
+    private over: (() => void) | undefined = undefined,
   ) {
-    if (toCome === 0) over();
+    this.tell();
+  }
+
+  /** What was alone has come to nothing, and will be tried once more. */
+  again(): void {
+    this.toCome += 1;
   }
 
   /**
@@ -28,8 +33,9 @@ export class Quiet {
     const relax = (): void => {
       // Nobody else can be alone: this work still counts as busy.
       this.alone = false;
-      if (wasAlone && --this.toCome === 0) this.over();
+      if (wasAlone) this.toCome -= 1;
       wasAlone = false;
+      this.tell();
       this.next();
     };
     try {
@@ -38,6 +44,12 @@ export class Quiet {
       this.busy -= 1;
       relax();
     }
+  }
+
+  private tell(): void {
+    if (this.toCome > 0) return;
+    this.over?.();
+    this.over = undefined;
   }
 
   private next(): void {

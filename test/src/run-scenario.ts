@@ -122,6 +122,7 @@ async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet, b
       ? String(result.failure)
       : `the agents of ${hosts.join(', ')} stood still for want of CPU: ${result.failure}`;
     voided.push(why);
+    if (scenario.timed === true) quiet.again();
     say(`void ${scenario.name.padEnd(4)} ${why}`);
   }
 }

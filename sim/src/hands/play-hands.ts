@@ -27,7 +27,7 @@ export interface PlayOptions {
 }
 
 /** Told of each history in turn. */
-class Tally {
+export class Tally {
   private readonly violations: FoundHandsViolation[] = [];
   private readonly probes = new Map<string, number>();
   private readonly hashed = new EventHash();

@@ -1,12 +1,12 @@
 import { MusterError } from '#contracts';
 import { crashAt } from '../process/crash-points.js';
-import { progressOf, say, usageError, whole, type SimValues } from '../sim-options.js';
+import { progressOf, refuseBesideReplay, say, usageError, whole, type SimValues } from '../sim-options.js';
 import { EventHash } from '../time/event-hash.js';
 import { drawHands } from './hands-history.js';
 import { HandsRules } from './hands-oracle.js';
 import type { HandsOptions } from './hands-world.js';
 import { NAMED_SEED, namedHistories, type NamedHistory } from './named-histories.js';
-import { playHistory, playRandom, sweep, type HandsSummary } from './play-hands.js';
+import { playHistory, playRandom, sweep, Tally, type HandsSummary } from './play-hands.js';
 
 /** Violations that are told in full. */
 const TOLD = 20;
@@ -14,6 +14,8 @@ const TOLD = 20;
 /** `sim -- hands`: @returns the exit code */
 export async function runHands(values: SimValues): Promise<number> {
   if (values.nodes !== undefined) throw usageError();
+  if (values.every !== undefined && values.sweep === undefined) throw usageError();
+  refuseBesideReplay(values);
   if (values.replay !== undefined) return replay(values);
   const summary = await (values.sweep === undefined ? random(values) : sweepAll(values));
   if (values.json === true) say(JSON.stringify(summary));
@@ -87,10 +89,19 @@ async function replay(values: SimValues): Promise<number> {
             if (p.index === Number(values.replay)) say(`         ${p.process} dies ${p.moment} ${p.call}`);
           },
         };
-  const { violations } = await playHistory(history, { ...crash, ...(named?.bounds && { bounds: named.bounds }), told });
-  for (const v of violations)
+  const result = await playHistory(history, { ...crash, ...(named?.bounds && { bounds: named.bounds }), told });
+  for (const v of result.violations)
     say(`${String(v.time).padStart(7)}  VIOLATION ${v.rule}: ${v.what} (${HandsRules[v.rule]})`);
-  return violations.length === 0 ? 0 : 1;
+  const point = named === undefined ? undefined : Number(values.replay);
+  // Number('none') is none, too.
+  if (point !== undefined && point >= result.crashPoints)
+    throw new MusterError('BAD_REQUEST', `${history.name} has ${result.crashPoints} crash points: 0 is the first.`);
+  if (values.json === true) {
+    const tally = new Tally();
+    tally.add(Number.isNaN(point) ? -1 : Number(values.replay), result);
+    say(JSON.stringify(tally.summary(named === undefined ? whole(values.seed, 1) : history.seed)));
+  }
+  return result.violations.length === 0 ? 0 : 1;
 }
 
 /** As it is named, on another seed where one is given. */
