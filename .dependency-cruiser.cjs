@@ -61,12 +61,12 @@ module.exports = {
     {
       name: 'nats-behind-the-ports',
       comment:
-        'What stands above Wire and MessageLog runs unchanged in a simulation. A copy of a whole store is what the server itself makes of it. The agent has a small client of its own; contracts/keys knows nkeys.',
+        'What stands above Wire and MessageLog runs unchanged in a simulation. A copy of a whole store is what the server itself makes of it. The agent has a small client of its own; contracts/keys knows nkeys. The lab reads a store as an outsider, to judge it, and plays peers that speak NATS.',
       severity: 'error',
       from: {
-        path: '^(libs|apps)/',
+        path: '^(libs|apps|lab|bench|test)/',
         pathNot:
-          '^libs/bus/src/(nats|init|ports|store-copy)/|^apps/agent/|^libs/contracts/src/keys/|\\.spec\\.ts$|/testing/',
+          '^libs/bus/src/(nats|init|ports|store-copy)/|^apps/agent/|^libs/contracts/src/keys/|^lab/src/(audit/incident-history|peers/peers-user|cluster)\\.ts$|\\.spec\\.ts$|/testing/',
       },
       to: { path: '@nats-io/' },
     },

@@ -58,7 +58,7 @@ const outcome = (code, passed, failed, skipped = 0) => ({
  * Specs, by vitest with these options.
  *
  * @param again whether files that failed are run again ({@link runAgain}): for a run of many, that nobody watches
- * @param beside ends when what runs at the same time has ended: the specs have the lower priority until then, and a file is run again after it
+ * @param beside ends when what runs at the same time has ended: the specs have the lower priority, and no file is run again before it
  * @returns how many passed, failed and were skipped; `report` says what came of each, `unsteady` the files that passed only when run again
  */
 export async function specs(options, { env = {}, again = false, beside } = {}) {

@@ -1,3 +1,4 @@
+// oxlint-disable-next-line no-restricted-imports -- the agent, on every node, loads no library for it
 import { spawn } from 'node:child_process';
 import type { Clock } from '#contracts/ports/clock.js';
 
