@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { MusterError } from '#contracts';
+import { atPort, MusterError } from '#contracts';
 import { configuration, configure, install, renewAdminToken, renewUsers, type Said } from './installation.js';
 
 /** `docker compose run --rm init [COMMAND]`: the places are those of docker-compose.yml. */
@@ -29,8 +29,8 @@ async function run(command: string | undefined): Promise<Said | undefined> {
         ...places,
         cluster: env('MUSTER_CLUSTER'),
         agentsReach: {
-          management: urlHost(env('MUSTER_MANAGEMENT'), port),
-          ...(backend !== '' && { backend: urlHost(backend, port) }),
+          management: atPort(env('MUSTER_MANAGEMENT'), port),
+          ...(backend !== '' && { backend: atPort(backend, port) }),
         },
         // Services on the composition's own network know it by the name of its service.
         hosts: ['nats', env('MUSTER_HOST'), ...addresses],
@@ -48,9 +48,6 @@ async function run(command: string | undefined): Promise<Said | undefined> {
       return undefined;
   }
 }
-
-const urlHost = (address: string, port: string): string =>
-  `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 process.umask(0o077);
 const [command, ...more] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { MusterError, isLoopback } from '#contracts';
+import { atPort, isLoopback, MusterError } from '#contracts';
 
 export type ListenAddress = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
 
@@ -37,5 +37,4 @@ function parseOne(text: string, tokensConfigured: boolean): ListenAddress {
   return { kind: 'tcp', host, port };
 }
 
-export const listenText = (a: ListenAddress): string =>
-  a.kind === 'unix' ? `unix:${a.path}` : `${a.host.includes(':') ? `[${a.host}]` : a.host}:${a.port}`;
+export const listenText = (a: ListenAddress): string => (a.kind === 'unix' ? `unix:${a.path}` : atPort(a.host, a.port));

@@ -87,10 +87,6 @@ function refuse(why: string): never {
   throw new MusterError('CONFIG_INVALID', why);
 }
 
-/** `address:port`, an IPv6 address in brackets. */
-export const atPort = (address: string, port: number): string =>
-  `${address.includes(':') ? `[${address}]` : address}:${port}`;
-
 /** What {@link initHosts} writes for a host, below the folder of the cluster. */
 export const hostFolder = (dir: string, name: string): string => join(dir, 'hosts', name);
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Document, parseDocument } from 'yaml';
-import { MusterError } from '#contracts';
+import { atPort, MusterError } from '#contracts';
 import { systemClock } from '../system/system-clock.js';
 import { issueServerCertificate } from './certificates.js';
-import { atPort, checkControlHosts, hostFolder, type ControlHost } from './control-hosts.js';
+import { checkControlHosts, hostFolder, type ControlHost } from './control-hosts.js';
 import {
   accountsIn,
   accountsText,

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { addressesAt, sameAddress } from './host-addresses.js';
-import { ipBytes } from './ip-address.js';
+import { atPort, ipBytes } from './ip-address.js';
 import { runs, SEED } from '../testing/chance.js';
 
 const texts = fc.oneof(
@@ -28,6 +28,12 @@ describe(`IP addresses, MUSTER_SEED=${SEED}`, () => {
       fc.property(texts, (text) => (ipBytes(text)?.length ?? 0) === [0, 4, 16][[0, 4, 6].indexOf(isIP(text))]),
       { seed: SEED, numRuns: runs(500) },
     );
+  });
+
+  it('stand before a port as in a URL', () => {
+    expect(atPort('10.0.0.7', 4222)).toBe('10.0.0.7:4222');
+    expect(atPort('fd00::7', '4222')).toBe('[fd00::7]:4222');
+    expect(atPort('nats', 4222)).toBe('nats:4222');
   });
 
   it('are the same, and in a network, where Node says so', () => {

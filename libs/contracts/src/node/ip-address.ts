@@ -33,6 +33,10 @@ function groupsOf(text: string): number[] | undefined {
   return groups.every((g) => /^[0-9A-Fa-f]{1,4}$/.test(g)) ? groups.map((g) => parseInt(g, 16)) : undefined;
 }
 
+/** `host:port` as in a URL: an IPv6 address in brackets, a name or an IPv4 address as it is. */
+export const atPort = (host: string, port: number | string): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** A host name or an address by which a machine reaches itself alone; one of IPv6 also in the brackets of a URL. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MusterError } from '#contracts';
+import { atPort, MusterError } from '#contracts';
 import type { ServiceMetrics } from './service-metrics.js';
 
 export interface MetricsServer {
@@ -38,7 +38,7 @@ export async function serveMetrics(listen: string, metrics: ServiceMetrics): Pro
   metrics.collect();
   const { address, port: bound } = server.address() as AddressInfo;
   return {
-    address: address.includes(':') ? `[${address}]:${bound}` : `${address}:${bound}`,
+    address: atPort(address, bound),
     close: () =>
       new Promise((resolve) => {
         metrics.stop();
