@@ -73,20 +73,19 @@ export async function initHosts(dir: string, o: HostsOptions): Promise<void> {
   const place = o.place ?? (() => OnHost);
   try {
     const config = configFor(dir, o);
-    const [first] = o.hosts as [ControlHost];
-    const alsoTold = [configuredAccountsDir(dir), ...o.hosts.map((h) => accountsIn(place(h).store))];
-    await ensureKeysAndUsers(dir, o, configuredAccountsDir(dir) ?? accountsIn(place(first).store));
+    const had = configuredAccountsDir(dir);
+    const own = o.hosts.map((h) => accountsIn(place(h).store));
+    const alsoTold = had === undefined ? own : [had, ...own];
+    const first = isNew ? Object.entries(o.first ?? {}) : [];
+    await ensureKeysAndUsers(dir, o, alsoTold[0] as string);
     const files = new Map<string, Content>([[join(dir, 'muster.yaml'), config.toString()]]);
-    if (isNew) for (const [path, text] of Object.entries(o.first ?? {})) files.set(join(dir, path), text);
+    for (const [path, text] of first) files.set(join(dir, path), text);
     for (const host of o.hosts) {
-      const told = alsoTold.filter((folder) => folder !== undefined);
-      for (const [path, text] of await filesOf(dir, o, host, place(host), told))
+      const ofHost = await filesOf(dir, o, { host, config, place: place(host), alsoTold });
+      // Of a new installation they are not there yet to be copied.
+      for (const [path, text] of [...ofHost, ...first.filter(([path]) => isSeen(path))])
         files.set(join(hostFolder(dir, host.name), path), text);
     }
-    // Of a new installation they are not there yet to be copied.
-    if (isNew)
-      for (const [path, text] of Object.entries(o.first ?? {}))
-        if (isSeen(path)) for (const host of o.hosts) files.set(join(hostFolder(dir, host.name), path), text);
     writeAllPrivately(files);
   } catch (e) {
     if (isNew && existsSync(dir)) {
@@ -125,10 +124,10 @@ function configFor(dir: string, o: HostsOptions): Document {
 async function filesOf(
   dir: string,
   o: HostsOptions,
-  host: ControlHost,
-  place: HostPlace,
-  alsoTold: readonly string[],
+  of: { host: ControlHost; config: Document; place: HostPlace; alsoTold: readonly string[] },
 ): Promise<Map<string, Content>> {
+  const { host, place } = of;
+  const config = of.config.clone();
   const files = new Map<string, Content>();
   for (const path of seen) for (const file of filesIn(dir, path)) files.set(file, readFileSync(join(dir, file)));
   const on = tlsFiles(place.dir);
@@ -137,7 +136,7 @@ async function filesOf(
   files.set(
     'nats.conf',
     natsConfig({
-      cluster: clusterOf(dir, o),
+      cluster: clusterOf(config, o),
       natsListen: [listen],
       storeDir: place.store,
       tls: on,
@@ -153,9 +152,8 @@ async function filesOf(
       }),
     }),
   );
-  files.set('nats-accounts.conf', await accountsText(dir, accountsIn(place.store), alsoTold));
+  files.set('nats-accounts.conf', await accountsText(dir, accountsIn(place.store), of.alsoTold));
   for (const [path, text] of await certificateOf(dir, host)) files.set(path, text);
-  const config = configFor(dir, o);
   config.setIn(['nats', 'listen'], listen);
   config.setIn(['nats', 'store'], place.store);
   files.set('muster.yaml', config.toString());
@@ -169,8 +167,8 @@ const addressesOf = ({ management, backend }: ControlHost): string[] => [
 ];
 
 /** The installation's own, where there is one: its CA is called by it. */
-function clusterOf(dir: string, o: HostsOptions): string {
-  const cluster: unknown = configFor(dir, o).get('cluster');
+function clusterOf(config: Document, o: HostsOptions): string {
+  const cluster: unknown = config.get('cluster');
   return typeof cluster === 'string' ? cluster : o.cluster;
 }
 

@@ -6,34 +6,38 @@ export function privateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
-/** Of mode 600. Aside, then renamed: a server that reads it meanwhile sees the old one or the new one. */
-export function writePrivately(file: string, content: string | Buffer): void {
-  const aside = `${file}.new`;
-  writeFileSync(aside, content, { mode: 0o600 });
-  chmodSync(aside, 0o600);
-  renameSync(aside, file);
-}
-
 export type Content = string | Uint8Array;
+
+/** Of mode 600. Aside, then renamed: a server that reads it meanwhile sees the old one or the new one. */
+export function writePrivately(file: string, content: Content): void {
+  writeAside(file, content);
+  renameSync(asideOf(file), file);
+}
 
 /**
  * All of them, by path, or none: each is aside before the first takes its place. Their folders are made.
  * @throws MusterError CONFIG_INVALID, or what the file system says
  */
 export function writeAllPrivately(files: ReadonlyMap<string, Content>): void {
-  const aside = [...files].map(([file, text]) => ({ file, text, aside: `${file}.new` }));
   try {
-    for (const { file, text, aside: path } of aside) {
+    for (const [file, content] of files) {
       privateFolder(dirname(file));
       // Met only at the end, when others would have their places.
       if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
         throw new MusterError('CONFIG_INVALID', `${file} is a folder, and a file is to be written there`);
-      writeFileSync(path, text, { mode: 0o600 });
-      chmodSync(path, 0o600);
+      writeAside(file, content);
     }
   } catch (e) {
-    for (const { aside: path } of aside) rmSync(path, { force: true });
+    for (const file of files.keys()) rmSync(asideOf(file), { force: true });
     throw e;
   }
-  for (const { file, aside: path } of aside) renameSync(path, file);
+  for (const file of files.keys()) renameSync(asideOf(file), file);
+}
+
+const asideOf = (file: string): string => `${file}.new`;
+
+function writeAside(file: string, content: Content): void {
+  writeFileSync(asideOf(file), content, { mode: 0o600 });
+  // The mode above is that of a new file: one that a crash has left keeps its own.
+  chmodSync(asideOf(file), 0o600);
 }
