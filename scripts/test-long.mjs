@@ -80,26 +80,30 @@ async function hands(seed) {
   return { passed, failed: 2 - passed, skipped: 0, result: { random: random.said, sweeps: sweeps.said } };
 }
 
+/** What a program says as JSON in its last line; else that line, as `said`. */
+function lastSaid(text) {
+  const last = text.trim().split('\n').at(-1) ?? '';
+  return last.startsWith('{') ? JSON.parse(last) : { said: last };
+}
+
 /** Its last line, and whether it broke no rule. */
 async function simulation(...args) {
   const { code, text } = await node([join('dist', 'sim', 'src', 'run-sim.js'), ...args, '--json'], { read: true });
-  const last = text.trim().split('\n').at(-1) ?? '';
-  const said = last.startsWith('{') ? JSON.parse(last) : { said: last };
+  const said = lastSaid(text);
   return { good: code === 0 && said.violations?.length === 0, said };
 }
 
 async function quickstart() {
   const { text } = await node([join('dist', 'test', 'src', 'run-quickstart.js'), '--json'], { read: true });
-  const last = text.trim().split('\n').at(-1) ?? '';
-  if (!last.startsWith('{')) return { passed: 0, failed: 1, skipped: 0, result: { said: last } };
-  const { passed, failed, skipped, ...result } = JSON.parse(last);
+  // Without them it has ended before its end.
+  const { passed = 0, failed = 1, skipped = 0, ...result } = lastSaid(text);
   return { passed, failed, skipped, result };
 }
 
 async function longScenarios(wanted = ['long']) {
   const { text, ...counts } = await scenarios([...wanted, '--json']);
-  const last = text.trim().split('\n').at(-1) ?? '';
-  return { ...counts, result: last.startsWith('{') ? { scenarios: JSON.parse(last).scenarios } : { said: last } };
+  const { said, scenarios: each } = lastSaid(text);
+  return { ...counts, result: each === undefined ? { said } : { scenarios: each } };
 }
 
 function wrong(text) {
