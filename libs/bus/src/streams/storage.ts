@@ -4,6 +4,7 @@ import type { Link } from '../ports/link.js';
 import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import type { StreamConfig } from '../ports/message-log.js';
 import { store } from './store.js';
+import { whilePassing } from './while-passing.js';
 
 const day = 86_400 * 1_000_000_000;
 const MiB = 1024 * 1024;
@@ -130,24 +131,23 @@ async function whenLed<R>(
   o: { waitMs: number; deadline: number },
   work: () => Promise<R>,
 ): Promise<R> {
-  for (let told = false; ; told = true) {
-    try {
-      return await work();
-    } catch (e) {
-      if (o.waitMs === 0 || !isPassing(e) || link.closed) throw e;
-      const reason = MusterError.from(e).message;
-      const left = o.deadline - link.clock.monotonicMs();
-      if (left <= 0)
-        throw new MusterError(
-          'BUS_UNAVAILABLE',
-          `stream ${stream} was waited for for ${o.waitMs / 1000} s: a majority of its NATS servers must run (${reason})`,
-          { stream },
-          { cause: e },
-        );
-      if (!told) link.log.warn({ stream, reason }, 'waits for a stream that no server answers for');
-      await link.whenConnected(left);
-      await link.clock.sleep(Math.min(left, AGAIN_MS));
-    }
+  if (o.waitMs === 0) return work();
+  const why = (e: unknown): string => MusterError.from(e).message;
+  let told = false;
+  const failed = (e: unknown): void => {
+    if (!told) link.log.warn({ stream, reason: why(e) }, 'waits for a stream that no server answers for');
+    told = true;
+  };
+  try {
+    return await whilePassing(link, { deadline: o.deadline, everyMs: AGAIN_MS, failed }, work);
+  } catch (e) {
+    if (!isPassing(e) || link.closed) throw e;
+    throw new MusterError(
+      'BUS_UNAVAILABLE',
+      `stream ${stream} was waited for for ${o.waitMs / 1000} s: a majority of its NATS servers must run (${why(e)})`,
+      { stream },
+      { cause: e },
+    );
   }
 }
 

@@ -129,8 +129,8 @@ export const store: readonly Mutant[] = [
   },
   {
     name: 'a start waits for ever for a stream without a leader',
-    file: 'libs/bus/src/streams/storage.ts',
-    symbol: 'whenLed',
+    file: 'libs/bus/src/streams/while-passing.ts',
+    symbol: 'whilePassing',
     operation: { replace: 'left <= 0', with: 'false' },
     specs: storage,
   },
