@@ -1,11 +1,18 @@
 import { fromToken, parseReport, Subjects, type Report } from '#contracts';
 import type { BusLog } from '#bus';
-import type { AgentBook } from '../conditions/agent-book.js';
 
 /** ms between two lines of the log about one node's reports: broken ones come once a second, over each network. */
 export const REFUSED_LOG_MS = 60_000;
 /** Nodes whose lines are kept in mind at most. */
 const MOST_LOGGED = 1_000;
+
+/** Is told of what counts as no report. */
+export interface Unheard {
+  /** A report of a node that is not let in. */
+  hearStranger(node: string, now: number): void;
+  /** What a node has sent is no report. */
+  hearUnreadable(node: string, now: number): void;
+}
 
 /** What comes in under the agents' subjects: lets through what a node that is let in says of itself, once. */
 export class ReportInbox {
@@ -15,7 +22,7 @@ export class ReportInbox {
   private readonly loggedAt = new Map<string, number>();
 
   constructor(
-    private readonly agents: Pick<AgentBook, 'hearStranger' | 'hearUnreadable'>,
+    private readonly agents: Unheard,
     private readonly log: Pick<BusLog, 'warn'>,
   ) {}
 
