@@ -1,5 +1,5 @@
 import './small-heap.js';
-import { reasonOf } from './log.js';
+import { reasonOf } from './log/agent-log.js';
 
 /** What a subcommand is: gets the arguments after its name, resolves to an exit code, or to nothing while it goes on. */
 type Command = (args: string[]) => Promise<number | void>;

@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '#bus/system/system-clock.js';
 import { systemRandom } from '#bus/system/system-random.js';
 import { Agent } from './agent.js';
-import { defaultConfigFile, loadConfig, loadCredentials, loadKeys } from './config.js';
-import { agentLog, reasonOf } from './log.js';
+import { defaultConfigFile, loadConfig, loadCredentials, loadKeys } from './config/agent-config.js';
+import { agentLog, reasonOf } from './log/agent-log.js';
 import { StartNumber } from './report/epoch.js';
 import { askManager, leavingKind } from './report/leaving.js';
 

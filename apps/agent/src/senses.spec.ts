@@ -3,7 +3,7 @@ import { systemClock } from '#bus/system/system-clock.js';
 import { systemRandom } from '#bus/system/system-random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
-import { checkConfig } from './config.js';
+import { checkConfig } from './config/agent-config.js';
 import { KnownPeers } from './peers/known-peers.js';
 import { Senses } from './senses.js';
 import { freeUdpPort } from './testing/fleet.js';

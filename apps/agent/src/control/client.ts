@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Clock } from '#contracts/ports/clock.js';
 import type { GateAnswer } from '#contracts/wire/peers.js';
-import { musterRoot } from '../config.js';
+import { musterRoot } from '../config/agent-config.js';
 import type { SocketRequest } from './status-socket.js';
 
 export const defaultSocket = (): string => process.env.MUSTER_AGENT_SOCKET ?? `${musterRoot()}/run/muster/agent.sock`;

@@ -1,6 +1,6 @@
 import type { GateRequest } from '#contracts/wire/peers.js';
 import { Subjects } from '#contracts/rpc/subjects.js';
-import { reasonOf } from '../log.js';
+import { reasonOf } from '../log/agent-log.js';
 import type { AgentStatus } from './agent-status.js';
 import { GATE_LIMIT, judgeGate } from './gate-question.js';
 import type { SocketRequest } from './status-socket.js';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 
 export type SocketRequest =
   { op: 'status' } | { op: 'gate'; workload: string; generation?: number } | { op: 'workloads-changed' };

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { machineOf, type AgentAdmission } from '#contracts';
-import { loadConfig, loadCredentials, loadKeys } from '../config.js';
+import { loadConfig, loadCredentials, loadKeys } from '../config/agent-config.js';
 import { enroll, TOKEN_VARIABLE } from './enroll.js';
 
 const machineId = '3d1219c7c4c5404aaa1f6d2a48adfda4';

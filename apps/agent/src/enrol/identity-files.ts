@@ -4,7 +4,7 @@ import { parseDatagramKeys } from '#contracts/wire/datagram.js';
 import { MusterError } from '#contracts/errors.js';
 import type { HostAddress } from '#contracts/node/host-addresses.js';
 import type { AgentAdmission } from '#contracts/rpc/rpc.js';
-import { checkConfig, defaultConfigFile, musterRoot } from '../config.js';
+import { checkConfig, defaultConfigFile, musterRoot } from '../config/agent-config.js';
 import { writeDurably } from '../peers/durable-file.js';
 
 /** Who the agent of this host is by now; undefined: it has none. */

@@ -6,7 +6,7 @@ import { addressesAt, sameAddress, type HostAddress } from '#contracts/node/host
 import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/node/identity.js';
 import { isLoopback } from '#contracts/node/ip-address.js';
 import { MANAGEMENT, type Networks } from '#contracts/node/node.js';
-import { musterRoot } from '../config.js';
+import { musterRoot } from '../config/agent-config.js';
 
 /** What this host says of itself when it is to be let in. */
 export interface ThisHost {

@@ -10,7 +10,7 @@ import {
 } from '#contracts/wire/datagram-key-set.js';
 import type { DatagramKeys } from '#contracts/wire/datagram.js';
 import { oneTimeBox } from '#contracts/keys/sealed-to.js';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 import { writeDurably } from '../peers/durable-file.js';
 
 export interface KeyRingParts {

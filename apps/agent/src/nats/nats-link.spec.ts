@@ -4,7 +4,7 @@ import { credentialsFile } from '#bus';
 import { systemClock } from '#bus/system/system-clock.js';
 import { systemRandom } from '#bus/system/system-random.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { loadCredentials } from '../config.js';
+import { loadCredentials } from '../config/agent-config.js';
 import { NatsLink, type NatsCredentials } from './nats-link.js';
 
 let nats: TestNats | undefined;

@@ -5,7 +5,7 @@ import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
 import type { Clock } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 
 /** This agent's NATS user, as its enrolment gave it. */
 export interface NatsCredentials {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PeerList } from '#contracts/wire/peers.js';
-import { reasonOf } from '../log.js';
+import { reasonOf } from '../log/agent-log.js';
 import { writeDurably } from './durable-file.js';
 import { parsePeerList } from './parse-peer-list.js';
 

@@ -7,7 +7,7 @@ import { systemRandom } from '#bus/system/system-random.js';
 import type { Clock } from '#contracts/ports/clock.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
-import type { AgentLog } from '../log.js';
+import type { AgentLog } from '../log/agent-log.js';
 import { parsePeerList } from './parse-peer-list.js';
 import { PeerCache } from './peer-cache.js';
 import { Refresher } from './refresher.js';

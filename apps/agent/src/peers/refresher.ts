@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 import type { PeerCache } from './peer-cache.js';
 import { parsePeerList, whyNotAccept } from './parse-peer-list.js';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Timer } from '#contracts/ports/clock.js';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 import { writeDurably } from '../peers/durable-file.js';
 
 /** ms between two tries to write the number down where the disk did not take it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '#contracts/ports/clock.js';
 import type { Leaving } from '#contracts/wire/report.js';
-import { musterRoot } from '../config.js';
+import { musterRoot } from '../config/agent-config.js';
 import { systemctl } from '../workload/systemctl.js';
 
 /** Holds `reboot` or `poweroff`, written before the host's shutdown; for hosts without systemd. */

@@ -1,9 +1,12 @@
 import type { AgentMetrics, Leaving, Report } from '#contracts/wire/report.js';
-import type { AgentConfig } from '../config.js';
+import type { AgentConfig } from '../config/agent-config.js';
 import type { KeyRing } from '../keys/key-ring.js';
+import type { LinkObservations } from '../links/link-observation.js';
+import type { Membership } from '../membership/membership.js';
 import type { KnownPeers } from '../peers/known-peers.js';
-import type { Senses } from '../senses.js';
 import type { DropCounters } from '../wire/drop-counters.js';
+import type { Identities } from '../wire/identities.js';
+import type { UdpSocket } from '../wire/udp-socket.js';
 import { buildReport } from './build-report.js';
 import { metricsOf, wireWarnings } from './own-health.js';
 import { ReportTiming } from './report-timing.js';
@@ -12,12 +15,25 @@ import type { WorkloadWatch } from './workload-watch.js';
 /** ms between two reports that carry metrics; the first does. */
 const METRICS_PERIOD = 5_000;
 
+/** What the probing tells a report. */
+export interface ProbingState {
+  readonly links: LinkObservations;
+  readonly membership: Membership;
+  readonly identities: Identities;
+  /** By network. */
+  readonly sockets: ReadonlyMap<string, UdpSocket>;
+  /** Grows with each change that is reported at once. */
+  readonly changes: number;
+  /** Network → datagrams in a row that did not leave, to anybody; 0 where some do. */
+  sendErrors(now: number): Record<string, number>;
+}
+
 export interface ReporterParts {
   config: Pick<AgentConfig, 'node' | 'networks'>;
   bootId: string;
   epoch: number;
   known: KnownPeers;
-  senses: Senses;
+  senses: ProbingState;
   counters: DropCounters;
   workloads: Pick<WorkloadWatch, 'running' | 'warning'>;
   keys: Pick<KeyRing, 'ids' | 'warning'>;

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '#contracts/ports/clock.js';
 import { asSentence, type RunningWorkload } from '#contracts/wire/report.js';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 
 /** ms from the begin of a look to the next; the tool tells of its own starts and stops at once. */
 const PERIOD = 3_000;

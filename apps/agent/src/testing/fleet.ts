@@ -10,9 +10,9 @@ import type { PeerList } from '#contracts/wire/peers.js';
 import type { DetectionSettings } from '#contracts/settings/settings.js';
 import { Agent } from '../agent.js';
 import type { AgentStatus } from '../control/agent-status.js';
-import { checkConfig } from '../config.js';
+import { checkConfig } from '../config/agent-config.js';
 import { askAgent } from '../control/client.js';
-import type { AgentLog } from '../log.js';
+import type { AgentLog } from '../log/agent-log.js';
 
 const quiet: AgentLog = { info() {}, warn() {}, error() {} };
 const CLUSTER = 'spec';

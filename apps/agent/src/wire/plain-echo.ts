@@ -1,6 +1,6 @@
 import type { RemoteInfo } from 'node:dgram';
 import type { Clock } from '#contracts/ports/clock.js';
-import type { AgentLog } from '../log.js';
+import type { AgentLog } from '../log/agent-log.js';
 import { UdpSocket } from './udp-socket.js';
 
 /** Bytes of a bare probe, and of its answer. */

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from '
 import { isIPv6 } from 'node:net';
 import type { Clock, Timer } from '#contracts/ports/clock.js';
 import { isOfTheTarget } from '#contracts/wire/send-errors.js';
-import { reasonOf, type AgentLog } from '../log.js';
+import { reasonOf, type AgentLog } from '../log/agent-log.js';
 import { SendFailures } from './send-failures.js';
 
 /** The default holds 256 small datagrams; a burst of 2,000 lost 43 % of its echoes with it, none with this. */

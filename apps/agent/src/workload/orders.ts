@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '#contracts/ports/clock.js';
 import { askGate, tellAgent } from '../control/client.js';
-import { reasonOf } from '../log.js';
+import { reasonOf } from '../log/agent-log.js';
 import { withLock } from './lock.js';
 import { runningUnits, systemctl, SYSTEMCTL_LIMIT } from './systemctl.js';
 import { defaultUnit, readWorkload, workloadsDir, writeWorkload, type WorkloadFile } from './workload-files.js';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAME_PATTERN } from '#contracts/node/names.js';
 import { isRunningList } from '#contracts/wire/report.js';
-import { musterRoot } from '../config.js';
+import { musterRoot } from '../config/agent-config.js';
 import { writeDurably } from '../peers/durable-file.js';
 
 /** `/var/lib/muster/workloads/NAME.json`: the last order about this workload that this node carried out. */

@@ -160,7 +160,7 @@ export const life: readonly Mutant[] = [
     file: 'apps/agent/src/report/leaving.ts',
     symbol: 'leavingKind',
     operation: { operand: 'runs' },
-    specs: ['apps/agent/src/config.spec.ts'],
+    specs: ['apps/agent/src/config/agent-config.spec.ts'],
   },
   {
     name: 'an agent that was stopped has the grace of a reboot',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkConfig } from './config.js';
-import { leavingKind, type ManagerWord } from './report/leaving.js';
-import { ReportTiming } from './report/report-timing.js';
+import { checkConfig } from './agent-config.js';
+import { leavingKind, type ManagerWord } from '../report/leaving.js';
+import { ReportTiming } from '../report/report-timing.js';
 
 const good = {
   node: 'n-1',

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { parseDatagramKeys } from '#contracts/wire/datagram.js';
 import { MusterError } from '#contracts/errors.js';
 import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/node/names.js';
-import { allSwitchedOn, type RejoinSwitches } from './membership/membership.js';
-import type { NatsCredentials } from './nats/nats-link.js';
+import { allSwitchedOn, type RejoinSwitches } from '../membership/membership.js';
+import type { NatsCredentials } from '../nats/nats-link.js';
 
 /** /etc/muster/agent.json, validated. */
 export interface AgentConfig {
