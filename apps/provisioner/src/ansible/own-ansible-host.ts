@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MusterError, type Clock, type Random } from '#contracts';
 import { agentArchive } from '../agent-archive/agent-archive.js';
-import { missingContent } from '../content/playbook-files.js';
+import { missingContent } from './playbook-files.js';
 import { readServices } from '../services/service-folder.js';
 import type { AnsibleHost } from './ansible-host.js';
 import { runAnsible } from './ansible-run.js';

@@ -1,7 +1,7 @@
 import { runGuarded } from '#bus';
 import { MusterError, type AnsibleSettings, type Clock } from '#contracts';
 import type { AnsibleConfig } from '#service';
-import { missingContent } from '../content/playbook-files.js';
+import { missingContent } from './playbook-files.js';
 
 const LIMIT_MS = 20_000;
 

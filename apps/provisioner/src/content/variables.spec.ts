@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { masker, secretsOf } from './masking.js';
+import { masker, secretsOf } from '../diff/masking.js';
 import { variablesOfRun, type ExtraVars } from './variables.js';
 
 const extraVarsFile = (vars: ExtraVars): string => variablesOfRun(vars).file;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { CheckDiff, Finding, PartDiff } from '#contracts';
-import { masker } from '../content/masking.js';
+import { masker } from './masking.js';
 import { boundedDiff } from './bounded-diff.js';
 import { checkDiff, type CheckDiffInput } from './check-diff.js';
 import type { NodeParts, PartText, ServiceParts } from './node-parts.js';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { isSecretName, MASK, masked, type CheckDiff, type Finding, type PartDiff, type ServiceDiff } from '#contracts';
-import { secretsOf } from '../content/masking.js';
+import { secretsOf } from './masking.js';
 import { hunksOf } from './line-diff.js';
 import type { NodeParts, PartText, ServiceParts, StandingFile } from './node-parts.js';
 import { hiddenOf, printable, shownLines, type Hidden } from './shown-lines.js';

@@ -1,5 +1,5 @@
 import { beginsPrivateKey, isSecretName, isSecretText, MASK } from '#contracts';
-import { masker } from '../content/masking.js';
+import { masker } from './masking.js';
 
 /** What must not be seen of a text. */
 export interface Hidden {

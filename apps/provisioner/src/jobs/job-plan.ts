@@ -2,7 +2,7 @@ import { MusterError, type ClusterSettings, type JobRecord, type NodeRecord } fr
 import { effectiveAnsible, type AnsibleConfig } from '#service';
 import { isStrict, type HostKeys } from '../ansible/host-keys.js';
 import { inventoryFile } from '../content/inventory-file.js';
-import { masker, secretsOf } from '../content/masking.js';
+import { masker, secretsOf } from '../diff/masking.js';
 import { variablesOfRun } from '../content/variables.js';
 import type { Step } from '../ansible/ansible-events.js';
 import type { TestRun } from '../service-test/test-part.js';

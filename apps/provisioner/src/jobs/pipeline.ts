@@ -1,6 +1,6 @@
 import type { JobKind, NodeResult } from '#contracts';
 import type { Step } from '../ansible/ansible-events.js';
-import { nextOfTest } from '../service-test/test-plan.js';
+import { nextOfTest } from './service-test-plan.js';
 import type { NextStep, PipelineInput, StepDone } from './step-order.js';
 
 const first: Record<JobKind, Step> = {

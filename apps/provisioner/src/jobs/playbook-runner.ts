@@ -17,7 +17,7 @@ import type { AnsibleOutcome, ServicesOfRun } from '../ansible/ansible-run.js';
 import { isInFile } from '../ansible/host-keys.js';
 import { LogWriter } from '../ansible/log-writer.js';
 import { RunProgress } from '../ansible/run-progress.js';
-import { checkContent, servicesFor } from '../content/playbook-files.js';
+import { checkContent, servicesFor } from '../ansible/playbook-files.js';
 import { boundedDiff } from '../diff/bounded-diff.js';
 import { checkDiff, type CheckDiffInput } from '../diff/check-diff.js';
 import type { NodeParts } from '../diff/node-parts.js';

@@ -541,19 +541,19 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a test of a service leaves what it set up where a part has failed',
-    file: 'apps/provisioner/src/service-test/test-plan.ts',
+    file: 'apps/provisioner/src/jobs/service-test-plan.ts',
     symbol: 'partAfter',
     operation: {
       replace: "ending !== undefined || !last.report.ok ? 'end' : following[last.part]",
       with: 'following[last.part]',
     },
-    specs: ['apps/provisioner/src/service-test/test-plan.spec.ts'],
+    specs: ['apps/provisioner/src/jobs/service-test-plan.spec.ts'],
   },
   {
     name: 'a test of a service that was cancelled says that it is right',
-    file: 'apps/provisioner/src/service-test/test-plan.ts',
+    file: 'apps/provisioner/src/jobs/service-test-plan.ts',
     symbol: 'ended',
     operation: { operand: 'ending === undefined' },
-    specs: ['apps/provisioner/src/service-test/test-plan.spec.ts'],
+    specs: ['apps/provisioner/src/jobs/service-test-plan.spec.ts'],
   },
 ];

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError, type JobKind } from '#contracts';
 import type { AnsibleConfig } from '#service';
-import { ownPlaybooks, playbookOf } from '../ansible/ansible-run.js';
-import type { Step } from '../ansible/ansible-events.js';
+import { ownPlaybooks, playbookOf } from './ansible-run.js';
+import type { Step } from './ansible-events.js';
 import type { Service } from '../services/service-folder.js';
-import type { AnsibleHost } from '../ansible/ansible-host.js';
+import type { AnsibleHost } from './ansible-host.js';
 
 /** Playbooks of the configured folder that a job may come to need, also for what must follow a failure. */
 const needs: Record<JobKind, Step[]> = {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ServiceTestSteps, type Finding, type NodeResult, type ServiceTestStep } from '#contracts';
-import { nextStep } from '../jobs/pipeline.js';
-import type { NextStep, StepDone } from '../jobs/step-order.js';
-import type { HostLook } from './host-look.js';
-import type { StepReport } from './step-report.js';
+import { nextStep } from './pipeline.js';
+import type { NextStep, StepDone } from './step-order.js';
+import type { HostLook } from '../service-test/host-look.js';
+import type { StepReport } from '../service-test/step-report.js';
 
 const found = (result: Finding['result'], why = ''): Finding => ({ service: 'web', result, why });
 const look = (o: Partial<HostLook> = {}): HostLook => ({

@@ -1,7 +1,7 @@
 import type { NodeResult, ServiceTestStep } from '#contracts';
-import type { NextStep, PipelineInput } from '../jobs/step-order.js';
-import { judge, sourcesOf } from './judge.js';
-import type { TestPart, TestRun } from './test-part.js';
+import type { NextStep, PipelineInput } from './step-order.js';
+import { judge, sourcesOf } from '../service-test/judge.js';
+import type { TestPart, TestRun } from '../service-test/test-part.js';
 
 /** So many files are changed by hand: each costs a check. */
 const MOST_EDITED = 20;
