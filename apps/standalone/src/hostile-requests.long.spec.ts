@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import { SEED } from '#contracts/testing/chance.js';
 import { buildConfig, ServiceContext } from '#service';
 import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
-import { isOwnSurface } from '../../gateway/src/http/surface.js';
+import { isOwnSurface } from '../../gateway/src/auth/surface.js';
 import { hostileRequests, type HostileRequest } from '../../gateway/src/testing/hostile-requests.js';
 import type { ApiPaths } from '../../gateway/src/testing/spoiled-bodies.js';
 import { longestTurnMs } from '../../inventory/src/testing/longest-turn.js';

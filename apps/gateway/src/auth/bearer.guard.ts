@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type By, MusterError, NAME_PATTERN } from '#contracts';
 import { ServiceContext } from '#service';
-import { CLUSTERM_KEY } from '../http/surface.js';
+import { CLUSTERM_KEY } from './surface.js';
 import { credentialOf } from './credential.js';
 import { GuessedTokens } from './guessed-tokens.js';
 import { FROM_OPEN_NETWORK, OpenNetworks, type Sender } from './open-networks.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList } from 'node:net';
-import { mayBePage } from '../http/foreign-page.js';
+import { mayBePage } from './foreign-page.js';
 import { addressBytes } from './failed-tries.js';
 import type { Identity } from './token-file.js';
 

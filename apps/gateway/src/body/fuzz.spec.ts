@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { ErrorCodes, MusterError } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
-import { isOwnSurface } from '../http/surface.js';
+import { isOwnSurface } from '../auth/surface.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { type ApiPaths, spoiled, type Target, targetsOf } from '../testing/spoiled-bodies.js';
 

@@ -2,7 +2,7 @@ import { Get, HttpCode, Post } from '@nestjs/common';
 import type { By } from '#contracts';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
-import { ClustermController } from '../http/surface.js';
+import { ClustermController } from '../auth/surface.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { PostBody } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';

@@ -3,7 +3,7 @@ import { ApiQuery } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { clustermNode, type ClustermNode, type NodeView } from '#contracts';
 import { Allow } from '../auth/roles.js';
-import { ClustermController } from '../http/surface.js';
+import { ClustermController } from '../auth/surface.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { GetBody, PathName } from './clusterm-body.decorator.js';

@@ -4,7 +4,7 @@ import { MonitorEventRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { checked } from '../body/checked.pipe.js';
-import { ClustermController } from '../http/surface.js';
+import { ClustermController } from '../auth/surface.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { PathName, PostBody } from './clusterm-body.decorator.js';
 import type { ClustermBody } from './clusterm-body.js';

@@ -1,5 +1,5 @@
 import { eventNode, eventSubject, type MusterEvent, MusterError, type PublicEvent } from '#contracts';
-import type { EventQuery } from '../v1/queries.js';
+import type { EventQuery } from '../queries/queries.js';
 
 export interface EventSelection {
   /** Absent: all. */

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { MusterError } from '#contracts';
 import { ServiceContext } from '#service';
 import { Allow } from '../auth/roles.js';
-import { EventQuery } from '../v1/queries.js';
+import { EventQuery } from '../queries/queries.js';
 import { EventFeed } from './event-feed.js';
 import { EventHistory } from './event-history.js';
 import { toSelection } from './event-selection.js';

@@ -5,7 +5,7 @@ import { MusterError, toldOutside } from '#contracts';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { Metrics } from './metrics.js';
-import { StoreHealth } from './store-health.js';
+import { StoreHealth } from '../store/store-health.js';
 
 @ApiTags('health')
 @Controller()

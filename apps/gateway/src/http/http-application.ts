@@ -14,10 +14,10 @@ import { Tokens } from '../auth/tokens.js';
 import { BODY_LIMIT, requireJson } from '../body/json-text.js';
 import { refuseTooLarge } from '../body/too-large.js';
 import { ApiDocument, describeApi } from '../openapi/document.js';
-import { refuseForeignPage } from './foreign-page.js';
+import { refuseForeignPage } from '../auth/foreign-page.js';
 import { HttpModule } from './http.module.js';
 import { ProblemFilter } from './problem.filter.js';
-import { canonicalTarget, isOwnSurface } from './surface.js';
+import { canonicalTarget, isOwnSurface } from '../auth/surface.js';
 
 /** Requests in, answers out; it listens nowhere itself. */
 export interface HttpApplication {

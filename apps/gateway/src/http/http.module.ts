@@ -12,7 +12,7 @@ import { EventHistory } from '../events/event-history.js';
 import { EventsController } from '../events/events.controller.js';
 import { HealthController } from '../health/health.controller.js';
 import { Metrics } from '../health/metrics.js';
-import { StoreHealth } from '../health/store-health.js';
+import { StoreHealth } from '../store/store-health.js';
 import { DocsController } from '../openapi/docs.controller.js';
 import { ApiDocument } from '../openapi/document.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { ErrorCodes, type ErrorCode, MusterError, toldOutside } from '#contracts';
 import { isIdentified } from '../auth/bearer.guard.js';
 import { hangUpLater, tooLarge } from '../body/too-large.js';
-import type { StoreHealth } from '../health/store-health.js';
-import { isOwnSurface } from './surface.js';
+import type { StoreHealth } from '../store/store-health.js';
+import { isOwnSurface } from '../auth/surface.js';
 
 /**
  * Seconds after which a 503 may be tried again: the bus reconnects in well under one, a worker needs to start; a 429 says

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { MusterError } from '#contracts';
-import { isOwnSurface } from '../http/surface.js';
+import { isOwnSurface } from '../auth/surface.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { accessOf, CALLERS, type Caller, OPEN_ROUTES } from './access-table.js';
 import { requestExamples } from './examples.js';
 import { type Route, routesOf } from './routes.js';
-import { applicationWithoutServer } from './without-server.js';
+import { applicationWithoutServer } from '../http/without-server.js';
 
 const roles = ['viewer', 'operator', 'admin'] as const;
 const tokens = roles.map((role) => ({

@@ -5,7 +5,7 @@ import { answerSchemas } from './answer-schemas.js';
 import { describeApi } from './document.js';
 import { requestExamples } from './examples.js';
 import { type Route, routesOf } from './routes.js';
-import { applicationWithoutServer } from './without-server.js';
+import { applicationWithoutServer } from '../http/without-server.js';
 
 interface Operation {
   security?: object[];

@@ -4,7 +4,7 @@ import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/com
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ModulesContainer } from '@nestjs/core';
 import { type Needs, ROLE_KEY } from '../auth/roles.js';
-import { CLUSTERM_KEY } from '../http/surface.js';
+import { CLUSTERM_KEY } from '../auth/surface.js';
 
 /** A route as its decorators declare it. */
 export interface Route {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Bus } from '#bus';
 import type { ServiceContext } from '#service';
-import type { StoreHealth } from '../health/store-health.js';
+import type { StoreHealth } from '../store/store-health.js';
 import { RpcClient } from './rpc-client.js';
 
 /** A bus that counts what it is asked, and a turn of the event loop that ends when it is told to. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
 import { ServiceContext } from '#service';
-import { StoreHealth } from '../health/store-health.js';
+import { StoreHealth } from '../store/store-health.js';
 
 /** A read that is not answered by then is not worth waiting for, ms; on a cluster an election may come between. */
 const READ_LIMIT_MS = { single: 2_000, cluster: 13_000 };

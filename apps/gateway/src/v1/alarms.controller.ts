@@ -5,7 +5,7 @@ import { AckRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
-import { AlarmListQuery } from './queries.js';
+import { AlarmListQuery } from '../queries/queries.js';
 
 /** An alarm's key is its id. */
 const withId = (alarm: AlarmView): AlarmView & { id: string } => ({

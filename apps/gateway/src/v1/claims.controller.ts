@@ -6,7 +6,7 @@ import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RequestKey } from '../idempotency/idempotency.interceptor.js';
 import { RpcClient } from '../rpc/rpc-client.js';
-import { ClaimListQuery, toPage } from './queries.js';
+import { ClaimListQuery, toPage } from '../queries/queries.js';
 
 @ApiTags('claims')
 @Controller('v1/claims')

@@ -6,7 +6,7 @@ import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { IncidentReports } from './incident-reports.js';
-import { IncidentListQuery, toPage } from './queries.js';
+import { IncidentListQuery, toPage } from '../queries/queries.js';
 
 @ApiTags('incidents')
 @Controller('v1/incidents')

@@ -6,7 +6,7 @@ import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { JobLog } from '../rpc/job-log.js';
 import { RpcClient } from '../rpc/rpc-client.js';
-import { JobListQuery, LogQuery, toPage } from './queries.js';
+import { JobListQuery, LogQuery, toPage } from '../queries/queries.js';
 
 @ApiTags('jobs')
 @Controller('v1/jobs')

@@ -7,7 +7,7 @@ import { NodeImportRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
-import { NodeExportQuery } from './queries.js';
+import { NodeExportQuery } from '../queries/queries.js';
 
 @ApiTags('nodes')
 @Controller('v1/nodes')

@@ -20,7 +20,7 @@ import { RpcClient } from '../rpc/rpc-client.js';
 import { EvidenceService } from './node-evidence.js';
 import { ifMatch } from './if-match.js';
 import { jsonList, nodePages } from './node-pages.js';
-import { EvidenceQuery, HistoryQuery, NodeListQuery, toPage } from './queries.js';
+import { EvidenceQuery, HistoryQuery, NodeListQuery, toPage } from '../queries/queries.js';
 
 @ApiTags('nodes')
 @Controller('v1/nodes')

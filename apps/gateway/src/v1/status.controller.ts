@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { StatusView } from '#contracts';
 import { ServiceContext } from '#service';
 import { Allow } from '../auth/roles.js';
-import { StoreHealth } from '../health/store-health.js';
+import { StoreHealth } from '../store/store-health.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { driversOf } from './drivers.js';
 

@@ -5,7 +5,7 @@ import { WorkloadRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
 import { RpcClient } from '../rpc/rpc-client.js';
-import { ForgetQuery, ListQuery, toPage } from './queries.js';
+import { ForgetQuery, ListQuery, toPage } from '../queries/queries.js';
 
 @ApiTags('workloads')
 @Controller('v1/workloads')

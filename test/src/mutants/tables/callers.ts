@@ -65,9 +65,9 @@ export const callers: readonly Mutant[] = [
   },
   {
     name: 'who shows nothing is told where the store is',
-    file: 'apps/gateway/src/health/store-health.ts',
+    file: 'apps/gateway/src/store/store-health.ts',
     symbol: 'namedTrouble',
     operation: { replace: 'identified ? trouble.message : trouble.summary', with: 'trouble.message' },
-    specs: ['apps/gateway/src/health/store-health.spec.ts'],
+    specs: ['apps/gateway/src/store/store-health.spec.ts'],
   },
 ];
