@@ -3,8 +3,8 @@ import { CommanderError } from 'commander';
 import { fatalLine } from './clusterctl/fatal.js';
 import { modernWords } from './clusterctl/old-words.js';
 import { createClusterctl } from './clusterctl/program.js';
-import { Failure, UsageFailure } from './failure.js';
-import type { Io } from './io.js';
+import { Failure, UsageFailure } from './failure/failure.js';
+import type { Io } from './io/io.js';
 import { createProgram } from './program.js';
 
 /** Under the old name we behave as the old program did. */

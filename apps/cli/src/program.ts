@@ -1,5 +1,5 @@
 import { packageVersion } from '#bus/system/package-version.js';
-import { CliCommand } from './command.js';
+import { CliCommand } from './command/command.js';
 import { agentCommands } from './commands/agent-tokens.js';
 import { alarmCommands } from './commands/alarms.js';
 import { claimCommands } from './commands/claims.js';
@@ -24,7 +24,7 @@ import { toolCommands } from './commands/tools.js';
 import { workerCommands } from './commands/workers.js';
 import { workloadCommands } from './commands/workloads.js';
 import { doctorCommand } from './doctor/doctor.js';
-import type { Io } from './io.js';
+import type { Io } from './io/io.js';
 import { serviceCommands } from './services/service-commands.js';
 import { nodesCommands } from './nodes/nodes-commands.js';
 import { Formats } from './output/format.js';

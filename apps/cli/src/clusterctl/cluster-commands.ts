@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { isIP } from 'node:net';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { configBody } from '../commands/config.js';
-import { Failure } from '../failure.js';
+import { Failure } from '../failure/failure.js';
 import { goLines, quoted } from './go-text.js';
 import { EXTRA_VARS, JSON_OUTPUT } from './node-commands.js';
 import {

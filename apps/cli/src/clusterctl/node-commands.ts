@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { expectFirst, expectOne, expectSome, fetchText, inOldWords, post, printJson } from './old-exchange.js';
 import { goLines } from './go-text.js';
 

@@ -1,5 +1,5 @@
-import type { Run } from '../command.js';
-import { Failure } from '../failure.js';
+import type { Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { Refusal } from '../server/server.js';
 import { countText, type OldRequest, refusalText } from './fatal.js';
 import { goLines } from './go-text.js';

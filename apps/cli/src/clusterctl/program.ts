@@ -1,6 +1,6 @@
 import type { HelpContext } from 'commander';
-import { CliCommand } from '../command.js';
-import type { Io } from '../io.js';
+import { CliCommand } from '../command/command.js';
+import type { Io } from '../io/io.js';
 import { DEFAULT_URL } from '../server/address.js';
 import { packageVersion } from '#bus/system/package-version.js';
 import { clusterCommands } from './cluster-commands.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AgentKeyRotateRequest, AgentKeyView, KeyLaggard } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { moment } from '../output/times.js';
 
 const PATH = '/v1/agents/key';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AgentToken, AgentTokenRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { seconds, wholeNumber } from '../input/numbers.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AlarmRecord, Remedy } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ClaimRecord, ClaimRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { seconds, wholeNumber } from '../input/numbers.js';
 import { SELECTOR } from '../nodes/selector-option.js';
 import type { View } from '../output/printer.js';

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import type { NodeView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 
 /** Each asks the program itself what may come next, so none of them can be out of date. */
 const scripts = {

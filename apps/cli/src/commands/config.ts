@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ClustermConfig } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import type { Io } from '../io.js';
+import { does, examples, type Run } from '../command/command.js';
+import type { Io } from '../io/io.js';
 import { readMapping } from '../input/document.js';
 import { indented } from '../output/nested.js';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
-import { collapseEvents } from '../output/collapse-events.js';
-import { eventLine, groupLine } from '../output/event-line.js';
+import { does, examples, type Run } from '../command/command.js';
+import { UsageFailure } from '../failure/failure.js';
+import { collapseEvents } from '../events/collapse-events.js';
+import { eventLine, groupLine } from '../events/event-line.js';
 import { parseDuration } from '../output/times.js';
 import { eventsOf, type StreamedEvent } from '../server/event-stream.js';
 import { NoServer } from '../server/server.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { FencingSettings } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { UsageFailure } from '../failure/failure.js';
 import { parseDuration } from '../output/times.js';
 
 interface SetOptions {

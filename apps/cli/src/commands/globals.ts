@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { parseExtraVars } from '../input/json-option.js';
 import { indented } from '../output/nested.js';
 

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import type { GateResult, IncidentRecord, IncidentReport, StormView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
+import type { IncidentRecord, IncidentReport } from '#contracts';
+import { does, examples, type Run } from '../command/command.js';
+import { UsageFailure } from '../failure/failure.js';
 import { askByPrefix } from '../nodes/by-prefix.js';
 import { incidentMarkdown } from '../output/incident-markdown.js';
+import { story } from '../output/incident-story.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
@@ -92,37 +93,6 @@ async function report(run: Run, node: string, o: { format: string }): Promise<vo
   if (await run.print.machine(found, [node])) return;
   run.terminal.out(incidentMarkdown(found));
 }
-
-/**
- * The whole incident as lines that each begin with the node: readable, and greppable in a pipe. What matters comes
- * first: gates that let it pass stand at the end.
- */
-export function story(i: IncidentRecord & { storms?: StormView[] }): string[] {
-  const since = (at: number): string => `+${((at - i.openedAt) / 1000).toFixed(2)} s`;
-  const gateLine = (g: GateResult): string => `gate: ${g.gate} ${g.pass ? 'pass' : 'stop'}: ${g.detail}`;
-  const lines = [
-    `incident: ${i.id}`,
-    `phase: ${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}`,
-    `cause: ${i.cause}${i.by === undefined ? '' : ` by ${i.by}`}: ${i.reason}`,
-    `opened: ${new Date(i.openedAt).toISOString()}`,
-    ...(i.storms ?? []).map((s) => `storm: ${s.detail}`),
-    ...i.gates.filter((g) => !g.pass).map(gateLine),
-    ...i.commands.map((c) => {
-      const outcome = c.result === undefined ? 'no result yet' : `${c.result.power ?? (c.result.ok ? 'ok' : 'failed')}`;
-      const detail = c.result?.detail === undefined ? '' : `: ${c.result.detail}`;
-      return `command: ${since(c.at)} ${c.verb} ${c.device} by ${c.fencer} (epoch ${c.epoch}): ${outcome}${detail}`;
-    }),
-    ...(i.proof === undefined ? [] : [`proof: ${since(i.proof.at)} ${i.proof.kind}${by(i.proof)}`]),
-    ...i.recovery.map((r) => `recovery: ${r.workload} → ${r.to ?? 'nowhere yet'}: ${r.state}${text(r.detail)}`),
-    ...i.steps.map((s) => `step: ${since(s.at)} ${s.phase}${text(s.detail)}`),
-    ...i.gates.filter((g) => g.pass).map(gateLine),
-  ];
-  return lines.map((line) => `${i.node}: ${line}`);
-}
-
-const text = (detail: string | undefined): string => (detail === undefined || detail === '' ? '' : `: ${detail}`);
-const by = (proof: { by?: string; reason?: string }): string =>
-  proof.by === undefined ? '' : ` by ${proof.by}${text(proof.reason)}`;
 
 async function act(run: Run, verb: string, node: string, o: { reason: string; force?: boolean }): Promise<void> {
   const answer = await run.server.post<IncidentRecord & { doNotPowerOnBefore?: number }>(

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { onFiles } from '../on-files.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
+import { onFiles } from '../failure/on-files.js';
 
 interface InitOptions {
   cluster: string;
@@ -81,7 +81,7 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
   const odd = given.find(([is]) => is)?.[1];
   if (odd !== undefined) throw new Failure(`${odd} does not go with --hosts: each host listens on its own addresses`);
   const { initHosts, isCluster, parseControlHosts } = await import('#bus');
-  const { newAdminToken } = await import('../admin-token.js');
+  const { newAdminToken } = await import('../hosts/admin-token.js');
   const { hostFiles } = await import('../hosts/host-files.js');
   const hosts = parseControlHosts(list);
   const isNew = !isCluster(dir);

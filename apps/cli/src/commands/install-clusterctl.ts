@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { existsSync, lstatSync, realpathSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 
 const NAME = 'clusterctl';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { JobRecord } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { wholeNumber } from '../input/numbers.js';
 import { ended, jobPath } from '../jobs/await-job.js';
 import { nodeLines, resultText } from '../jobs/node-progress.js';

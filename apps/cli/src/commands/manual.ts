@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { alarmsPage, gatesPage } from '../output/remedy-pages.js';
 
 /** Columns of the manual, whatever the terminal. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { UnreadableRecord } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import type { View } from '../output/printer.js';
 
 export function recordCommands(program: Command): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ClusterSettings } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { UsageFailure } from '../failure/failure.js';
 import { jsonOrText, parseAssignment, toMapping } from '../input/assignments.js';
 import { readMapping } from '../input/document.js';
 import { dotted } from '../output/nested.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { StatusView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { judge } from '../output/judge.js';
 import { statusScreen } from '../output/status-screen.js';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { onFiles } from '../on-files.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
+import { onFiles } from '../failure/on-files.js';
 
 interface StoreOptions {
   dir: string;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { onFiles } from '../on-files.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
+import { onFiles } from '../failure/on-files.js';
 
 interface TlsOptions {
   dir: string;

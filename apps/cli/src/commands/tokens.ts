@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { TokenRecord, TokenRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure, UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure, UsageFailure } from '../failure/failure.js';
 import { seconds } from '../input/numbers.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';

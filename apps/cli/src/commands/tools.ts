@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Told } from '#bus';
 import { MusterError } from '#contracts/errors.js';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { onFiles } from '../on-files.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
+import { onFiles } from '../failure/on-files.js';
 
 interface ToolOptions {
   dir: string;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { WorkloadRecord, WorkloadView } from '#contracts';
 import { isFine } from '#contracts/workload/standing.js';
-import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { UsageFailure } from '../failure/failure.js';
 import { parseJsonOption } from '../input/json-option.js';
 import { wholeNumber } from '../input/numbers.js';
 import type { View } from '../output/printer.js';

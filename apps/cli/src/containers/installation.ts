@@ -5,7 +5,7 @@ import { addAgentUsers, initCluster, isCluster, storeRoomWarning } from '#bus';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
 import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
-import { newAdminToken, type TokenEntry } from '../admin-token.js';
+import { newAdminToken, type TokenEntry } from '../hosts/admin-token.js';
 import { HOST_ENV } from '../hosts/host-files.js';
 import { showFiles } from './show-files.js';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { oneLine } from '../output/one-line.js';
 import type { Terminal } from '../output/terminal.js';
 import { agentFindings } from './agents.js';

@@ -8,7 +8,7 @@ import type {
   StatusView,
   TokenRecord,
 } from '#contracts';
-import { Failure } from '../failure.js';
+import { Failure } from '../failure/failure.js';
 import { NoServer, type Server } from '../server/server.js';
 import type { Asked } from './finding.js';
 import type { PowerReads } from './power.js';

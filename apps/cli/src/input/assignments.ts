@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 
 /** `path.to.it=text`, or `path.to.it:=JSON`. */
 export interface Assignment {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { Failure } from '../failure.js';
-import type { Io } from '../io.js';
+import { Failure } from '../failure/failure.js';
+import type { Io } from '../io/io.js';
 
 /** `-` is stdin. @throws Failure */
 export async function readText(io: Io, file: string): Promise<string> {

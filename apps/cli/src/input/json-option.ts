@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 
 /** `--extra-vars JSON`: an object; blank is none. @throws UsageFailure */
 export function parseExtraVars(text: string): Record<string, unknown> {

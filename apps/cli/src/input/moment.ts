@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 import { parseDuration } from '../output/times.js';
 
 /**

@@ -1,5 +1,5 @@
-import { Failure, UsageFailure } from '../failure.js';
-import type { Io } from '../io.js';
+import { Failure, UsageFailure } from '../failure/failure.js';
+import type { Io } from '../io/io.js';
 import { readStdin, readText } from './document.js';
 
 export interface PasswordOptions {

@@ -1,6 +1,6 @@
 import type { WorkloadRecord } from '#contracts';
-import type { Run } from '../command.js';
-import { Failure } from '../failure.js';
+import type { Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 
 /**
  * Before a command that ends what runs on nodes: where workloads are assigned there, a person is asked, and a script

@@ -1,7 +1,7 @@
 import { isEndedJob, isSettledJob, type JobRecord } from '#contracts/job/job.js';
-import type { Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { watch } from '../watch.js';
+import type { Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
+import { watch } from '../command/watch.js';
 import { showDiffs } from './diff-display.js';
 import { checkFault } from './node-progress.js';
 import { progressDisplay } from './progress-display.js';

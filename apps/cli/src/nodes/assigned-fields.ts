@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 import { parseAssignment, parsePath, toMapping, type Assignment } from '../input/assignments.js';
 
 /** Fields of a node that are one text, as they may be written. */

@@ -1,7 +1,7 @@
 import type { NodeView } from '#contracts';
-import type { Run } from '../command.js';
-import { Failure } from '../failure.js';
-import { watch } from '../watch.js';
+import type { Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
+import { watch } from '../command/watch.js';
 import { nodePath } from './fetch-nodes.js';
 
 /** Tells which workloads are still on a node, until the last has left. @throws Failure where the drain was ended */

@@ -1,9 +1,9 @@
 import type { IncidentPhase, IncidentRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
-import type { Run } from '../command.js';
-import { story } from '../commands/incidents.js';
-import { Failure } from '../failure.js';
-import { watch } from '../watch.js';
+import type { Run } from '../command/command.js';
+import { watch } from '../command/watch.js';
+import { Failure } from '../failure/failure.js';
+import { story } from '../output/incident-story.js';
 
 /** Nothing more happens until somebody does something. */
 const STUCK: IncidentPhase[] = ['suppressed', 'failed'];

@@ -1,6 +1,6 @@
 import type { NodeView } from '#contracts';
-import type { Run } from '../command.js';
-import { Failure } from '../failure.js';
+import type { Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { Refusal } from '../server/server.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CordonRequest, NodeView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { parseDuration } from '../output/times.js';
 import { awaitDrain } from './await-drain.js';
 import { nodePath } from './fetch-nodes.js';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { IncidentRecord, NodeView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
-import { watch } from '../watch.js';
+import { watch } from '../command/watch.js';
 import { awaitDrain } from './await-drain.js';
 import { awaitIncident } from './await-incident.js';
 import { nodePath } from './fetch-nodes.js';

@@ -1,7 +1,7 @@
 import { NODE_NAME_PATTERN } from '#contracts/node/names.js';
 import type { NodeView } from '#contracts';
-import type { Run } from '../command.js';
-import { Failure, UsageFailure } from '../failure.js';
+import type { Run } from '../command/command.js';
+import { Failure, UsageFailure } from '../failure/failure.js';
 
 /** Names in one query: a request line holds 16 KB. */
 const NAMES_PER_QUERY = 100;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { NodeView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { askByPrefix } from './by-prefix.js';
 import { fetchNodes, nodePath } from './fetch-nodes.js';
 import { nodeView } from './node-view.js';

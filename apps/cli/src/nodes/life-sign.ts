@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import type { NodeView, WaiveLifeSignRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { nodePath } from './fetch-nodes.js';
 
 export function lifeSignCommand(node: Command): void {

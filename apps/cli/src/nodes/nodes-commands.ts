@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples } from '../command.js';
+import { examples } from '../command/command.js';
 import { cordonCommands } from './cordons.js';
 import { drillCommand } from './drill.js';
 import { fenceCommand } from './fence.js';

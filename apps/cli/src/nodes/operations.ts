@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { OperationRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { parseExtraVars } from '../input/json-option.js';
 import { seconds } from '../input/numbers.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { wholeNumber } from '../input/numbers.js';
-import { eventLine } from '../output/event-line.js';
+import { eventLine } from '../events/event-line.js';
 import type { StreamedEvent } from '../server/event-stream.js';
 import { askByPrefix } from './by-prefix.js';
 import { nodePath } from './fetch-nodes.js';

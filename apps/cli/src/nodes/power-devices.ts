@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { NodeView, PowerDevice } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { UsageFailure } from '../failure/failure.js';
 import { wholeNumber } from '../input/numbers.js';
 import { readPassword, type PasswordOptions } from '../input/password.js';
 import type { View } from '../output/printer.js';

@@ -1,5 +1,5 @@
 import type { PowerDevice, PowerDeviceRequest } from '#contracts';
-import { Failure } from '../failure.js';
+import { Failure } from '../failure/failure.js';
 
 /** What a command says of a device; what it does not say stays. */
 export type DeviceChange = Partial<Omit<PowerDeviceRequest, 'id'>> & { level?: number };

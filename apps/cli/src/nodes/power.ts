@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { IdentifiedDevice, PowerActionRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
 import type { View } from '../output/printer.js';
 import { awaitIncident, WAIT } from './await-incident.js';

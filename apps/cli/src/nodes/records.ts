@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { NodeCreateRequest, NodeReplaceRequest, NodeView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure, UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure, UsageFailure } from '../failure/failure.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
 import { assignedFields, removedFields } from './assigned-fields.js';
 import { nodePath } from './fetch-nodes.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AcceptDriftRequest, NodeView } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure, UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure, UsageFailure } from '../failure/failure.js';
 import { comingMoment } from '../input/moment.js';
 import { acceptedParts } from './accepted-text.js';
 import { nodePath } from './fetch-nodes.js';

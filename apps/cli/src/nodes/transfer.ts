@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { extname } from 'node:path';
 import type { ImportOutcome, NodeImportRequest } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure, UsageFailure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure, UsageFailure } from '../failure/failure.js';
 import { readText } from '../input/document.js';
 import { Refusal } from '../server/server.js';
 import { SELECTOR } from './selector-option.js';

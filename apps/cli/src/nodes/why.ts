@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { EvidenceCell, EvidenceRow, LinkHealth, NodeEvidence, VerdictKind } from '#contracts';
-import { does, examples, type Run } from '../command.js';
+import { does, examples, type Run } from '../command/command.js';
 import { pastMoment } from '../input/moment.js';
 import type { Colour, Terminal } from '../output/terminal.js';
 import { moment, shortAge } from '../output/times.js';

@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 
 export const Formats = ['table', 'json', 'yaml', 'name'] as const;
 /** `-o`; without it people get a table on a terminal, and lines to search in a pipe. */

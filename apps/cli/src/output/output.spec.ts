@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFencing, type IncidentRecord, type StatusView } from '#contracts';
-import { story } from '../commands/incidents.js';
+import { story } from './incident-story.js';
 import { parseAddress } from '../server/address.js';
-import { eventLine } from './event-line.js';
+import { eventLine } from '../events/event-line.js';
 import { judge } from './judge.js';
 import { statusScreen } from './status-screen.js';
 import { fakeIo } from '../testing/muster.js';

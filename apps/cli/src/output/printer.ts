@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 import type { Format } from './format.js';
 import { oneLine } from './one-line.js';
 import { rowLines, table } from './table.js';

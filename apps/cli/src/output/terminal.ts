@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 
 const codes = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof codes;

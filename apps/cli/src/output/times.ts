@@ -1,4 +1,4 @@
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 import type { Terminal } from './terminal.js';
 
 const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,5 +1,5 @@
 import { isLoopback } from '#contracts/node/ip-address.js';
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 
 export const DEFAULT_URL = '127.0.0.1:9007';
 

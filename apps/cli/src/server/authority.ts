@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { UsageFailure } from '../failure.js';
+import { UsageFailure } from '../failure/failure.js';
 import type { Address } from './address.js';
 
 /**

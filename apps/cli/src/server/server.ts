@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { userInfo } from 'node:os';
-import { Failure } from '../failure.js';
+import { Failure } from '../failure/failure.js';
 import type { Address } from './address.js';
 
 /** A server that takes longer for anything but a stream is taken for dead, ms. */

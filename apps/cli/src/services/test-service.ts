@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { JobRecord, OperationRequest, ServiceTestResult, ServiceTestStep } from '#contracts';
-import { does, examples, type Run } from '../command.js';
-import { Failure } from '../failure.js';
+import { does, examples, type Run } from '../command/command.js';
+import { Failure } from '../failure/failure.js';
 import { parseExtraVars } from '../input/json-option.js';
 import { seconds } from '../input/numbers.js';
 import { followJob } from '../jobs/await-job.js';

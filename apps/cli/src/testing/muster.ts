@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { execute } from '../execute.js';
-import type { Io } from '../io.js';
+import type { Io } from '../io/io.js';
 import { refusedOf } from './contract.js';
 
 const program = fileURLToPath(new URL('../../../../bin/muster.mjs', import.meta.url));

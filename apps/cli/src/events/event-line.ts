@@ -1,9 +1,9 @@
 import type { AlarmRecord, EventMap, Verdict } from '#contracts';
 import type { StreamedEvent } from '../server/event-stream.js';
 import { resultText } from '../jobs/node-progress.js';
-import { oneLine } from './one-line.js';
-import type { Colour, Terminal } from './terminal.js';
-import { clock } from './times.js';
+import { oneLine } from '../output/one-line.js';
+import type { Colour, Terminal } from '../output/terminal.js';
+import { clock } from '../output/times.js';
 
 const colours: Record<string, Colour> = {
   verdict: 'cyan',

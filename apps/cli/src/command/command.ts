@@ -1,12 +1,12 @@
 import { Command, type ErrorOptions } from 'commander';
-import { UsageFailure } from './failure.js';
-import type { Io } from './io.js';
-import { chosenFormat } from './output/format.js';
-import { Printer } from './output/printer.js';
-import { Terminal } from './output/terminal.js';
-import { DEFAULT_URL, parseAddresses } from './server/address.js';
-import { authorityFor } from './server/authority.js';
-import { Server } from './server/server.js';
+import { UsageFailure } from '../failure/failure.js';
+import type { Io } from '../io/io.js';
+import { chosenFormat } from '../output/format.js';
+import { Printer } from '../output/printer.js';
+import { Terminal } from '../output/terminal.js';
+import { DEFAULT_URL, parseAddresses } from '../server/address.js';
+import { authorityFor } from '../server/authority.js';
+import { Server } from '../server/server.js';
 
 /** What a command has at hand when it runs. */
 export interface Run {
