@@ -5,6 +5,7 @@ import { withFleet } from '../../lab/src/fleet/with-fleet.js';
 import { bestMode, whyNoNamespaces } from '../../lab/src/mode.js';
 import { missingTools } from '../../lab/src/tools.js';
 import { inTurn } from './in-turn.js';
+import { orFail } from './or-fail.js';
 import { Quiet } from './quiet.js';
 import { VoidRound, type Scenario } from './scenario.js';
 import { daily, long } from './scenarios/index.js';
@@ -197,19 +198,19 @@ async function runOnFleet(
 /** Tells a program that has started this one that nothing more is timed: the machine need not be quiet any longer. */
 const tellTimeIsTaken = (): void => void process.send?.('nothing more is timed');
 
-/** A fleet that does not come up fails its own scenarios, not the hours of the others. */
-async function runOrFail(wanted: readonly Scenario[], results: Result[], quiet: Quiet): Promise<void> {
-  try {
-    await runOnFleet(wanted, results, quiet);
-  } catch (e) {
-    const failure = `its fleet failed: ${text(e)}`;
-    for (const { name, title } of wanted.filter((s) => !results.some((r) => r.name === s.name))) {
+/** As {@link runOnFleet}; what keeps the fleet from its scenarios fails them ({@link orFail}). */
+const runOrFail = (wanted: readonly Scenario[], results: Result[], quiet: Quiet, begun?: () => void): Promise<void> =>
+  orFail(
+    wanted,
+    results,
+    () => runOnFleet(wanted, results, quiet, begun),
+    ({ name, title }, cause) => {
+      const failure = `its fleet failed: ${text(cause)}`;
       const result: Result = { name, title, ok: false, seconds: 0, healedSeconds: 0, figures: [], failure, void: [] };
       tell(result);
-      results.push(result);
-    }
-  }
-}
+      return result;
+    },
+  );
 
 /** Those that can share a fleet. */
 const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
@@ -241,7 +242,7 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   const quiet = new Quiet(possible.filter((s) => s.timed === true).length, tellTimeIsTaken);
   const groups = daily.map((group) => group.filter((s) => possible.includes(s))).filter((group) => group.length > 0);
   // To bring a fleet up takes the whole machine, and scenarios mostly wait: the one beside the other.
-  await inTurn(groups.map((group) => (begun) => runOnFleet(group, results, quiet, begun)));
+  await inTurn(groups.map((group) => (begun) => runOrFail(group, results, quiet, begun)));
   for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, results, quiet);
   return skipped.length;
 }
