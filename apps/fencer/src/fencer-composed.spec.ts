@@ -11,11 +11,11 @@ import {
   type PowerDevice,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { anIncident } from '#contracts/testing/an-incident.js';
 import { Fencer } from './fencer.js';
 import type { OwnHost } from './fencing/own-host.js';
 import { BmcQueue, Urgency } from './power/bmc-queue.js';
 import type { PowerControl, TimedOutcome } from './power/power-control.js';
+import { incidentWhere, openFencingIncident } from './testing/fencing-incident.js';
 
 const NODE = 'n1-s1';
 const device: PowerDevice = { id: 'bmc', driver: 'played', address: '192.0.2.1' };
@@ -108,29 +108,9 @@ describe('a fencer that is composed without Nest', () => {
     });
   }
 
-  const fenced = (): Promise<IncidentRecord> => incidentWhere((i) => i.phase !== 'fencing');
-
-  async function incidentWhere(what: (i: IncidentRecord) => boolean): Promise<IncidentRecord> {
-    const at = Date.now();
-    const incidents = bus.bucket<IncidentRecord>('incidents');
-    await incidents.create(
-      NODE,
-      anIncident(NODE, {
-        id: 'i1',
-        phase: 'fencing',
-        openedAt: at,
-        updatedAt: at,
-        steps: [{ phase: 'fencing', at, detail: 'spec' }],
-      }),
-    );
-    const view = await incidents.view();
-    try {
-      return await new Promise((resolve) => {
-        view.onChange((_node, i) => i !== undefined && what(i) && resolve(i));
-      });
-    } finally {
-      await view.close();
-    }
+  async function fenced(): Promise<IncidentRecord> {
+    await openFencingIncident(bus, NODE);
+    return incidentWhere(bus, NODE, (i) => i.phase !== 'fencing');
   }
 
   it('powers a node off by the power that it was given, with the intent in the record before the command', async () => {

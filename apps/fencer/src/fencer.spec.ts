@@ -24,11 +24,11 @@ import {
   type WorkerRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { anIncident } from '#contracts/testing/an-incident.js';
 import { FACTOR } from '#contracts/testing/chance.js';
 import { buildConfig, Rpc, ServiceContext, startInContext, startService, type RunningService } from '#service';
 import { FencerModule } from './fencer.module.js';
 import { startBmc, type TestBmc } from './testing/bmc.js';
+import { openFencingIncident, incidentWhere as whereIncident } from './testing/fencing-incident.js';
 
 /** The levels' times are decided, and shown to add up, elsewhere. */
 const real = { ...FencingNumbers };
@@ -107,42 +107,9 @@ describe('fencer', () => {
     await bus.bucket<NodeRecord>('nodes').mutate(NODE, () => node);
   }
   const incidents = () => bus.bucket<IncidentRecord>('incidents');
-  async function openIncident(o: Partial<IncidentRecord> = {}): Promise<void> {
-    const at = Date.now();
-    await incidents().create(
-      NODE,
-      anIncident(NODE, {
-        id: 'i1',
-        phase: 'fencing',
-        openedAt: at,
-        updatedAt: at,
-        steps: [{ phase: 'fencing', at, detail: 'spec' }],
-        ...o,
-      }),
-    );
-  }
-  /** Resolves with the first state of the incident that fits. */
-  async function incidentWhere(what: (i: IncidentRecord) => boolean, limitMs = 30_000): Promise<IncidentRecord> {
-    const view = await incidents().view();
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      return await new Promise((resolve, reject) => {
-        const look = (): void => {
-          const i = view.get(NODE)?.value;
-          if (i !== undefined && what(i)) resolve(i);
-        };
-        timer = setTimeout(
-          () => reject(new Error(`the incident stayed ${JSON.stringify(view.get(NODE)?.value, undefined, 1)}`)),
-          limitMs,
-        );
-        view.onChange(look);
-        look();
-      });
-    } finally {
-      clearTimeout(timer);
-      await view.close();
-    }
-  }
+  const openIncident = (o?: Partial<IncidentRecord>): Promise<void> => openFencingIncident(bus, NODE, o);
+  const incidentWhere = (fits: (i: IncidentRecord) => boolean, limitMs?: number): Promise<IncidentRecord> =>
+    whereIncident(bus, NODE, fits, limitMs);
   const writes = (): string[] => bmc.log().filter((l) => l.startsWith('set'));
 
   it('powers a dead node off with one off and two reads, each step in the record', async () => {
