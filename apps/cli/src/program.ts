@@ -43,6 +43,10 @@ export function createProgram(io: Io): CliCommand {
       'certificates (PEM) that an https:// address is to be signed by, in the place of those that Node trusts (environment MUSTER_CA)',
     )
     .option(
+      '--insecure-http',
+      'send the token to another machine without TLS: everybody on the way reads it (environment MUSTER_INSECURE_HTTP=true)',
+    )
+    .option(
       '-o, --output <format>',
       `${Formats.join(', ')}; otherwise a table on a terminal, lines in a pipe (-o table: a table there too)`,
     )
@@ -50,7 +54,7 @@ export function createProgram(io: Io): CliCommand {
     .version(`muster ${packageVersion()}`, '-v, --version', 'print the version')
     .addHelpText(
       'after',
-      '\nEnvironment: MUSTER_URL, MUSTER_CA, MUSTER_TOKEN, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
+      '\nEnvironment: MUSTER_URL, MUSTER_CA, MUSTER_TOKEN, MUSTER_INSECURE_HTTP, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
     );
   statusCommand(program);
   doctorCommand(program);

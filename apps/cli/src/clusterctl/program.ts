@@ -32,7 +32,7 @@ export function createClusterctl(io: Io): CliCommand {
     )
     .addHelpText(
       'after',
-      '\nEnvironment: MUSTER_URL, MUSTER_CA, MUSTER_TOKEN\nThe same program as "muster", which has more commands.',
+      '\nEnvironment: MUSTER_URL, MUSTER_CA, MUSTER_TOKEN, MUSTER_INSECURE_HTTP\nThe same program as "muster", which has more commands.',
     );
   nodeCommands(program);
   clusterCommands(program);

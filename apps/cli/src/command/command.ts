@@ -20,6 +20,7 @@ export interface Run {
 interface Globals {
   url?: string;
   ca?: string;
+  insecureHttp?: true;
   json?: boolean;
   output?: string;
 }
@@ -78,11 +79,21 @@ function prepare(command: CliCommand): Run {
   const o = command.optsWithGlobals<Globals>();
   const format = chosenFormat(o);
   // A variable that is set to nothing is not set.
-  const addresses = parseAddresses(o.url ?? (io.env['MUSTER_URL'] || DEFAULT_URL));
+  const token = io.env['MUSTER_TOKEN'] || undefined;
+  const insecureHttp = o.insecureHttp === true || allowed(io.env, 'MUSTER_INSECURE_HTTP');
+  const hasToken = token !== undefined;
+  const addresses = parseAddresses(o.url ?? (io.env['MUSTER_URL'] || DEFAULT_URL), { hasToken, insecureHttp });
   const terminal = new Terminal(io);
   const ca = authorityFor(addresses, o.ca, io.env['MUSTER_CA'] || undefined);
-  const server = new Server(addresses, io.env['MUSTER_TOKEN'] || undefined, ca);
+  const server = new Server(addresses, token, ca);
   return { server, terminal, print: new Printer(terminal, format), io };
+}
+
+/** @throws UsageFailure where it is neither yes nor no: what was meant to be no may allow nothing. */
+function allowed(env: Io['env'], name: string): boolean {
+  const value = env[name] || 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new UsageFailure(`${name}=${value}: true or false is expected`);
 }
 
 const usageOf = (command: Command): string => `Usage: ${command.createHelp().commandUsage(command)}`;

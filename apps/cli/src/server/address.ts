@@ -13,17 +13,32 @@ export interface Address {
   socketPath?: string;
 }
 
+export interface AddressOptions {
+  /** A token goes along with each request. */
+  hasToken: boolean;
+  /** It may go to other machines without TLS: told by name. */
+  insecureHttp: boolean;
+}
+
 /**
  * Several, with commas: the first that answers is used.
- * @throws UsageFailure, also where some of other machines are https:// and some are not
+ * @throws UsageFailure, also where some of other machines are https:// and some are not, or a token would be shown to
+ * whoever listens on the way
  */
-export function parseAddresses(text: string): [Address, ...Address[]] {
+export function parseAddresses(
+  text: string,
+  o: AddressOptions = { hasToken: false, insecureHttp: false },
+): [Address, ...Address[]] {
   const [first = '', ...more] = text.split(',').map((one) => one.trim());
   const addresses: [Address, ...Address[]] = [parseAddress(first), ...more.map(parseAddress)];
   const plain = addresses.find((a) => a.protocol === 'http:' && a.host !== undefined && !isLoopback(a.host));
   if (plain !== undefined && addresses.some((a) => a.protocol === 'https:'))
     throw new UsageFailure(
       `--url ${plain.text}: write https:// here, too: whoever keeps the others from answering would read the token`,
+    );
+  if (plain !== undefined && o.hasToken && !o.insecureHttp)
+    throw new UsageFailure(
+      `INSECURE_HTTP: ${plain.text} is another machine, and everybody on the way would read the token of MUSTER_TOKEN: write https:// (http.tls of the gateway, --ca), or say --insecure-http (environment MUSTER_INSECURE_HTTP=true)`,
     );
   return addresses;
 }

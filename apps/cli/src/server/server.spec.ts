@@ -114,6 +114,33 @@ describe('several addresses', () => {
       expect(parseAddresses(`https://10.0.0.1:9007,${other}`)).toHaveLength(2);
   });
 
+  it('of other machines get no token without TLS, unless that is allowed by name', async () => {
+    const list = (url: string, env: Record<string, string>, args: string[] = []) =>
+      sut.call(['claim', 'list', '-u', url, ...args], { env: { MUSTER_TOKEN: 't0ken', ...env } });
+    // The one that answers is this machine: an answer means that the other one would be asked.
+    const both = `${sut.url},10.0.0.2:9007`;
+    for (const url of ['10.0.0.2:9007', 'http://control1', `[2001:db8::1]:9007`, both]) {
+      const { code, stdout, stderr } = await list(url, {});
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        '',
+        expect.stringMatching(/^muster: INSECURE_HTTP: .*--insecure-http/),
+      ]);
+      expect(stderr).not.toContain('t0ken');
+    }
+    expect((await list(both, { MUSTER_INSECURE_HTTP: 'yes' })).stderr).toContain('true or false is expected');
+    expect(await list(both, { MUSTER_INSECURE_HTTP: 'false' })).toMatchObject({ code: 2 });
+    expect(sut.received).toEqual([]);
+    expect(await list(both, {}, ['--insecure-http'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await list(both, { MUSTER_INSECURE_HTTP: 'true' })).toMatchObject({ code: 0, stderr: '' });
+    // To this machine itself, and without a token, as ever.
+    expect(await list(sut.url, {})).toMatchObject({ code: 0, stderr: '' });
+    expect(await list(both, { MUSTER_TOKEN: '' })).toMatchObject({ code: 0, stderr: '' });
+    expect(sut.received).toHaveLength(4);
+    const old = await sut.call(['nodes', 'get', '-u', both], { program: 'clusterctl', env: { MUSTER_TOKEN: 't0ken' } });
+    expect(old).toMatchObject({ code: 2, stderr: expect.stringContaining('INSECURE_HTTP') });
+  });
+
   it('are each named where none answers', async () => {
     const { code, stderr } = await sut.call(['claim', 'list', '-u', '127.0.0.1:1,unix:/none/such']);
     expect([code, stderr]).toEqual([1, `muster: ${refused}; ${refused.replace('127.0.0.1:1', 'unix:/none/such')}\n`]);
