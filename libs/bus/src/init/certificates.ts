@@ -1,4 +1,4 @@
-import { webcrypto, X509Certificate } from 'node:crypto';
+import { createHash, createPublicKey, webcrypto, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 
 /**
@@ -52,14 +52,16 @@ export async function newAuthority(cluster: string, now: number): Promise<Certif
  * For a NATS server, also towards the other servers of its cluster, for which it is a client.
  * @param names host names and IP addresses under which it is reached
  * @param now ms of the wall clock
+ * @param key PEM: the key that it is for. @default a new one
  */
 export async function issueServerCertificate(
   by: Certificate,
   names: readonly string[],
   now: number,
+  key?: string,
 ): Promise<Certificate> {
   const lib = await x509();
-  const keys = await newKeys();
+  const keys = key === undefined ? await newKeys() : await keysOf(key);
   const authority = new lib.X509Certificate(by.certificate);
   const signingKey = await webcrypto.subtle.importKey('pkcs8', derOf(by.key), curve, false, ['sign']);
   const made = await lib.X509CertificateGenerator.create({
@@ -82,7 +84,22 @@ export async function issueServerCertificate(
       await lib.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { certificate: `${made.toString('pem')}\n`, key: await pemOf(keys.privateKey) };
+  return { certificate: `${made.toString('pem')}\n`, key: key ?? (await pemOf(keys.privateKey)) };
+}
+
+/** Of a key as {@link pemOf} writes it. */
+async function keysOf(key: string): Promise<webcrypto.CryptoKeyPair> {
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  return {
+    privateKey: await webcrypto.subtle.importKey('pkcs8', derOf(key), curve, true, ['sign']),
+    publicKey: await webcrypto.subtle.importKey('spki', spki, curve, true, ['verify']),
+  };
+}
+
+/** By what nats-server knows the key of a certificate (`pinned_certs`): hex SHA-256 of its DER. */
+export function pinOf(pem: string): string {
+  const der = new X509Certificate(pem).publicKey.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(der).digest('hex');
 }
 
 /** What a certificate says of itself. */

@@ -31,6 +31,8 @@ import {
 } from '../index.js';
 import { whenClusterServes } from '../testing/nats-cluster.js';
 import { listening } from '../testing/nats.js';
+import { issueServerCertificate, pinOf, type Certificate } from './certificates.js';
+import { readAuthority, tlsFiles } from './tls-files.js';
 import { SystemNats } from '../testing/nats-process.js';
 import { newerNats } from '../testing/newer-nats.js';
 
@@ -123,8 +125,30 @@ describe('initHosts', () => {
     await renewServerCertificate(hostFolder(dir, 'ctl2'), [], dir);
     const after = new X509Certificate(of('ctl2', 'tls/server.pem'));
     expect(after.subjectAltName).toBe(before.subjectAltName);
+    // By it the other servers know the host.
+    expect(pinOf(after.toString())).toBe(pinOf(before.toString()));
     expect(after.serialNumber).not.toBe(before.serialNumber);
     expect(after.verify(new X509Certificate(read('tls/ca.pem')).publicKey)).toBe(true);
+  });
+
+  it('lets each server know the keys of all, its own too, also once certificates were issued anew; no host that went', async () => {
+    const pins = (host: string): string[] =>
+      JSON.parse(/pinned_certs: (.*)/.exec(of(host, 'nats.conf'))?.[1] ?? '[]') as string[];
+    await init();
+    const before = three.map(({ name: host }) => pinOf(of(host, 'tls/server.pem')));
+    expect(new Set(before).size).toBe(3);
+    for (const { name: host } of three) expect(pins(host)).toEqual(before);
+    // Another address: the certificate is due.
+    const moved = parseControlHosts('ctl1=10.0.0.1+10.1.0.1,ctl2=10.0.0.2+10.1.0.2,ctl3=10.0.0.4+10.1.0.3');
+    const pem = of('ctl3', 'tls/server.pem');
+    await init({ hosts: moved });
+    expect(of('ctl3', 'tls/server.pem')).not.toBe(pem);
+    for (const { name: host } of three) expect(pins(host)).toEqual(before);
+    await init({ hosts: [...moved.slice(0, 2), ...parseControlHosts('ctl4=10.0.0.5+10.1.0.5')] });
+    for (const host of ['ctl1', 'ctl2', 'ctl4']) {
+      expect(pins(host)).toHaveLength(3);
+      expect(pins(host)).not.toContain(before[2]);
+    }
   });
 
   it('makes several hosts of a single server, with its users and its CA', async () => {
@@ -215,16 +239,55 @@ const name = 'program' in newer ? 'three NATS servers of initHosts' : `three NAT
     );
   });
 
-  it('let no server in that shows no certificate of theirs', async () => {
-    const ca = readFileSync(join(etc, 'tls', 'ca.pem'));
-    // Between servers TLS comes first: what a stranger is told before it has shown a certificate is nothing.
-    const why = await new Promise<string>((resolve) => {
-      const encrypted = tlsConnect(6222, hosts[0]!.management, { ca, checkServerIdentity: () => undefined });
+  /** What a server tells who comes as another server. */
+  const asServer = (shown?: Certificate): Promise<string> =>
+    new Promise((resolve) => {
+      const encrypted = tlsConnect(6222, hosts[0]!.management, {
+        ca: readFileSync(join(etc, 'tls', 'ca.pem')),
+        checkServerIdentity: () => undefined,
+        ...(shown !== undefined && { cert: shown.certificate, key: shown.key }),
+      });
       encrypted.on('error', (e: NodeJS.ErrnoException) => resolve(e.code ?? e.message));
-      encrypted.on('data', (told) => resolve(`let in: ${told.toString()}`));
-      encrypted.on('close', () => resolve('closed without a reason'));
+      encrypted.on('data', (told) => {
+        resolve(`let in: ${told.toString()}`);
+        encrypted.destroy();
+      });
+      encrypted.on('close', () => resolve('closed without a word'));
     });
-    expect(why).toMatch(/CERTIFICATE_REQUIRED/);
+
+  it('let no server in that shows no certificate of theirs', async () => {
+    // Between servers TLS comes first: what a stranger is told before it has shown a certificate is nothing.
+    expect(await asServer()).toMatch(/CERTIFICATE_REQUIRED/);
+  });
+
+  it('let no server in that shows a certificate of the CA for another key than theirs', async () => {
+    const own = tlsFiles(hostFolder(etc, 'ctl2'));
+    const known = { certificate: readFileSync(own.certificate, 'utf8'), key: readFileSync(own.key, 'utf8') };
+    expect(await asServer(known)).toMatch(/^let in: INFO /);
+    const names = ['ctl2', hosts[1]!.management];
+    expect(await asServer(await issueServerCertificate(readAuthority(etc), names, Date.now()))).not.toMatch(/let in/);
+  });
+
+  it('are one cluster when each certificate was issued anew, and init has run again', async () => {
+    const key = readRevokerKey(join(hostFolder(etc, 'ctl1'), 'keys', 'revoker.key'));
+    const ca = readFileSync(join(etc, 'tls', 'ca.pem'), 'utf8');
+    const conf = (): string[] => hosts.map((h) => readFileSync(join(hostFolder(etc, h.name), 'nats.conf'), 'utf8'));
+    const before = conf();
+    for (const { name: host } of hosts) await renewServerCertificate(hostFolder(etc, host), [], etc);
+    await initHosts(etc, { cluster: 'spec', agents: [], hosts, place });
+    // But for what JetStream may keep, which goes by the disk.
+    const lasting = (texts: string[]): string[] => texts.map((text) => text.replace(/max_file_store: \d+/, ''));
+    expect(lasting(conf())).toEqual(lasting(before));
+    // One after the other shows the new one to others that show the old one.
+    for (const [i, server] of servers.entries()) {
+      await server.kill();
+      await server.start();
+      await listening(4222, hosts[i]!.management);
+      await whenClusterServes(async () => {
+        const seen = await natsServers({ key, servers: [urls[i]!], ca });
+        if (seen.length < 3) throw new Error(`ctl${i + 1} sees ${seen.length} servers`);
+      });
+    }
   });
 
   it('let nobody in who holds no CA', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Document, parseDocument } from 'yaml';
 import { atPort, MusterError } from '#contracts';
 import { systemClock } from '../system/system-clock.js';
-import { issueServerCertificate } from './certificates.js';
+import { issueServerCertificate, pinOf, type Certificate } from './certificates.js';
 import { checkControlHosts, hostFolder, type ControlHost } from './control-hosts.js';
 import {
   accountsIn,
@@ -80,8 +80,9 @@ export async function initHosts(dir: string, o: HostsOptions): Promise<void> {
     await ensureKeysAndUsers(dir, o, alsoTold[0] as string);
     const files = new Map<string, Content>([[join(dir, 'muster.yaml'), config.toString()]]);
     for (const [path, text] of first) files.set(join(dir, path), text);
+    const certificates = await certificatesOf(dir, o.hosts);
     for (const host of o.hosts) {
-      const ofHost = await filesOf(dir, o, { host, config, place: place(host), alsoTold });
+      const ofHost = await filesOf(dir, o, { host, config, place: place(host), alsoTold, certificates });
       // Of a new installation they are not there yet to be copied.
       for (const [path, text] of [...ofHost, ...first.filter(([path]) => isSeen(path))])
         files.set(join(hostFolder(dir, host.name), path), text);
@@ -124,7 +125,13 @@ function configFor(dir: string, o: HostsOptions): Document {
 async function filesOf(
   dir: string,
   o: HostsOptions,
-  of: { host: ControlHost; config: Document; place: HostPlace; alsoTold: readonly string[] },
+  of: {
+    host: ControlHost;
+    config: Document;
+    place: HostPlace;
+    alsoTold: readonly string[];
+    certificates: ReadonlyMap<ControlHost, Certificate>;
+  },
 ): Promise<Map<string, Content>> {
   const { host, place } = of;
   const config = of.config.clone();
@@ -148,12 +155,16 @@ async function filesOf(
           listen: atPort(host.management, ROUTE_PORT),
           routes: others.map((other) => atPort(other.management, ROUTE_PORT)),
           tls: on,
+          pins: [...of.certificates.values()].map((c) => pinOf(c.certificate)),
         },
       }),
     }),
   );
   files.set('nats-accounts.conf', await accountsText(dir, accountsIn(place.store), of.alsoTold));
-  for (const [path, text] of await certificateOf(dir, host)) files.set(path, text);
+  const { certificate, key } = of.certificates.get(host)!;
+  files.set('tls/ca.pem', readAuthority(dir).certificate);
+  files.set('tls/server.pem', certificate);
+  files.set('tls/server.key', key);
   config.setIn(['nats', 'listen'], listen);
   config.setIn(['nats', 'store'], place.store);
   files.set('muster.yaml', config.toString());
@@ -172,21 +183,23 @@ function clusterOf(config: Document, o: HostsOptions): string {
   return typeof cluster === 'string' ? cluster : o.cluster;
 }
 
-/** The one that it has, unless that is due. */
-async function certificateOf(dir: string, host: ControlHost): Promise<[path: string, text: string][]> {
+async function certificatesOf(
+  dir: string,
+  hosts: readonly ControlHost[],
+): Promise<ReadonlyMap<ControlHost, Certificate>> {
+  const all = new Map<ControlHost, Certificate>();
+  for (const host of hosts) all.set(host, await certificateOf(dir, host));
+  return all;
+}
+
+/** The one that it has, or where that is due another one for the same key. */
+async function certificateOf(dir: string, host: ControlHost): Promise<Certificate> {
   const names = [host.name, ...addressesOf(host), 'localhost', '127.0.0.1', '::1', NATS_IN_COMPOSITION];
-  const by = readAuthority(dir);
   const had = tlsFiles(hostFolder(dir, host.name));
   const now = systemClock.wallMs();
-  const isKept =
-    [had.certificate, had.key].every((file) => existsSync(file)) &&
-    !isDue(readFileSync(had.certificate, 'utf8'), names, now);
-  const { certificate, key } = isKept
-    ? { certificate: readFileSync(had.certificate, 'utf8'), key: readFileSync(had.key, 'utf8') }
-    : await issueServerCertificate(by, names, now);
-  return [
-    ['tls/ca.pem', by.certificate],
-    ['tls/server.pem', certificate],
-    ['tls/server.key', key],
-  ];
+  const [certificate, key] = [had.certificate, had.key].map((file) =>
+    existsSync(file) ? readFileSync(file, 'utf8') : undefined,
+  );
+  if (certificate !== undefined && key !== undefined && !isDue(certificate, names, now)) return { certificate, key };
+  return issueServerCertificate(readAuthority(dir), names, now, key);
 }

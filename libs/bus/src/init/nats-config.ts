@@ -27,8 +27,10 @@ export interface ClusterMember {
   listen: string;
   /** Where the others listen. */
   routes: string[];
-  /** Files as it finds them: the others are let in by a certificate of this CA. */
+  /** Files as it finds them: the others are let in by a certificate of this CA, for one of these keys. */
   tls: { certificate: string; key: string; ca: string };
+  /** Of the servers' keys, its own as well: see `pinOf`. */
+  pins: readonly string[];
 }
 
 const quote = (text: string): string => JSON.stringify(text);
@@ -59,7 +61,7 @@ const tlsBlock = (files: NatsConfigOptions['tls']): string[] =>
         '}',
       ];
 
-const clusterBlock = (cluster: string, { listen, routes, tls }: ClusterMember): string[] => [
+const clusterBlock = (cluster: string, { listen, routes, tls, pins }: ClusterMember): string[] => [
   'cluster {',
   `  name: ${quote(cluster)}`,
   `  listen: ${quote(listen)}`,
@@ -71,6 +73,9 @@ const clusterBlock = (cluster: string, { listen, routes, tls }: ClusterMember): 
   `    key_file: ${quote(tls.key)}`,
   `    ca_file: ${quote(tls.ca)}`,
   '    verify: true',
+  // A user and a password would be cleared by --cluster_listen, which a composition gives.
+  '    # The CA signs more than servers: these are the keys of the servers that are let in, and connected to.',
+  `    pinned_certs: [${pins.map(quote).join(', ')}]`,
   `    timeout: ${HANDSHAKE}`,
   '  }',
   '}',

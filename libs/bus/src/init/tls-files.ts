@@ -63,8 +63,9 @@ export function isDue(pem: string, names: readonly string[], now: number): boole
 }
 
 /**
- * Issues the server's certificate anew: with the names that it had, and these.
- * @param authorityIn folder with the CA and its key. @default `dir`
+ * Issues the server's certificate anew: with the names that it had, and these. A control host's is for the key that it
+ * has, by which the other servers know it.
+ * @param authorityIn folder with the CA and its key, where `dir` is a control host's. @default `dir`
  * @throws MusterError CONFIG_INVALID: there is no CA, or its key is not here
  */
 export async function renewServerCertificate(
@@ -75,7 +76,8 @@ export async function renewServerCertificate(
   const files = tlsFiles(dir);
   const before = existsSync(files.certificate) ? readFileSync(files.certificate, 'utf8') : undefined;
   const names = before === undefined ? more : [...shownCertificate(before).names, ...missing(before, more)];
-  const made = await issueServerCertificate(readAuthority(authorityIn), [...new Set(names)], systemClock.wallMs());
+  const key = authorityIn !== dir && existsSync(files.key) ? readFileSync(files.key, 'utf8') : undefined;
+  const made = await issueServerCertificate(readAuthority(authorityIn), [...new Set(names)], systemClock.wallMs(), key);
   // A server that is reloaded between the two refuses the pair, and goes on with what it has.
   writePrivately(files.key, made.key);
   writePrivately(files.certificate, made.certificate);
