@@ -1,16 +1,26 @@
 # One target per service: docker build --target fencer . docker-compose.yml builds them all; docs/compose.md.
-# The base has Debian's apt, and Node ≥ 20.19 with npm.
+# The base has Debian's apt, and Node ≥ 20.19 with npm. What changes most often comes last: a change of the code leaves the
+# layers of packages and tools as they are.
 ARG BASE_IMAGE=node:24-bookworm-slim
 
-FROM ${BASE_IMAGE} AS build
+# By the lock file alone: what builds, and what runs.
+FROM ${BASE_IMAGE} AS packages
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
+
+FROM packages AS production
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM packages AS build
+COPY package.json LICENSE program/
+COPY bin program/bin
+COPY deploy/docker/healthcheck.mjs program/deploy/docker/healthcheck.mjs
 COPY tsconfig.json ./
 COPY deploy/docker/tsconfig.json deploy/docker/tsconfig.json
 COPY libs libs
 COPY apps apps
-RUN node_modules/.bin/tsc -p deploy/docker/tsconfig.json && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN node_modules/.bin/tsc -p deploy/docker/tsconfig.json && mv dist program/dist
 
 # What every service has, and nothing to build with.
 FROM ${BASE_IMAGE} AS service
@@ -22,11 +32,7 @@ RUN apt-get update \
   && useradd --uid 10001 --gid 10001 --home-dir /var/lib/muster --no-create-home --shell /usr/sbin/nologin muster \
   && install -d -o muster -g muster -m 700 /etc/muster /var/lib/muster /run/muster
 WORKDIR /opt/muster
-COPY --from=build /build/node_modules node_modules
-COPY --from=build /build/dist dist
-COPY package.json LICENSE ./
-COPY bin bin
-COPY deploy/docker/healthcheck.mjs deploy/docker/healthcheck.mjs
+COPY --from=production /build/node_modules node_modules
 # A service in it wants to be told which machine it runs on: MUSTER_HOST, MUSTER_HOST_ADDRESSES.
 ENV NODE_ENV=production MUSTER_CONTAINER=true MUSTER_CONFIG=/etc/muster/muster.yaml MUSTER_HEALTH=/run/muster/health.sock
 USER 10001:10001
@@ -35,9 +41,11 @@ HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=3 \
   CMD ["node", "/opt/muster/deploy/docker/healthcheck.mjs"]
 
 FROM service AS gateway
+COPY --from=build /build/program ./
 CMD ["node", "dist/apps/gateway/src/main.js"]
 
 FROM service AS inventory
+COPY --from=build /build/program ./
 CMD ["node", "dist/apps/inventory/src/main.js"]
 
 FROM service AS detector
@@ -47,6 +55,7 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends iputils-ping libcap2-bin \
   && setcap cap_net_raw+ep "$(readlink -f /bin/ping)" \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
+COPY --from=build /build/program ./
 USER 10001:10001
 CMD ["node", "dist/apps/detector/src/main.js"]
 
@@ -55,6 +64,7 @@ USER root
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ipmitool freeipmi-tools fence-agents \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
+COPY --from=build /build/program ./
 USER 10001:10001
 CMD ["node", "dist/apps/fencer/src/main.js"]
 
@@ -64,6 +74,7 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends ansible-core openssh-client \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
   && install -d -o muster -g muster -m 700 /var/lib/muster/provisioner
+COPY --from=build /build/program ./
 COPY playbooks playbooks
 COPY examples examples
 USER 10001:10001
@@ -78,6 +89,7 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
   && install -d -o muster -g muster -m 700 /var/lib/muster/nats /shown /shown/nats /shown/inventory /shown/detector \
     /shown/provisioner /shown/fencer /shown/gateway
+COPY --from=build /build/program ./
 USER 10001:10001
 HEALTHCHECK NONE
 CMD ["node", "dist/apps/cli/src/containers/main.js"]

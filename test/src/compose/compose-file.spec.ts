@@ -84,8 +84,21 @@ describe('docker-compose.yml', () => {
     const dockerfile = read('Dockerfile');
     for (const [, { build }] of all)
       if (build !== undefined) expect(dockerfile).toMatch(new RegExp(`^FROM service AS ${build.target}$`, 'm'));
-    expect(dockerfile.match(/^FROM (?!service|\$\{BASE_IMAGE\}).*$/gm)).toBeNull();
+    expect(dockerfile.match(/^FROM (?!packages|service|\$\{BASE_IMAGE\}).*$/gm)).toBeNull();
     expect(read('docker-compose.yml')).toContain('image: ${NATS_IMAGE:-nats:2.14-alpine}');
+  });
+
+  it('installs nothing anew when only the code has changed', () => {
+    const stages = read('Dockerfile')
+      .split(/^FROM /m)
+      .slice(1);
+    const code = /^COPY (?:--from=build |libs |apps |lab |bin |playbooks )/m;
+    const later = (stage: string): string => stage.slice(code.exec(stage)?.index ?? stage.length);
+    expect(stages.filter((stage) => code.test(stage)).length).toBeGreaterThan(0);
+    expect(stages.filter((stage) => /apt-get install|npm (?:ci|prune)/.test(later(stage)))).toEqual([]);
+    // Nor does a stage come from one that has code in it already.
+    const withCode = stages.filter((stage) => code.test(stage)).map((stage) => / AS (\w+)/.exec(stage)?.[1]);
+    expect(stages.filter((stage) => withCode.includes(/^(\w+) AS/.exec(stage)?.[1]))).toEqual([]);
   });
 
   it('has the variables that docs/compose.md explains, and no others', () => {
