@@ -22,6 +22,8 @@ export interface Scene {
 export interface Check {
   name: string;
   title: string;
+  /** Names of earlier checks whose scene it is played on. */
+  needs: readonly string[];
   /** Resolves with what was seen, in a line; rejects with what was wrong. */
   run: (scene: Scene) => Promise<string>;
 }

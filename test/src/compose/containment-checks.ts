@@ -12,6 +12,7 @@ const documented = { loopback: [4222, 9007], management: [4222], backend: [4222]
 export const containmentChecks: readonly Check[] = [
   {
     name: 'contained',
+    needs: ['up'],
     title: 'no container is root, can write its root, can gain rights, or is without limits',
     async run({ composition }) {
       await Promise.all(services.map((service) => isContained(composition, service)));
@@ -22,6 +23,7 @@ export const containmentChecks: readonly Check[] = [
   },
   {
     name: 'own-keys',
+    needs: ['up'],
     title: 'each service sees its own keys, and no other’s',
     async run({ composition }) {
       await Promise.all(services.map((service) => seesItsOwn(composition, service)));
@@ -30,6 +32,7 @@ export const containmentChecks: readonly Check[] = [
   },
   {
     name: 'ports',
+    needs: ['up'],
     title: 'a scan of every port finds what is documented, and nothing else',
     async run({ machine }) {
       const found = {
@@ -49,6 +52,7 @@ export const containmentChecks: readonly Check[] = [
   },
   {
     name: 'locked',
+    needs: ['up'],
     title:
       'without a token HTTP answers 401; NATS speaks TLS alone, under our CA, and lets nobody in without credentials',
     async run(scene) {

@@ -69,6 +69,7 @@ class Writer {
 export const faultChecks: readonly Check[] = [
   {
     name: 'killed',
+    needs: ['story'],
     title: 'each service that is killed is started again, and the fleet is as it was',
     async run(scene) {
       const before = await fleet(scene);
@@ -83,6 +84,7 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: 'standstill',
+    needs: ['up'],
     title: 'a service that stands still is ended by its health check, and started again',
     async run({ composition }) {
       const before = await composition.inspect('fencer');
@@ -97,6 +99,7 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: 'networks',
+    needs: ['story'],
     title:
       'NATS, inventory and gateway lose their networks: they are healthy again, and nothing that was accepted is lost',
     async run(scene) {
@@ -132,6 +135,7 @@ export const faultChecks: readonly Check[] = [
   },
   {
     name: 'engine',
+    needs: ['story'],
     title: 'after a restart of the engine everything runs again, and the fleet is as it was',
     async run(scene) {
       const { composition } = scene;

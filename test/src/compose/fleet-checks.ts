@@ -17,6 +17,7 @@ const BACK_MS = 120_000;
 export const fleetChecks: readonly Check[] = [
   {
     name: 'story',
+    needs: ['up'],
     title: 'a host of the lab dies with work on it: it is proven off, its work runs elsewhere, and it comes back',
     async run(scene) {
       const { machine, composition, station, hosts, token } = scene;
@@ -35,6 +36,7 @@ export const fleetChecks: readonly Check[] = [
   },
   {
     name: 'own-host',
+    needs: ['story'],
     title:
       'the control machine is a node itself: when that one is dead to all others, its own fencer does not power it off',
     async run(scene) {
@@ -73,6 +75,7 @@ export const fleetChecks: readonly Check[] = [
 export const lastFleetChecks: readonly Check[] = [
   {
     name: 'audit',
+    needs: ['story'],
     title: 'the lab’s audit finds nothing: no work ran twice, nothing was powered off but the host that died',
     async run(scene) {
       const { hosts } = scene;

@@ -8,6 +8,7 @@ import { bmcPassword } from './station.js';
 export const handChecks: readonly Check[] = [
   {
     name: 'fencer-hand',
+    needs: ['up'],
     title: 'the fencer reads the power of a real BMC by IPMI, asked over HTTP',
     async run({ composition, station, token }) {
       const created = await composition.cli(token, ['node', 'create', 'peer', 'S1', 'network.management=10.77.1.98']);
@@ -28,6 +29,7 @@ export const handChecks: readonly Check[] = [
   },
   {
     name: 'provisioner-hand',
+    needs: ['up'],
     title: 'Ansible logs in to a host by the key that init made',
     async run({ composition, station }) {
       const volume = join(composition.engine.volumes, `${composition.project}_config`, '_data');

@@ -8,6 +8,7 @@ import { services } from './composition.js';
 export const installationChecks: readonly Check[] = [
   {
     name: 'host-asked',
+    needs: [],
     title: 'without MUSTER_HOST nothing starts, and one line says why',
     async run({ composition }) {
       const { exitCode, stderr } = await composition.run(['up', '-d'], { without: ['MUSTER_HOST'] });
@@ -18,6 +19,7 @@ export const installationChecks: readonly Check[] = [
   },
   {
     name: 'init',
+    needs: [],
     title: 'init prints the admin token alone on stdout; a second one prints none and changes nothing',
     async run(scene) {
       const { composition } = scene;
@@ -34,6 +36,7 @@ export const installationChecks: readonly Check[] = [
   },
   {
     name: 'host-told',
+    needs: ['init'],
     title: 'a container that is not told which machine it runs on ends, with one line',
     async run({ composition }) {
       const lone = await composition.run(['run', '--rm', '-T', '--no-deps', '-e', 'MUSTER_HOST=', 'fencer']);
@@ -46,6 +49,7 @@ export const installationChecks: readonly Check[] = [
   },
   {
     name: 'up',
+    needs: ['init'],
     title: 'all services come up, and pass their health checks',
     async run({ composition }) {
       const since = performance.now();
@@ -60,6 +64,7 @@ export const installationChecks: readonly Check[] = [
 export const closingChecks: readonly Check[] = [
   {
     name: 'init-again',
+    needs: ['up'],
     title: 'init on a running installation changes nothing',
     async run({ composition }) {
       const settled = (): Record<string, string> =>
@@ -75,6 +80,7 @@ export const closingChecks: readonly Check[] = [
   },
   {
     name: 'silent',
+    needs: ['up'],
     title: 'no log and no container’s description holds a token or a key, and no file the admin token',
     async run({ composition, token }) {
       const keys = Object.values(shownFiles)
