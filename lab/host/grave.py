@@ -27,21 +27,25 @@ def hold(kind, address, port):
             time.sleep(0.005)
 
 
+def silence(address, port):
+    """The queue of connections is filled: further ones are dropped, not accepted, as by a machine without power."""
+    listening = hold(socket.SOCK_STREAM, address, port)
+    listening.listen(0)
+    fillers = [socket.socket() for _ in range(2)]
+    for filler in fillers:
+        filler.setblocking(False)
+        filler.connect_ex(listening.getsockname())
+    return [listening, *fillers]
+
+
 def main():
     with open(sys.argv[1]) as f:
         spec = json.load(f)
     held = []
     for address in spec["addresses"].values():
         held.append(hold(socket.SOCK_DGRAM, address, spec["agentPort"]))
-    ssh = hold(socket.SOCK_STREAM, spec["addresses"]["management"], spec["sshPort"])
-    ssh.listen(0)
-    # The queue of connections is filled: further ones are dropped, not accepted, as by a machine without power.
-    for _ in range(2):
-        filler = socket.socket()
-        filler.setblocking(False)
-        filler.connect_ex(ssh.getsockname())
-        held.append(filler)
-    held.append(ssh)
+        # On every network: where its sshd listens on one alone, the others look for it all the same.
+        held += silence(address, spec["sshPort"])
     print("held", flush=True)
     sys.stdout.close()
     signal.pause()
