@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
@@ -74,6 +74,15 @@ async function cleanCheckout(to: string): Promise<void> {
   rmSync(packed);
 }
 
+/** @returns their file */
+async function keepLogs(name: string, { composition }: Scene): Promise<string> {
+  const file = join(work, 'failed', `${name}.log`);
+  mkdirSync(dirname(file), { recursive: true });
+  const { stdout, stderr } = await composition.run(['logs', '--no-color', '--timestamps']);
+  writeFileSync(file, `${stdout}\n${stderr}\n`);
+  return file;
+}
+
 async function runChecks(selected: readonly Check[], scene: Scene): Promise<Result[]> {
   const results: Result[] = [];
   for (const { name, title, run } of selected) {
@@ -85,6 +94,7 @@ async function runChecks(selected: readonly Check[], scene: Scene): Promise<Resu
     const seconds = Math.round((performance.now() - since) / 100) / 10;
     results.push({ name, title, seconds, ...result });
     say(`${result.ok ? 'ok  ' : 'FAIL'} ${title} (${seconds} s): ${result.seen}`);
+    if (!result.ok) say(`     what the services have logged is in ${await keepLogs(name, scene)}`);
   }
   return results;
 }
@@ -114,7 +124,7 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
     // From here on the machine has no way out, and nobody else's ports.
     await machine.make();
     await engine.start();
-    const results = await runChecks(selected, { machine, composition, station, hosts, token: '' });
+    const results = await runChecks(selected, { machine, composition, station, hosts, root, token: '' });
     await composition.downAll();
     return results;
   } finally {

@@ -47,7 +47,6 @@ async function makeBase(engine: Engine, root: string): Promise<void> {
 }
 
 async function makeNats(engine: Engine, context: string, project: string): Promise<void> {
-  if (await has(engine, NATS_IMAGE)) return;
   rmSync(context, { recursive: true, force: true });
   mkdirSync(context, { recursive: true });
   const { stdout } = await execa(process.execPath, [join(project, 'scripts', 'setup', 'newer-nats.mjs')]);
@@ -57,6 +56,8 @@ async function makeNats(engine: Engine, context: string, project: string): Promi
     // As the official image has it, for the health check.
     'RUN apt-get update && apt-get install -y --no-install-recommends busybox && ln -s busybox /usr/bin/wget',
     'COPY nats-server /usr/local/bin/nats-server',
+    // Testcontainers gives it options alone.
+    'ENTRYPOINT ["nats-server"]',
   ];
   writeFileSync(join(context, 'Dockerfile'), `${lines.join('\n')}\n`);
   await engine.docker('build', '-q', '--network=host', '-t', NATS_IMAGE, context);

@@ -16,6 +16,8 @@ export interface Scene {
   composition: Composition;
   station: Station;
   hosts: LabHosts;
+  /** This clone's folder. */
+  root: string;
   token: string;
 }
 
@@ -67,7 +69,12 @@ export async function http(
 }
 
 /** As {@link http}, for what must be answered well. */
-export async function ask<T>(scene: Scene, method: string, path: string, body?: unknown): Promise<T> {
+export async function ask<T>(
+  scene: Pick<Scene, 'machine' | 'token'>,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const { status, text } = await http(scene, method, path, body);
   if (status < 200 || status > 299) throw new Error(`${method} ${path}: ${status} ${text}`);
   return (text === '' ? undefined : JSON.parse(text)) as T;

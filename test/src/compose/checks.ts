@@ -1,3 +1,4 @@
+import { busChecks } from './bus-checks.js';
 import type { Check } from './check.js';
 import { containmentChecks } from './containment-checks.js';
 import { faultChecks } from './fault-checks.js';
@@ -14,6 +15,7 @@ export const checks: readonly Check[] = [
   ...faultChecks,
   ...lastFleetChecks,
   ...closingChecks,
+  ...busChecks,
 ];
 
 /**
