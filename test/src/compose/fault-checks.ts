@@ -20,7 +20,10 @@ const STANDSTILL_MS = 120_000;
 
 /** For how long a service has no network: longer than clients of NATS need to notice. */
 const CUT_MS = 20_000;
-const cutOff = ['nats', 'inventory', 'gateway'] as const;
+const onNetworks = ['nats', 'inventory', 'gateway'] as const;
+/** Between the operator's writes: some of them are accepted in the last second before a cut. */
+const WRITE_EVERY_MS = 200;
+const BEFORE_CUT = 5;
 
 async function killed(scene: Scene, service: Service): Promise<string> {
   const { composition } = scene;
@@ -34,35 +37,71 @@ async function killed(scene: Scene, service: Service): Promise<string> {
   return `${service} ${seconds(since)}`;
 }
 
-/** An operator who goes on writing whatever happens: workloads that are to be stopped, each under a name of its own. */
+/**
+ * An operator who goes on writing whatever happens, also at the moment of a cut: workloads that are to be stopped, each
+ * under a name of its own.
+ */
 class Writer {
   tried = 0;
-  /** Names of those that were answered well. */
-  readonly accepted: string[] = [];
+  /** Those that were answered well, and when they were begun: performance.now(). */
+  readonly accepted: { name: string; begun: number }[] = [];
 
   constructor(private readonly scene: Scene) {}
 
-  async during(ms: number): Promise<void> {
-    const end = performance.now() + ms;
-    while (performance.now() < end) {
-      await this.write();
-      await sleep(200);
+  /** Writes until `work` has ended. What ends one of them ends both. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    const writing = this.writeUntil(over.signal);
+    try {
+      return await Promise.race([work(), writing.then(() => Promise.reject(new Error('the writer has ended')))]);
+    } finally {
+      over.abort();
+      await writing;
     }
   }
 
-  async untilAccepted(limitMs: number): Promise<void> {
-    await until('a write to be accepted', limitMs, async () => ((await this.write()) ? true : undefined), 200);
+  acceptedSince(moment: number): number {
+    return this.accepted.filter(({ begun }) => begun >= moment).length;
   }
 
-  private async write(): Promise<boolean> {
+  /** Until some that were begun from now on have been accepted. */
+  async untilAccepted(count: number, limitMs: number): Promise<void> {
+    const since = performance.now();
+    const isEnough = (): true | undefined => (this.acceptedSince(since) >= count ? true : undefined);
+    await until(`${count} writes to be accepted`, limitMs, isEnough, 100);
+  }
+
+  private async writeUntil(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await this.write();
+      await sleep(WRITE_EVERY_MS);
+    }
+  }
+
+  private async write(): Promise<void> {
     this.tried += 1;
     const name = `write-${this.tried}`;
     const spec = { desired: 'stopped', recovery: { driver: 'ansible', spec: { exec: '/bin/true' } } };
+    const begun = performance.now();
     const { status } = await http(this.scene, 'PUT', `/v1/workloads/${name}`, spec);
-    if (status < 200 || status > 299) return false;
-    this.accepted.push(name);
-    return true;
+    if (status >= 200 && status <= 299) this.accepted.push({ name, begun });
   }
+}
+
+/** Both of a service's networks at once, as when a cable is pulled. */
+async function cutOff({ composition: { engine } }: Scene, id: string, networks: readonly string[]): Promise<void> {
+  await Promise.all(networks.map((network) => engine.docker('network', 'disconnect', network, id)));
+}
+
+async function everyWorkload(scene: Scene): Promise<Set<string>> {
+  const names = new Set<string>();
+  let path: string | undefined = '/v1/workloads?limit=500';
+  while (path !== undefined) {
+    const page: { items: { name: string }[]; next?: string } = await ask(scene, 'GET', path);
+    for (const { name } of page.items) names.add(name);
+    path = page.next === undefined ? undefined : `/v1/workloads?limit=500&cursor=${encodeURIComponent(page.next)}`;
+  }
+  return names;
 }
 
 /** What befalls a control machine, while hosts hang on it. */
@@ -108,28 +147,32 @@ export const faultChecks: readonly Check[] = [
       const writes = hosts.allPowerWrites().length;
       const writer = new Writer(scene);
       const times: string[] = [];
-      for (const service of cutOff) {
-        const id = await composition.containerOf(service);
-        const networks = await composition.networks(id);
-        holds(`${service} is on ${networks.join(', ')}`, networks.length === 2);
-        for (const network of networks) await composition.engine.docker('network', 'disconnect', network, id);
-        const answered = writer.accepted.length;
-        await writer.during(CUT_MS);
-        // Else the cut was none.
-        if (service !== 'inventory') same(`accepted without ${service}`, writer.accepted.length - answered, 0);
-        for (const network of networks)
-          await composition.engine.docker('network', 'connect', '--alias', service, network, id);
-        const since = performance.now();
-        await writer.untilAccepted(AGAIN_MS);
-        await allHealthy(composition);
-        await fleetIs(scene, before);
-        times.push(`${service} ${seconds(since)}`);
-      }
-      const kept = (await ask<{ items: { name: string }[] }>(scene, 'GET', '/v1/workloads?limit=1000')).items;
-      const lost = writer.accepted.filter((name) => !kept.some((workload) => workload.name === name));
+      await writer.during(async () => {
+        for (const service of onNetworks) {
+          const id = await composition.containerOf(service);
+          const networks = await composition.networks(id);
+          holds(`${service} is on ${networks.join(', ')}`, networks.length === 2);
+          await writer.untilAccepted(BEFORE_CUT, AGAIN_MS);
+          await cutOff(scene, id, networks);
+          const cut = performance.now();
+          await sleep(CUT_MS);
+          // Else the cut was none.
+          same(`accepted without ${service}`, writer.acceptedSince(cut), 0);
+          for (const network of networks)
+            await composition.engine.docker('network', 'connect', '--alias', service, network, id);
+          const since = performance.now();
+          await writer.untilAccepted(1, AGAIN_MS);
+          await allHealthy(composition);
+          await fleetIs(scene, before);
+          times.push(`${service} ${seconds(since)}`);
+        }
+      });
+      const kept = await everyWorkload(scene);
+      const lost = writer.accepted.filter(({ name }) => !kept.has(name));
       same('lost', lost, []);
       same('power commands', hosts.allPowerWrites().length - writes, 0);
-      for (const name of writer.accepted) await ask(scene, 'DELETE', `/v1/workloads/${name}`);
+      // Those that nobody was told of as well: they are there or not.
+      for (const name of kept) if (name.startsWith('write-')) await ask(scene, 'DELETE', `/v1/workloads/${name}`);
       return `${times.join(', ')}; ${writer.accepted.length} of ${writer.tried} writes accepted, all of them kept`;
     },
   },
