@@ -88,8 +88,36 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends openssh-client \
   && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
   && install -d -o muster -g muster -m 700 /var/lib/muster/nats /shown /shown/nats /shown/inventory /shown/detector \
-    /shown/provisioner /shown/fencer /shown/gateway
+    /shown/provisioner /shown/fencer /shown/gateway /shown/demo
 COPY --from=build /build/program ./
 USER 10001:10001
 HEALTHCHECK NONE
 CMD ["node", "dist/apps/cli/src/containers/main.js"]
+
+# No part of production: the lab, for docker-compose.yml's profile `demo`. Below all that is one: who builds a service
+# builds nothing of this.
+FROM packages AS demo-build
+COPY tsconfig.json ./
+COPY deploy/docker/tsconfig.json deploy/docker/demo.tsconfig.json deploy/docker/
+COPY libs libs
+COPY apps apps
+COPY lab lab
+RUN node_modules/.bin/tsc -p deploy/docker/demo.tsconfig.json
+
+FROM service AS demo
+USER root
+# The hosts' sshd lets the user in that it runs as, who needs a shell for that; each host makes its own keys.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends openipmi openssh-client openssh-server python3 \
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /etc/ssh/ssh_host_* \
+  && usermod --shell /bin/sh muster \
+  && install -d -o muster -g muster -m 700 /lab
+COPY --from=demo-build /build/dist dist
+COPY package.json ./
+COPY bin bin
+COPY lab/host lab/host
+COPY deploy/docker/lab.sh /usr/local/bin/lab
+USER 10001:10001
+HEALTHCHECK NONE
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "dist/lab/src/demo/main.js", "--mode", "loopback", "--dir", "/lab/demo", \
+  "--creds", "/etc/muster", "--token", "/etc/muster/demo/token", "--ssh-key", "/etc/muster/ssh/id_ed25519", "--stay"]

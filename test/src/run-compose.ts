@@ -75,11 +75,11 @@ async function cleanCheckout(to: string): Promise<void> {
 }
 
 /** @returns their file */
-async function keepLogs(name: string, { composition }: Scene): Promise<string> {
+async function keepLogs(name: string, { composition, demo }: Scene): Promise<string> {
   const file = join(work, 'failed', `${name}.log`);
   mkdirSync(dirname(file), { recursive: true });
-  const { stdout, stderr } = await composition.run(['logs', '--no-color', '--timestamps']);
-  writeFileSync(file, `${stdout}\n${stderr}\n`);
+  const logs = await Promise.all([composition, demo].map((one) => one.run(['logs', '--no-color', '--timestamps'])));
+  writeFileSync(file, logs.map(({ stdout, stderr }) => `${stdout}\n${stderr}\n`).join(''));
   return file;
 }
 
@@ -105,7 +105,8 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
   const builder = new Engine(join(work, 'engine'));
   const engine = new Engine(join(work, 'engine'), machine.netns);
   const station = new Station(machine, join(work, 'station'));
-  const composition = new Composition(engine, checkout, project);
+  const composition = Composition.forOperator(engine, checkout, project);
+  const demo = Composition.forDemo(engine, checkout);
   const hosts = new LabHosts(machine, root, work);
   await cleanCheckout(checkout);
   // Services of one's own, as docs/compose.md says.
@@ -117,15 +118,18 @@ async function testCompose(selected: readonly Check[]): Promise<Result[]> {
     await makeBaseImages(builder, work, root);
     // Of an earlier run that was ended in the middle.
     await composition.downAll();
+    await demo.downAll();
     say('images of the services');
     await composition.done('build');
     await composition.done('--profile', 'tools', 'build', 'init');
+    await demo.done('build', 'demo');
     await builder.stop();
     // From here on the machine has no way out, and nobody else's ports.
     await machine.make();
     await engine.start();
-    const results = await runChecks(selected, { machine, composition, station, hosts, root, token: '' });
+    const results = await runChecks(selected, { machine, composition, demo, station, hosts, root, token: '' });
     await composition.downAll();
+    await demo.downAll();
     return results;
   } finally {
     await hosts.remove();

@@ -16,6 +16,7 @@ interface Options {
   seed: number;
   json: boolean;
   keep: boolean;
+  stay: boolean;
   /** Folder of the lab. @default one of its own, that goes when all went well */
   dir?: string;
   nats?: string[];
@@ -53,6 +54,11 @@ function readOptions(argv: string[]): Options {
     .option('--seed <n>', 'chooses the victim', whole(0, 2 ** 31), Math.floor(Math.random() * 1e6))
     .option('--json', 'the result as one JSON line at the end; the story goes to stderr', false)
     .option('--keep', 'leave the lab running', false)
+    .option(
+      '--stay',
+      'when the story is told, stay with the lab up until SIGINT or SIGTERM, and then take it down',
+      false,
+    )
     .option('--dir <folder>', "of the lab, absent or empty; default: one below the system's folder for such things")
     .option('--http <url...>', 'on a Muster that runs already and has no nodes: its gateways; its fencing is enforced')
     .option('--nats <url...>', 'with --http: as lab up --control external has it, and so the next three')
@@ -63,6 +69,7 @@ function readOptions(argv: string[]): Options {
     .exitOverride();
   const o = command.parse(argv, { from: 'user' }).opts<Options>();
   if (o.mode !== 'netns' && o.mode !== 'loopback') command.error(`error: no mode ${String(o.mode)}: netns or loopback`);
+  if (o.stay && o.json) command.error('error: --stay has no end at which --json could tell');
   const why = o.mode === 'netns' ? whyNoNamespaces() : undefined;
   if (why !== undefined) command.error(`error: mode netns: ${why}; without it: --mode loopback`);
   const { http, nats, creds, token, sshKey } = o;
@@ -143,6 +150,10 @@ async function demo(o: Options, say: Say): Promise<DemoResult> {
     audit: null,
   };
   let wrong: string[] = [];
+  const tell = (): void => {
+    for (const d of wrong) say(`  deviation: ${d}`);
+    say(wrong.length === 0 ? `ok, ${((performance.now() - since) / 1000).toFixed(0)} s in all` : 'NOT ok');
+  };
   const fleet = {
     name: 'demo',
     nodes: o.nodes,
@@ -159,14 +170,20 @@ async function demo(o: Options, say: Say): Promise<DemoResult> {
     await withFleet(fleet, async (f) => {
       await play(f, o, seen, since, say);
       wrong = deviations(seen);
+      if (!o.stay) return;
+      tell();
+      say('\nThe fleet stays up until this process is told to end');
+      await untilEnded();
     });
   } catch (e) {
     wrong = [e instanceof Error ? e.message : String(e)];
   }
-  for (const d of wrong) say(`  deviation: ${d}`);
-  say(wrong.length === 0 ? `ok, ${((performance.now() - since) / 1000).toFixed(0)} s in all` : 'NOT ok');
+  tell();
   return { ok: wrong.length === 0, ...seen, deviations: wrong };
 }
+
+/** Never resolves: a signal takes the lab down and ends the process. */
+const untilEnded = (): Promise<never> => new Promise(() => void setInterval(() => undefined, 2 ** 30));
 
 async function main(): Promise<number> {
   const o = readOptions(process.argv.slice(2));

@@ -14,6 +14,8 @@ export const AGAIN_MS = 90_000;
 export interface Scene {
   machine: ControlMachine;
   composition: Composition;
+  /** Comes up when the other one is down: both have the same ports. */
+  demo: Composition;
   station: Station;
   hosts: LabHosts;
   /** This clone's folder. */

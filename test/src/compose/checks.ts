@@ -1,6 +1,7 @@
 import { busChecks } from './bus-checks.js';
 import type { Check } from './check.js';
 import { containmentChecks } from './containment-checks.js';
+import { demoChecks } from './demo-checks.js';
 import { faultChecks } from './fault-checks.js';
 import { fleetChecks, lastFleetChecks } from './fleet-checks.js';
 import { handChecks } from './hand-checks.js';
@@ -16,6 +17,7 @@ export const checks: readonly Check[] = [
   ...lastFleetChecks,
   ...closingChecks,
   ...busChecks,
+  ...demoChecks,
 ];
 
 /**

@@ -10,16 +10,16 @@ import type { Engine } from './engine.js';
 export const services = ['nats', 'inventory', 'gateway', 'detector', 'provisioner', 'fencer'] as const;
 export type Service = (typeof services)[number];
 
-/** What an operator writes into .env, and where the images come from that no registry gives here. */
+/** Where the images come from that no registry gives here. */
+const images = { MUSTER_BUILD_NETWORK: 'host', MUSTER_TAG: 'test', BASE_IMAGE, NATS_IMAGE };
+
+/** With what an operator writes into .env. */
 export const settings = {
+  ...images,
   // Label of a node of the lab: the machine is one itself.
   MUSTER_HOST: 'host4',
   MUSTER_MANAGEMENT: addresses.management,
   MUSTER_BACKEND: addresses.backend,
-  MUSTER_BUILD_NETWORK: 'host',
-  MUSTER_TAG: 'test',
-  BASE_IMAGE,
-  NATS_IMAGE,
 };
 
 export interface Answer {
@@ -50,21 +50,39 @@ export interface Inspected {
 export class Composition {
   private readonly program: string[];
 
+  /**
+   * @param settings its environment
+   * @param options of compose, for every command
+   */
   constructor(
     readonly engine: Engine,
     readonly checkout: string,
     readonly project: string,
+    private readonly settings: Record<string, string>,
+    private readonly options: readonly string[],
   ) {
     const plugin = execaSync('docker', ['compose', 'version'], { reject: false }).exitCode === 0;
     this.program = plugin ? ['docker', 'compose'] : ['docker-compose'];
   }
 
+  /** That of docs/compose.md. */
+  static forOperator(engine: Engine, checkout: string, project: string): Composition {
+    return new Composition(engine, checkout, project, settings, ['-p', project]);
+  }
+
+  /** The demo, as its own file of variables has it: without the override that the checks of the other one are for. */
+  static forDemo(engine: Engine, checkout: string): Composition {
+    const only = { ...images, COMPOSE_FILE: 'docker-compose.yml' };
+    const options = ['--env-file', 'deploy/docker/demo.env', '--profile', 'demo'];
+    return new Composition(engine, checkout, 'muster-demo', only, options);
+  }
+
   /** `without`: variables that are not set. */
   async run(args: readonly string[], o: { env?: Record<string, string>; without?: string[]; input?: string } = {}) {
     const [command = '', ...first] = this.program;
-    const all = { ...settings, ...o.env };
+    const all = { ...this.settings, ...o.env };
     const env = Object.fromEntries(Object.entries(all).filter(([name]) => o.without?.includes(name) !== true));
-    const { exitCode, stdout, stderr } = await execa(command, [...first, '-p', this.project, ...args], {
+    const { exitCode, stdout, stderr } = await execa(command, [...first, ...this.options, ...args], {
       cwd: this.checkout,
       env: { ...this.engine.env, ...env },
       input: o.input ?? '',

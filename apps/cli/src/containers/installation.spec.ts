@@ -25,6 +25,7 @@ import {
   type InstallationOptions,
 } from './installation.js';
 import { Containers, shownFiles } from '#bus/init/shown-files.js';
+import { DEMO_HOSTS, demoNodes } from './demo-files.js';
 
 let top: string;
 let o: InstallationOptions;
@@ -141,6 +142,52 @@ describe('the installation of a composition', () => {
     expect(() => renewAdminToken(o)).toThrow('there is no installation yet');
     expect(() => configuration(o)).toThrow('there is no installation yet');
     await expect(renewUsers(o)).rejects.toThrow('there is no installation yet');
+  });
+});
+
+describe('an installation for the demo', () => {
+  it('has users for the agents of its hosts, and a token for its lab, which nobody else sees', async () => {
+    const { result } = await install({ ...o, demo: true });
+    const token = readFileSync(join(o.shown, 'demo', 'demo', 'token'), 'utf8');
+    const sha256 = createHash('sha256').update(token).digest('hex');
+    expect(entries()).toEqual([
+      { name: 'demo', role: 'admin', sha256 },
+      { name: 'admin', role: 'admin', sha256: createHash('sha256').update(result!).digest('hex') },
+    ]);
+    expect(shownTo('demo').sort()).toEqual(
+      [
+        ...demoNodes.map((node) => `creds/agent=${node}.json`),
+        'demo/token',
+        'keys/datagram.key',
+        'muster.yaml',
+        'ssh/id_ed25519.pub',
+      ].sort(),
+    );
+    for (const container of Containers)
+      for (const file of shownTo(container))
+        expect(readFileSync(join(o.shown, container, file), 'utf8')).not.toContain(token);
+  });
+
+  it('changes nothing the second time', async () => {
+    await install({ ...o, demo: true });
+    const before = all();
+    expect((await install({ ...o, demo: true })).result).toBeUndefined();
+    expect((await install(o)).result).toBeUndefined();
+    expect(all()).toEqual(before);
+  });
+
+  it('is not made of one that is there, and shows the demo nothing of that', async () => {
+    await install(o);
+    const before = all();
+    await expect(install({ ...o, demo: true })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(all()).toEqual(before);
+    expect(existsSync(join(o.shown, 'demo'))).toBe(false);
+  });
+
+  it('has as many hosts as docker-compose.yml starts', () => {
+    const file = readFileSync(new URL('../../../../docker-compose.yml', import.meta.url), 'utf8');
+    const { services } = parse(file, { merge: true }) as { services: { demo: { command: string[] } } };
+    expect(services.demo.command).toContain(`--nodes=${DEMO_HOSTS}`);
   });
 });
 

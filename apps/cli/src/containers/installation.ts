@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execaSync } from 'execa';
 import { addAgentUsers, initCluster, isCluster, storeRoomWarning } from '#bus';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
@@ -7,6 +7,7 @@ import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
 import { newAdminToken, type TokenEntry } from '../hosts/admin-token.js';
 import { HOST_ENV } from '../hosts/host-files.js';
+import { demoNodes, demoTokenFile } from './demo-files.js';
 import { showFiles } from './show-files.js';
 
 /** Oldest nats-server that a composition is for: an older one refuses `sync_interval: always`. */
@@ -30,6 +31,8 @@ export interface InstallationOptions extends InstallationPlaces {
   agentsReach: Record<string, string>;
   /** Names and addresses under which NATS is reached, for its certificate. */
   hosts: string[];
+  /** For docker-compose.yml's profile `demo`: with users for its hosts' agents, and a token for its lab. @default false */
+  demo?: boolean;
 }
 
 /** What a command has to say: `result` for stdout alone, `notes` for people. */
@@ -41,8 +44,16 @@ export interface Said {
 /**
  * Keys, users, tokens and configuration of a new installation, and for each container what it sees of that. Where there
  * is one already all of it is kept. The admin token is told in this answer and nowhere else.
+ * @throws MusterError CONFIG_INVALID for a demo where there is an installation that was not made for it: its lab has a
+ * token with which it may do anything
  */
 export async function install(o: InstallationOptions): Promise<Said> {
+  const isThere = [tokensFile(o.dir), join(o.dir, HOST_ENV)].some((file) => existsSync(file));
+  if (o.demo === true && isThere && !existsSync(demoTokenFile(o.dir)))
+    throw new MusterError(
+      'CONFIG_INVALID',
+      'there is an installation already, which was not made for the demo: give the demo a project of its own, as deploy/docker/demo.env does',
+    );
   if (existsSync(tokensFile(o.dir))) {
     const notes = [`${o.dir} is an installation already: keys, users and muster.yaml are kept, and no token is shown`];
     return { notes: [...notes, ...shown(o)] };
@@ -52,7 +63,7 @@ export async function install(o: InstallationOptions): Promise<Said> {
   // A run that was ended early is carried on: what is there is kept, and the tokens come last.
   await initCluster(o.dir, {
     cluster: o.cluster,
-    agents: [],
+    agents: o.demo === true ? [...demoNodes] : [],
     natsListen: [NATS_LISTEN],
     hosts: o.hosts,
     storeDir: o.store,
@@ -69,14 +80,14 @@ export async function install(o: InstallationOptions): Promise<Said> {
   for (const folder of ['ssh', 'services', 'playbooks']) privateFolder(join(o.dir, folder));
   const key = makeSshKey(join(o.dir, 'ssh', 'id_ed25519'), o.cluster);
   const room = storeRoomWarning(o.store);
-  const result = writeAdminToken(o.dir);
+  const result = writeAdminToken(o.dir, o.demo === true ? [writeDemoToken(o.dir)] : []);
   showFiles(o.dir, o.shown);
   return {
     result,
     notes: [
       ...(room === undefined ? [] : [room]),
       `the admin token stands alone on stdout: keep it, it is not shown again; what nodes let in (authorized_keys): ${key}`,
-      'next: docker compose up -d',
+      `next: docker compose ${o.demo === true ? '--env-file deploy/docker/demo.env --profile demo up' : 'up -d'}`,
     ],
   };
 }
@@ -123,12 +134,21 @@ function requireInstallation(dir: string): void {
 }
 
 /** @returns the token, of which the file holds the hash alone */
-function writeAdminToken(dir: string): string {
+function writeAdminToken(dir: string, more: readonly TokenEntry[] = []): string {
   const file = tokensFile(dir);
-  const others = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as TokenEntry[]) : [];
+  const others = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as TokenEntry[]) : more;
   const made = newAdminToken(others);
   writePrivately(file, made.file);
   return made.token;
+}
+
+/** The token stands in its file, for the demo's lab alone. @returns its entry, which holds the hash */
+function writeDemoToken(dir: string): TokenEntry {
+  const { token, entries } = newAdminToken([], 'demo');
+  const file = demoTokenFile(dir);
+  privateFolder(dirname(file));
+  writePrivately(file, token);
+  return entries[0]!;
 }
 
 /** @returns its public half */

@@ -7,6 +7,7 @@ const places = { dir: '/etc/muster', store: '/var/lib/muster/nats', shown: '/sho
 
 const usage = `usage: docker compose run --rm init [COMMAND]
   (none)        make the installation, and show the admin token this once; where there is one, it is kept
+  demo          make one for the profile "demo", which is no part of production
   show          print muster.yaml
   configure     take another muster.yaml from stdin (-T), after a check
   admin-token   make another admin token in place of the first
@@ -21,7 +22,8 @@ const env = (name: string): string => {
 
 async function run(command: string | undefined): Promise<Said | undefined> {
   switch (command) {
-    case undefined: {
+    case undefined:
+    case 'demo': {
       const port = env('MUSTER_NATS_PORT');
       const backend = process.env['MUSTER_BACKEND'] ?? '';
       const addresses = env('MUSTER_HOST_ADDRESSES').split(',').filter(Boolean);
@@ -34,6 +36,7 @@ async function run(command: string | undefined): Promise<Said | undefined> {
         },
         // Services on the composition's own network know it by the name of its service.
         hosts: ['nats', env('MUSTER_HOST'), ...addresses],
+        demo: command === 'demo',
       });
     }
     case 'show':

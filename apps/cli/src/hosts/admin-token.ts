@@ -1,18 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-const ADMIN = 'admin';
-
 /** An entry of the file `http.tokens`. */
 export interface TokenEntry {
   name: string;
 }
 
 /**
- * A new admin token, and the entries of `http.tokens` with its hash in place of the one before.
+ * A new admin token, and the entries of `http.tokens` with its hash in place of the one of that name.
  * @param others entries that are there
  */
-export function newAdminToken(others: readonly TokenEntry[]): { token: string; file: string } {
+export function newAdminToken(
+  others: readonly TokenEntry[],
+  name = 'admin',
+): { token: string; entries: TokenEntry[]; file: string } {
   const token = randomBytes(32).toString('hex');
-  const entry = { name: ADMIN, role: 'admin', sha256: createHash('sha256').update(token).digest('hex') };
-  return { token, file: `${JSON.stringify([...others.filter(({ name }) => name !== ADMIN), entry])}\n` };
+  const entry = { name, role: 'admin', sha256: createHash('sha256').update(token).digest('hex') };
+  const entries = [...others.filter((other) => other.name !== name), entry];
+  return { token, entries, file: `${JSON.stringify(entries)}\n` };
 }
