@@ -6,6 +6,7 @@ import { gateGuides } from '#contracts/remedies/gate-guide.js';
 import { outGuides } from '#contracts/remedies/out-guide.js';
 import type { Remedy } from '#contracts/remedies/remedy.js';
 import { WorkloadStates, type WorkloadState } from '#contracts/workload/standing.js';
+import { gateTable, type Gate, type GateFigure } from '#domain/incident/gates.js';
 
 const command = (line: string): string => `\`\`\`\n${line}\n\`\`\``;
 
@@ -51,13 +52,24 @@ export function alarmsPage(): string {
   ]);
 }
 
+const releases: Record<Gate['release'], string> = {
+  yes: 'An operator can release it.',
+  force: 'An operator can release it with `--force`.',
+  never: 'It cannot be released.',
+};
+
+const figureText = ({ name, ms, setting }: GateFigure): string =>
+  ms === undefined ? `- ${name}: by \`${setting ?? ''}\`` : `- ${name}: ${ms / 1000} s`;
+
 /** `docs/gates.md`. */
 export const gatesPage = (): string =>
   page(
     GATES,
-    GateCodes.map((gate: GateCode) => {
-      const { meaning, text, command: line } = gateGuides[gate];
-      return section(gate, meaning, [{ text, command: line('NODE') }]);
+    GateCodes.map((code: GateCode) => {
+      const { figures, release, remedy } = gateTable[code];
+      const what = [`${gateGuides[code].meaning} ${releases[release]}`];
+      if (figures.length > 0) what.push('What it goes by:', figures.map(figureText).join('\n'));
+      return section(code, what.join('\n\n'), [remedy('NODE')]);
     }),
   );
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aNode } from '../testing/records.js';
 import { brokerHosts, type BrokerSources } from './broker-hosts.js';
-import { brokerMajority } from './gates.js';
+import { brokerMajority } from '#domain/incident/broker-majority.js';
 
 const at = (n: number): { networks: { management: { address: string }; backend: { address: string } } } => ({
   networks: { management: { address: `10.0.0.${n}` }, backend: { address: `10.0.1.${n}` } },

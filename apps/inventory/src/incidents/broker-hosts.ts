@@ -1,23 +1,12 @@
 import { isIP } from 'node:net';
 import type { NodeRecord } from '#contracts';
+import type { BrokerHosts } from '#domain/incident/broker-majority.js';
 
 /** Host part of `nats://host:port`, `host:port`, `[v6]:port` or a bare host. */
 export function hostOf(server: string): string {
   const rest = server.replace(/^[a-z+]+:\/\//, '').replace(/^.*@/, '');
   const v6 = /^\[([^\]]+)\]/.exec(rest);
   return v6?.[1] ?? rest.replace(/[:/].*$/, '');
-}
-
-/** Where the servers of the bus run, as far as it concerns the fleet. A server on a node is called by the node's name. */
-export interface BrokerHosts {
-  /** Servers that are there now. */
-  servers: string[];
-  /** How many belong to the cluster: those that are gone already count in its majority. */
-  total: number;
-  onThisNode: string[];
-  doubtful: string[];
-  /** Names of several servers that stand for no known address: any of them may be on this node. */
-  unresolved: string[];
 }
 
 export interface BrokerSources {

@@ -1,5 +1,5 @@
 import type { IncidentRecord } from '#contracts';
-import type { GateFacts } from './gates.js';
+import type { GateFacts } from '#domain/incident/gates.js';
 
 type Witness = Pick<GateFacts, 'power' | 'hungForMs'>;
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { defaultStorm, VerdictKinds, type IncidentRecord, type ObserverEvidence, type SshSign } from '#contracts';
 import { aNode, anIncident, aVerdict, enforced, anOwnProbe } from '../testing/records.js';
-import { decideIncident } from './decide-incident.js';
-import type { GateFacts } from './gates.js';
+import { decideIncident } from '#domain/incident/decide-incident.js';
+import type { GateFacts } from '#domain/incident/gates.js';
 
 const node = aNode('n-1');
 const evidence = aVerdict('n-1').evidence;

@@ -3,7 +3,7 @@ import { defaultFencing, drilledIdentity, withIdentity, type NodeRecord } from '
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { drillPermit, refusedDrill } from './drill-order.js';
 import type { PowerFacts } from './power-order.js';
-import type { StormFacts } from './storm.js';
+import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 const verdict = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
 const node = aNode('n-1', { verdict });

@@ -1,7 +1,7 @@
 import { identityStanding, MusterError, type GateCode, type IncidentRecord } from '#contracts';
-import type { PermitDecision } from './permits.js';
+import type { PermitDecision } from '#domain/incident/permits.js';
 import { refusedPower, type PowerFacts } from './power-order.js';
-import type { StormFacts } from './storm.js';
+import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 /**
  * The first thing that stands against a drill; undefined: it may be ordered. It powers a serving node off to learn whose

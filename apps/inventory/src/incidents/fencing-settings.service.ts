@@ -12,12 +12,11 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { LAST_DATE_MS } from '#contracts/rpc/requests.js';
-import { isFencedByVerdict } from '#domain/node/to-be-fenced.js';
+import { isFencedByVerdict, unfenceable } from '#domain/node/to-be-fenced.js';
 import { isMember } from '#domain/node/membership.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { GateFactsService } from './gate-facts.js';
-import { unfenceable } from './gates.js';
 import { IncidentService } from './incident.service.js';
 import { weaknesses } from './weaknesses.js';
 import { mayCommand, stopped } from './stop-order.js';

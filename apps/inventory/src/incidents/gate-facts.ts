@@ -24,13 +24,13 @@ import { AgeBook } from './age-book.js';
 import { brokerHosts, hostOf } from './broker-hosts.js';
 import { withCarried } from './carried-evidence.js';
 import { fencersOutside } from './fencers-outside.js';
-import { lifeSign, type GateFacts } from './gates.js';
+import { lifeSign, type GateFacts } from '#domain/incident/gates.js';
 import { PowerEvidence } from './power-evidence.js';
 import { CheckpointedAges } from './checkpointed-ages.js';
-import { calmKey, incidentKey, permitKey, tripKey } from './permits.js';
-import { candidates, type Grant, type Latch, type StormFacts } from './storm.js';
-import { viewOf } from './trip.js';
-import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from './trouble.js';
+import { calmKey, incidentKey, permitKey, tripKey } from '#domain/incident/permits.js';
+import { candidates, type Grant, type Latch, type StormFacts } from '#domain/incident/storm-counts.js';
+import { viewOf } from '#domain/incident/storm.js';
+import { countsForNewStorm, isHeldAlive, isUnrecovered, memberState } from '#domain/incident/candidates.js';
 
 /** Silent when a blindness ends: also who cannot be judged yet. */
 const unheard: readonly (VerdictKind | undefined)[] = ['SUSPECT', 'DOWN', 'UNKNOWN'];

@@ -12,10 +12,10 @@ import {
   type PowerIdentity,
 } from '#contracts';
 import { aNode, anIncident, anOwnProbe, aVerdict, enforced } from '../testing/records.js';
-import { decideIncident } from './decide-incident.js';
-import { askGates, stoppingGate, type GateFacts } from './gates.js';
+import { decideIncident } from '#domain/incident/decide-incident.js';
+import { askGates, stoppingGate, type GateFacts } from '#domain/incident/gates.js';
 import { refuseRelease } from './operator-orders.service.js';
-import type { Latch, StormFacts } from './storm.js';
+import type { Latch, StormFacts } from '#domain/incident/storm-counts.js';
 
 const node = aNode('n-1');
 

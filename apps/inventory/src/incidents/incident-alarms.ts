@@ -11,8 +11,8 @@ import { isTakenBack } from './taken-back.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { runsNowhere } from './dead-work.js';
 import { bootMissed } from './boot-grace.js';
-import { StormNumbers } from './storm.js';
-import { shownLife } from './life-signs.js';
+import { StormNumbers } from '#domain/incident/storm-counts.js';
+import { shownLife } from '#domain/incident/life-signs.js';
 
 /** Alarms that stand for the state of incidents: raised and cleared from here and nowhere else. */
 export const incidentAlarmCodes: readonly AlarmCode[] = [

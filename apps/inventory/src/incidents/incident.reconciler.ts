@@ -29,17 +29,17 @@ import { AgeBook } from './age-book.js';
 import { bootAwaited, isOrderedOn } from './boot-grace.js';
 import { evidenceOf } from './carried-evidence.js';
 import { drillPermit } from './drill-order.js';
-import { decideIncident, type IncidentDecision } from './decide-incident.js';
-import { shownLife } from './life-signs.js';
+import { decideIncident, type IncidentDecision } from '#domain/incident/decide-incident.js';
+import { shownLife } from '#domain/incident/life-signs.js';
 import { GateFactsService } from './gate-facts.js';
-import { askGates, type GateFacts } from './gates.js';
+import { askGates, type GateFacts } from '#domain/incident/gates.js';
 import { IncidentService } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
 import { quarantineOver } from './quarantine.js';
 import { withheld } from './stop-order.js';
-import { isWorthAnIncident } from './trouble.js';
+import { isWorthAnIncident } from '#domain/incident/candidates.js';
 import { VerdictNow } from './verdict-now.js';
 
 /** An unchanged incident is examined again after this, ms. */

@@ -19,7 +19,8 @@ import { unknownNode } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { drillGates } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
-import { askGates, lifeSign, neverReleased, releasedByForce, unfenceable, type GateFacts } from './gates.js';
+import { askGates, gateTable, lifeSign, type GateFacts } from '#domain/incident/gates.js';
+import { unfenceable } from '#domain/node/to-be-fenced.js';
 import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PowerEvidence } from './power-evidence.js';
@@ -203,10 +204,10 @@ export function refuseRelease(
   };
   if (gate === 'PAUSED') refuse('Fencing is paused: end the pause instead.');
   if (gate === 'OBSERVE') refuse('The mode is observe: set it to enforce instead.');
-  if (neverReleased.includes(gate)) refuse(`Gate ${gate} cannot be released.`);
+  if (gateTable[gate].release === 'never') refuse(`Gate ${gate} cannot be released.`);
   const hard = gate === 'NOT_FENCEABLE' ? unfenceable({ node, ...lacks }) : undefined;
   if (hard !== undefined) refuse(`${hard} Verify that ${node.name} is down and confirm it instead.`);
-  if (releasedByForce.includes(gate) && !force)
+  if (gateTable[gate].release === 'force' && !force)
     refuse(
       `Gate ${gate} says that ${node.name} may be alive: release it with force if it is to be powered off all the same.`,
     );

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PERMITS_KEY, isOpenIncident, type IncidentRecord, type NodeRecord, type StormTrip } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
-import { decidePermit, keepPermits, type PermitDecision, type PermitsLook } from './permits.js';
+import { decidePermit, keepPermits, type PermitDecision, type PermitsLook } from '#domain/incident/permits.js';
 
 /** Writes permits and storms: both are decided inside one compare-and-set, over the record as it is then. */
 @Injectable()

@@ -13,7 +13,7 @@ import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { refusedDrill } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
-import { stoppingGate } from './gates.js';
+import { stoppingGate } from '#domain/incident/gates.js';
 import { OperatorOrders } from './operator-orders.service.js';
 import { refusedPower, withOrder, type PowerAction, type PowerFacts } from './power-order.js';
 

@@ -12,7 +12,7 @@ import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
 import { heldForCollateral } from '../recovery/collateral.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { decideIncident } from './decide-incident.js';
+import { decideIncident } from '#domain/incident/decide-incident.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
 import { VerdictNow } from './verdict-now.js';

@@ -3,7 +3,7 @@ import { VerdictKinds, closedPhases, type IncidentRecord, type PowerCommand, typ
 import { mayCancel } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
 import { isTakenBack, takenBack, takenBackOver } from './taken-back.js';
-import { verdictEffect } from './verdict-effect.js';
+import { verdictEffect } from '#domain/incident/verdict-effect.js';
 import { anIncident } from '../testing/records.js';
 
 const off: PowerCommand = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off', at: 1 };

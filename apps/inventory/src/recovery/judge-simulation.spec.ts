@@ -16,12 +16,12 @@ import {
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { isMember } from '#domain/node/membership.js';
 import { go } from '#domain/incident/steps.js';
-import { decideIncident } from '../incidents/decide-incident.js';
-import { askGates, type GateFacts } from '../incidents/gates.js';
+import { decideIncident } from '#domain/incident/decide-incident.js';
+import { askGates, type GateFacts } from '#domain/incident/gates.js';
 import { newIncident } from '../incidents/new-incident.js';
-import { decidePermit } from '../incidents/permits.js';
-import type { StormFacts } from '../incidents/storm.js';
-import { isUnrecovered } from '../incidents/trouble.js';
+import { decidePermit } from '#domain/incident/permits.js';
+import type { StormFacts } from '#domain/incident/storm-counts.js';
+import { isUnrecovered } from '#domain/incident/candidates.js';
 import { aNode, aVerdict, aWorkload, enforced } from '../testing/records.js';
 import { place } from './placement.js';
 import { checkStart } from './start-check.js';

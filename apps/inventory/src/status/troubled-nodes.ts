@@ -1,7 +1,7 @@
 import type { Beacon, NodeRecord, TroubledNode } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
-import { isWorthAnIncident } from '../incidents/trouble.js';
+import { isWorthAnIncident } from '#domain/incident/candidates.js';
 
 /**
  * Members that are not all well by the last word on them, before any alarm or incident says so. One that is cordoned or

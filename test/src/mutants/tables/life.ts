@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
 const decider = {
-  file: 'apps/inventory/src/incidents/life-signs.ts',
-  specs: ['apps/inventory/src/incidents/life-signs.spec.ts'],
+  file: 'libs/domain/src/incident/life-signs.ts',
+  specs: ['libs/domain/src/incident/life-signs.spec.ts'],
 };
 const living = {
   file: 'apps/detector/src/life/living-looks.ts',
@@ -119,14 +119,14 @@ export const life: readonly Mutant[] = [
   },
   {
     name: 'a hung host is fenced at once',
-    file: 'apps/inventory/src/incidents/gates.ts',
+    file: 'libs/domain/src/incident/gates.ts',
     symbol: 'HUNG_HOLD_MS',
     operation: { set: 'HUNG_HOLD_MS', to: '0' },
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],
   },
   {
     name: 'a hung host is fenced against the policy',
-    file: 'apps/inventory/src/incidents/gates.ts',
+    file: 'libs/domain/src/incident/gates.ts',
     symbol: 'life',
     operation: { replace: "f.settings?.fencing.hung === 'fence'", with: 'f.settings !== undefined' },
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],

@@ -1,62 +1,62 @@
 import type { Mutant } from '../mutant.js';
 
-const trips = ['apps/inventory/src/incidents/trip.spec.ts'];
+const trips = ['apps/inventory/src/incidents/storm.spec.ts'];
 const gates = ['apps/inventory/src/incidents/gates.spec.ts'];
 
 /** Who falls silent with many others is not powered off because the others were healed first. */
 export const storm: readonly Mutant[] = [
   {
     name: 'a storm ends as soon as few enough are silent',
-    file: 'apps/inventory/src/incidents/trip.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'mayOpen',
     operation: { replace: 'l.calmMs(t) >= StormNumbers.opensAfter', with: 'l.calmMs(t) >= 0' },
     specs: trips,
   },
   {
     name: 'a storm ends by itself with more silent than may be',
-    file: 'apps/inventory/src/incidents/trip.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'mayOpen',
     operation: { replace: '!isOver(restOf(t, l), s)', with: 'restOf(t, l) !== undefined' },
     specs: trips,
   },
   {
     name: 'a storm ends while the detector sees nobody',
-    file: 'apps/inventory/src/incidents/trip.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'mayOpen',
     operation: { replace: '!l.sees', with: 'l.wallNow < 0' },
     specs: trips,
   },
   {
     name: 'a storm holds nobody: the counts of the moment decide',
-    file: 'apps/inventory/src/incidents/storm-gate.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'askStorm',
     operation: { replace: 'trip === undefined', with: 'trip !== null' },
     specs: trips,
   },
   {
     name: 'a storm lets go of who has a permit already',
-    file: 'apps/inventory/src/incidents/decide-incident.ts',
+    file: 'libs/domain/src/incident/decide-incident.ts',
     symbol: 'decideIncident',
     operation: { operand: 'held.includes(g.gate)' },
     specs: gates,
   },
   {
     name: 'a second wave is let through by the clock of the first',
-    file: 'apps/inventory/src/incidents/trip.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'latched',
     operation: { replace: 'isTooMany(again.length)', with: 'again.length < 0' },
     specs: trips,
   },
   {
     name: 'most of a failure domain trips no storm',
-    file: 'apps/inventory/src/incidents/trip.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'domainDown',
     operation: { replace: '!over && !healing', with: 'trips.length >= 0' },
     specs: trips,
   },
   {
     name: 'who is silent when a blindness ends is dead',
-    file: 'apps/inventory/src/incidents/trip.ts',
+    file: 'libs/domain/src/incident/storm.ts',
     symbol: 'blinded',
     operation: { replace: 'silent.length === 0', with: 'silent.length >= 0' },
     specs: trips,
@@ -77,31 +77,31 @@ export const storm: readonly Mutant[] = [
   },
   {
     name: 'the brake never forgets who is silent',
-    file: 'apps/inventory/src/incidents/storm.ts',
+    file: 'libs/domain/src/incident/storm-counts.ts',
     symbol: 'candidates',
     operation: { replace: 'x.forMs < StormNumbers.candidateWindow', with: 'x.forMs >= 0' },
     specs: trips,
   },
   {
     name: 'the brake never forgets an incident',
-    file: 'apps/inventory/src/incidents/trouble.ts',
+    file: 'libs/domain/src/incident/candidates.ts',
     symbol: 'countsForNewStorm',
     operation: { replace: 'ageMs < StormNumbers.candidateWindow', with: 'ageMs >= 0' },
-    specs: ['apps/inventory/src/incidents/trouble.spec.ts'],
+    specs: ['libs/domain/src/incident/candidates.spec.ts'],
   },
   {
     name: 'the brake forgets a node that may be losing its power',
-    file: 'apps/inventory/src/incidents/trouble.ts',
+    file: 'libs/domain/src/incident/candidates.ts',
     symbol: 'countsForNewStorm',
     operation: { operand: 'c.endedAt === undefined' },
-    specs: ['apps/inventory/src/incidents/trouble.spec.ts'],
+    specs: ['libs/domain/src/incident/candidates.spec.ts'],
   },
   {
     name: 'a cordoned member of a storm counts as its rest for ever',
-    file: 'apps/inventory/src/incidents/trouble.ts',
+    file: 'libs/domain/src/incident/candidates.ts',
     symbol: 'memberState',
     operation: { operand: '!isMember(node)' },
-    specs: ['apps/inventory/src/incidents/trouble.spec.ts'],
+    specs: ['libs/domain/src/incident/candidates.spec.ts'],
   },
   {
     name: 'after a restart all is new',

@@ -56,7 +56,7 @@ export const detector: readonly Mutant[] = [
   },
   {
     name: 'a network that is out stands as a second one, and the BMC is not asked',
-    file: 'apps/inventory/src/incidents/gates.ts',
+    file: 'libs/domain/src/incident/gates.ts',
     symbol: 'blind',
     operation: { set: 'out', to: '[]' },
     specs: ['apps/inventory/src/incidents/gates.spec.ts'],

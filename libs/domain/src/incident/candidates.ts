@@ -1,7 +1,7 @@
 import { isOpenIncident, type IncidentRecord, type NodeRecord, type VerdictKind } from '#contracts';
-import { isMember, shouldReport } from '#domain/node/membership.js';
-import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
-import { StormNumbers, type MemberState } from './storm.js';
+import { isMember, shouldReport } from '../node/membership.js';
+import { isAfterOff, wasCommanded } from './phases.js';
+import { StormNumbers, type MemberState } from './storm-counts.js';
 
 /** Its dead node is not yet dealt with: counts against the brake. */
 export const isUnrecovered = (i: IncidentRecord): boolean => isOpenIncident(i) && i.phase !== 'recovered';

@@ -4,9 +4,9 @@ import { brakeLimit, defaultStorm, type Permits } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { aNode } from '../testing/records.js';
 import { CheckpointedAges } from './checkpointed-ages.js';
-import { calmKey, decidePermit, keepPermits, permitKey, tripKey, type PermitsLook } from './permits.js';
-import { isMostOfDomain, StormNumbers, type MemberState } from './storm.js';
-import { viewOf } from './trip.js';
+import { calmKey, decidePermit, keepPermits, permitKey, tripKey, type PermitsLook } from '#domain/incident/permits.js';
+import { isMostOfDomain, StormNumbers, type MemberState } from '#domain/incident/storm-counts.js';
+import { viewOf } from '#domain/incident/storm.js';
 
 /** A fleet that is only cut and healed; nobody in it ever dies. Time is its own. */
 class Fleet {

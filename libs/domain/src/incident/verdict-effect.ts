@@ -1,5 +1,5 @@
 import { isOpenIncident, type IncidentRecord, type VerdictKind } from '#contracts';
-import { isAfterOff, wasCommanded } from '#domain/incident/phases.js';
+import { isAfterOff, wasCommanded } from './phases.js';
 
 /** What a verdict as of now means for an open incident. */
 export type VerdictEffect =

@@ -1,23 +1,20 @@
 import {
   GateCodes,
-  identityStanding,
-  knownIdentity,
-  isEndedJob,
+  gateRemedy,
   isLifeSignWaived,
-  waitsForMoves,
   silence,
   type ClusterSettings,
   type GateCode,
   type GateResult,
   type IncidentRecord,
-  type JobRecord,
-  type NodeRecord,
+  type Remedy,
   type Verdict,
 } from '#contracts';
-import type { BrokerHosts } from './broker-hosts.js';
+import { unfenceable, whyNotFenced, type FenceabilityFacts } from '../node/to-be-fenced.js';
+import { brokerMajority, type BrokerHosts } from './broker-majority.js';
 import { lifeSigns, looksIn, type HostLife } from './life-signs.js';
-import { askStorm } from './storm-gate.js';
-import type { StormFacts } from './storm.js';
+import { askStorm } from './storm.js';
+import { StormNumbers, type StormFacts, type StormGate } from './storm-counts.js';
 
 /** A host whose kernel answers and that serves nothing is held for this long, then the policy `hung` decides. */
 export const HUNG_HOLD_MS = 10_000;
@@ -26,11 +23,9 @@ export const HUNG_HOLD_MS = 10_000;
  * All that the gates look at, gathered by the caller. What could not be learnt is left out, and each gate has its
  * documented answer for that: it stops. Nothing unknown ever lets a power-off through.
  */
-export interface GateFacts {
-  cause: 'auto' | 'manual';
+export interface GateFacts extends FenceabilityFacts {
   /** By the policy that treats a node as DOWN that stays DEGRADED. */
   degraded?: boolean;
-  node: NodeRecord;
   /** The incident that asks; absent: a dry run, or one that is about to be opened. */
   incident?: IncidentRecord | undefined;
   /** The open incident of this node, if any. */
@@ -40,8 +35,6 @@ export interface GateFacts {
   /** The verdict as of now. Missing: no evidence that it is dead, and none that it is not. */
   verdict?: Verdict | undefined;
   settings?: ClusterSettings | undefined;
-  /** Job that holds a reservation on the node. `undefined` in a known view: none. Missing view: treated as reserved. */
-  reservedBy?: { known: boolean; job?: JobRecord | undefined; by?: string | undefined } | undefined;
   /** ms since this process received the node's own last report. Missing: none was seen. */
   ownReportAgeMs?: number | undefined;
   /** How long, on the asker's clock, the host has been hung without a break. Missing: as if just seen. */
@@ -51,21 +44,18 @@ export interface GateFacts {
   storm?: StormFacts | undefined;
   /** Broker hosts that are nodes of this fleet. Missing: the quorum is in doubt. */
   broker?: BrokerHosts | undefined;
-  /** Live fencers that run elsewhere than on this node. */
-  otherFencers?: number | undefined;
-  /** A device of it that is where another node has its own: an off could reach either. */
-  sharedPlace?: { device: string; place: string; node: string } | undefined;
   /** Wall clock, ms: for `paused.until`, which a person gave as a time of day. */
   wallNow: number;
 }
 
-type Gate = (f: GateFacts) => { pass: boolean; detail: string };
-const pass = (detail: string): { pass: boolean; detail: string } => ({ pass: true, detail });
-const stop = (detail: string): { pass: boolean; detail: string } => ({ pass: false, detail });
+type Answer = Pick<GateResult, 'pass' | 'detail'>;
+type Ask = (f: GateFacts) => Answer;
+const pass = (detail: string): Answer => ({ pass: true, detail });
+const stop = (detail: string): Answer => ({ pass: false, detail });
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** Missing input: stops, for who cannot see must not judge. */
-const blind: Gate = (f) => {
+const blind: Ask = (f) => {
   const d = f.detector;
   if (d === undefined || !d.fresh)
     return stop('No beacon of an active detector within 3 s: its verdicts count as UNKNOWN.');
@@ -83,40 +73,16 @@ const blind: Gate = (f) => {
   return pass(`${d.reporters} of ${d.members} members report to the detector.`);
 };
 
-/** Reasons against fencing this node that no release can lift: there is nothing that is known to switch off this one. */
-export function unfenceable(f: Pick<GateFacts, 'node' | 'otherFencers' | 'sharedPlace'>): string | undefined {
-  if (!f.node.powerLevels.some((level) => level.length > 0)) return 'It has no power device.';
-  if (f.sharedPlace !== undefined)
-    return `Its power device ${f.sharedPlace.device} is at ${f.sharedPlace.place}, where ${f.sharedPlace.node} has its own: an off could reach either.`;
-  const foreign = f.node.powerLevels.flat().find((d) => identityStanding(f.node, d) === 'mismatch');
-  if (foreign !== undefined)
-    return `Its power device ${foreign.id} is not its own: ${knownIdentity(f.node, foreign)?.why ?? 'its identity differs'}.`;
-  if (f.otherFencers === undefined) return 'It is not known which fencers are alive.';
-  if (f.otherFencers === 0) return 'No live fencer runs outside of it.';
-  return undefined;
-}
-
 /** Missing input (reservations, fencers): stops. */
-const notFenceable: Gate = (f) => {
-  const hard = unfenceable(f);
-  if (hard !== undefined) return stop(hard);
-  const n = f.node;
-  if (n.cordon !== undefined) return stop(`It is cordoned by ${n.cordon.by}: ${n.cordon.reason}.`);
-  const r = f.reservedBy;
-  // A job that waits until workloads have moved away has done nothing to it: what it still runs must be recovered.
-  const untouched = r?.known === true && r.job !== undefined && waitsForMoves(r.job);
-  if (n.status !== 'Allocated' && !untouched) return stop(`Its status is ${n.status}, not Allocated.`);
-  if (f.cause === 'auto' && n.fencing === 'manual') return stop('Its fencing is manual: an operator decides.');
-  if (r === undefined || !r.known) return stop('It is not known whether a job holds it.');
-  if (r.job !== undefined && !isEndedJob(r.job) && !untouched)
-    return stop(`The ${r.job.kind} job ${r.job.id} holds it.`);
-  if (r.job === undefined && r.by !== undefined) return stop(`${r.by} holds it.`);
-  const devices = n.powerLevels.reduce((sum, level) => sum + level.length, 0);
+const notFenceable: Ask = (f) => {
+  const reason = whyNotFenced(f);
+  if (reason !== undefined) return stop(reason);
+  const devices = f.node.powerLevels.reduce((sum, level) => sum + level.length, 0);
   return pass(`Allocated, not cordoned, held by no job, ${devices} power device(s).`);
 };
 
 /** Input is the incident's own key, so it cannot be missing. */
-const alreadyOpen: Gate = (f) =>
+const alreadyOpen: Ask = (f) =>
   f.open !== undefined && f.open.id !== f.incident?.id
     ? stop(`Incident ${f.open.id} of this node is ${f.open.phase}.`)
     : pass('No other incident of this node is open.');
@@ -150,7 +116,7 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
 }
 
 /** Missing input (no look, no settings): stops. */
-const life: Gate = (f) => {
+const life: Ask = (f) => {
   const sign = lifeSign(f);
   if (sign.kind === 'dead') return pass(`No report, no echo at anyone. ${sign.detail}`);
   if (sign.kind !== 'hung') return stop(sign.detail);
@@ -164,28 +130,20 @@ const life: Gate = (f) => {
 
 /** Missing input: stops. */
 const ofStorm =
-  (gate: 'BRAKE' | 'DOMAIN' | 'CAP' | 'FLAPPING'): Gate =>
+  (gate: StormGate): Ask =>
   (f) =>
     f.storm === undefined
       ? stop('It is not known how many others are in trouble.')
       : askStorm(gate, f.storm, f.node, f.incident?.id);
 
 /** Missing input: stops. One server that is not on this node survives; of several, more than half must stay. */
-const quorum: Gate = (f) =>
+const quorum: Ask = (f) =>
   f.broker === undefined || f.broker.servers.length === 0
     ? stop('It is not known where the servers of the bus run.')
     : brokerMajority(f.broker);
 
-export function brokerMajority(b: BrokerHosts): { pass: boolean; detail: string } {
-  if (b.unresolved.length > 0)
-    return stop(`It is not known at which address these servers of the bus are: ${b.unresolved.join(', ')}.`);
-  const left = b.servers.length - new Set([...b.onThisNode, ...b.doubtful]).size;
-  const text = `${left} of ${b.total} servers of the bus stay without it`;
-  return b.onThisNode.length === 0 || left > b.total / 2 ? pass(`${text}.`) : stop(`${text}: no majority.`);
-}
-
 /** Missing settings: stops. */
-const paused: Gate = (f) => {
+const paused: Ask = (f) => {
   if (f.settings === undefined) return stop('The settings of fencing are not known.');
   const p = f.settings.fencing.paused;
   return p !== undefined && p.until > f.wallNow
@@ -194,7 +152,7 @@ const paused: Gate = (f) => {
 };
 
 /** Missing settings: stops. */
-const observe: Gate = (f) =>
+const observe: Ask = (f) =>
   f.settings?.fencing.mode === 'enforce'
     ? pass('The mode is enforce.')
     : stop(
@@ -203,27 +161,100 @@ const observe: Gate = (f) =>
           : 'The mode is observe: decide, but write to no power device.',
       );
 
-const gates: Record<GateCode, Gate> = {
-  BLIND: blind,
-  NOT_FENCEABLE: notFenceable,
-  ALREADY_OPEN: alreadyOpen,
-  LIFE_SIGN: life,
-  BRAKE: ofStorm('BRAKE'),
-  DOMAIN: ofStorm('DOMAIN'),
-  CAP: ofStorm('CAP'),
-  QUORUM: quorum,
-  PAUSED: paused,
-  OBSERVE: observe,
-  FLAPPING: ofStorm('FLAPPING'),
+/** A number that a gate decides by. */
+export interface GateFigure {
+  /** What it limits. */
+  name: string;
+  /** One that is fixed, ms. */
+  ms?: number;
+  /** One that the cluster's settings have: by its name in them. */
+  setting?: string;
+}
+
+/** A row of the table of gates. */
+export interface Gate {
+  /** What it says by these facts. */
+  ask: Ask;
+  figures: readonly GateFigure[];
+  /**
+   * May an operator take an incident past it? `force`: only by saying that the node may live. `never`: there is nothing to
+   * release to, or the setting itself is the way to say so.
+   */
+  release: 'yes' | 'force' | 'never';
+  /** Its answer may change between permit and command, or between two rounds of a retry. The permit answers the others. */
+  askedAgain: boolean;
+  /** What a person does while it stops. */
+  remedy: (node: string) => Remedy;
+}
+
+const gate = (code: GateCode, row: Omit<Gate, 'remedy' | 'figures'> & Partial<Pick<Gate, 'figures'>>): Gate => ({
+  figures: [],
+  ...row,
+  remedy: (node) => gateRemedy(code, node),
+});
+
+/** Every gate, in the order of {@link GateCodes}: the first that stops holds the incident. */
+export const gateTable: Readonly<Record<GateCode, Gate>> = {
+  BLIND: gate('BLIND', { ask: blind, release: 'force', askedAgain: true }),
+  NOT_FENCEABLE: gate('NOT_FENCEABLE', { ask: notFenceable, release: 'yes', askedAgain: true }),
+  ALREADY_OPEN: gate('ALREADY_OPEN', { ask: alreadyOpen, release: 'never', askedAgain: false }),
+  LIFE_SIGN: gate('LIFE_SIGN', {
+    ask: life,
+    figures: [
+      {
+        name: 'a report is a sign of life until it is due to be missed',
+        setting: 'detection.misses, detection.interval',
+      },
+      { name: 'a hung host is held for', ms: HUNG_HOLD_MS },
+    ],
+    release: 'force',
+    askedAgain: true,
+  }),
+  BRAKE: gate('BRAKE', {
+    ask: ofStorm('BRAKE'),
+    figures: [
+      { name: 'nodes that may be in trouble at once', setting: 'fencing.storm.brakeAtLeast, fencing.storm.brakeShare' },
+      { name: 'a permit counts for', ms: StormNumbers.brakeWindow },
+      { name: 'silence, and an incident, count for', ms: StormNumbers.candidateWindow },
+      { name: 'a storm ends after the last return by', ms: StormNumbers.opensAfter },
+    ],
+    release: 'yes',
+    askedAgain: false,
+  }),
+  DOMAIN: gate('DOMAIN', {
+    ask: ofStorm('DOMAIN'),
+    figures: [
+      { name: 'together means within', ms: StormNumbers.domainWindow },
+      { name: 'a storm ends after the last return by', ms: StormNumbers.opensAfter },
+    ],
+    release: 'yes',
+    askedAgain: false,
+  }),
+  CAP: gate('CAP', {
+    ask: ofStorm('CAP'),
+    figures: [
+      { name: 'permits that may be given', setting: 'fencing.storm.capAtLeast, fencing.storm.capShare' },
+      { name: 'a permit counts for', ms: StormNumbers.capWindow },
+    ],
+    release: 'yes',
+    askedAgain: false,
+  }),
+  QUORUM: gate('QUORUM', { ask: quorum, release: 'never', askedAgain: true }),
+  PAUSED: gate('PAUSED', { ask: paused, release: 'never', askedAgain: true }),
+  OBSERVE: gate('OBSERVE', { ask: observe, release: 'never', askedAgain: true }),
+  FLAPPING: gate('FLAPPING', {
+    ask: ofStorm('FLAPPING'),
+    figures: [
+      { name: 'permits that may be given for one node', setting: 'fencing.storm.flaps' },
+      { name: 'a permit counts for', ms: StormNumbers.capWindow },
+    ],
+    release: 'yes',
+    askedAgain: false,
+  }),
 };
 
-/** These no operator can release: there is nothing to release to, or the setting itself is the way to say so. */
-export const neverReleased: readonly GateCode[] = ['ALREADY_OPEN', 'QUORUM', 'PAUSED', 'OBSERVE'];
-/** These are released only with force: the node may well be alive. */
-export const releasedByForce: readonly GateCode[] = ['BLIND', 'LIFE_SIGN'];
-
 /** Every gate in order, also behind the first that stops: a dry run and an incident show them all. */
-export const askGates = (f: GateFacts): GateResult[] => GateCodes.map((gate) => ({ gate, ...gates[gate](f) }));
+export const askGates = (f: GateFacts): GateResult[] => GateCodes.map((gate) => ({ gate, ...gateTable[gate].ask(f) }));
 
 /** The first gate that stops and was not released. */
 export function stoppingGate(
@@ -233,7 +264,7 @@ export function stoppingGate(
 ): GateResult | undefined {
   return results.find((r) => {
     if (r.pass) return false;
-    if (!released.includes(r.gate) || neverReleased.includes(r.gate)) return true;
+    if (!released.includes(r.gate) || gateTable[r.gate].release === 'never') return true;
     return r.gate === 'NOT_FENCEABLE' && facts !== undefined && unfenceable(facts) !== undefined;
   });
 }

@@ -1,7 +1,6 @@
 import { type GateCode, type GateResult, type NodeRecord, type Permits, type StormTrip } from '#contracts';
-import { StormNumbers, type Grant, type StormFacts } from './storm.js';
-import { askStorm, heldAt } from './storm-gate.js';
-import { stepTrips } from './trip.js';
+import { StormNumbers, type Grant, type StormFacts } from './storm-counts.js';
+import { askStorm, heldAt, stepTrips } from './storm.js';
 
 /** Names in a checkpoint of ages: of a permit, since it was given. */
 export const permitKey = (incident: string): string => `permit/${incident}`;

@@ -1,8 +1,32 @@
-import { brakeLimit, type StormMember, type StormTrip, type StormView } from '#contracts';
-import { candidates, fellTogether, isMostOfDomain, StormNumbers, type Latch, type StormFacts } from './storm.js';
+import {
+  brakeLimit,
+  type GateCode,
+  type GateResult,
+  type NodeRecord,
+  type StormMember,
+  type StormTrip,
+  type StormView,
+} from '#contracts';
+import {
+  candidates,
+  fellTogether,
+  isMostOfDomain,
+  stormCounts,
+  StormNumbers,
+  type Latch,
+  type StormFacts,
+  type StormGate,
+} from './storm-counts.js';
+
+/*
+ * Storms: tripped by the counts of a moment, they stand (latch) while their members come back one by one (heal), and end
+ * (open) by themselves or by an operator.
+ */
 
 /** Gates that a storm stops its members at. */
 export type LatchGate = 'BRAKE' | 'DOMAIN';
+const latching: readonly LatchGate[] = ['BRAKE', 'DOMAIN'];
+const isLatching = (gate: StormGate): gate is LatchGate => (latching as readonly string[]).includes(gate);
 
 type Kind = Pick<StormTrip, 'cause' | 'domain'>;
 
@@ -29,6 +53,20 @@ export function stepTrips(s: StormFacts, make: NewTrip): StormTrip[] {
 /** The storm that holds a node back, if any: no matter whether it has returned meanwhile. */
 export const holding = (trips: readonly StormTrip[], node: string, gate: LatchGate): StormTrip | undefined =>
   trips.find((t) => gateOf(t) === gate && isMemberOf(t, node) && t.members[node]?.released === undefined);
+
+/** Gates at which a storm that stands holds the node. */
+export const heldAt = (s: StormFacts | undefined, node: string): GateCode[] =>
+  latching.filter((gate) => s?.latch !== undefined && holding(s.latch.trips, node, gate) !== undefined);
+
+/** One of the storm gates: what stands holds its members, whatever the counts are by now. */
+export function askStorm(gate: StormGate, s: StormFacts, node: NodeRecord, incident?: string): GateResult {
+  const l = s.latch;
+  if (l?.settling === true && gate === 'BRAKE')
+    return { gate, pass: false, detail: 'The detector has just begun to see: who else is silent is not known yet.' };
+  const trip = l !== undefined && isLatching(gate) ? holding(l.trips, node.name, gate) : undefined;
+  if (l === undefined || trip === undefined) return { gate, ...stormCounts[gate](s, node, incident) };
+  return { gate, pass: false, detail: viewOf(trip, s, l, 0).detail };
+}
 
 const gateOf = (t: StormTrip): LatchGate => (t.cause === 'domain' ? 'DOMAIN' : 'BRAKE');
 const isMemberOf = (t: StormTrip, node: string): boolean => Object.hasOwn(t.members, node);

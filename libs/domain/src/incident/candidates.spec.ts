@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { VerdictKinds, type IncidentPhase, type IncidentRecord } from '#contracts';
-import { aNode, anIncident } from '../testing/records.js';
-import { countsForNewStorm, isHeldAlive, memberState } from './trouble.js';
+import { aNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
+import { countsForNewStorm, isHeldAlive, memberState } from './candidates.js';
 
 const life = (pass: boolean): IncidentRecord['gates'] => [{ gate: 'LIFE_SIGN', pass, detail: '' }];
 const held = (o: Partial<IncidentRecord> = {}): IncidentRecord =>

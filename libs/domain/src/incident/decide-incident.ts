@@ -1,11 +1,8 @@
-import type { GateCode, GateResult, IncidentRecord, Verdict } from '#contracts';
-import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
+import type { GateResult, IncidentRecord, Verdict } from '#contracts';
+import { mayCancel, wasCommanded } from './phases.js';
 import { verdictEffect } from './verdict-effect.js';
-import { askGates, stoppingGate, type GateFacts } from './gates.js';
-import { heldAt } from './storm-gate.js';
-
-/** Gates that may change between permit and command, or between two rounds of a retry. The permit answers the others. */
-const changing: readonly GateCode[] = ['BLIND', 'NOT_FENCEABLE', 'LIFE_SIGN', 'QUORUM', 'PAUSED', 'OBSERVE'];
+import { askGates, gateTable, stoppingGate, type GateFacts } from './gates.js';
+import { heldAt } from './storm.js';
 
 /** What is to become of an incident that is not yet fenced, by the facts as of now. */
 export type IncidentDecision = { gates: GateResult[] } & (
@@ -36,7 +33,7 @@ export function decideIncident(i: IncidentRecord, f: GateFacts, permitted: boole
   if (effect.kind === 'survived-after-quarantine') return { do: 'await-survival', reason: effect.reason, gates };
   // A storm that was tripped after the permit holds, too, who has not been ordered off.
   const held = wasCommanded(i) ? [] : heldAt(f.storm, f.node.name);
-  const asked = permitted ? gates.filter((g) => changing.includes(g.gate) || held.includes(g.gate)) : gates;
+  const asked = permitted ? gates.filter((g) => gateTable[g.gate].askedAgain || held.includes(g.gate)) : gates;
   const stopped = stoppingGate(asked, i.released?.gates, f);
   if (stopped === undefined) return { do: 'fence', gates };
   if (wasCommanded(i)) return { do: 'hold', reason: `${stopped.gate}: ${stopped.detail}`, gates };

@@ -1,4 +1,4 @@
-import { brakeLimit, capLimit, type NodeRecord, type StormLimits, type StormTrip } from '#contracts';
+import { brakeLimit, capLimit, type GateResult, type NodeRecord, type StormLimits, type StormTrip } from '#contracts';
 
 /** Windows of the storm gates, ms. */
 export const StormNumbers = {
@@ -63,7 +63,7 @@ export interface StormFacts {
   latch?: Latch;
 }
 
-type Answer = { pass: boolean; detail: string };
+type Answer = Pick<GateResult, 'pass' | 'detail'>;
 
 /**
  * Nodes in trouble: silent for less than ten minutes, a permit in the last 60 s, or an incident that is not yet recovered;
@@ -90,7 +90,8 @@ export function fellTogether(s: StormFacts, domain: string, ms: number): Set<str
 export const isMostOfDomain = (s: Pick<StormFacts, 'domains'>, domain: string, count: number): boolean =>
   count >= 3 && count > (s.domains[domain]?.members ?? 0) / 2;
 
-export const storm = {
+/** The counts of the moment, by gate: what stands is asked before them, see {@link askStorm} in `storm.ts`. */
+export const stormCounts = {
   BRAKE(s: StormFacts, node: NodeRecord): Answer {
     const n = candidates(s, node.name).size;
     const limit = brakeLimit(s.members, s.limits);
@@ -131,3 +132,6 @@ export const storm = {
     };
   },
 } as const;
+
+/** Gates that ask how many others are in trouble. */
+export type StormGate = keyof typeof stormCounts;

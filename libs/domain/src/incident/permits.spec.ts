@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { brakeLimit, capLimit, defaultStorm, type Permits } from '#contracts';
-import { aNode } from '../testing/records.js';
+import { aNode } from '#contracts/testing/a-node.js';
 import { decidePermit, permitKey, type PermitRequest } from './permits.js';
 
 const request = (n: number, members: number, o: Partial<PermitRequest> = {}): PermitRequest => ({

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { GateCodes, gateGuides } from '#contracts';
+import { gateTable } from './gates.js';
+
+describe('the table of gates', () => {
+  it('has every gate, in the order in which they are asked', () => {
+    expect(Object.keys(gateTable)).toEqual([...GateCodes]);
+  });
+
+  it('lets nobody past a gate that says how things are, and past a sign of life only with force', () => {
+    const by = (release: 'never' | 'force') => GateCodes.filter((code) => gateTable[code].release === release);
+    expect(by('never')).toEqual(['ALREADY_OPEN', 'QUORUM', 'PAUSED', 'OBSERVE']);
+    expect(by('force')).toEqual(['BLIND', 'LIFE_SIGN']);
+  });
+
+  it('asks anew, after the permit, what may have changed since', () => {
+    const again = GateCodes.filter((code) => gateTable[code].askedAgain);
+    expect(again).toEqual(['BLIND', 'NOT_FENCEABLE', 'LIFE_SIGN', 'QUORUM', 'PAUSED', 'OBSERVE']);
+  });
+
+  it('says of each what to do while it stops', () => {
+    for (const code of GateCodes) expect(gateTable[code].remedy('host1-SN1').text).toBe(gateGuides[code].text);
+  });
+});
