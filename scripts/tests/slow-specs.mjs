@@ -47,6 +47,6 @@ export const slowSpecs = {
   'apps/standalone/src/unreadable-records.spec.ts': 6,
   'apps/provisioner/src/ansible/strange-variables.spec.ts': 6,
   'apps/gateway/src/auth/tokens.spec.ts': 6,
-  'apps/fencer/src/fencing/fence-step.spec.ts': 6,
+  'libs/domain/src/power/fence-step.spec.ts': 6,
   'apps/fencer/src/drivers/ipmitool.driver.spec.ts': 6,
 };

@@ -5,6 +5,7 @@ import {
   isEndedJob,
   isOpenIncident,
   MusterError,
+  POWER_QUARANTINE_MS,
   SETTINGS_KEY,
   type ClusterSettings,
   type IncidentRecord,
@@ -16,6 +17,7 @@ import {
   type RpcVerb,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
+import { isOrderPending } from '#domain/incident/order.js';
 import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
 import { go } from '#domain/incident/steps.js';
@@ -28,8 +30,6 @@ const DOWN_MS = 3_200;
 const UP_MS = 1_000;
 /** The conductor's round, ms. */
 const ROUND_MS = 500;
-/** After the last command, until a node that lives has survived, ms. */
-const SURVIVED_MS = 16_000;
 
 export interface PlayedInventoryParts {
   bus: Bus;
@@ -237,7 +237,7 @@ export class PlayedInventory {
     const i = entry?.value;
     const at = this.p.bus.clock.wallMs();
     if (i === undefined || i.phase === 'closed' || i.phase === 'survived' || i.phase === 'cancelled') {
-      const ordered = i?.order !== undefined && i.order.done !== true;
+      const ordered = i !== undefined && isOrderPending(i);
       if (verdict === 'DOWN' && !this.isPaused && !ordered) await this.begin(node, entry);
       return;
     }
@@ -254,7 +254,7 @@ export class PlayedInventory {
     const now = this.p.bus.clock.monotonicMs();
     if (verdict === 'UP') {
       if (!wasCommanded(i)) await this.change(node, (n) => this.taken(n, verdict));
-      else if (this.ageOf(this.commandedSince, node, `${i.id}/${i.commands.length}`, now) >= SURVIVED_MS)
+      else if (this.ageOf(this.commandedSince, node, `${i.id}/${i.commands.length}`, now) >= POWER_QUARANTINE_MS)
         await this.change(node, (n) => (n.commands.length === i.commands.length ? this.survived(n) : undefined));
       return;
     }

@@ -8,6 +8,8 @@ import {
   type NodeRecord,
   type Timer,
 } from '#contracts';
+import { nextDevices } from '#domain/power/power-wish.js';
+import { offMark } from '#domain/power/quarantine.js';
 import type { DriverWatch } from '../drivers/driver-watch.js';
 import type { BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl } from '../power/power-control.js';
@@ -15,8 +17,7 @@ import { FirstSeen } from './first-seen.js';
 import { concernsFencer, NodeFencer } from './node-fencer.js';
 import { withDriverBack } from './incident-log.js';
 import { isOwnHost, type OwnHost } from './own-host.js';
-import { offMark } from './power-on-step.js';
-import { nextDevices, standsBack, type Waiting } from './stand-back.js';
+import { standsBack, type Waiting } from './stand-back.js';
 
 /** A change that was missed is noticed this much later, ms. */
 const SWEEP_MS = 1_000;

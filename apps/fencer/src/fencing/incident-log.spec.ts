@@ -3,7 +3,7 @@ import { IncidentPhases, type IncidentRecord } from '#contracts';
 import { anIncident } from '#contracts/testing/an-incident.js';
 import { MOST_STEPS } from '#domain/incident/steps.js';
 import { toLevel, toPhase, withDriverBack, withEnd, withIntent } from './incident-log.js';
-import { latestOff } from './levels.js';
+import { latestOff } from '#domain/power/levels.js';
 
 const by = { token: 1, fencer: 'f', at: 1 };
 const begun = anIncident('n', { phase: 'fencing', steps: [{ phase: 'fencing', at: 0, detail: 'first' }] });

@@ -7,8 +7,8 @@ import {
   type PowerCommand,
 } from '#contracts';
 import { go, note } from '#domain/incident/steps.js';
+import type { PowerRead } from '#domain/power/power-read.js';
 import type { TimedOutcome } from '../power/power-control.js';
-import type { PowerRead } from './fence-step.js';
 
 /*
  * How the fencing leader changes an incident. Each function refuses a record in which a leader with a higher token has

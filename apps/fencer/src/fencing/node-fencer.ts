@@ -10,16 +10,18 @@ import {
   type PowerDevice,
   type PowerVerb,
 } from '#contracts';
-import { isOrderDue } from '#domain/incident/order.js';
+import type { FenceMemory } from '#domain/power/fence-step.js';
+import { counts, isFor, slowAnswers, type Leave } from '#domain/power/leave.js';
+import { levelStart } from '#domain/power/levels.js';
+import { powerOnHold } from '#domain/power/may-power.js';
+import { nextPowerStep } from '#domain/power/next-step.js';
+import type { PowerRead } from '#domain/power/power-read.js';
+import { powerWish, type PowerWish } from '#domain/power/power-wish.js';
+import type { SwitchMemory } from '#domain/power/switch-step.js';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { bmcOf, Urgency, type BmcQueue } from '../power/bmc-queue.js';
 import type { PowerControl, TimedOutcome } from '../power/power-control.js';
-import { decideFence, type FenceMemory, type PowerRead } from './fence-step.js';
-import { counts, isFor, slowAnswers, type Leave } from './leave.js';
 import { toLevel, toPhase, withEnd, withIntent, withProof, withReads, type Author } from './incident-log.js';
-import { levelStart } from './levels.js';
-import { decidePowerOn, powerOnHold, wantsPowerOn } from './power-on-step.js';
-import { decideOrder } from './power-order-step.js';
 
 export interface NodeFencerParts {
   bus: Bus;
@@ -57,18 +59,11 @@ interface Attempt {
   recheck?: Leave;
 }
 
-/** What the incident wants of the fencer: off, on again after its recovery, or what an operator ordered. */
-type Wish = 'off' | 'on' | 'order';
-
-const wishOf = (i: IncidentRecord): Wish | undefined =>
-  i.phase === 'fencing' ? 'off' : wantsPowerOn(i) ? 'on' : isOrderDue(i) ? 'order' : undefined;
-
-export const concernsFencer = (i: IncidentRecord): boolean => wishOf(i) !== undefined;
+export const concernsFencer = (i: IncidentRecord): boolean => powerWish(i) !== undefined;
 
 /**
- * Carries one node's incident as far as it can, for one term of the lease: looks, lets {@link decideFence},
- * {@link decidePowerOn} or {@link decideOrder} decide, does that, looks again. It trusts nothing but the record as read just now, its own
- * reads and its own clock.
+ * Carries one node's incident as far as it can, for one term of the lease: looks, lets {@link nextPowerStep} decide, does
+ * that, looks again. It trusts nothing but the record as read just now, its own reads and its own clock.
  */
 export class NodeFencer {
   private attempt: Attempt = { key: '', sinceMs: 0, reads: [], told: 0, endedMs: {} };
@@ -121,14 +116,14 @@ export class NodeFencer {
   private async step(): Promise<boolean> {
     const { bus } = this.parts;
     const entry = await bus.bucket<IncidentRecord>('incidents').get(this.node);
-    const wish = entry && wishOf(entry.value);
+    const wish = entry && powerWish(entry.value);
     if (entry === undefined || wish === undefined) return false;
     const i = entry.value;
     // Nobody else leads while this lease is held: the incident knows a token that its store has forgotten since.
     if ((i.epoch ?? 0) > this.check() && this.parts.lease.raise(i.epoch ?? 0)) return false;
     const node = (await bus.bucket<NodeRecord>('nodes').get(this.node))?.value;
     const levels = node?.powerLevels ?? [];
-    const hold = wish === 'off' ? undefined : await this.hold(node, wish);
+    const hold = wish.verb === 'off' ? undefined : await this.hold(node, wish);
     this.remember(i, wish, levels.length);
     const author = (): Author => ({ token: this.check(), fencer: this.parts.fencer, at: this.clock.wallMs() });
     const write = (record: IncidentRecord): Promise<number> =>
@@ -136,13 +131,8 @@ export class NodeFencer {
     const told = (by: Author): IncidentRecord => withReads(i, this.untold(), by);
 
     const now = this.clock.monotonicMs();
-    const quiet = { quietSinceMs: this.parts.quietSince(i), ...(hold !== undefined && { hold }) };
-    const step =
-      wish === 'off'
-        ? decideFence(i, levels, this.fenceMemory(i, entry.revision), now)
-        : wish === 'on'
-          ? decidePowerOn(i, levels, { ...this.memory(), ...quiet }, now)
-          : decideOrder(i, levels, { ...this.memory(), ...quiet, bootId: node?.bootId }, now);
+    const seen = { ...this.memory(i, wish, entry.revision), bootId: node?.bootId, ...(hold !== undefined && { hold }) };
+    const step = nextPowerStep(i, levels, seen, now);
     switch (step.do) {
       case 'idle':
         return false;
@@ -181,8 +171,8 @@ export class NodeFencer {
         const by = author();
         const outcome = { done: true, ok: step.ok, detail: step.detail };
         const dealtWith =
-          wish === 'order' && i.order !== undefined
-            ? { order: { ...i.order, ...outcome } }
+          wish.orderer === 'operator'
+            ? { order: { ...wish.order, ...outcome } }
             : { powerOn: { wanted: true, requestedAt: by.at, ...i.powerOn, ...outcome } };
         await write({ ...told(by), ...dealtWith, epoch: by.token, updatedAt: by.at });
         bus.log.info({ node: this.node, incident: i.id, ok: step.ok }, step.detail);
@@ -196,9 +186,9 @@ export class NodeFencer {
    * As of now: nobody writes the incident when a node is cordoned or a pause ends. A cordon does not stand against an
    * operator's own order.
    */
-  private async hold(node: NodeRecord | undefined, wish: Wish): Promise<string | undefined> {
+  private async hold(node: NodeRecord | undefined, wish: PowerWish): Promise<string | undefined> {
     const settings = await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
-    const orderer = wish === 'order' ? 'operator' : 'system';
+    const orderer = wish.orderer === 'operator' ? 'operator' : 'system';
     const hold = powerOnHold(settings?.value.fencing, node, this.clock.wallMs(), orderer);
     if (hold !== undefined && hold !== this.toldHold)
       this.parts.bus.log.info({ node: this.node, reason: hold }, 'its power is not switched for now');
@@ -206,33 +196,26 @@ export class NodeFencer {
     return hold;
   }
 
-  private remember(i: IncidentRecord, wish: Wish, levels: number): void {
-    const key = `${i.id}/${i.attempt}/${wish}/${wish === 'order' ? (i.order?.at ?? 0) : 0}`;
+  private remember(i: IncidentRecord, wish: PowerWish, levels: number): void {
+    const key = `${i.id}/${i.attempt}/${wish.orderer}/${wish.orderer === 'operator' ? wish.order.at : 0}`;
     if (this.attempt.key === key) return;
     const sinceMs = this.clock.monotonicMs() - levelStart(i.level, levels);
     this.attempt = { key, sinceMs, reads: [], told: 0, endedMs: {} };
   }
 
-  private memory() {
+  private memory(i: IncidentRecord, wish: PowerWish, revision: number): FenceMemory & SwitchMemory {
     const { sinceMs, reads, endedMs, recheck } = this.attempt;
+    const onUntilMs = wish.verb === 'off' ? this.parts.onUntil(i) : undefined;
     return {
       sinceMs,
       reads,
-      offEndedMs: endedMs,
-      onEndedMs: endedMs,
       endedMs,
       busy: [...this.busy],
-      ...(recheck === undefined ? {} : { recheck }),
-    };
-  }
-
-  private fenceMemory(i: IncidentRecord, revision: number): FenceMemory {
-    const onUntilMs = this.parts.onUntil(i);
-    return {
-      ...this.memory(),
       revision,
       drivers: this.parts.drivers(),
+      quietSinceMs: this.parts.quietSince(i),
       ...(onUntilMs !== undefined && { onUntilMs }),
+      ...(recheck === undefined ? {} : { recheck }),
     };
   }
 
@@ -294,7 +277,7 @@ export class NodeFencer {
   }
 
   /** Starts a command beside the loop, which goes on when it has ended. */
-  private give(c: Given, wish: Wish, i: IncidentRecord, revision: number): void {
+  private give(c: Given, wish: PowerWish, i: IncidentRecord, revision: number): void {
     this.busy.add(c.device.id);
     const task: Promise<void> = this.carryOut(c, wish, i, revision)
       .catch((error: unknown) => {
@@ -314,7 +297,7 @@ export class NodeFencer {
     this.running.add(task);
   }
 
-  private async carryOut(c: Given, wish: Wish, i: IncidentRecord, revision: number): Promise<void> {
+  private async carryOut(c: Given, wish: PowerWish, i: IncidentRecord, revision: number): Promise<void> {
     const urgency = c.verb === 'off' ? Urgency.off : Urgency.proof;
     const turn = await this.parts.queue.turn(bmcOf(c.device), urgency, this.parts.signal);
     if (turn === undefined) return;
@@ -351,7 +334,7 @@ export class NodeFencer {
 
   private async order(
     c: Given & { verb: Exclude<PowerVerb, 'status'> },
-    wish: Wish,
+    wish: PowerWish,
     i: IncidentRecord,
     revision: number,
   ): Promise<void> {

@@ -1,6 +1,5 @@
-import { runsOnNode, type IncidentRecord, type NodeRecord, type PowerDevice, type WorkerRecord } from '#contracts';
+import { runsOnNode, type NodeRecord, type WorkerRecord } from '#contracts';
 import { isOwnHost, type OwnHost } from './own-host.js';
-import { powerOnDevices } from './power-on-step.js';
 
 type Named = Pick<NodeRecord, 'name' | 'label' | 'networks'>;
 
@@ -15,12 +14,6 @@ export interface Me {
   host: OwnHost;
   /** It can be started here, as far as is known. */
   works: (driver: string) => boolean;
-}
-
-/** The devices that are next: of the present level, of the first one where it is to be tried again, or switched on. */
-export function nextDevices(i: IncidentRecord, levels: readonly (readonly PowerDevice[])[]): readonly PowerDevice[] {
-  if (i.phase === 'fencing') return levels[i.level] ?? [];
-  return i.phase === 'failed' ? (levels[0] ?? []) : powerOnDevices(i, levels);
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultFencing, drilledIdentity, withIdentity, type NodeRecord } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { drillPermit, refusedDrill } from './drill-order.js';
-import type { PowerFacts } from './power-order.js';
+import type { PowerFacts } from '#domain/power/power-order.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 const verdict = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };

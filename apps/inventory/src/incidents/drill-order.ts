@@ -1,6 +1,6 @@
 import { identityStanding, MusterError, type GateCode, type IncidentRecord } from '#contracts';
 import type { PermitDecision } from '#domain/incident/permits.js';
-import { refusedPower, type PowerFacts } from './power-order.js';
+import { refusedPower, type PowerFacts } from '#domain/power/power-order.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 /**

@@ -8,7 +8,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { runningBy } from './dead-work.js';
 import { AgeBook } from './age-book.js';
-import { bootMissed } from './boot-grace.js';
+import { bootMissed } from '#domain/power/boot-grace.js';
 import { GateFactsService } from './gate-facts.js';
 import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarms.js';
 

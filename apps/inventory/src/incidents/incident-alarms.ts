@@ -10,7 +10,7 @@ import {
 import { isTakenBack } from './taken-back.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { runsNowhere } from './dead-work.js';
-import { bootMissed } from './boot-grace.js';
+import { bootMissed } from '#domain/power/boot-grace.js';
 import { StormNumbers } from '#domain/incident/storm-counts.js';
 import { shownLife } from '#domain/incident/life-signs.js';
 

@@ -12,7 +12,7 @@ import { note } from '#domain/incident/steps.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { AuditService } from '../store/audit.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { supersededBy } from './power-order.js';
+import { supersededBy } from '#domain/power/power-order.js';
 
 /** The one way in which an incident's value is written by inventory: compare-and-set on what was decided on. */
 @Injectable()

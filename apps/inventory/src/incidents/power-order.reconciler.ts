@@ -5,7 +5,7 @@ import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { IncidentService } from './incident.service.js';
-import { lapsed } from './power-order.js';
+import { lapsed } from '#domain/power/power-order.js';
 
 /** An order that nobody has carried out by then is void, ms: it must not take effect when a fencer starts hours later. */
 export const ORDER_LAPSES_MS = 120_000;

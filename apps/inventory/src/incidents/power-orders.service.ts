@@ -15,7 +15,7 @@ import { refusedDrill } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';
 import { stoppingGate } from '#domain/incident/gates.js';
 import { OperatorOrders } from './operator-orders.service.js';
-import { refusedPower, withOrder, type PowerAction, type PowerFacts } from './power-order.js';
+import { refusedPower, withOrder, type PowerAction, type PowerFacts } from '#domain/power/power-order.js';
 
 type Request = RpcRequest<'inventory.nodes.power'>;
 type Answer = RpcAnswer<'inventory.nodes.power'>;

@@ -1,5 +1,5 @@
 import { MusterError, type AlarmCode, type Hold, type IncidentRecord, type NodeRecord } from '#contracts';
-import { bootAwaited } from '../incidents/boot-grace.js';
+import { bootAwaited } from '#domain/power/boot-grace.js';
 
 /** ms without a word from a node until nobody hears it, and at least two of its report periods. */
 const UNHEARD_MS = 10_000;

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { isOrderDue } from '#domain/incident/order.js';
 import { AgeBook } from '../incidents/age-book.js';
-import { quarantineOver } from '../incidents/quarantine.js';
+import { quarantineOver } from '#domain/power/quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /**

@@ -30,3 +30,29 @@ export function powerBar(
     return { kind: 'cordoned', by: node.cordon.by, reason: node.cordon.reason };
   return undefined;
 }
+
+/**
+ * What forbids to switch the node on now, in a sentence. Settings that are not known forbid it too.
+ * @param wallNow a pause ends by the wall clock, as people set it
+ * @param orderer @default 'system'
+ */
+export function powerOnHold(
+  fencing: Pick<FencingSettings, 'mode' | 'paused'> | undefined,
+  node: Pick<NodeRecord, 'cordon'> | undefined,
+  wallNow: number,
+  orderer: 'system' | 'operator' = 'system',
+): string | undefined {
+  const bar = powerBar(orderer, fencing, node, wallNow);
+  switch (bar?.kind) {
+    case 'observe':
+      return 'The mode of fencing is not enforce.';
+    case 'paused':
+      return `Fencing is paused by ${bar.by}: ${bar.reason}.`;
+    case 'not-registered':
+      return 'It is not registered.';
+    case 'cordoned':
+      return `It is cordoned by ${bar.by}: ${bar.reason}.`;
+    default:
+      return undefined;
+  }
+}

@@ -1,41 +1,46 @@
 import type { Mutant } from '../mutant.js';
 
+const switches = [
+  'libs/domain/src/power/switch-step-order.spec.ts',
+  'libs/domain/src/power/switch-step-recovered.spec.ts',
+];
+
 /** Power is cut only where nobody can prove life, and only by who holds the lease; proof of off is proof. */
 export const fence: readonly Mutant[] = [
   {
     name: 'one off-read is proof',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'planDevice',
     operation: { replace: 'first === last || last.startedMs - first.endedMs < gap', with: 'gap < 0' },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'one device of a level is enough',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'decideFence',
     operation: { replace: "plans.every((p) => p.do === 'proven')", with: "plans.some((p) => p.do === 'proven')" },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'an off without a fresh recheck',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'decideFence',
     operation: { replace: '!counts(m.recheck, now)', with: 'now < 0' },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'a leave to power off counts for two seconds',
-    file: 'apps/fencer/src/fencing/leave.ts',
+    file: 'libs/domain/src/power/leave.ts',
     symbol: 'LEAVE_MS',
     operation: { set: 'LEAVE_MS', to: '2_000' },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'a leave counts for a record that was written since',
-    file: 'apps/fencer/src/fencing/leave.ts',
+    file: 'libs/domain/src/power/leave.ts',
     symbol: 'isFor',
     operation: { replace: 'l.revision === revision', with: 'l.revision > 0' },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'a leave that has aged while its off waited for the BMC is not asked for again',
@@ -77,20 +82,20 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'reads from before an on could be carried out count for the proof',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'planDevice',
     operation: [
       { drop: 'if (last.startedMs < onUntilMs) return read(onUntilMs)' },
       { replace: '(r) => r.startedMs >= onUntilMs', with: '(r) => r.startedMs >= 0' },
     ],
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'a machine that an on of before has switched on again is not ordered off again',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'planDevice',
     operation: { operand: 'isUndone' },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'a fencer that cannot start a driver keeps the lease',
@@ -138,10 +143,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'an intent is written for a command that cannot be started',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'planDevice',
     operation: { drop: "if (last.code === 'DRIVER_UNAVAILABLE') return read(last.endedMs + OFF_AGAIN_MS)" },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'the alarm of a fencing that failed ends with each retry',
@@ -262,24 +267,24 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'the grace of a boot outlives the boot',
-    file: 'apps/inventory/src/incidents/boot-grace.ts',
+    file: 'libs/domain/src/power/boot-grace.ts',
     symbol: 'bootAwaited',
     operation: { replace: 'node.bootId === before', with: 'before !== null' },
-    specs: ['apps/inventory/src/incidents/boot-grace.spec.ts'],
+    specs: ['libs/domain/src/power/boot-grace.spec.ts'],
   },
   {
     name: 'a node that was powered on and never boots is told to nobody',
-    file: 'apps/inventory/src/incidents/boot-grace.ts',
+    file: 'libs/domain/src/power/boot-grace.ts',
     symbol: 'bootMissed',
     operation: { negate: "node.state !== 'Discovered'" },
     specs: ['apps/inventory/src/incidents/incident-alarms.spec.ts'],
   },
   {
     name: 'a power-on whose end nobody has told gives no grace',
-    file: 'apps/inventory/src/incidents/boot-grace.ts',
+    file: 'libs/domain/src/power/boot-grace.ts',
     symbol: 'mayHaveWorked',
     operation: { replace: 'on.result === undefined || on.result.ok', with: 'on.result !== undefined && on.result.ok' },
-    specs: ['apps/inventory/src/incidents/boot-grace.spec.ts'],
+    specs: ['libs/domain/src/power/boot-grace.spec.ts'],
   },
   {
     name: 'a takeover ends the alarm of a node that never boots',
@@ -346,10 +351,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'what was read of other devices proves that these are off',
-    file: 'apps/fencer/src/fencing/fence-step.ts',
+    file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'decideFence',
     operation: { replace: 'i.devices !== devicesMark(levels)', with: 'false' },
-    specs: ['apps/fencer/src/fencing/fence-step.spec.ts'],
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
   },
   {
     name: 'an off goes to a device that was edited meanwhile',
@@ -575,5 +580,33 @@ export const fence: readonly Mutant[] = [
     symbol: 'IncidentReconciler.reconcile',
     operation: { drop: 'this.identity.begin(node, () => this.conductor.wake());' },
     specs: ['apps/inventory/src/identity/identity-of-the-dead.spec.ts'],
+  },
+  {
+    name: 'a node is switched on while an off may still take effect',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'decideSwitch',
+    operation: { replace: 'isQuarantined && now < quietUntil', with: 'isQuarantined && now < 0' },
+    specs: switches,
+  },
+  {
+    name: 'a node is switched on after its recovery while fencing is paused',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'decideSwitch',
+    operation: { replace: 'm.hold === undefined', with: 'verb.length > 0' },
+    specs: switches,
+  },
+  {
+    name: 'an order switches on what was not read',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'planOn',
+    operation: { operand: '!rule.readsFirst' },
+    specs: switches,
+  },
+  {
+    name: 'an order switches on what cannot be read',
+    file: 'libs/domain/src/power/switch-step.ts',
+    symbol: 'planOn',
+    operation: { replace: "last.power === 'off'", with: 'given.length >= 0' },
+    specs: switches,
   },
 ];

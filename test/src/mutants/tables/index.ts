@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 162,
-  fence: 104,
+  fence: 108,
   keys: 64,
   lease: 27,
   recover: 36,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
-import type { PowerRead } from './fence-step.js';
-import { decidePowerOn, offMark, powerOnHold, type PowerOnMemory } from './power-on-step.js';
+import { powerOnHold } from './may-power.js';
+import { nextPowerStep, type PowerStep } from './next-step.js';
+import type { PowerRead } from './power-read.js';
+import { offMark } from './quarantine.js';
+import type { SwitchMemory } from './switch-step.js';
 
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
 const pdu: PowerDevice = { ...bmc, id: 'pdu' };
@@ -30,10 +33,10 @@ const incident = (commands: PowerCommand[], phase: IncidentRecord['phase'] = 're
   powerOn: { wanted: true, requestedAt: 0 },
   steps: [],
 });
-const memory = (o: Partial<PowerOnMemory> = {}): PowerOnMemory => ({
+const memory = (o: Partial<SwitchMemory> = {}): SwitchMemory => ({
   quietSinceMs: 0,
   reads: [],
-  onEndedMs: {},
+  endedMs: {},
   busy: [],
   ...o,
 });
@@ -45,6 +48,8 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   endedMs: at + 50,
   at,
 });
+const decidePowerOn = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
+  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
 const levels = [[bmc], [pdu]];
 const W = POWER_QUARANTINE_MS;
 
@@ -70,7 +75,7 @@ describe('power-on, decided', () => {
     const { powerOn: _w, ...unwanted } = incident([off]);
     expect(decidePowerOn(unproven, levels, memory(), W)).toEqual(idle);
     expect(decidePowerOn(unwanted, levels, memory(), W)).toEqual(idle);
-    for (const phase of ['fencing', 'fenced', 'failed', 'closed'] as const)
+    for (const phase of ['fenced', 'failed', 'closed'] as const)
       expect(decidePowerOn(incident([off], phase), levels, memory(), W)).toEqual(idle);
     const done = { ...incident([off]), powerOn: { wanted: true, requestedAt: 0, done: true } };
     expect(decidePowerOn(done, levels, memory(), W)).toEqual(idle);
@@ -84,9 +89,9 @@ describe('power-on, decided', () => {
   });
 
   it('is done when the power reads as on; orders again what was not taken, three times at most', () => {
-    const ended = memory({ onEndedMs: { bmc: W }, reads: [read('on', W + 10)] });
+    const ended = memory({ endedMs: { bmc: W }, reads: [read('on', W + 10)] });
     expect(decidePowerOn(incident([off, on(2, true)]), levels, ended, W + 100)).toMatchObject({ do: 'done', ok: true });
-    const stillOff = memory({ onEndedMs: { bmc: W }, reads: [read('off', W + 10)] });
+    const stillOff = memory({ endedMs: { bmc: W }, reads: [read('off', W + 10)] });
     expect(decidePowerOn(incident([off, on(2, true)]), levels, stillOff, W + 100).do).toBe('wait');
     expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100)).toMatchObject({
       do: 'command',
@@ -102,7 +107,7 @@ describe('power-on, decided', () => {
     expect(decidePowerOn(incident([off, on(2)]), levels, memory({ hold }), W)).toMatchObject({
       commands: [{ verb: 'status' }],
     });
-    const stillOff = memory({ hold, onEndedMs: { bmc: W }, reads: [read('off', W + 10)] });
+    const stillOff = memory({ hold, endedMs: { bmc: W }, reads: [read('off', W + 10)] });
     expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100).do).toBe('wait');
   });
 

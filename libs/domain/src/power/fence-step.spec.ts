@@ -9,8 +9,9 @@ import {
   type PowerDevice,
 } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
-import { decideFence, type FenceMemory, type FenceStep, type PowerRead } from './fence-step.js';
+import { decideFence, type FenceMemory, type FenceStep } from './fence-step.js';
 import type { Leave } from './leave.js';
+import type { PowerRead } from './power-read.js';
 
 type Power = 'on' | 'off' | 'unknown';
 const device = (id: string): PowerDevice => ({ id, driver: 'ipmitool', address: '127.0.0.1' });
@@ -43,7 +44,7 @@ interface Outcome {
   reallyOff: boolean;
   commands: PowerCommand[];
   reads: PowerRead[];
-  offEndedMs: Record<string, number>;
+  endedMs: Record<string, number>;
   code: string;
 }
 
@@ -69,7 +70,7 @@ function play(
   const m: FenceMemory = {
     sinceMs: 0,
     reads: [],
-    offEndedMs: {},
+    endedMs: {},
     busy: [],
     drivers: o.drivers ?? ['ipmitool'],
     revision: 1,
@@ -93,7 +94,7 @@ function play(
     reallyOff: (levels[incident.level] ?? []).every((d) => real[d.id] === 'off'),
     commands: incident.commands,
     reads: m.reads,
-    offEndedMs: m.offEndedMs,
+    endedMs: m.endedMs,
     code: step !== undefined && 'detail' in step ? step.detail : '',
   });
   const advance = (to: number): void => {
@@ -162,7 +163,7 @@ function play(
           };
           incident.commands = [...incident.commands, command];
           done(a.takesMs, () => {
-            m.offEndedMs[id] = now;
+            m.endedMs[id] = now;
             const code = late ? 'BMC_TIMEOUT' : a.code;
             const result = { ok: a.ok && !late, ...(code === undefined ? {} : { code }) };
             incident.commands = incident.commands.map((x) => (x.n === n ? { ...x, endedAt: now, result } : x));
@@ -324,7 +325,7 @@ describe('fencing, decided', () => {
     const with_ = (atMs: number, more: Partial<Leave> = {}): FenceMemory => ({
       sinceMs: 0,
       reads: [on],
-      offEndedMs: {},
+      endedMs: {},
       busy: [],
       drivers: ['ipmitool'],
       revision: 7,
@@ -430,7 +431,7 @@ describe('fencing, decided', () => {
           // A read may take long: what it says was so when it was asked; devices that are off stay off here.
           expect(o.reallyOff).toBe(true);
           const last = levels[o.levels - 1] ?? [];
-          const offsEnded = Math.max(-Infinity, ...last.map((d) => o.offEndedMs[d.id] ?? -Infinity));
+          const offsEnded = Math.max(-Infinity, ...last.map((d) => o.endedMs[d.id] ?? -Infinity));
           for (const d of last) {
             const reads = o.reads.filter((r) => r.device === d.id).slice(-2);
             const gap = o.commands.some((c) => c.device === d.id)
@@ -457,7 +458,7 @@ describe('power devices that were edited under the order', () => {
     ...{ device: 'bmc', level: 0, power: 'off' as const, startedMs, endedMs: startedMs + 10, at: 1 },
   });
   const memory = (o: Partial<FenceMemory> = {}): FenceMemory => ({
-    ...{ sinceMs: 0, revision: 1, reads: [], offEndedMs: {}, busy: [], drivers: ['ipmitool'] },
+    ...{ sinceMs: 0, revision: 1, reads: [], endedMs: {}, busy: [], drivers: ['ipmitool'] },
     recheck: { atMs: 0, go: true, reason: '', revision: 1, settings: 1, slow: 0 },
     ...o,
   });

@@ -8,30 +8,12 @@ import {
 } from '#contracts';
 import { counts, isFor, type Leave } from './leave.js';
 import { latestOff, levelEnd } from './levels.js';
-
-/** One read of a device's power by this process; times on its own monotonic clock, ms. */
-export interface PowerRead {
-  device: string;
-  level: number;
-  power: 'on' | 'off' | 'unknown';
-  code?: string;
-  detail?: string;
-  startedMs: number;
-  endedMs: number;
-  /** Wall clock at its start, for the record. */
-  at: number;
-}
+import type { PowerMemory, PowerRead } from './power-read.js';
 
 /** What the leader has seen itself of the incident's present attempt. A new leader begins with nothing. */
-export interface FenceMemory {
+export interface FenceMemory extends PowerMemory {
   /** When level 0 of this attempt began; a leader that comes to a later level counts as if it had been there. */
   sinceMs: number;
-  /** In the order of their ends. */
-  reads: PowerRead[];
-  /** Device → when the last `off` that this process gave it ended. */
-  offEndedMs: Record<string, number>;
-  /** Devices with a command of this process under way. */
-  busy: readonly string[];
   /**
    * Until then an `on` that was given before may be carried out, by W on this process's own clock: what is read as off
    * until then proves nothing. Absent: none is known.
@@ -173,7 +155,7 @@ function planDevice(
   // Nothing can be started here: an intent would stand for a command that nobody gave.
   if (last.code === 'DRIVER_UNAVAILABLE') return read(last.endedMs + OFF_AGAIN_MS);
   if (off === undefined) return command('off');
-  const offEnded = m.offEndedMs[device.id] ?? -Infinity;
+  const offEnded = m.endedMs[device.id] ?? -Infinity;
   const isUndone = offEnded < onUntilMs && last.startedMs >= onUntilMs;
   const mayRepeat = (off.command.result?.ok !== true || isUndone) && off.count < MOST_OFFS;
   if (off.command.result?.ok === false && isFinal(off.command.result.code) && isFinal(last.code))
@@ -184,7 +166,7 @@ function planDevice(
 
 /** Reads that may prove something: begun when the last `off` of any device of the level had ended. */
 export function countingReads(level: number, device: string, m: FenceMemory): PowerRead[] {
-  const from = Math.max(-Infinity, ...Object.values(m.offEndedMs));
+  const from = Math.max(-Infinity, ...Object.values(m.endedMs));
   return m.reads.filter((r) => r.level === level && r.device === device && r.startedMs >= from);
 }
 

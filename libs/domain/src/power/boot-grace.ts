@@ -1,6 +1,6 @@
 import type { IncidentRecord, NodeRecord, PowerCommand } from '#contracts';
-import { isOrderPending } from '#domain/incident/order.js';
-import { quietPhases } from '#domain/incident/phases.js';
+import { isOrderPending } from '../incident/order.js';
+import { quietPhases } from '../incident/phases.js';
 
 /**
  * The command by which Muster has switched the node on, while it may still be booting: it may have worked, the node was

@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { PowerOrder } from '#contracts';
-import { aNode, anIncident, enforced } from '../testing/records.js';
+import { defaultSettings, type NodeRecord, type PowerOrder } from '#contracts';
+import { aNode as healthyNode } from '#contracts/testing/a-node.js';
+import { anIncident } from '#contracts/testing/an-incident.js';
 import { lapsed, refusedPower, withOrder, type NewOrder, type PowerAction, type PowerFacts } from './power-order.js';
 
+const aNode = (name: string, o: Partial<NodeRecord> = {}): NodeRecord =>
+  healthyNode(name, {
+    powerLevels: [[{ id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' }]],
+    bootId: `boot-${name}`,
+    ...o,
+  });
+const fencing = { ...defaultSettings('lab').fencing, mode: 'enforce' as const };
 const facts = (o: Partial<PowerFacts> = {}): PowerFacts => ({
   node: aNode('n-1', { cordon: { reason: 'memory', by: 'eve', at: 1 } }),
-  fencing: enforced().fencing,
+  fencing,
   hold: undefined,
   incident: undefined,
   quarantined: undefined,
@@ -25,11 +33,11 @@ describe('power by hand', () => {
   });
 
   it.each(all)('%s writes to no power device in observe, nor while fencing is paused', (action) => {
-    const observe = refusedPower(action, facts({ fencing: { ...enforced().fencing, mode: 'observe' } }));
+    const observe = refusedPower(action, facts({ fencing: { ...fencing, mode: 'observe' } }));
     expect(observe).toMatchObject({ code: 'FENCING_REFUSED', message: expect.stringContaining('enforce') });
     const paused = { until: 2_000, reason: 'audit', by: 'ann' };
-    expect(code(action, { fencing: { ...enforced().fencing, paused } })).toBe('FENCING_REFUSED');
-    expect(code(action, { fencing: { ...enforced().fencing, paused }, wallNow: 2_001 })).toBeUndefined();
+    expect(code(action, { fencing: { ...fencing, paused } })).toBe('FENCING_REFUSED');
+    expect(code(action, { fencing: { ...fencing, paused }, wallNow: 2_001 })).toBeUndefined();
   });
 
   it.each(all)('%s is refused under a job, without a device, and without a fencer', (action) => {

@@ -8,9 +8,10 @@ import {
   type PowerDevice,
   type PowerOrder,
 } from '#contracts';
-import { isOrderDue } from '#domain/incident/order.js';
-import type { PowerRead } from './fence-step.js';
-import { decideOrder, type PowerOrderMemory } from './power-order-step.js';
+import { isOrderDue } from '../incident/order.js';
+import { nextPowerStep, type PowerStep } from './next-step.js';
+import type { PowerRead } from './power-read.js';
+import type { SwitchMemory } from './switch-step.js';
 
 const W = POWER_QUARANTINE_MS;
 const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
@@ -40,7 +41,7 @@ const incident = (order: PowerOrder, o: Partial<IncidentRecord> = {}): IncidentR
   order,
   ...o,
 });
-const memory = (o: Partial<PowerOrderMemory> = {}): PowerOrderMemory => ({
+const memory = (o: Partial<SwitchMemory> = {}): SwitchMemory => ({
   quietSinceMs: 0,
   reads: [],
   endedMs: {},
@@ -56,6 +57,8 @@ const read = (power: PowerRead['power'], at: number): PowerRead => ({
   endedMs: at + 50,
   at,
 });
+const decideOrder = (i: IncidentRecord, of: PowerDevice[][], m: SwitchMemory, now: number): PowerStep =>
+  nextPowerStep(i, of, { sinceMs: 0, drivers: [], revision: 1, ...m }, now);
 const given = (verb: 'on' | 'soft' | 'status'): object => ({ do: 'command', commands: [{ device: bmc, verb }] });
 
 describe("an operator's order to switch on", () => {

@@ -7,10 +7,10 @@ import {
   type PowerActionRequest,
   type PowerOrder,
 } from '#contracts';
-import { isOrderPending, withoutOrder } from '#domain/incident/order.js';
-import { note } from '#domain/incident/steps.js';
-import { quietPhases } from '#domain/incident/phases.js';
-import { powerBar } from '#domain/power/may-power.js';
+import { isOrderPending, withoutOrder } from '../incident/order.js';
+import { note } from '../incident/steps.js';
+import { quietPhases } from '../incident/phases.js';
+import { powerBar } from './may-power.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { IncidentPhases, type IncidentRecord, type PowerCommand, type PowerDevice, type PowerOrder } from '#contracts';
+import { anIncident } from '#contracts/testing/an-incident.js';
+import { runs } from '#contracts/testing/chance.js';
+import { nextPowerStep } from './next-step.js';
+import { powerWish } from './power-wish.js';
+
+const bmc: PowerDevice = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1' };
+const command = (n: number, verb: PowerCommand['verb'], ok: boolean): PowerCommand => ({
+  ...{ n, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb, at: 0, endedAt: 1 },
+  result: { ok },
+});
+const order: PowerOrder = { action: 'on', by: 'eve', reason: 'memory', at: 1, after: 0 };
+const wished = (phase: IncidentRecord['phase'], o: Partial<IncidentRecord>) =>
+  powerWish(anIncident('n', { phase, ...o }))?.orderer;
+
+describe('what is wanted of the power of a node', () => {
+  it('is off before anything else, then on by the system, and last what an operator ordered', () => {
+    const both: Partial<IncidentRecord> = {
+      order,
+      proof: { kind: 'read-back', at: 0, level: 0 },
+      powerOn: { wanted: true, requestedAt: 0 },
+    };
+    expect(wished('fencing', both)).toBe('incident');
+    expect(wished('recovered', both)).toBe('system');
+    expect(wished('recovered', { order })).toBe('operator');
+    expect(wished('closed', both)).toBe('operator');
+  });
+
+  it('is nothing of a cycle between its off and the end of the recovery', () => {
+    for (const phase of ['suppressed', 'failed', 'fenced', 'recovering'] as const)
+      expect(wished(phase, { order })).toBeUndefined();
+  });
+
+  it('is never answered by a command of another direction', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...IncidentPhases),
+        fc.constantFrom<PowerOrder | undefined>(order, { ...order, action: 'soft' }, undefined),
+        fc.boolean(),
+        fc.array(fc.tuple(fc.constantFrom<PowerCommand['verb']>('on', 'off', 'soft'), fc.boolean()), { maxLength: 4 }),
+        fc.array(fc.constantFrom('on' as const, 'off' as const, 'unknown' as const), { maxLength: 4 }),
+        fc.nat(40_000),
+        (phase, ordered, isOnWanted, given, reads, now) => {
+          const i = anIncident('n', {
+            phase,
+            commands: given.map(([verb, ok], n) => command(n + 1, verb, ok)),
+            proof: { kind: 'read-back', at: 0, level: 0 },
+            ...(isOnWanted && { powerOn: { wanted: true, requestedAt: 0 } }),
+            ...(ordered !== undefined && { order: ordered }),
+          });
+          const leave = { atMs: now, go: true, reason: '', revision: 1, settings: 1, slow: 0 };
+          const read = (power: 'on' | 'off' | 'unknown', n: number) => {
+            const startedMs = n * 500;
+            return { device: 'bmc', level: 0, power, startedMs, endedMs: startedMs + 50, at: 0 };
+          };
+          const seen = { sinceMs: 0, drivers: ['ipmitool'], revision: 1, recheck: leave, quietSinceMs: 0, endedMs: {} };
+          const step = nextPowerStep(i, [[bmc]], { ...seen, reads: reads.map(read), busy: [] }, now);
+          const wish = powerWish(i);
+          expect(step.do === 'idle').toBe(wish === undefined);
+          if (step.do !== 'command') return;
+          for (const { verb } of step.commands) expect([wish?.verb, 'status']).toContain(verb);
+        },
+      ),
+      { numRuns: runs(2_000) },
+    );
+  });
+});

@@ -1,0 +1,34 @@
+import { FencingNumbers, POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand } from '#contracts';
+
+/*
+ * The quarantine after a power-off (W in the design): a command may be carried out so much later than it was given, so
+ * for {@link POWER_QUARANTINE_MS} after the last `off` ended, or its owner was lost, nobody powers the node on, releases it or
+ * sets it up anew. It is counted on the asker's own monotonic clock, from when it first saw the `off` as it stands.
+ */
+
+type Commanded = Pick<IncidentRecord, 'id' | 'commands'>;
+
+/** The last `off` that was ordered of any device, whatever came of it. */
+export const lastOff = (i: Pick<IncidentRecord, 'commands'>): PowerCommand | undefined =>
+  i.commands.findLast((c) => c.verb === 'off');
+
+/**
+ * The last `off` as it stands in the record, as a key for the asker's clock: an entry without an end may still be
+ * carried out, since its guard ends it within the command limit of its writing, so the quarantine counts from when the entry was first
+ * seen, and again from when its end was.
+ */
+export function offMark(i: Commanded): string {
+  const off = lastOff(i);
+  return `${i.id}/${off?.n ?? 0}/${off?.endedAt === undefined ? 'given' : 'ended'}`;
+}
+
+/** Has it passed? Where no `off` was ordered there is none. @param seen ages of keys on the asker's own clock */
+export const quarantineOver = (i: Commanded, seen: { see(key: string): number }): boolean =>
+  lastOff(i) === undefined || seen.see(offMark(i)) >= POWER_QUARANTINE_MS;
+
+/** For a person who stands at the machine: do not power it on before this wall-clock time. Undefined: no command was given. */
+export function doNotPowerOnBefore(i: Pick<IncidentRecord, 'commands'>): number | undefined {
+  const off = lastOff(i);
+  if (off === undefined) return undefined;
+  return (off.endedAt ?? off.at + FencingNumbers.commandLimit) + POWER_QUARANTINE_MS;
+}

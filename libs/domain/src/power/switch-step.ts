@@ -1,0 +1,152 @@
+import {
+  FencingNumbers,
+  POWER_QUARANTINE_MS,
+  type IncidentRecord,
+  type PowerCommand,
+  type PowerDevice,
+} from '#contracts';
+import type { PowerMemory } from './power-read.js';
+import { lastOff } from './quarantine.js';
+import { powerOnDevices, type SwitchWish } from './power-wish.js';
+
+/** What the leader has seen itself since it took up the order. */
+export interface SwitchMemory extends PowerMemory {
+  /** When this process first saw the incident's last `off` as it stands in the record (given, or ended). */
+  quietSinceMs: number;
+  /** Why no power device may be written to now, see `powerOnHold`. */
+  hold?: string;
+  /** The boot that the node runs, by its record. */
+  bootId?: string | undefined;
+}
+
+export type SwitchStep =
+  | { do: 'command'; commands: { device: PowerDevice; verb: 'on' | 'soft' | 'status'; limitMs: number }[] }
+  | { do: 'done'; ok: boolean; detail: string }
+  /** At the latest until then; a command that ends or a changed record wakes earlier. */
+  | { do: 'wait'; untilMs: number };
+
+/** Where the system's power-on after a recovery and an operator's order go different ways. */
+interface SwitchRules {
+  /** What forbids to write to a power device is waited out, or ends the order: it may be unwanted when that ends. */
+  onHold: 'wait' | 'give-up';
+  /** The quarantine is waited for also where no `off` was ordered, as the node was found off. */
+  quarantine: 'always' | 'after-off';
+  /** Its power is read before the first `on`: what reads as on is not switched. */
+  readsFirst: boolean;
+  /** `on` is repeated also where the power cannot be read; otherwise the order fails: nobody would see what came of it. */
+  switchesUnread: boolean;
+  reached: string;
+}
+
+const rules: Record<SwitchWish['orderer'], SwitchRules> = {
+  system: {
+    onHold: 'wait',
+    quarantine: 'always',
+    readsFirst: false,
+    switchesUnread: true,
+    reached: 'Powered on, and read back as on.',
+  },
+  operator: {
+    onHold: 'give-up',
+    quarantine: 'after-off',
+    readsFirst: true,
+    switchesUnread: false,
+    reached: 'The power was read as on.',
+  },
+};
+
+/** Between two reads, ms. */
+const POLL_MS = 1_000;
+/** A machine that does not read as on this long after `on` is ordered on again, ms. */
+const ON_AGAIN_MS = 10_000;
+/** A command is given so often at most. */
+const MOST_TRIES = 3;
+const NO_DEVICE = 'The node has no power device.';
+
+/**
+ * The next step of switching a node on, or of asking its system to shut down. Pure. Nothing is switched on before the quarantine has passed
+ * on this process's own clock: an `off` may be carried out so much later than it was given, and would then take down a
+ * node that has just come back. A node that has booted since it was to be shut down is left alone.
+ */
+export function decideSwitch(
+  i: IncidentRecord,
+  wish: SwitchWish,
+  levels: readonly (readonly PowerDevice[])[],
+  m: SwitchMemory,
+  now: number,
+): SwitchStep {
+  const rule = rules[wish.orderer];
+  const devices = wish.verb === 'soft' ? (levels[0] ?? []).slice(0, 1) : powerOnDevices(i, levels);
+  const over = rule.onHold === 'give-up' ? (m.hold ?? refusal(wish, devices, m)) : undefined;
+  // A command under way is waited for: how it ended belongs into the record.
+  if (over !== undefined)
+    return m.busy.length > 0 ? { do: 'wait', untilMs: now + POLL_MS } : { do: 'done', ok: false, detail: over };
+  const isQuarantined = wish.verb === 'on' && (rule.quarantine === 'always' || lastOff(i) !== undefined);
+  const quietUntil = m.quietSinceMs + POWER_QUARANTINE_MS;
+  if (isQuarantined && now < quietUntil) return { do: 'wait', untilMs: quietUntil };
+  if (devices.length === 0) return { do: 'done', ok: false, detail: NO_DEVICE };
+
+  const plans = devices.map((d) => (wish.verb === 'soft' ? planSoft(i, wish, d, m) : planOn(i, wish, d, m, now)));
+  if (plans.every((p) => p.do === 'reached'))
+    return { do: 'done', ok: true, detail: wish.verb === 'soft' ? 'The system was asked to shut down.' : rule.reached };
+  const failed = plans.find((p) => p.do === 'failed');
+  if (failed?.do === 'failed' && m.busy.length === 0) return { do: 'done', ok: false, detail: failed.detail };
+  // Reading goes on while nothing may be switched.
+  const may = (verb: 'on' | 'soft' | 'status'): boolean => verb === 'status' || m.hold === undefined;
+  const commands = plans.flatMap((p) =>
+    p.do === 'command' && may(p.verb) ? [{ device: p.device, verb: p.verb, limitMs: FencingNumbers.commandLimit }] : [],
+  );
+  if (commands.length > 0) return { do: 'command', commands };
+  return { do: 'wait', untilMs: Math.min(...plans.flatMap((p) => (p.do === 'wait' ? [p.untilMs] : [])), now + 5_000) };
+}
+
+function refusal(wish: SwitchWish, devices: readonly PowerDevice[], m: SwitchMemory): string | undefined {
+  if (devices.length === 0) return NO_DEVICE;
+  if (wish.orderer === 'operator' && wish.verb === 'soft' && wish.order.bootId !== m.bootId)
+    return 'The node has rebooted since it was ordered.';
+  return undefined;
+}
+
+type Plan =
+  | { do: 'busy' }
+  | { do: 'reached' }
+  | { do: 'command'; device: PowerDevice; verb: 'on' | 'soft' | 'status' }
+  | { do: 'wait'; untilMs: number }
+  | { do: 'failed'; detail: string };
+
+/** Commands to the device that belong to the wish: of an order those after it, of a power-on those after the last `off`. */
+function givenTo(i: IncidentRecord, wish: SwitchWish, device: PowerDevice): PowerCommand[] {
+  const isOf = (c: PowerCommand): boolean => c.verb === wish.verb && c.device === device.id;
+  if (wish.orderer === 'operator') return i.commands.filter((c) => c.n > wish.order.after && isOf(c));
+  return i.commands.slice(i.commands.findLastIndex((c) => c.verb === 'off') + 1).filter(isOf);
+}
+
+function planSoft(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory): Plan {
+  if (m.busy.includes(device.id)) return { do: 'busy' };
+  const given = givenTo(i, wish, device);
+  const last = given.at(-1);
+  if (last?.result?.ok === true) return { do: 'reached' };
+  if (given.length < MOST_TRIES) return { do: 'command', device, verb: 'soft' };
+  return { do: 'failed', detail: `${device.id} did not take it: ${last?.result?.code ?? 'no answer'}.` };
+}
+
+function planOn(i: IncidentRecord, wish: SwitchWish, device: PowerDevice, m: SwitchMemory, now: number): Plan {
+  if (m.busy.includes(device.id)) return { do: 'busy' };
+  const rule = rules[wish.orderer];
+  const given = givenTo(i, wish, device);
+  if (given.length === 0 && !rule.readsFirst) return { do: 'command', device, verb: 'on' };
+  const endedMs = m.endedMs[device.id] ?? -Infinity;
+  const reads = m.reads.filter((r) => r.device === device.id && r.startedMs >= endedMs);
+  const last = reads.at(-1);
+  if (last === undefined) return { do: 'command', device, verb: 'status' };
+  if (last.power === 'on') return { do: 'reached' };
+  const isDue = given.length === 0 || given.at(-1)?.result?.ok !== true || now >= endedMs + ON_AGAIN_MS;
+  if (isDue && (rule.switchesUnread || last.power === 'off')) {
+    if (given.length < MOST_TRIES) return { do: 'command', device, verb: 'on' };
+    return { do: 'failed', detail: `${device.id} was ordered on ${given.length} times and reads ${last.power}.` };
+  }
+  if (last.power === 'unknown' && reads.length >= MOST_TRIES && isDue)
+    return { do: 'failed', detail: `${device.id} cannot be read: ${last.code ?? 'unknown'}.` };
+  const next = last.endedMs + POLL_MS;
+  return now >= next ? { do: 'command', device, verb: 'status' } : { do: 'wait', untilMs: next };
+}
