@@ -35,16 +35,32 @@ export interface Double {
 /**
  * What runs where it is not assigned, by the nodes' own fresh reports. A start that is owed is looked at before it is
  * given, and the registry corrected: of the others somebody must be told.
+ * @param fresh one for each node. Each is read once: fleets have thousands of nodes, and this is asked every round
  */
-export const doublesOf = (
+export function doublesOf(
   workloads: readonly WorkloadRecord[],
   fresh: readonly Pick<Report, 'node' | 'workloads'>[],
-): Double[] =>
-  workloads.flatMap((w) => {
+): Double[] {
+  const runs = runsByWorkload(fresh);
+  return workloads.flatMap((w) => {
     const at = w.assignment?.node;
     if (at === undefined || w.start !== undefined) return [];
-    return fresh.flatMap((r) => {
-      const run = r.node === at ? undefined : r.workloads?.find(({ name }) => name === w.name);
-      return run === undefined ? [] : [{ workload: w.name, on: r.node, assigned: at, starting: run.starting === true }];
-    });
+    const elsewhere = (runs.get(w.name) ?? []).filter(({ on }) => on !== at);
+    return elsewhere.map((run) => ({ workload: w.name, on: run.on, assigned: at, starting: run.starting }));
   });
+}
+
+/** Of a name that a report has twice the first counts. */
+function runsByWorkload(
+  fresh: readonly Pick<Report, 'node' | 'workloads'>[],
+): Map<string, Pick<Double, 'on' | 'starting'>[]> {
+  const runs = new Map<string, Pick<Double, 'on' | 'starting'>[]>();
+  for (const { node: on, workloads } of fresh)
+    for (const { name, starting } of workloads ?? []) {
+      const known = runs.get(name);
+      const run = { on, starting: starting === true };
+      if (known === undefined) runs.set(name, [run]);
+      else if (known.at(-1)?.on !== on) known.push(run);
+    }
+  return runs;
+}
