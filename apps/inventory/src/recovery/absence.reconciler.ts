@@ -10,7 +10,6 @@ import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StartFactsService } from './start-facts.js';
 import { absenceStep, absenceTold, presenceOf, type AbsenceStep, type Presence } from './workload-absence.js';
-import { ended, steady } from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
 /** All workloads are looked at: a burst of changes is no reason to do that more often, ms. */
@@ -81,7 +80,7 @@ export class AbsenceReconciler implements Reconciler {
       const done = await this.workloads.change(w.name, step === 'owe' ? 'ended' : undefined, (now) => {
         c.check();
         if (now.generation !== w.generation || now.boot !== w.boot) return undefined;
-        return step === 'owe' ? ended(now, this.context.clock.wallMs()) : steady(now);
+        return step === 'owe' ? { kind: 'ended', at: this.context.clock.wallMs() } : { kind: 'steady' };
       });
       if (done !== undefined && step === 'owe')
         this.context.log.warn(

@@ -1,6 +1,6 @@
 import { MusterError, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { isStopped } from '#domain/workload/owed-start.js';
 import { isNeverHeard } from './standing.js';
-import { isStopped } from './workload-machine.js';
 
 export interface ForgetFacts {
   workload: WorkloadRecord;

@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Subjects, fromToken, type GateAnswer, type GateRequest } from '#contracts';
 import { SparseLog, type Closable } from '#bus';
+import { askStartGate, type StartReason } from '#domain/workload/start-decision.js';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
-import { askStartGate } from './start-gate.js';
 
 /** Answers the start gates of the nodes, from live reads: a view that is a moment old could let an old generation start. */
 @Injectable()
@@ -29,11 +29,11 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /** An agent asks as often as it likes, for whatever it likes to name. */
-  private tell(node: string, workload: string, reason: string): void {
+  private tell(node: string, workload: string, code: StartReason, reason: string): void {
     const leftOut = this.refusals.next(node, this.context.clock.monotonicMs());
     if (leftOut === undefined) return;
     const named = workload.slice(0, 100);
-    this.context.log.debug({ node, workload: named, reason, leftOut }, 'a start was refused at the gate');
+    this.context.log.debug({ node, workload: named, code, reason, leftOut }, 'a start was refused at the gate');
   }
 
   private async ask(q: GateRequest, node: string): Promise<GateAnswer> {
@@ -45,15 +45,15 @@ export class GateResponder implements OnApplicationBootstrap, OnApplicationShutd
       this.store.nodes.bucket.get(node),
     ]);
     const incident = await this.store.incidents.bucket.get(node);
-    const answer = askStartGate({
+    const facts = {
       node,
       workload: workload?.value,
       record: record?.value,
       incident: incident?.value,
       boot: typeof q.bootId === 'string' ? q.bootId : undefined,
-      ...(typeof q.generation === 'number' && { generation: q.generation }),
-    });
-    if (!answer.allowed) this.tell(node, q.workload, answer.reason);
+    };
+    const { code, ...answer } = askStartGate(facts, typeof q.generation === 'number' ? q.generation : undefined);
+    if (code !== undefined) this.tell(node, q.workload, code, answer.reason);
     return answer;
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { OutReason } from '#contracts';
+import { capacityOf, isReserve, weights, type Host } from '#domain/workload/placement.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { capacityOf, isReserve, weights, type Host } from './placement.js';
 
 /** The nodes as placement sees them, as of now. */
 @Injectable()

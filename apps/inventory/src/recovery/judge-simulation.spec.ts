@@ -18,15 +18,16 @@ import { isMember } from '#domain/node/membership.js';
 import { go } from '#domain/incident/steps.js';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { askGates, type GateFacts } from '#domain/incident/gates.js';
+import { workloadAfter } from '#domain/workload/changes.js';
+import { placeWorkloads } from '#domain/workload/placement.js';
+import { askStartGate } from '#domain/workload/start-decision.js';
+import { checkStart } from '#domain/workload/where-it-runs.js';
 import { newIncident } from '../incidents/new-incident.js';
 import { decidePermit } from '#domain/incident/permits.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
 import { isUnrecovered } from '#domain/incident/candidates.js';
 import { aNode, aVerdict, aWorkload, enforced } from '../testing/records.js';
-import { place } from './placement.js';
-import { checkStart } from './start-check.js';
-import { askStartGate } from './start-gate.js';
-import { assigned, cleared, handedTo, isSettledRecovery, recoveryOf, started } from './workload-machine.js';
+import { isSettledRecovery, recoveryOf } from './recovery-line.js';
 
 /** A machine as it really is, which no record can change. */
 interface Machine {
@@ -285,7 +286,7 @@ class World {
     if (i.phase === 'recovering') {
       for (const w of this.workloads.all().filter((x) => x.assignment?.node === n)) {
         const at = this.workloads.get(w.name)?.revision ?? 0;
-        this.prepared.push(() => void this.workloads.write(w.name, cleared(w, n), at));
+        this.prepared.push(() => void this.workloads.write(w.name, workloadAfter(w, { kind: 'cleared', from: n }), at));
       }
       const recovery = i.recovery.map((r) => recoveryOf(r, this.workloads.get(r.workload)?.value, false));
       if (
@@ -311,12 +312,13 @@ class World {
       reserve: false,
       out: this.inService(n) ? undefined : 'out',
     }));
-    const to = place([seen.value], hosts)[0]?.to;
+    const to = placeWorkloads([seen.value], hosts)[0]?.to;
     if (to !== undefined)
-      this.prepared.push(
-        () =>
-          void this.workloads.write(w, assigned(seen.value, to, 'incident:x', seen.value.generation), seen.revision),
-      );
+      this.prepared.push(() => {
+        const { generation } = seen.value;
+        const next = workloadAfter(seen.value, { kind: 'assigned', to, cause: 'incident:x', generation });
+        this.workloads.write(w, next, seen.revision);
+      });
   }
 
   /** Conductor's check and job, then the provisioner's check and the gate: what it allows is used some steps later. */
@@ -325,7 +327,11 @@ class World {
     const at = seen?.value.assignment;
     if (seen === undefined || at === undefined || seen.value.start === undefined) return;
     if (seen.value.start.job === undefined)
-      this.workloads.write(w, handedTo(seen.value, 'j', at.generation), seen.revision);
+      this.workloads.write(
+        w,
+        workloadAfter(seen.value, { kind: 'start-given', job: 'j', generation: at.generation }),
+        seen.revision,
+      );
     this.askGate(w, at.node, true);
   }
 
@@ -354,8 +360,9 @@ class World {
     if (w === undefined || !m.power || !m.alive) return;
     m.runs.add(w);
     const seen = this.workloads.get(w);
-    if (seen?.value.start !== undefined && seen.value.assignment?.node === n)
-      this.workloads.write(w, started(seen.value, seen.value.assignment.generation, undefined), seen.revision);
+    if (seen?.value.start === undefined || seen.value.assignment?.node !== n) return;
+    const { generation } = seen.value.assignment;
+    this.workloads.write(w, workloadAfter(seen.value, { kind: 'started', generation, boot: undefined }), seen.revision);
   }
 
   /** By hand, by its chassis, by anyone: every unit that is enabled there asks its gate. */

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { RESERVATIONS_KEY, waitsForMoves, type Reservations, type RpcAnswer, type RpcRequest } from '#contracts';
+import { startRefusal } from '#domain/workload/start-decision.js';
 import { cleansUp } from '../operations/admission.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StartFactsService } from './start-facts.js';
-import { askStartGate } from './start-gate.js';
-import { corrected } from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
 type Answer = RpcAnswer<'inventory.workloads.mayStart'>;
@@ -26,35 +25,28 @@ export class MayStartService {
       this.store.reservations.bucket.get(RESERVATIONS_KEY),
     ]);
     const cleanup = await this.cleanupOn(q.node, reservations?.value);
-    if (cleanup !== undefined)
-      return { allowed: false, reason: `Held: ${cleanup} cleans up ${q.node}, and was admitted before this start.` };
-    const gate = askStartGate({
+    const check = this.facts.check(q.workload, q.node);
+    const refused = startRefusal('permission', {
       node: q.node,
       workload: workload?.value,
       record: record?.value,
       incident: incident?.value,
       boot: this.facts.of(q.node)?.bootId,
+      generation: q.generation,
+      cleanup,
+      check,
+      mayFollow: (seenOn) => this.facts.mayFollow(seenOn),
     });
-    if (!gate.allowed) return { allowed: false, reason: gate.reason };
-    if (gate.generation !== q.generation)
-      return { allowed: false, reason: `Generation ${q.generation} is no longer current: it is ${gate.generation}.` };
-    const check = this.facts.check(q.workload, q.node);
-    if (check.kind === 'elsewhere' && !this.facts.mayFollow(check.node))
-      return {
-        allowed: false,
-        reason: `Held: ${check.node} says that it runs it, and counts as powered off or is not enrolled.`,
-      };
-    if (check.kind === 'elsewhere' && workload?.value.move?.from === check.node)
-      return { allowed: false, reason: `Held: ${check.node}, which it has left, still names it.` };
-    if (check.kind === 'elsewhere') {
-      await this.workloads.change(q.workload, 'assigned', (w) =>
-        corrected(w, check.node, q.generation, check.generation),
-      );
-      return { allowed: false, reason: `It runs on ${check.node}: the registry was corrected.` };
-    }
-    if (check.kind === 'unknown')
-      return { allowed: false, reason: `Held: ${check.nodes.join(', ')} did not say what they run.` };
-    return { allowed: true, reason: check.kind === 'there' ? 'It runs there already.' : gate.reason };
+    if (refused?.code === 'RUNS_ELSEWHERE' && check.kind === 'elsewhere')
+      await this.workloads.change(q.workload, 'assigned', () => ({
+        kind: 'corrected',
+        seenOn: check.node,
+        generation: q.generation,
+        followed: check.generation,
+      }));
+    if (refused !== undefined) return { allowed: false, reason: refused.why };
+    if (check.kind === 'there') return { allowed: true, reason: 'It runs there already.' };
+    return { allowed: true, reason: `Assigned here, generation ${q.generation}.` };
   }
 
   /**

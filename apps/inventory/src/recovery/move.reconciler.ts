@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
+import { isStopped } from '#domain/workload/owed-start.js';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -14,7 +15,6 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { HostsView } from './hosts.js';
 import { decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
 import { StartFactsService } from './start-facts.js';
-import { cleared, isStopped, moveOrdered } from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
 /** What hinders a move for less than this is no news, ms: a report may be on its way. */
@@ -75,9 +75,9 @@ export class MoveReconciler implements Reconciler {
   }
 
   private async begin(c: ConductorView, b: MovePlan['begin'][number]): Promise<void> {
-    const done = await this.workloads.change(b.workload, 'stopping', (now) => {
+    const done = await this.workloads.change(b.workload, 'stopping', () => {
       c.check();
-      return moveOrdered(now, b.move, b.generation);
+      return { kind: 'move-ordered', move: b.move, generation: b.generation };
     });
     if (done !== undefined) this.context.log.debug({ workload: b.workload, ...b.move }, 'workload begins to move');
   }
@@ -85,7 +85,7 @@ export class MoveReconciler implements Reconciler {
   private async release(c: ConductorView, r: MovePlan['release'][number]): Promise<void> {
     await this.workloads.change(r.workload, 'cleared', (now) => {
       c.check();
-      return isStopped(now) ? cleared(now, r.node) : undefined;
+      return isStopped(now) ? { kind: 'cleared', from: r.node } : undefined;
     });
   }
 

@@ -2,22 +2,11 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { WorkloadRecord } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
+import { workloadAfter } from '#domain/workload/changes.js';
+import type { Host } from '#domain/workload/placement.js';
+import { askStartGate } from '#domain/workload/start-decision.js';
 import { aNode, aWorkload } from '../testing/records.js';
 import { decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './moves.js';
-import type { Host } from './placement.js';
-import { askStartGate } from './start-gate.js';
-import {
-  assigned,
-  cleared,
-  corrected,
-  handedTo,
-  left,
-  moveOrdered,
-  startFailed,
-  started,
-  stopFailed,
-  stopHandedTo,
-} from './workload-machine.js';
 
 const host = (name: string, o: Partial<Host> = {}): Host => ({ name, capacity: 100, used: 0, reserve: false, ...o });
 const on = (name: string, node: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
@@ -53,7 +42,8 @@ describe('which workloads begin to leave a node', () => {
     const f = facts([arriving], { hosts: [host('a'), host('b', { used: 9 }), host('c', { out: 'cordoned' })] });
     const [begin] = decideMoves(f).begin;
     expect(begin).toMatchObject({ workload: 'db', move: { from: 'a', to: 'b' } });
-    const sent = begin && moveOrdered(arriving, begin.move, begin.generation);
+    const sent =
+      begin && workloadAfter(arriving, { kind: 'move-ordered', move: begin.move, generation: begin.generation });
     expect(sent).toMatchObject({ stop: { attempt: 0 }, move: { from: 'a' } });
     expect(sent && decideMoves(facts([sent])).begin).toEqual([]);
   });
@@ -196,17 +186,19 @@ describe('a workload that moves', () => {
                 isInIncident: () => false,
                 unanswered: [],
               });
-              for (const b of plan.begin) write(moveOrdered(w, b.move, b.generation));
+              for (const b of plan.begin)
+                write(workloadAfter(w, { kind: 'move-ordered', move: b.move, generation: b.generation }));
             } else if (op === 5 && at !== undefined && w.stop?.job === undefined && w.stop !== undefined) {
               const id = `j${jobs.length}`;
-              write(stopHandedTo(w, id, at.generation));
+              write(workloadAfter(w, { kind: 'stop-given', job: id, generation: at.generation }));
               jobs.push({ id, node: at.node, generation: at.generation, stop: true });
             } else if (op === 6 && at !== undefined && w.start !== undefined && w.start.job === undefined) {
               const elsewhere = names.find((x) => x !== at.node && told.get(x) === true);
-              if (elsewhere !== undefined && w.move?.from !== elsewhere) write(corrected(w, elsewhere, w.generation));
+              if (elsewhere !== undefined && w.move?.from !== elsewhere)
+                write(workloadAfter(w, { kind: 'corrected', seenOn: elsewhere, generation: w.generation }));
               else if (elsewhere === undefined) {
                 const id = `j${jobs.length}`;
-                write(handedTo(w, id, at.generation));
+                write(workloadAfter(w, { kind: 'start-given', job: id, generation: at.generation }));
                 jobs.push({ id, node: at.node, generation: at.generation, stop: false });
               }
             } else if (op === 7 && job !== undefined) {
@@ -227,23 +219,26 @@ describe('a workload that moves', () => {
               job.done = true;
             } else if (op === 8 && at !== undefined && w.stop?.job !== undefined) {
               const own = jobs.find((j) => j.id === w.stop?.job);
-              if (own?.done === true && told.get(at.node) === false) write(left(w, at.generation));
-            } else if (op === 9 && w.stop?.job !== undefined) write(stopFailed(w, w.stop.job, 'spec'));
+              if (own?.done === true && told.get(at.node) === false)
+                write(workloadAfter(w, { kind: 'left', generation: at.generation }));
+            } else if (op === 9 && w.stop?.job !== undefined)
+              write(workloadAfter(w, { kind: 'stop-failed', job: w.stop.job, why: 'spec' }));
             else if (op === 10 && at === undefined && w.desired === 'running') {
               const to = hosts().find((h) => h.out === undefined)?.name;
-              if (to !== undefined) write(assigned(w, to, 'spec', w.generation));
+              if (to !== undefined)
+                write(workloadAfter(w, { kind: 'assigned', to, cause: 'spec', generation: w.generation }));
             } else if (op === 11 && at !== undefined && w.start?.job !== undefined) {
               const own = jobs.find((j) => j.id === w.start?.job);
               write(
                 own?.done === true && runs.get(at.node) === true
-                  ? started(w, at.generation, 'boot')
-                  : startFailed(w, w.start.job, 'spec'),
+                  ? workloadAfter(w, { kind: 'started', generation: at.generation, boot: 'boot' })
+                  : workloadAfter(w, { kind: 'start-failed', job: w.start.job, why: 'spec' }),
               );
             } else if (op === 12 && at?.node === n) {
               // Its power is proven off: what ran there is gone, and the registry takes it away.
               runs.set(n, false);
               report(n);
-              write(cleared(w, n));
+              write(workloadAfter(w, { kind: 'cleared', from: n }));
             }
             expect(names.filter((x) => runs.get(x) === true).length).toBeLessThanOrEqual(1);
           }

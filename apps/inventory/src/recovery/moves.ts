@@ -1,7 +1,8 @@
 import type { Move, WorkloadRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
-import { place, type Host } from './placement.js';
-import { TRIES } from './workload-machine.js';
+import { placeWorkloads, type Host } from '#domain/workload/placement.js';
+import { startReasons, startRefusal } from '#domain/workload/start-decision.js';
+import { TRIES } from './recovery-line.js';
 
 /** Moves under way over the whole fleet, so that they never keep recoveries waiting. From one node there is one. */
 export const MOVES_AT_ONCE = 4;
@@ -39,7 +40,10 @@ export function decideMoves(f: MoveFacts): MovePlan {
   for (const w of moving) {
     const from = w.move?.from ?? '';
     const isThere = w.assignment?.node === from;
-    const trouble = isThere && f.reported(from) === undefined ? `${w.name}: ${SILENT}` : troubleOf(w);
+    const trouble =
+      isThere && f.reported(from) === undefined
+        ? `${w.name}: ${startReasons.SOURCE_SILENT({ isSilent: true })}`
+        : troubleOf(w);
     if (trouble !== undefined && f.leaving.has(from)) stuck(from, trouble);
   }
   const waiting: WorkloadRecord[] = [];
@@ -61,7 +65,7 @@ export function decideMoves(f: MoveFacts): MovePlan {
   let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w) && !waits(w, f)).length;
   // Out of service they are too, as soon as every view has followed.
   const hosts = f.hosts.filter((h) => !f.leaving.has(h.name));
-  for (const p of place(waiting, hosts)) {
+  for (const p of placeWorkloads(waiting, hosts)) {
     const w = byName.get(p.workload);
     const from = w?.assignment?.node;
     if (w === undefined || from === undefined) continue;
@@ -76,15 +80,14 @@ export function decideMoves(f: MoveFacts): MovePlan {
   return plan;
 }
 
-const SILENT =
-  'Its node does not say what it runs. If that is dead: power it off, then release that incident, or confirm it.';
-
 /** Why nothing of this node can be moved now. */
 function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f: MoveFacts): string | undefined {
-  if (f.isInIncident(node)) return 'It has an open incident, which takes its workloads away once it is proven off.';
-  if (reported === undefined) return SILENT;
-  const others = f.unanswered.filter((n) => n !== node);
-  return others.length === 0 ? undefined : `${others.join(', ')} must say what they run before anything starts.`;
+  const facts = {
+    isInIncident: f.isInIncident(node),
+    isSilent: reported === undefined,
+    unanswered: f.unanswered.filter((n) => n !== node),
+  };
+  return startRefusal('move', facts)?.why;
 }
 
 const isGivenUp = (w: WorkloadRecord): boolean => (w.stop?.attempt ?? w.start?.attempt ?? 0) >= TRIES;

@@ -18,7 +18,7 @@ import { Contradictions } from './contradictions.js';
 import { decidePowerOn } from './power-on.js';
 import { switchedOff } from './switched-off.js';
 import { fencedAnew, movedText, notOff, voided } from './void-proof.js';
-import { cleared, isSettledRecovery, recoveryOf } from './workload-machine.js';
+import { isSettledRecovery, recoveryOf } from './recovery-line.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 
@@ -231,7 +231,7 @@ export class RecoveryReconciler implements Reconciler {
     await this.workloads.change(workload, 'cleared', (w) => {
       c.check();
       job = w.assignment?.node === i.node ? (w.start?.job ?? w.stop?.job) : undefined;
-      return cleared(w, i.node);
+      return { kind: 'cleared', from: i.node };
     });
     if (job === undefined) return;
     await this.store.jobs.bucket.mutate(job, (current) => {

@@ -1,21 +1,31 @@
 import { MusterError, type Hold, type NodeRecord } from '#contracts';
+import type { StartQuestions, StartRefusal } from '#domain/workload/start-decision.js';
 import { unknownNode } from '../nodes/node.service.js';
 import { cleansUp } from '../operations/admission.js';
 
-export interface AssignmentFacts {
-  record: NodeRecord | undefined;
-  /** What holds the node; the record was read after it. */
-  hold: Hold | undefined;
-}
+/** @param hold what holds the node; the record was read after it */
+export const assignmentFacts = (
+  node: string,
+  record: NodeRecord | undefined,
+  hold: Hold | undefined,
+): StartQuestions['put-again'] => ({
+  node,
+  record,
+  holder: hold?.edit ?? (hold?.kind !== undefined && cleansUp(hold.kind) ? hold.job : undefined),
+});
 
-/**
- * Why an operator's word that a workload runs on the node is not taken; undefined: it is. Whoever deletes, replaces or
- * cleans up a node has made sure before that it has none.
- */
-export function refusedAssignment(node: string, { record, hold }: AssignmentFacts): MusterError | undefined {
-  if (record === undefined) return unknownNode(node);
-  const holder = hold?.edit ?? (hold?.kind !== undefined && cleansUp(hold.kind) ? hold.job : undefined);
-  return holder === undefined
-    ? undefined
-    : new MusterError('NODE_RESERVED', `${node} is held by ${holder}, try again when it has ended`, { node, ...hold });
+/** The error by which an operator's word that a workload runs on the node is refused. */
+export function refusedAssignment(node: string, { code, why }: StartRefusal, hold: Hold | undefined): MusterError {
+  switch (code) {
+    case 'NODE_UNKNOWN':
+      return unknownNode(node);
+    case 'RESERVED':
+      return new MusterError('NODE_RESERVED', why, { node, ...hold });
+    default:
+      return new MusterError(
+        'INCIDENT_STATE',
+        `${node} is powered off or has an open incident: leave "node" out, and Muster places it.`,
+        { node },
+      );
+  }
 }

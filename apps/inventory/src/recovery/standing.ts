@@ -10,8 +10,8 @@ import {
   type WorkloadRecord,
   type WorkloadStanding,
 } from '#contracts';
+import { PUT } from '#domain/workload/causes.js';
 import { isTakenBack } from '../incidents/taken-back.js';
-import { PUT } from './start-gate.js';
 
 /**
  * What a node says of its workloads may be of 5 s before its report: what changed later than this ago, ms, is not yet held

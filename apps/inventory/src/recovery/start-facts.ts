@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { isOpenIncident, type NodeRecord, type Report } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
+import { checkStart, mustAnswer, type StartCheck } from '#domain/workload/where-it-runs.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from './reports-view.js';
-import { checkStart, mustAnswer, type StartCheck } from './start-check.js';
 
 /** What every node says of itself, for the question whether a workload may be started. */
 @Injectable()

@@ -9,7 +9,6 @@ import { stopJob, stopOutcome } from './recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from './start-facts.js';
 import { runsThere, STILL_RUNS_MS, stopStep, type StopFacts } from './stop-step.js';
-import { left, stopFailed, stopHandedTo, stopNeeded, stopped } from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
 /**
@@ -56,9 +55,9 @@ export class StopReconciler implements Reconciler {
     if (at === undefined) return;
     const step = stopStep(this.look(w, at.node));
     if (step === 'owe')
-      await this.workloads.change(w.name, 'stopping', (now) => {
+      await this.workloads.change(w.name, 'stopping', () => {
         c.check();
-        return stopNeeded(now, at.generation);
+        return { kind: 'stop-needed', generation: at.generation };
       });
     else if (step === 'give') await this.give(c, w);
     else if (step === 'follow') await this.follow(c, w);
@@ -69,7 +68,7 @@ export class StopReconciler implements Reconciler {
   private async readBack(c: ConductorView, w: WorkloadRecord, at: Assignment): Promise<void> {
     await this.workloads.change(w.name, w.move === undefined ? 'stopped' : 'cleared', (now) => {
       c.check();
-      return now.move === undefined ? stopped(now, at.generation) : left(now, at.generation);
+      return { kind: now.move === undefined ? 'stopped' : 'left', generation: at.generation };
     });
   }
 
@@ -90,9 +89,9 @@ export class StopReconciler implements Reconciler {
   /** First the workload names the job, then it is written, so that it is never written twice. */
   private async give(c: ConductorView, w: WorkloadRecord): Promise<void> {
     const id = this.context.random.uuid();
-    const handed = await this.workloads.change(w.name, undefined, (now) => {
+    const handed = await this.workloads.change(w.name, undefined, () => {
       c.check();
-      return stopHandedTo(now, id, w.assignment?.generation ?? -1);
+      return { kind: 'stop-given', job: id, generation: w.assignment?.generation ?? -1 };
     });
     const job = handed && stopJob(id, handed, c.token, this.context.clock.wallMs());
     if (job !== undefined) await this.jobs.write(c, job);
@@ -115,9 +114,9 @@ export class StopReconciler implements Reconciler {
     const why = outcome.stopped ? this.stillThere(w, at.node) : outcome.why;
     if (why === '') return this.readBack(c, w, at);
     if (why === undefined) return;
-    await this.workloads.change(w.name, undefined, (now) => {
+    await this.workloads.change(w.name, undefined, () => {
       c.check();
-      return stopFailed(now, id, why, outcome.seen);
+      return { kind: 'stop-failed', job: id, why, seen: outcome.seen };
     });
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { IncidentPhases, type WorkloadRecord } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
+import { workloadAfter } from '#domain/workload/changes.js';
 import { aNode, aWorkload } from '../testing/records.js';
 import {
   ABSENT_MS,
@@ -13,7 +14,6 @@ import {
   STEADY_MS,
   type PresenceFacts,
 } from './workload-absence.js';
-import { ended, steady } from './workload-machine.js';
 
 const boot = 'boot-a';
 const db = (o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
@@ -84,10 +84,10 @@ describe('the start of a workload that has ended by itself', () => {
     expect(absenceStep(db({ ended: { times: 1, at: 1 } }), 'absent', 2 * ABSENT_MS - 1)).toBe('none');
   });
   it('is owed at the same generation, with its gate shut until it is given', () => {
-    const owed = ended(db(), 7);
+    const owed = workloadAfter(db(), { kind: 'ended', at: 7 });
     expect(owed).toMatchObject({ generation: 2, start: { cause: 'ended', attempt: 0 }, ended: { times: 1, at: 7 } });
     expect(owed?.held).toBeDefined();
-    expect(ended(owed as WorkloadRecord, 8)).toBeUndefined();
+    expect(workloadAfter(owed as WorkloadRecord, { kind: 'ended', at: 8 })).toBeUndefined();
   });
   it('is never owed but after a long enough absence', () => {
     fc.assert(
@@ -111,7 +111,7 @@ describe('the start of a workload that has ended by itself', () => {
     expect(absenceTold(often, 'runs', 0)).toMatch(/3 times in a row on a.*80 s/);
     expect(absenceStep(often, 'runs', STEADY_MS - 1)).toBe('none');
     expect(absenceStep(often, 'runs', STEADY_MS)).toBe('forget');
-    expect(steady(often)).not.toHaveProperty('ended');
+    expect(workloadAfter(often, { kind: 'steady' })).not.toHaveProperty('ended');
     expect(absenceStep(db(), 'runs', STEADY_MS)).toBe('none');
   });
   it('is not given for one that is starting again and again, but told', () => {

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type WorkloadRecord } from '#contracts';
+import { maySwitchNode, provesStart, waitKey } from '#domain/workload/owed-start.js';
+import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
+import { startRefusal, type StartQuestions, type StartReason } from '#domain/workload/start-decision.js';
+import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.js';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -12,34 +16,13 @@ import { doublesOf, type Double } from './contradiction.js';
 import { Contradictions } from './contradictions.js';
 import { HeldAlarms } from './held-alarms.js';
 import { HostsView } from './hosts.js';
-import { place, type Placement } from './placement.js';
 import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';
-import type { SeenElsewhere } from './start-check.js';
 import { StartFactsService } from './start-facts.js';
-import {
-  assigned,
-  corrected,
-  handedTo,
-  heldBecause,
-  isGivenAnyway,
-  lost,
-  maySwitchNode,
-  moved,
-  provesStart,
-  startFailed,
-  started,
-  waitKey,
-} from './workload-machine.js';
 import { WorkloadService } from './workload.service.js';
 
 /** A lost workload whose node is not in service again after this is started elsewhere, ms. */
 const MOVE_AFTER_MS = 10_000;
-/**
- * A look at what a node runs may be 5 s old when it is reported: who names a workload on the node that it has left is
- * believed only after this, ms. Until then it is neither started elsewhere nor given back.
- */
-const LATE_LOOK_MS = 6_000;
 /** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
 const ALARM_AFTER_MS = 3_000;
 /** The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. */
@@ -82,7 +65,9 @@ export class WorkloadReconciler implements Reconciler {
     // One that is being stopped so that it can move is the stops' until it has left.
     const running = all.filter((w) => w.desired === 'running' && w.stop === undefined);
     const barred = this.contradictions.barred();
-    const isFree = (w: WorkloadRecord): boolean => !barred.has(w.name);
+    const whyBarred = (w: WorkloadRecord): string | undefined =>
+      startRefusal('round', { barred: barred.get(w.name) })?.why;
+    const isFree = (w: WorkloadRecord): boolean => whyBarred(w) === undefined;
     await this.each(running, (w) => this.note(c, w));
     await this.placeAll(
       c,
@@ -94,12 +79,11 @@ export class WorkloadReconciler implements Reconciler {
       running.filter((w) => w.start !== undefined && w.start.job === undefined && isFree(w)),
       wanted,
     );
-    for (const w of running)
-      if (!isFree(w) && (w.assignment === undefined || w.start !== undefined))
-        wanted.setCertain(
-          w.name,
-          held(w, `${barred.get(w.name)} counts as powered off, and speaks: it may run there still.`),
-        );
+    for (const w of running) {
+      const why = whyBarred(w);
+      if (why !== undefined && (w.assignment === undefined || w.start !== undefined))
+        wanted.setCertain(w.name, held(w, why));
+    }
     await this.each(
       running.filter((w) => w.start?.job !== undefined),
       (w) => this.followJob(c, w),
@@ -142,14 +126,15 @@ export class WorkloadReconciler implements Reconciler {
     const there = report.workloads.find((r) => r.name === w.name);
     if (there !== undefined && (w.start !== undefined || w.boot !== report.bootId)) {
       if (!provesStart(w, there, report.bootId)) return;
-      await this.workloads.change(w.name, w.start === undefined ? undefined : 'running', (now) => {
+      await this.workloads.change(w.name, w.start === undefined ? undefined : 'running', () => {
         c.check();
-        return started(now, at.generation, report.bootId);
+        return { kind: 'started', generation: at.generation, boot: report.bootId };
       });
     } else if (there === undefined && w.start === undefined && w.boot !== undefined && w.boot !== report.bootId) {
       await this.workloads.change(w.name, 'held', (now) => {
         c.check();
-        return now.boot === w.boot && now.generation === w.generation ? lost(now, report.bootId) : undefined;
+        const isAsSeen = now.boot === w.boot && now.generation === w.generation;
+        return isAsSeen ? { kind: 'lost', boot: report.bootId } : undefined;
       });
     }
   }
@@ -180,7 +165,7 @@ export class WorkloadReconciler implements Reconciler {
   private async placeAll(c: ConductorView, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     this.roomless.clear();
     if (unassigned.length === 0) return;
-    const places = new Map(place(unassigned, this.hosts.hosts()).map((p) => [p.workload, p]));
+    const places = new Map(placeWorkloads(unassigned, this.hosts.hosts()).map((p) => [p.workload, p]));
     await this.each(unassigned, async (w) => {
       const p = places.get(w.name);
       if (p !== undefined) await this.placeOne(c, w, p, wanted);
@@ -189,8 +174,8 @@ export class WorkloadReconciler implements Reconciler {
 
   private async placeOne(c: ConductorView, w: WorkloadRecord, p: Placement, wanted: HeldAlarms): Promise<void> {
     const check = this.facts.check(w.name, p.to ?? '');
-    if (check.kind === 'elsewhere')
-      return this.isLateLook(w, check.node) ? undefined : this.correct(c, w, check, wanted);
+    const refused = startRefusal('place', this.placeFacts(w, check));
+    if (refused !== undefined) return this.dealWith(c, w, refused.code, check, wanted);
     if (p.to === undefined) {
       this.roomless.set(w.name, p.why);
       wanted.set(w.name, { code: 'no-room', subject: w.name, severity: 'critical', message: p.why });
@@ -199,9 +184,9 @@ export class WorkloadReconciler implements Reconciler {
     }
     const to = p.to;
     const cause = this.causeOf(w);
-    const done = await this.workloads.change(w.name, 'assigned', (now) => {
+    const done = await this.workloads.change(w.name, 'assigned', () => {
       c.check();
-      return assigned(now, to, cause, w.generation);
+      return { kind: 'assigned', to, cause, generation: w.generation };
     });
     if (done === undefined) return;
     // Of a fencing it is a decision; a new workload, or one that moves, is everyday.
@@ -222,34 +207,58 @@ export class WorkloadReconciler implements Reconciler {
     const at = w.assignment;
     if (at === undefined || w.start === undefined) return false;
     const check = this.facts.check(w.name, at.node);
-    if (check.kind === 'elsewhere') {
-      if (!this.isLateLook(w, check.node)) await this.correct(c, w, check, wanted);
-      return false;
-    }
-    // On its own node is no case for a start: the next look at the report notes it.
-    if (check.kind === 'there' && !isGivenAnyway(w)) return false;
-    const out = this.hosts.whyNotStart(at.node);
-    if (out !== undefined) {
-      await this.waitForNode(c, w, at.node, out, wanted);
-      return false;
-    }
-    this.since.forget(waitKey(w));
-    if (check.kind === 'unknown') {
-      const text = `Before it starts, ${check.nodes.join(', ')} must say what they run, and do not.`;
-      if (this.since.see(`unknown/${w.name}/${at.generation}`) > ALARM_AFTER_MS) {
-        wanted.set(w.name, held(w, text));
-        await this.hold(c, w, text);
-      } else wanted.tooYoung(w.name);
-      return false;
-    }
-    this.since.forget(`unknown/${w.name}/${at.generation}`);
     const { attempt } = w.start;
-    return attempt === 0 || this.since.see(`retry/${w.name}/${at.generation}/${attempt}`) >= retryAfterMs(attempt);
+    let out: string | undefined;
+    const refused = startRefusal('order', {
+      ...this.placeFacts(w, check),
+      out: () => (out = this.hosts.whyNotStart(at.node)),
+      retryInMs: () => (attempt === 0 ? 0 : retryAfterMs(attempt) - this.since.see(retryKey(w))),
+    });
+    const isInService = refused === undefined || refused.code === 'SILENT' || refused.code === 'RETRY';
+    if (isInService) this.since.forget(waitKey(w));
+    if (refused?.code === 'OUT_OF_SERVICE') await this.waitForNode(c, w, at.node, out ?? refused.why, wanted);
+    else if (check.kind === 'unknown' && isInService) await this.waitForWord(c, w, check.nodes, wanted);
+    else if (isInService) this.since.forget(wordKey(w));
+    else await this.dealWith(c, w, refused.code, check, wanted);
+    return refused === undefined;
   }
 
-  /** Named by the node that it has left: the report may be of before its stop. */
-  private isLateLook(w: WorkloadRecord, seenOn: string): boolean {
-    return w.move?.from === seenOn && this.since.see(leftKey(w)) < LATE_LOOK_MS;
+  private async waitForWord(
+    c: ConductorView,
+    w: WorkloadRecord,
+    nodes: readonly string[],
+    wanted: HeldAlarms,
+  ): Promise<void> {
+    if (this.since.see(wordKey(w)) <= ALARM_AFTER_MS) return wanted.tooYoung(w.name);
+    const text = `Before it starts, ${nodes.join(', ')} must say what they run, and do not.`;
+    wanted.set(w.name, held(w, text));
+    await this.hold(c, w, text);
+  }
+
+  private placeFacts(w: WorkloadRecord, check: StartCheck): StartQuestions['place'] {
+    return {
+      workload: w,
+      check,
+      mayFollow: (seenOn) => this.facts.mayFollow(seenOn),
+      leftForMs: () => this.since.see(leftKey(w)),
+    };
+  }
+
+  /** It was seen: the registry follows, or it is held where that cannot be. */
+  private async dealWith(
+    c: ConductorView,
+    w: WorkloadRecord,
+    code: StartReason,
+    check: StartCheck,
+    wanted: HeldAlarms,
+  ): Promise<void> {
+    if (check.kind !== 'elsewhere') return;
+    if (code === 'RUNS_ELSEWHERE') await this.correct(c, w, check);
+    else if (code === 'RUNS_ON_THE_DEAD') {
+      const text = `It is reported running on ${check.node}, which counts as powered off or is not enrolled: it is started nowhere until that is settled.`;
+      wanted.set(w.name, held(w, text));
+      await this.hold(c, w, text);
+    }
   }
 
   /** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
@@ -269,12 +278,12 @@ export class WorkloadReconciler implements Reconciler {
     const report = this.facts.of(node);
     const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
     if (!maySwitchNode(w) || w.held === undefined || !isAbsent) return this.hold(c, w, text);
-    const [p] = place([w], this.hosts.hosts());
+    const [p] = placeWorkloads([w], this.hosts.hosts());
     const to = p?.to;
-    if (to === undefined || this.facts.check(w.name, to).kind !== 'clear') return;
-    await this.workloads.change(w.name, 'assigned', (now) => {
+    if (to === undefined || startRefusal('replace', { check: this.facts.check(w.name, to) }) !== undefined) return;
+    await this.workloads.change(w.name, 'assigned', () => {
       c.check();
-      return moved(now, node, to, w.generation);
+      return { kind: 'moved', from: node, to, generation: w.generation };
     });
   }
 
@@ -284,9 +293,9 @@ export class WorkloadReconciler implements Reconciler {
     const handed: WorkloadRecord[] = [];
     for (const w of g.workloads) {
       const generation = w.assignment?.generation ?? -1;
-      const now = await this.workloads.change(w.name, undefined, (x) => {
+      const now = await this.workloads.change(w.name, undefined, () => {
         c.check();
-        return handedTo(x, id, generation);
+        return { kind: 'start-given', job: id, generation };
       });
       if (now !== undefined) handed.push(now);
     }
@@ -303,14 +312,14 @@ export class WorkloadReconciler implements Reconciler {
     const outcome = startOutcome(job, at.node, w.name);
     if (outcome === undefined) return;
     if (outcome.started)
-      await this.workloads.change(w.name, 'running', (now) => {
+      await this.workloads.change(w.name, 'running', () => {
         c.check();
-        return started(now, at.generation, this.facts.of(at.node)?.bootId);
+        return { kind: 'started', generation: at.generation, boot: this.facts.of(at.node)?.bootId };
       });
     else
-      await this.workloads.change(w.name, 'held', (now) => {
+      await this.workloads.change(w.name, 'held', () => {
         c.check();
-        return startFailed(now, id, outcome.why, outcome.seen);
+        return { kind: 'start-failed', job: id, why: outcome.why, seen: outcome.seen };
       });
   }
 
@@ -328,16 +337,11 @@ export class WorkloadReconciler implements Reconciler {
     );
   }
 
-  private async correct(c: ConductorView, w: WorkloadRecord, seen: SeenElsewhere, wanted: HeldAlarms): Promise<void> {
+  private async correct(c: ConductorView, w: WorkloadRecord, seen: SeenElsewhere): Promise<void> {
     const seenOn = seen.node;
-    if (!this.facts.mayFollow(seenOn)) {
-      const text = `It is reported running on ${seenOn}, which counts as powered off or is not enrolled: it is started nowhere until that is settled.`;
-      wanted.set(w.name, held(w, text));
-      return this.hold(c, w, text);
-    }
-    const done = await this.workloads.change(w.name, 'assigned', (now) => {
+    const done = await this.workloads.change(w.name, 'assigned', () => {
       c.check();
-      return corrected(now, seenOn, w.generation, seen.generation);
+      return { kind: 'corrected', seenOn, generation: w.generation, followed: seen.generation };
     });
     if (done !== undefined)
       this.context.log.warn(
@@ -351,7 +355,7 @@ export class WorkloadReconciler implements Reconciler {
     // The words of a hold change with figures: one that is held already is no news.
     await this.workloads.change(w.name, w.held === undefined ? 'held' : undefined, (now) => {
       c.check();
-      return now.generation === w.generation ? heldBecause(now, text) : undefined;
+      return now.generation === w.generation ? { kind: 'held', why: text } : undefined;
     });
   }
 
@@ -392,6 +396,8 @@ export class WorkloadReconciler implements Reconciler {
 }
 
 const leftKey = (w: WorkloadRecord): string => `left/${w.name}`;
+const wordKey = (w: WorkloadRecord): string => `unknown/${w.name}/${w.assignment?.generation}`;
+const retryKey = (w: WorkloadRecord): string => `retry/${w.name}/${w.assignment?.generation}/${w.start?.attempt}`;
 
 const held = (w: WorkloadRecord, message: string): WantedAlarm => ({
   code: 'workload-held',

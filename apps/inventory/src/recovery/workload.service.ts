@@ -3,7 +3,6 @@ import {
   MusterError,
   RESERVATIONS_KEY,
   checkMemberNames,
-  isOpenIncident,
   unmasked,
   type EventMap,
   type NodeRecord,
@@ -13,14 +12,14 @@ import {
   RecoveryDrivers,
   type RecoveryRequest,
 } from '#contracts';
+import { workloadAfter, type WorkloadEvent, type WorkloadSettings } from '#domain/workload/changes.js';
+import { startRefusal } from '#domain/workload/start-decision.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GenerationFloor } from './generation-floor.js';
 import { refusedForget } from './forgettable.js';
-import { refusedAssignment } from './refused-assignment.js';
+import { assignmentFacts, refusedAssignment } from './refused-assignment.js';
 import { ReportsView } from './reports-view.js';
-import { PUT } from './start-gate.js';
-import { cleared, runOrdered, stopOrdered } from './workload-machine.js';
 
 type Change = EventMap['workload']['change'];
 
@@ -50,16 +49,20 @@ export class WorkloadService {
   }
 
   /**
-   * `fn` gets the record as it is now; undefined leaves it alone.
+   * `fn` gets the record as it is now and says what happens to it; undefined, or an event that cannot happen to it, leaves
+   * it alone.
    * @param change told where the record changed; undefined: no news (a boot id was noted)
    * @returns the new record; undefined: gone, or left alone
    */
   async change(
     name: string,
     change: Change | undefined,
-    fn: (w: WorkloadRecord) => WorkloadRecord | undefined,
+    fn: (w: WorkloadRecord) => WorkloadEvent | undefined,
   ): Promise<WorkloadRecord | undefined> {
-    const done = await this.store.workloads.bucket.mutate(name, (current) => current && fn(current.value));
+    const done = await this.store.workloads.bucket.mutate(name, (current) => {
+      const event = current && fn(current.value);
+      return event && workloadAfter(current.value, event);
+    });
     if (!done.changed || done.value === undefined) return undefined;
     if (change !== undefined) await this.tell(done.value, done.revision, change);
     return done.value;
@@ -75,17 +78,19 @@ export class WorkloadService {
     let was: WorkloadRecord | undefined;
     const done = await this.store.workloads.bucket.mutate(q.name, async (current) => {
       was = current?.value;
-      const next: WorkloadRecord = {
+      const settings: WorkloadSettings = {
         name: q.name,
         desired: r.desired ?? was?.desired ?? 'running',
         priority: r.priority ?? was?.priority ?? 0,
         weight: r.weight ?? was?.weight ?? 1,
         recovery: withStoredSecrets(r.recovery && stored(r.recovery), was) ?? { driver: 'ansible', spec: {} },
-        generation: was?.generation ?? (await this.floor.read()),
       };
       const hostGroup = r.hostGroup ?? was?.hostGroup;
-      if (hostGroup !== undefined) next.hostGroup = hostGroup;
-      return withAssignment(next, was, r.node);
+      if (hostGroup !== undefined) settings.hostGroup = hostGroup;
+      const before = was ?? { ...settings, generation: await this.floor.read() };
+      const next = workloadAfter(before, { kind: 'put', settings, ...(r.node !== undefined && { node: r.node }) });
+      if (next === undefined) throw assignedByMuster(before);
+      return next;
     });
     const record = done.value;
     if (record === undefined) throw unknownWorkload(q.name);
@@ -113,15 +118,9 @@ export class WorkloadService {
   private async refuseNode(name: string): Promise<void> {
     const hold = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value.held[name];
     const record = (await this.store.nodes.bucket.get(name))?.value;
-    const refused = refusedAssignment(name, { record, hold });
-    if (refused) throw refused;
     const incident = (await this.store.incidents.bucket.get(name))?.value;
-    if (record?.confirmedOff !== undefined || (incident !== undefined && isOpenIncident(incident)))
-      throw new MusterError(
-        'INCIDENT_STATE',
-        `${name} is powered off or has an open incident: leave "node" out, and Muster places it.`,
-        { node: name },
-      );
+    const refused = startRefusal('put', { ...assignmentFacts(name, record, hold), incident });
+    if (refused) throw refusedAssignment(name, refused, hold);
   }
 
   /**
@@ -133,8 +132,9 @@ export class WorkloadService {
       await this.book.change<NodeRecord | undefined, void>({
         look: async (_now, round) => (await round.read(node))?.value,
         decide: (now, record) => {
-          const refused = refusedAssignment(node, { record, hold: now.held[node] });
-          if (refused) throw refused;
+          const hold = now.held[node];
+          const refused = startRefusal('put-again', assignmentFacts(node, record, hold));
+          if (refused) throw refusedAssignment(node, refused, hold);
           return { next: { ...now, generation: now.generation + 1 }, answer: undefined };
         },
       });
@@ -155,10 +155,15 @@ export class WorkloadService {
     for (;;) {
       const entry = await bucket.get(name);
       if (entry?.value.assignment?.generation !== generation) return;
-      const changed = entry.revision === revision ? undefined : cleared(entry.value, node);
+      const back: WorkloadEvent =
+        was === undefined || entry.revision !== revision
+          ? { kind: 'cleared', from: node }
+          : { kind: 'restored', was, generation };
+      const next = workloadAfter(entry.value, back);
+      if (next === undefined) return;
       try {
         if (was === undefined) await bucket.delete(name, entry.revision);
-        else await bucket.update(name, changed ?? { ...was, generation: generation + 1 }, entry.revision);
+        else await bucket.update(name, next, entry.revision);
       } catch (e) {
         // Its node's report was noted in it, for one.
         if (MusterError.from(e).code !== 'REVISION_CONFLICT') throw e;
@@ -200,41 +205,12 @@ function refuseDriver(driver: string): void {
     );
 }
 
-/** The first assignment is the operator's; every later one is Muster's. */
-function withAssignment(
-  next: WorkloadRecord,
-  was: WorkloadRecord | undefined,
-  node: string | undefined,
-): WorkloadRecord {
-  const at = was?.assignment;
-  if (at === undefined) {
-    if (node === undefined)
-      return was?.move !== undefined && next.desired === 'running' ? { ...next, move: was.move } : next;
-    const generation = next.generation + 1;
-    const first: WorkloadRecord = { ...next, generation, assignment: { node, generation } };
-    return next.desired === 'running'
-      ? { ...first, start: { cause: PUT, attempt: 0 } }
-      : { ...first, stop: { cause: PUT, attempt: 0 } };
-  }
-  if (node !== undefined && node !== at.node)
-    throw new MusterError(
-      'ILLEGAL_TRANSITION',
-      `${next.name} is assigned to ${at.node}: where it runs is now decided by Muster.`,
-      {
-        workload: next.name,
-        node: at.node,
-      },
-    );
-  const kept: WorkloadRecord = { ...next, assignment: at };
-  if (was?.boot !== undefined) kept.boot = was.boot;
-  if (next.desired !== was?.desired) return next.desired === 'running' ? runOrdered(kept) : stopOrdered(kept, PUT);
-  if (was.ended !== undefined) kept.ended = was.ended;
-  if (was.held !== undefined) kept.held = was.held;
-  if (was.start !== undefined) kept.start = was.start;
-  if (was.stop !== undefined) kept.stop = was.stop;
-  if (was.move !== undefined) kept.move = was.move;
-  return kept;
-}
+const assignedByMuster = ({ name, assignment }: WorkloadRecord): MusterError =>
+  new MusterError(
+    'ILLEGAL_TRANSITION',
+    `${name} is assigned to ${assignment?.node}: where it runs is now decided by Muster.`,
+    { workload: name, node: assignment?.node },
+  );
 
 export const unknownWorkload = (name: string): MusterError =>
   new MusterError('WORKLOAD_UNKNOWN', `there is no workload "${name}"`, { workload: name });

@@ -1,6 +1,6 @@
 import type { NodeRecord, Report, WorkloadRecord } from '#contracts';
-import { PUT } from '../recovery/start-gate.js';
-import { isStopped } from '../recovery/workload-machine.js';
+import { PUT } from '#domain/workload/causes.js';
+import { isStopped } from '#domain/workload/owed-start.js';
 
 /** A look at what a node runs may be this old when it is reported, ms. */
 const OLDEST_LOOK_MS = 5_000;

@@ -5,10 +5,10 @@ import {
   type OwnProbe,
   type PowerDevice,
   type Verdict,
-  type WorkloadRecord,
 } from '#contracts';
 import { aNode as healthyNode } from '#contracts/testing/a-node.js';
 
+export { aWorkload } from '#contracts/testing/a-workload.js';
 export { anIncident } from '#contracts/testing/an-incident.js';
 
 /** Records for specs: a healthy fleet, from which each spec takes away what it is about. */
@@ -62,13 +62,3 @@ export const enforced = (o: Partial<ClusterSettings['fencing']> = {}): ClusterSe
   const s = defaultSettings('lab');
   return { ...s, fencing: { ...s.fencing, mode: 'enforce', ...o } };
 };
-
-export const aWorkload = (name: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
-  name,
-  desired: 'running',
-  priority: 0,
-  weight: 1,
-  recovery: { driver: 'ansible', spec: {} },
-  generation: 0,
-  ...o,
-});

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 108,
   keys: 64,
   lease: 27,
-  recover: 36,
+  recover: 44,
   return: 74,
   secrets: 31,
   services: 20,

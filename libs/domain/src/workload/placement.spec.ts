@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { Assignment } from '#contracts';
-import { aWorkload } from '../testing/records.js';
-import { capacityOf, place, weights, type Host, type Waiting } from './placement.js';
+import { aWorkload } from '#contracts/testing/a-workload.js';
+import { capacityOf, placementRefusal, placeWorkloads, weights, type Host, type Waiting } from './placement.js';
 
 const host = (name: string, o: Partial<Host> = {}): Host => ({
   name,
@@ -15,7 +15,7 @@ const work = (name: string, o: Partial<Waiting> = {}): Waiting => ({ name, prior
 
 describe('placement', () => {
   it('spreads the work of a dead node', () => {
-    const to = place(
+    const to = placeWorkloads(
       ['a', 'b', 'c', 'd'].map((n) => work(n)),
       [host('n1'), host('n2')],
     ).map((p) => p.to);
@@ -23,18 +23,27 @@ describe('placement', () => {
   });
 
   it('takes the hosts that are kept for recoveries first', () => {
-    expect(place([work('a')], [host('n1'), host('n2', { reserve: true, used: 5 })])[0]?.to).toBe('n2');
+    expect(placeWorkloads([work('a')], [host('n1'), host('n2', { reserve: true, used: 5 })])[0]?.to).toBe('n2');
   });
 
   it('gives the last room to the higher priority, and says what stands against each node', () => {
     const hosts = [host('n1', { capacity: 1 }), host('n2', { out: 'it is cordoned' }), host('n3', { hostGroup: 'db' })];
-    const [first, second] = place(
+    const [first, second] = placeWorkloads(
       [work('low', { hostGroup: 'web' }), work('high', { priority: 9, hostGroup: 'web' })],
       hosts.map((h) => ({ ...h, hostGroup: h.hostGroup ?? 'web' })),
     );
     expect(first).toMatchObject({ workload: 'high', to: 'n1' });
     expect(second?.to).toBeUndefined();
     expect(second?.why).toMatch(/n1 has 0 of 1 left.*n2 it is cordoned.*n3 is not in web/);
+  });
+
+  it.each([
+    ['OUT_OF_SERVICE', host('n1', { out: 'it is cordoned', capacity: 0 })],
+    ['HOST_GROUP', host('n1', { hostGroup: 'db', capacity: 0 })],
+    ['CAPACITY', host('n1', { hostGroup: 'web', capacity: 3, used: 3 })],
+    [undefined, host('n1', { hostGroup: 'web', capacity: 4, used: 3 })],
+  ])('refuses a node by the code %s', (code, node) => {
+    expect(placementRefusal(work('a', { hostGroup: 'web' }), node)?.code).toBe(code);
   });
 
   it('reads a capacity, and takes nonsense for none given', () => {
@@ -71,9 +80,9 @@ describe('placement', () => {
     );
     fc.assert(
       fc.property(hosts, waiting, (hs, ws) => {
-        const placed = place(ws, hs);
+        const placed = placeWorkloads(ws, hs);
         expect(placed).toHaveLength(ws.length);
-        expect(place([...ws].reverse(), hs)).toEqual(placed);
+        expect(placeWorkloads([...ws].reverse(), hs)).toEqual(placed);
         const used = new Map(hs.map((h) => [h.name, h.used]));
         for (const p of placed) {
           const w = ws.find((x) => x.name === p.workload);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aNode } from '../testing/records.js';
-import { checkStart, mustAnswer, type StartFacts } from './start-check.js';
+import { aNode } from '#contracts/testing/a-node.js';
+import { checkStart, mustAnswer, type StartFacts } from './where-it-runs.js';
 
 const says = (node: string, ...names: string[]): StartFacts['fresh'][number] => ({
   node,

@@ -47,19 +47,31 @@ export function weights(workloads: readonly WorkloadRecord[]): Map<string, numbe
 /** Highest priority first; equal ones by name, so that two rounds decide alike. */
 const inOrder = (a: Waiting, b: Waiting): number => b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
-const against = (w: Waiting, h: Host): string | undefined => {
-  if (h.out !== undefined) return h.out;
-  if (w.hostGroup !== undefined && h.hostGroup !== w.hostGroup) return `is not in ${w.hostGroup}`;
-  if (h.used + w.weight > h.capacity) return `has ${h.capacity - h.used} of ${h.capacity} left, ${w.weight} needed`;
-  return undefined;
+/** Why a workload is not placed on a node, in the order in which it is told. */
+const refusals = {
+  OUT_OF_SERVICE: (_w: Waiting, h: Host) => h.out,
+  HOST_GROUP: (w: Waiting, h: Host) =>
+    w.hostGroup !== undefined && h.hostGroup !== w.hostGroup ? `is not in ${w.hostGroup}` : undefined,
+  CAPACITY: (w: Waiting, h: Host) =>
+    h.used + w.weight > h.capacity ? `has ${h.capacity - h.used} of ${h.capacity} left, ${w.weight} needed` : undefined,
 };
+export type PlacementRefusal = keyof typeof refusals;
+
+/** The first reason against placing it there; undefined: the node is eligible. */
+export function placementRefusal(w: Waiting, h: Host): { code: PlacementRefusal; why: string } | undefined {
+  for (const code of Object.keys(refusals) as PlacementRefusal[]) {
+    const why = refusals[code](w, h);
+    if (why !== undefined) return { code, why };
+  }
+  return undefined;
+}
 
 /** Nodes named in an explanation; a fleet of a thousand is summed up. */
 const MOST_NAMED = 10;
 
 const explain = (w: Waiting, hosts: readonly Host[]): string => {
   if (hosts.length === 0) return 'There are no nodes.';
-  const named = hosts.slice(0, MOST_NAMED).map((h) => `${h.name} ${against(w, h) ?? 'fits'}`);
+  const named = hosts.slice(0, MOST_NAMED).map((h) => `${h.name} ${placementRefusal(w, h)?.why ?? 'fits'}`);
   const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : '';
   return `No room: ${named.join('; ')}${more}.`;
 };
@@ -68,10 +80,10 @@ const explain = (w: Waiting, hosts: readonly Host[]): string => {
  * Where each goes, as if all were placed now: reserve hosts first, then the one with the least weight, so that the
  * work of a dead node spreads. A later one sees what the earlier ones have taken.
  */
-export function place(waiting: readonly Waiting[], hosts: readonly Host[]): Placement[] {
+export function placeWorkloads(waiting: readonly Waiting[], hosts: readonly Host[]): Placement[] {
   const state = hosts.map((h) => ({ ...h }));
   return [...waiting].sort(inOrder).map((w) => {
-    const fitting = state.filter((h) => against(w, h) === undefined);
+    const fitting = state.filter((h) => placementRefusal(w, h) === undefined);
     const best = fitting.reduce<Host | undefined>((a, b) => (a === undefined || better(b, a) ? b : a), undefined);
     if (best === undefined) return { workload: w.name, why: explain(w, state) };
     const why = `${best.name}: ${best.reserve ? 'kept for recoveries, ' : ''}least loaded (${best.used}) of ${fitting.length} that fit.`;

@@ -1,0 +1,28 @@
+import type { RunningWorkload, WorkloadRecord } from '#contracts';
+import { ENDED, RUN_AGAIN } from './causes.js';
+
+/**
+ * Does a run that its node reports say that the owed start is done? One that is only being started does not: its gate may
+ * refuse it yet. After a stop and after a reboot only a run of that very start does: an older report may still be on its
+ * way.
+ */
+export const provesStart = (w: WorkloadRecord, run: Omit<RunningWorkload, 'name'>, bootId: string): boolean => {
+  if (run.starting === true) return false;
+  const cause = w.start?.cause ?? '';
+  if (cause === RUN_AGAIN) return run.generation >= (w.assignment?.generation ?? Infinity);
+  return !cause.startsWith('reboot:') || cause === `reboot:${bootId}`;
+};
+
+/** Its node itself does not run it: where that is out of service, it may go elsewhere. */
+export const maySwitchNode = (w: WorkloadRecord): boolean =>
+  w.start?.cause === ENDED || w.start?.cause.startsWith('reboot:') === true;
+
+/** Given also where its node names it: that may be of before, or be a unit that never gets through its start. */
+export const isGivenAnyway = (w: WorkloadRecord): boolean => maySwitchNode(w) || w.start?.cause === RUN_AGAIN;
+
+/** Nothing of it may be running: it is assigned nowhere, or its stop was read back. */
+export const isStopped = (w: WorkloadRecord): boolean =>
+  w.assignment === undefined || (w.desired === 'stopped' && w.stop === undefined);
+
+/** What a wait for its node is about: a reboot keeps the generation, and each one has its own wait. */
+export const waitKey = (w: WorkloadRecord): string => `node/${w.name}/${w.generation}/${w.start?.cause ?? ''}`;
