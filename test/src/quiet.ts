@@ -10,7 +10,7 @@ export class Quiet {
    */
   constructor(
     private toCome = 0,
-    private over: (() => void) | undefined = undefined,
+    private over?: () => void,
   ) {
     this.tell();
   }

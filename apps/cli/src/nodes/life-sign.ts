@@ -14,14 +14,14 @@ export function lifeSignCommand(node: Command): void {
         )
         .addArgument(new Argument('<needed>', 'none: it may; required: it is held').choices(['none', 'required']))
         .option('--reason <text>', 'why; kept with the node. Needed with none'),
-      lifeSign,
+      waiveLifeSign,
     ),
     'node life-sign host1-SN1 none --reason "behind a firewall that lets nothing but NATS through"',
     'node life-sign host1-SN1 required',
   );
 }
 
-async function lifeSign(run: Run, name: string, needed: string, o: { reason?: string }): Promise<void> {
+async function waiveLifeSign(run: Run, name: string, needed: string, o: { reason?: string }): Promise<void> {
   const path = `${nodePath(name)}/life-sign-waiver`;
   if (needed === 'required') {
     const node = await run.server.exchange<NodeView>('DELETE', path);

@@ -6,7 +6,7 @@ import { NAME_PATTERN } from '#contracts/node/names.js';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
 import { newService } from './new-service.js';
-import { standingServices, viewOf } from './standing-services.js';
+import { standingServices, standingServicesView } from './standing-services.js';
 import { testCommand } from './test-service.js';
 
 export function serviceCommands(program: Command): void {
@@ -62,5 +62,5 @@ async function create(run: Run, name: string, o: { dir: string; hostGroup: strin
 
 async function list(run: Run): Promise<void> {
   const nodes = await run.server.all<NodeView>('/v1/nodes');
-  await run.print.list(standingServices(nodes), viewOf(run.terminal));
+  await run.print.list(standingServices(nodes), standingServicesView(run.terminal));
 }

@@ -65,7 +65,7 @@ function standing(name: string, looks: readonly Look[], nodes: string[]): Standi
 /** So many of one kind stand in a cell. */
 const MOST_SHOWN = 8;
 
-export const viewOf = (terminal: Terminal): View<StandingService> => ({
+export const standingServicesView = (terminal: Terminal): View<StandingService> => ({
   name: (s) => s.name,
   head: ['SERVICE', 'VERSION', 'GROUPS', 'NODES', 'ON', 'LAST FOUND'],
   row: (s) => [
