@@ -3,7 +3,7 @@ import { setPriority, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { execa } from 'execa';
 import { folder } from '../setup/run.mjs';
-import { runAgain } from './unsteady.mjs';
+import { afterAll } from './unsteady.mjs';
 
 /** Of specs beside scenarios: these have deadlines in a fleet, and wait for most of their time. */
 const BESIDE_SCENARIOS = 10;
@@ -57,7 +57,7 @@ const outcome = (code, passed, failed, skipped = 0) => ({
 /**
  * Specs, by vitest with these options.
  *
- * @param again whether files that failed are run again ({@link runAgain}): for a run of many, that nobody watches
+ * @param again whether files that failed are run again ({@link afterAll}): for a run of many, that nobody watches
  * @param beside ends when what runs at the same time has ended: the specs have the lower priority, and no file is run again before it
  * @returns how many passed, failed and were skipped; `report` says what came of each, `unsteady` the files that passed only when run again
  */
@@ -67,13 +67,12 @@ export async function specs(options, { env = {}, again = false, beside } = {}) {
   if (!again) return outcomeOf(first);
   const config = options.indexOf('--config');
   const kept = config < 0 ? [] : options.slice(config, config + 2);
-  const { report, unsteady } = await runAgain(first.report, async (file) => {
+  const { unsteady, ...after } = await afterAll(first, async (file) => {
     await beside;
     process.stdout.write(`specs: again, alone: ${relative(folder, file)}\n`);
-    return (await vitest([...kept, file], { env })).report;
+    return vitest([...kept, file], { env });
   });
-  const code = unsteady.length > 0 && bad(report) === 0 ? 0 : first.code;
-  return { ...outcomeOf({ code, report }), unsteady: unsteady.map((f) => relative(folder, f)) };
+  return { ...outcomeOf(after), unsteady: unsteady.map((f) => relative(folder, f)) };
 }
 
 const bad = (report) => report.numFailedTests + report.numRuntimeErrorTestSuites;

@@ -28,8 +28,9 @@ export default class Report {
  * @param wanted paths of the files that were to run
  */
 export function reportOf(files, unhandled, wanted) {
+  const paths = files.map((f) => f.filepath);
   const testResults = files.map((file) => {
-    const own = unhandled.filter((e) => e.VITEST_TEST_PATH === file.filepath);
+    const own = unhandled.filter((e) => originOf(e, paths) === file.filepath);
     const ended = file.result?.state === 'pass' || file.result?.state === 'skip';
     const startTime = file.result?.startTime ?? 0;
     return {
@@ -42,12 +43,23 @@ export function reportOf(files, unhandled, wanted) {
     };
   });
   // Of a worker that died, say.
-  for (const error of unhandled.filter((e) => !files.some((f) => f.filepath === e.VITEST_TEST_PATH)))
+  for (const error of unhandled.filter((e) => originOf(e, paths) === undefined))
     testResults.push(notRun('no spec file', textOf(error)));
   // Vitest names only those that a worker has taken.
   for (const path of wanted.filter((w) => !files.some((f) => f.filepath === w)))
     testResults.push(notRun(path, 'it was never begun'));
   return { ...counts(testResults), testResults };
+}
+
+/**
+ * The file that an error belongs to, of these; undefined: none. A worker runs many, and Vitest names the one that ran when
+ * nobody caught it: the trace knows better where an earlier one has left what failed late.
+ */
+function originOf(error, paths) {
+  const during = paths.find((path) => path === error.VITEST_TEST_PATH);
+  const stack = error.stack ?? '';
+  if (during !== undefined && stack.includes(during)) return during;
+  return paths.find((path) => stack.includes(path)) ?? during;
 }
 
 const notRun = (name, message) => ({

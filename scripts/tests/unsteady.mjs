@@ -34,6 +34,26 @@ export async function runAgain(report, run) {
   return { report: { ...report, ...counts(testResults), testResults }, unsteady };
 }
 
+/**
+ * What came of a run, after another of the files that failed in it. A bad end that no file explains stays one: of the
+ * first run the files that are unsteady do not excuse it, and where a file alone ends so, it has not passed.
+ *
+ * @param first exit code and report of the first run
+ * @param run runs one of its files alone, resolves with the same of that
+ */
+export async function afterAll(first, run) {
+  const { report, unsteady } = await runAgain(first.report, async (file) => {
+    const alone = await run(file);
+    return isUnexplained(alone) ? undefined : alone.report;
+  });
+  const excused = unsteady.length > 0 && !report.testResults.some(failed) && !isUnexplained(first);
+  return { code: excused ? 0 : first.code, report, unsteady };
+}
+
+/** A file that failed is exit code 1, and nothing else. */
+const isUnexplained = ({ code, report }) =>
+  code !== 0 && (code !== 1 || report === undefined || !report.testResults.some(failed));
+
 /** A file that failed without a test of it is a failure, too: it could not be loaded, or left something open. */
 export function counts(testResults) {
   const of = (status) => testResults.flatMap((f) => f.assertionResults).filter((t) => t.status === status).length;

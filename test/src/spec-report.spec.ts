@@ -28,7 +28,7 @@ interface Report {
 const { reportOf } = (await import('../../scripts/tests/report.mjs' as string)) as {
   reportOf: (
     files: Task[],
-    unhandled: { message: string; VITEST_TEST_PATH?: string }[],
+    unhandled: { message: string; stack?: string; VITEST_TEST_PATH?: string }[],
     wanted: readonly string[],
   ) => Report;
 };
@@ -106,6 +106,18 @@ describe('the report of the specs', () => {
       ['b', 'failed', 'nobody'],
       ['no spec file', 'failed', 'a worker died'],
     ]);
+  });
+
+  it('lays what failed late on the file in whose trace it is, and not on the one that ran by then', () => {
+    const files = ['/r/a.spec.ts', '/r/b.spec.ts'].map((name) => file(name, [test('one', 'pass')], 'pass'));
+    const late = (stack: string) => [{ message: 'late', stack, VITEST_TEST_PATH: '/r/b.spec.ts' }];
+    const failedOf = (stack: string): string[] =>
+      reportOf(files, late(stack), [])
+        .testResults.filter((f) => f.status === 'failed')
+        .map((f) => f.name);
+    expect(failedOf('late\n at f (/r/x.ts:1:1)\n at Timeout (file:///r/a.spec.ts:3:5)')).toEqual(['/r/a.spec.ts']);
+    expect(failedOf('late\n at /r/b.spec.ts:9:9\n at /r/a.spec.ts:3:5')).toEqual(['/r/b.spec.ts']);
+    expect(failedOf('late\n at f (/r/x.ts:1:1)')).toEqual(['/r/b.spec.ts']);
   });
 
   it('fails a file that was to run and was never begun', () => {

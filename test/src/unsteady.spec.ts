@@ -4,11 +4,19 @@ interface Report {
   testResults: { name: string; status: string; assertionResults: { status: string }[] }[];
 }
 type Counted = Report & { numPassedTests: number; numFailedTests: number; numRuntimeErrorTestSuites: number };
-const { runAgain } = (await import('../../scripts/tests/unsteady.mjs' as string)) as {
+interface Ended {
+  code: number;
+  report?: Report;
+}
+const { runAgain, afterAll } = (await import('../../scripts/tests/unsteady.mjs' as string)) as {
   runAgain: (
     report: Report,
     run: (file: string) => Promise<Report | undefined>,
   ) => Promise<{ report: Counted; unsteady: string[] }>;
+  afterAll: (
+    first: Required<Ended>,
+    run: (file: string) => Promise<Ended>,
+  ) => Promise<{ code: number; report: Counted; unsteady: string[] }>;
 };
 
 /** A file by how its tests ended; without any it ended before its first. */
@@ -66,5 +74,26 @@ describe('specs that failed beside others', () => {
     const { asked, run } = played({});
     await runAgain({ testResults: [file('a', 'passed')] }, run);
     expect(asked).toEqual([]);
+  });
+});
+
+describe('the exit code of a run whose files were run again', () => {
+  const first = { code: 1, report: { testResults: [file('a', 'passed'), file('b', 'failed')] } };
+  const passing = { code: 0, report: { testResults: [file('b', 'passed')] } };
+  const after = (of: Required<Ended>, alone: Ended) => afterAll(of, () => Promise.resolve(alone));
+
+  it('is 0 where the files that failed explain it, and are unsteady', async () => {
+    expect(await after(first, passing)).toMatchObject({ code: 0, unsteady: ['b'] });
+  });
+
+  it('stays where no file that failed explains it', async () => {
+    expect(await after({ ...first, code: 134 }, passing)).toMatchObject({ code: 134, unsteady: ['b'] });
+    const clean = { code: 1, report: { testResults: [file('a', 'passed')] } };
+    expect(await after(clean, passing)).toMatchObject({ code: 1, unsteady: [] });
+  });
+
+  it('stays where a file alone passes and its run ends badly all the same', async () => {
+    expect(await after(first, { ...passing, code: 1 })).toMatchObject({ code: 1, unsteady: [] });
+    expect(await after(first, { code: 1 })).toMatchObject({ code: 1, unsteady: [] });
   });
 });
