@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { parse } from 'yaml';
 import { does, examples, type Run } from '../command/command.js';
-import { Failure } from '../failure/failure.js';
 import { onFiles } from '../failure/on-files.js';
 
 interface StoreOptions {
@@ -47,14 +44,14 @@ export function storeCommands(program: Command): void {
 
 async function save({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
   const { saveStore } = await import('#bus');
-  const { servers } = settingsOf(o);
+  const { servers } = await settingsOf(o);
   await onFiles(() => saveStore(folder, { dir: o.dir, servers, onStream: told(terminal) }));
   terminal.line(`saved: ${folder}`);
 }
 
 async function load({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
   const { loadStore } = await import('#bus');
-  const { servers, replicas } = settingsOf(o);
+  const { servers, replicas } = await settingsOf(o);
   await onFiles(() => loadStore(folder, replicas, { dir: o.dir, servers, onStream: told(terminal) }));
   terminal.line(`loaded: ${folder}, each record on ${replicas} ${replicas === 1 ? 'server' : 'servers'}`);
 }
@@ -64,18 +61,14 @@ const told =
   (name: string, messages: number): void =>
     terminal.note(`muster: ${name}: ${messages} ${messages === 1 ? 'message' : 'messages'}`);
 
-function settingsOf(o: StoreOptions): { servers: string[]; replicas: number } {
-  const file = join(o.dir, 'muster.yaml');
-  let config: { nats?: { servers?: unknown }; replicas?: unknown } | null;
-  try {
-    config = parse(readFileSync(file, 'utf8')) as typeof config;
-  } catch (e) {
-    throw new Failure(`${file} cannot be read: ${(e as Error).message}`);
-  }
-  const servers = o.nats?.split(',') ?? config?.nats?.servers ?? ['nats://127.0.0.1:4222'];
-  const replicas = config?.replicas ?? 1;
-  if (!Array.isArray(servers) || !servers.every((server) => typeof server === 'string'))
-    throw new Failure(`${file}: nats.servers is no list of servers`);
-  if (typeof replicas !== 'number') throw new Failure(`${file}: replicas is no number`);
-  return { servers, replicas };
+/**
+ * What muster.yaml in `o.dir` says of NATS, read and checked as by a service that starts with it.
+ * @throws Failure which value of the file is wrong
+ */
+export async function settingsOf(o: StoreOptions): Promise<{ servers: string[]; replicas: number }> {
+  const { loadConfig } = await import('#service');
+  const { nats, replicas } = await onFiles(() =>
+    loadConfig('inventory', { MUSTER_CONFIG: join(o.dir, 'muster.yaml') }),
+  );
+  return { servers: o.nats?.split(',') ?? nats.servers, replicas };
 }
