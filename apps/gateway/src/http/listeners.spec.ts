@@ -5,6 +5,8 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
+import { issueServerCertificate, newAuthority } from '#bus/init/certificates.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { Listeners } from './listeners.js';
 
@@ -27,6 +29,31 @@ async function dial(port: number): Promise<'answered' | 'closed'> {
     once(socket, 'close').then(() => 'closed' as const),
   ]);
 }
+
+describe('a certificate', () => {
+  it('is shown by an address that was being opened when it came', async () => {
+    const authority = await newAuthority('spec', Date.now());
+    const issue = (name: string) => issueServerCertificate(authority, [name], Date.now());
+    const [before, after] = [await issue('before'), await issue('after')];
+    sut = new Listeners((_req, res) => void res.end('ok'), {
+      log: { warn: () => undefined },
+      now: () => performance.now(),
+      tls: before,
+    });
+    const opening = sut.open({ kind: 'tcp', host: '127.0.0.1', port: 0 });
+    sut.show(after);
+    const open = await opening;
+    const socket = tlsConnect({
+      host: '127.0.0.1',
+      port: open.kind === 'tcp' ? open.port : 0,
+      ca: authority.certificate,
+      checkServerIdentity: () => undefined,
+    });
+    sockets.push(socket);
+    await once(socket, 'secureConnect');
+    expect(socket.getPeerCertificate().subject.CN).toBe('after');
+  });
+});
 
 describe('connections', () => {
   it.each([

@@ -46,10 +46,13 @@ export class Listeners {
     // Who may open the unix socket is the operator, and must get in whoever has taken the rest.
     if (!unix) server.on('connection', (socket) => this.admit(socket));
     if (unix) await removeDeadSocket(address.path);
+    // Before it listens: another certificate may come meanwhile.
+    this.servers.push(server);
     server.listen(unix ? { path: address.path } : { host: address.host, port: address.port });
     try {
       await once(server, 'listening');
     } catch (cause) {
+      this.servers.splice(this.servers.indexOf(server), 1);
       throw new MusterError(
         'CONFIG_INVALID',
         `cannot listen on ${listenText(address)}: ${explain(cause)}`,
@@ -57,7 +60,6 @@ export class Listeners {
         { cause },
       );
     }
-    this.servers.push(server);
     if (unix) {
       // The file's mode is the lock: who may write it is the operator.
       chmodSync(address.path, 0o600);
