@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { MusterError, type Timer } from '#contracts';
 import { BUCKET_BIRTHS_KEY, readDisk, shownCertificate, type BucketBirths } from '#bus';
@@ -8,6 +9,7 @@ import { AlarmService, isActive } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import { settingsOf } from '../store/settings-of.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { hostSubject, isOfHost } from './host-alarms.js';
 import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
@@ -42,6 +44,14 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     await this.looking;
   }
 
+  /** Whose files and disk these are; undefined where there is one control host. */
+  private get host(): string | undefined {
+    const { replicas, host } = this.context.config;
+    return replicas > 1 ? (host.name ?? hostname()) : undefined;
+  }
+
+  private readonly isOwn = ({ subject }: { subject: string }): boolean => isOfHost(subject, this.host);
+
   private begin(): void {
     if (!this.context.bus.connected) return;
     this.looking ??= this.look()
@@ -60,29 +70,30 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       this.expiring('nats', nats.certificate),
       this.expiring('http', http.tls?.certificate),
     ]);
-    await keepAlarms(this.alarms, ['certificate-expires'], wanted.flat(), () => undefined);
+    await keepAlarms(this.alarms, ['certificate-expires'], wanted.flat(), () => undefined, this.isOwn);
   }
 
-  private async expiring(subject: CertificateOwner, certificate: string | undefined): Promise<WantedAlarm[]> {
+  private async expiring(owner: CertificateOwner, certificate: string | undefined): Promise<WantedAlarm[]> {
     if (certificate === undefined || !existsSync(certificate)) return [];
-    const endsAt = await this.endOf(subject, certificate);
+    const endsAt = await this.endOf(owner, certificate);
+    const subject = hostSubject(owner, this.host);
     // Half written: the next look finds the rest.
     return endsAt === undefined
       ? this.alarms.list().filter((a) => isActive(a) && a.code === 'certificate-expires' && a.subject === subject)
-      : expiryAlarms(subject, endsAt, this.context.clock.wallMs());
+      : expiryAlarms(owner, endsAt, this.context.clock.wallMs(), this.host);
   }
 
   /** ms of the wall clock; undefined: it cannot be read, or is no certificate. What else is looked at does not wait for it. */
-  private async endOf(subject: CertificateOwner, certificate: string): Promise<number | undefined> {
+  private async endOf(owner: CertificateOwner, certificate: string): Promise<number | undefined> {
     try {
       const { endsAt } = shownCertificate(await readFile(certificate, 'utf8'));
-      this.unread.delete(subject);
+      this.unread.delete(owner);
       return endsAt;
     } catch (e) {
       const reason = (e as Error).message;
-      if (this.unread.get(subject) !== reason)
+      if (this.unread.get(owner) !== reason)
         this.context.log.warn({ certificate, reason }, 'when this certificate ends cannot be told');
-      this.unread.set(subject, reason);
+      this.unread.set(owner, reason);
       return undefined;
     }
   }
@@ -101,8 +112,8 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     if (births.get('alarms') !== undefined)
       await keepAlarms(this.alarms, ['bucket-anew'], decided.alarms, () => undefined);
     if (config.nats.store !== undefined && births.get('alarms') !== undefined) {
-      const wanted = spaceAlarms(await readDisk(config.nats.store), this.alarms.list());
-      await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined);
+      const wanted = spaceAlarms(await readDisk(config.nats.store), this.alarms.list(), this.host);
+      await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined, this.isOwn);
     }
     if (births.get('alarms') !== undefined) await this.lookAtTls();
     const { keep } = decided;

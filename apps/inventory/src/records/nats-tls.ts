@@ -1,5 +1,6 @@
 import { beyondLoopback } from '#contracts/keys/nats-tls.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
+import { hostSubject } from './host-alarms.js';
 
 const SUBJECT = 'nats';
 const DAY_MS = 86_400_000;
@@ -14,17 +15,21 @@ export function plainAlarms(o: { encrypted: boolean; servers: readonly string[] 
   return [{ code: 'nats-plain', subject: SUBJECT, severity: 'warning', message }];
 }
 
-/** What a certificate is shown by; subject of its alarm. */
+/** What a certificate is shown by. */
 export type CertificateOwner = 'nats' | 'http';
 
 const NAMES: Record<CertificateOwner, string> = { nats: 'NATS', http: 'the API (http.tls)' };
 
-/** One from 30 days before the end of a certificate on, critical once it has ended. Times: ms of the wall clock. */
-export function expiryAlarms(subject: CertificateOwner, endsAt: number, now: number): WantedAlarm[] {
+/**
+ * One from 30 days before the end of a certificate on, critical once it has ended. Times: ms of the wall clock.
+ * @param host whose it is, where there are several control hosts
+ */
+export function expiryAlarms(owner: CertificateOwner, endsAt: number, now: number, host?: string): WantedAlarm[] {
   const left = endsAt - now;
   if (left >= WARN_DAYS * DAY_MS) return [];
   const day = new Date(endsAt).toISOString().slice(0, 10);
   const [severity, words] = left > 0 ? (['warning', 'ends'] as const) : (['critical', 'has ended:'] as const);
-  const message = `The certificate of ${NAMES[subject]} ${words} ${day}.`;
-  return [{ code: 'certificate-expires', subject, severity, message }];
+  const where = host === undefined ? '' : ` on ${host}`;
+  const message = `The certificate of ${NAMES[owner]}${where} ${words} ${day}.`;
+  return [{ code: 'certificate-expires', subject: hostSubject(owner, host), severity, message }];
 }

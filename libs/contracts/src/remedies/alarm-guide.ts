@@ -290,7 +290,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     command: (bucket) => `muster alarms ack ${word(`bucket-anew=${bucket}`)}`,
   },
   'store-space': {
-    subject: 'disk',
+    subject: 'disk, of several control hosts disk.HOST',
     meaning: 'The disk under NATS is 80 % full or more: from 100 % on nothing is stored, and nobody is fenced.',
     text: 'Make room on that disk, or move the store to a larger one: docs/store.md says how.',
     command: always('muster status'),
@@ -302,11 +302,11 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     command: always('muster tls enable --also-plain'),
   },
   'certificate-expires': {
-    subject: 'nats|http',
+    subject: 'nats|http, of several control hosts nats.HOST|http.HOST',
     meaning:
       'A certificate ends within 30 days: from then on no service and no agent connects to NATS (nats), or nobody to the API (http).',
-    text: 'Of NATS: issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats. Of the API: put another one into the files of http.tls; the gateway shows it by itself.',
-    command: (subject) => (subject === 'http' ? 'muster doctor' : 'muster tls renew'),
+    text: 'Of NATS: issue it anew on the control machine, and let NATS read it: systemctl reload muster-control-nats; of several control hosts copy tls/ of each from the folder of muster init --hosts before. Of the API: put another one into the files of http.tls; the gateway shows it by itself.',
+    command: (subject) => (subject.startsWith('http') ? 'muster doctor' : 'muster tls renew'),
   },
 };
 
