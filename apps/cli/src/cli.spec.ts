@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MusterUnderTest } from './testing/muster.js';
+import { MusterUnderTest, type Outcome } from './testing/muster.js';
 
 const node = (label: string, serial: string, address: string): object => ({
   name: `${label}-${serial}`,
@@ -252,6 +252,40 @@ describe('muster', () => {
       const renewed = await sut.run(['tls', 'renew', '--dir', dir]);
       expect([renewed.code, renewed.stdout.match(/valid until/g)?.length]).toEqual([0, 3]);
       expect(existsSync(join(dir, 'tls', 'server.pem'))).toBe(false);
+    } finally {
+      rmSync(join(dir, '..'), { recursive: true, force: true });
+    }
+  });
+
+  it('leaves what was written for control hosts that went as it was, and says so', async () => {
+    const dir = join(mkdtempSync(join(tmpdir(), 'muster-cli-')), 'prod');
+    const store = join(dir, '..', 'nats');
+    const init = (hosts: string): Promise<Outcome> => sut.call(['init', dir, '--hosts', hosts, '--nats-store', store]);
+    const gone = `ctl2, ctl3: no control host any more, and left as it was; delete ${dir}/hosts/ctl2 ${dir}/hosts/ctl3\n`;
+    try {
+      const three = 'ctl1=10.0.0.1,ctl2=10.0.0.2,ctl3=10.0.0.3';
+      const first = await init(three);
+      expect([first.code, first.stderr]).toEqual([0, expect.not.stringMatching(/any more|revoked/)]);
+      const of = (host: string): string => readFileSync(join(dir, 'hosts', host, 'tls', 'server.pem'), 'utf8');
+      const before = ['ctl1', 'ctl2', 'ctl3'].map(of);
+      const again = await init('ctl1=10.0.0.1');
+      expect([again.code, again.stderr]).toEqual([0, expect.stringContaining(gone)]);
+      // No NATS has its store here.
+      expect(again.stderr).toContain('which agents were revoked is not to be read here');
+      const renewed = await sut.call(['tls', 'renew', '--dir', dir]);
+      expect([renewed.code, renewed.stdout.match(/valid until/g)?.length]).toEqual([0, 1]);
+      expect(renewed.stderr).toContain(gone);
+      expect(['ctl1', 'ctl2', 'ctl3'].map((host, i) => of(host) === before[i])).toEqual([false, true, true]);
+      expect((await init(three)).stderr).not.toContain('any more');
+      // Where it has, they are.
+      const { account } = JSON.parse(readFileSync(join(dir, 'keys', 'operator.key'), 'utf8')) as { account: string };
+      const conf = readFileSync(join(dir, 'hosts', 'ctl1', 'nats-accounts.conf'), 'utf8');
+      mkdirSync(join(store, 'accounts'), { recursive: true });
+      writeFileSync(
+        join(store, 'accounts', `${account}.jwt`),
+        new RegExp(`^ {2}${account}: (\\S+)$`, 'm').exec(conf)?.[1] ?? '',
+      );
+      expect((await init(three)).stderr).not.toContain('revoked');
     } finally {
       rmSync(join(dir, '..'), { recursive: true, force: true });
     }

@@ -17,8 +17,8 @@ export {
   toolUsers,
   type InitOptions,
 } from './init/init-cluster.js';
-export { initHosts, type HostPlace, type HostsOptions } from './init/init-hosts.js';
-export { hostFolder, hostFolders, parseControlHosts, type ControlHost } from './init/control-hosts.js';
+export { initHosts, type HostPlace, type HostsOptions, type WrittenHosts } from './init/init-hosts.js';
+export { hostFolder, parseControlHosts, writtenHosts, type ControlHost } from './init/control-hosts.js';
 export { issueAgentCredentials, readAgentsKey, type AgentsKey } from './init/agents-key.js';
 export {
   connectedAgents,

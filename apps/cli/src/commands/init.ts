@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
 import { onFiles } from '../failure/on-files.js';
+import { goneHosts } from '../hosts/gone-hosts.js';
 
 interface InitOptions {
   cluster: string;
@@ -23,6 +24,9 @@ const NO_SERVER =
   'no nats-server is installed here: nats.conf is written for 2.9; for 2.10 and newer add "sync_interval: always" to jetstream';
 const KEPT =
   'users only: nats.conf, muster.yaml and keys are kept as they are; a running NATS server lets new agents in at once';
+
+const UNREAD_REVOCATIONS =
+  'which agents were revoked is not to be read here, where no NATS has its store: a server that starts with these files lets them in until inventory has refused them again, within a minute of its start';
 
 export function initCommand(program: Command): void {
   examples(
@@ -80,7 +84,7 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
   ] as const;
   const odd = given.find(([is]) => is)?.[1];
   if (odd !== undefined) throw new Failure(`${odd} does not go with --hosts: each host listens on its own addresses`);
-  const { initHosts, isCluster, parseControlHosts } = await import('#bus');
+  const { initHosts, isCluster, parseControlHosts, writtenHosts } = await import('#bus');
   const { newAdminToken } = await import('../hosts/admin-token.js');
   const { hostFiles } = await import('../hosts/host-files.js');
   const hosts = parseControlHosts(list);
@@ -88,7 +92,7 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
   const { token, file } = newAdminToken([]);
   const place = { dir: resolve(o.at ?? '/etc/muster'), store: resolve(o.natsStore ?? '/var/lib/muster/nats') };
   const version = await versionHere(hosts.length === 1 ? terminal : undefined);
-  await initHosts(dir, {
+  const { readsRevocations } = await initHosts(dir, {
     cluster: o.cluster,
     agents: o.agent,
     hosts,
@@ -107,6 +111,9 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
     terminal.note(
       `muster: ${resolve(dir, 'hosts', name)} is for ${place.dir} of ${name}, readable by its services alone`,
     );
+  const { gone } = writtenHosts(dir);
+  if (gone.length > 0) terminal.note(`muster: ${goneHosts(resolve(dir), gone)}`);
+  if (!isNew && !readsRevocations) terminal.note(`muster: ${UNREAD_REVOCATIONS}`);
   terminal.note(`muster: ${resolve(dir)} itself holds the keys of all: keep it where only you can read it`);
 }
 

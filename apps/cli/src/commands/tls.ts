@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
+import { goneHosts } from '../hosts/gone-hosts.js';
 import { onFiles } from '../failure/on-files.js';
 
 interface TlsOptions {
@@ -52,14 +53,15 @@ async function enable({ terminal }: Run, o: TlsOptions & { alsoPlain?: true }): 
 }
 
 async function renew({ terminal }: Run, o: TlsOptions): Promise<void> {
-  const { hostFolders, renewServerCertificate } = await import('#bus');
-  const hosts = hostFolders(o.dir);
+  const { hostFolder, renewServerCertificate, writtenHosts } = await import('#bus');
+  const { hosts, gone } = await onFiles(() => Promise.resolve(writtenHosts(o.dir)));
   if (hosts.length > 0 && o.host.length > 0)
     throw new Failure(`${o.dir} is of several control hosts: what they are reached by is said to muster init --hosts`);
-  for (const folder of hosts.length > 0 ? hosts : [o.dir]) {
+  for (const folder of hosts.length > 0 ? hosts.map((name) => hostFolder(o.dir, name)) : [o.dir]) {
     const { names, endsAt } = await onFiles(() => renewServerCertificate(folder, o.host, o.dir));
     terminal.line(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}, for ${names.join(', ')}`);
   }
+  if (gone.length > 0) terminal.note(`muster: ${goneHosts(o.dir, gone)}`);
   if (hosts.length > 0) terminal.note(`muster: copy tls/ of each folder of ${o.dir}/hosts to its host`);
   terminal.note('muster: NATS shows it once it is reloaded: systemctl reload muster-control-nats');
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '#contracts';
 import { ipBytes } from '#contracts/node/ip-address.js';
@@ -90,6 +90,20 @@ function refuse(why: string): never {
 /** What {@link initHosts} writes for a host, below the folder of the cluster. */
 export const hostFolder = (dir: string, name: string): string => join(dir, 'hosts', name);
 
-/** Of all hosts that there are. */
-export const hostFolders = (dir: string): string[] =>
-  existsSync(join(dir, 'hosts')) ? readdirSync(join(dir, 'hosts')).map((name) => hostFolder(dir, name)) : [];
+/** Names the control hosts of an installation, as {@link initHosts} was told last. */
+export const hostsFile = (dir: string): string => join(dir, 'hosts.json');
+
+/**
+ * Names of the control hosts of an installation, and of those that went: what was written for them is still there. An
+ * installation of an earlier Muster does not say which they are: then all are.
+ */
+export function writtenHosts(dir: string): { hosts: string[]; gone: string[] } {
+  const folder = join(dir, 'hosts');
+  const written = existsSync(folder)
+    ? readdirSync(folder, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []))
+    : [];
+  const file = hostsFile(dir);
+  if (!existsSync(file)) return { hosts: written.sort(), gone: [] };
+  const named = JSON.parse(readFileSync(file, 'utf8')) as string[];
+  return { hosts: named, gone: written.filter((name) => !named.includes(name)).sort() };
+}

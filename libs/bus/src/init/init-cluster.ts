@@ -15,7 +15,7 @@ import {
   type OperatorKeys,
   type Revocable,
 } from './nats-accounts.js';
-import { hostFolders } from './control-hosts.js';
+import { hostFolder, writtenHosts } from './control-hosts.js';
 import { listenAddress, natsConfig, withTls, type NatsConfigOptions } from './nats-config.js';
 import { keyPair, publicKeyOf } from '#contracts/keys/nkey.js';
 import { userKinds, type ToolRole } from './permissions.js';
@@ -318,13 +318,23 @@ export function configuredAccountsDir(dir: string): string | undefined {
 
 /** Where the server keeps its streams, or the first control host's; undefined where nats.conf is not as we write it. */
 export function configuredStore(dir: string): string | undefined {
-  const conf = [dir, ...hostFolders(dir)].map((folder) => join(folder, 'nats.conf')).find((file) => existsSync(file));
+  const conf = [dir, ...writtenHosts(dir).hosts.map((name) => hostFolder(dir, name))]
+    .map((folder) => join(folder, 'nats.conf'))
+    .find((file) => existsSync(file));
   if (conf === undefined) return undefined;
   const store = /^ *store_dir: ("[^\n]*")$/m.exec(readFileSync(conf, 'utf8'))?.[1];
   return store === undefined ? undefined : (JSON.parse(store) as string);
 }
 
 export const accountsIn = (storeDir: string): string => join(resolve(storeDir), 'accounts');
+
+/** What servers that keep their accounts there were told of them. */
+const toldFiles = ({ account }: OperatorKeys, folders: readonly string[]): string[] =>
+  folders.map((folder) => join(folder, `${account}.jwt`)).filter((file) => existsSync(file));
+
+/** Whether a server that was told of revocations keeps its accounts in one of these folders: here they can be read. */
+export const readsRevocations = (dir: string, folders: readonly string[]): boolean =>
+  toldFiles(readOperatorKeys(dir), folders).length > 0;
 
 /** What was revoked stays so: the accounts that are written here are newer than those that the server was told. */
 function revocable(
@@ -335,10 +345,9 @@ function revocable(
 ): Revocable | undefined {
   if (accountsDir === undefined) return undefined;
   newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
-  const told = [accountsDir, ...alsoTold]
-    .map((folder) => join(folder, `${keys.account}.jwt`))
-    .filter((file) => existsSync(file))
-    .map((file) => decode<Account>(readFileSync(file, 'utf8').trim()).nats.revocations);
+  const told = toldFiles(keys, [accountsDir, ...alsoTold]).map(
+    (file) => decode<Account>(readFileSync(file, 'utf8').trim()).nats.revocations,
+  );
   const revocations = Object.assign({}, ...told, revokedTools(dir)) as Record<string, number>;
   return { key: readRevokerKey(keyFile(dir, 'revoker')), accountsDir, revocations };
 }

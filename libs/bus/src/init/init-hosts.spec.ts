@@ -28,6 +28,7 @@ import {
   type Bus,
   type ControlHost,
   type HostsOptions,
+  type WrittenHosts,
 } from '../index.js';
 import { whenClusterServes } from '../testing/nats-cluster.js';
 import { listening } from '../testing/nats.js';
@@ -43,7 +44,7 @@ beforeEach(() => {
 afterEach(() => rmSync(join(dir, '..'), { recursive: true }));
 
 const three = parseControlHosts('ctl1=10.0.0.1+10.1.0.1,ctl2=10.0.0.2+10.1.0.2,ctl3=10.0.0.3+10.1.0.3');
-const init = (o: Partial<HostsOptions> = {}): Promise<void> =>
+const init = (o: Partial<HostsOptions> = {}): Promise<WrittenHosts> =>
   initHosts(dir, { cluster: 'spec', agents: ['n1'], hosts: three, first: { 'tokens.json': '[]\n' }, ...o });
 const read = (...path: string[]): string => readFileSync(join(dir, ...path), 'utf8');
 const of = (host: string, file: string): string => read('hosts', host, file);

@@ -4,7 +4,7 @@ import { Document, parseDocument } from 'yaml';
 import { atPort, MusterError } from '#contracts';
 import { systemClock } from '../system/system-clock.js';
 import { issueServerCertificate, pinOf, type Certificate } from './certificates.js';
-import { checkControlHosts, hostFolder, type ControlHost } from './control-hosts.js';
+import { checkControlHosts, hostFolder, hostsFile, type ControlHost } from './control-hosts.js';
 import {
   accountsIn,
   accountsText,
@@ -12,6 +12,7 @@ import {
   ensureKeysAndUsers,
   isCluster,
   newConfig,
+  readsRevocations,
   refusePlainUsers,
   type InitOptions,
 } from './init-cluster.js';
@@ -44,6 +45,14 @@ export interface HostsOptions extends Pick<InitOptions, 'cluster' | 'agents' | '
   also?: (host: ControlHost) => Record<string, string>;
 }
 
+export interface WrittenHosts {
+  /**
+   * What NATS was told of revoked users is here to be read. Where it is not, a server that starts with these files lets
+   * them in until inventory has told it again.
+   */
+  readsRevocations: boolean;
+}
+
 const OnHost: HostPlace = { dir: '/etc/muster', store: '/var/lib/muster/nats' };
 
 /** Copies of each record: as many as there are servers. */
@@ -58,7 +67,7 @@ export const replicasOf = (hosts: readonly ControlHost[]): number => hosts.lengt
  * Nothing is left of it where it fails in a new folder; in one that was there the files of the hosts are as before.
  * @throws MusterError CONFIG_INVALID names what is wrong
  */
-export async function initHosts(dir: string, o: HostsOptions): Promise<void> {
+export async function initHosts(dir: string, o: HostsOptions): Promise<WrittenHosts> {
   checkControlHosts(o.hosts);
   refusePlainUsers(dir);
   const isNew = !isCluster(dir);
@@ -78,7 +87,10 @@ export async function initHosts(dir: string, o: HostsOptions): Promise<void> {
     const alsoTold = had === undefined ? own : [had, ...own];
     const first = isNew ? Object.entries(o.first ?? {}) : [];
     await ensureKeysAndUsers(dir, o, alsoTold[0] as string);
-    const files = new Map<string, Content>([[join(dir, 'muster.yaml'), config.toString()]]);
+    const files = new Map<string, Content>([
+      [join(dir, 'muster.yaml'), config.toString()],
+      [hostsFile(dir), `${JSON.stringify(o.hosts.map(({ name }) => name))}\n`],
+    ]);
     for (const [path, text] of first) files.set(join(dir, path), text);
     const certificates = await certificatesOf(dir, o.hosts);
     for (const host of o.hosts) {
@@ -88,6 +100,7 @@ export async function initHosts(dir: string, o: HostsOptions): Promise<void> {
         files.set(join(hostFolder(dir, host.name), path), text);
     }
     writeAllPrivately(files);
+    return { readsRevocations: readsRevocations(dir, alsoTold) };
   } catch (e) {
     if (isNew && existsSync(dir)) {
       for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
