@@ -114,7 +114,7 @@ describe("the operator's journal of a fencing", () => {
 
   const started = (service: string): Promise<unknown> =>
     until(() => lines.some((l) => l.msg === 'started' && l.service === service), `${service} to have started`, {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
 
   beforeAll(async () => {
@@ -190,15 +190,10 @@ describe("the operator's journal of a fencing", () => {
     // What is told late, or twice, is told by a turn of the conductor.
     await pause(5_000);
 
-    expect(ended.steps.map((s) => s.phase)).toEqual([
-      'open',
-      'investigating',
-      'fencing',
-      'fenced',
-      'recovering',
-      'recovered',
-    ]);
-    const loud = new Set(['open', 'fencing', 'fenced']);
+    // On a busy machine a gate may hold it for a moment.
+    const phases = ended.steps.map((s) => s.phase).filter((phase) => phase !== 'suppressed');
+    expect(phases).toEqual(['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered']);
+    const loud = new Set(['open', 'suppressed', 'fencing', 'fenced']);
     expect
       .soft(since(at, 'inventory'))
       .toEqual(ended.steps.map((s) => `${loud.has(s.phase) ? WARN : INFO} ${DEAD}: incident ${s.phase}: ${s.detail}`));
