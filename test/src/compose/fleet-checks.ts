@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncidentRecord, NodeView } from '../../../libs/contracts/src/index.js';
 import { until } from '../../../lab/src/until.js';
-import { ask, holds, same, type Check } from './check.js';
+import { ask, holds, http, same, type Check, type Scene } from './check.js';
 import { NODES } from './lab-hosts.js';
 
 /** The label of this one is MUSTER_HOST: it is the control machine's own. */
@@ -12,6 +12,14 @@ const DECIDED_MS = 30_000;
 const HELD_MS = 10_000;
 /** A boot, and the check that follows it. */
 const BACK_MS = 120_000;
+
+/** Its last one; undefined: it never had any. */
+async function incidentOf(scene: Scene, node: string): Promise<IncidentRecord | undefined> {
+  const { status, text } = await http(scene, 'GET', `/v1/incidents/${node}`);
+  if (status === 404) return undefined;
+  holds(`incident of ${node}: ${status} ${text}`, status === 200);
+  return JSON.parse(text) as IncidentRecord;
+}
 
 /** Hosts with real agents, BMCs and work on them, which come to the composition by what it publishes. */
 export const fleetChecks: readonly Check[] = [
@@ -41,12 +49,14 @@ export const fleetChecks: readonly Check[] = [
       'the control machine is a node itself: when that one is dead to all others, its own fencer does not power it off',
     async run(scene) {
       const { hosts } = scene;
+      const before = await incidentOf(scene, own.node);
       await hosts.lab('kill', own.host);
       const incident = await until(
         'the incident of the dead node to be decided',
         DECIDED_MS,
         async () => {
-          const found = await ask<IncidentRecord>(scene, 'GET', `/v1/incidents/${own.node}`);
+          const found = await incidentOf(scene, own.node);
+          if (found === undefined || found.id === before?.id) return undefined;
           const isOpen = ['open', 'investigating'].includes(found.phase);
           // Another gate may stop it for a moment.
           return isOpen || (found.phase === 'suppressed' && found.gate !== 'NOT_FENCEABLE') ? undefined : found;
