@@ -22,6 +22,3 @@ export function readFru(stdout: string): DeviceFacts {
   const [boardSerial, chassisSerial] = [field('Board Serial'), field('Chassis Serial')];
   return { ...(boardSerial !== undefined && { boardSerial }), ...(chassisSerial !== undefined && { chassisSerial }) };
 }
-
-/** Not zeros, nor FF. */
-export const tellsApart = (guid: string | undefined): boolean => guid !== undefined && !/^(..)\1*$/.test(guid);

@@ -1,9 +1,10 @@
 import { runGuarded, type GuardResult } from '#bus';
 import { MusterError, type Clock, type PowerDevice } from '#contracts';
+import { tellsApart } from '#domain/node/guid.js';
 import { CipherBook } from './cipher-book.js';
 import { readIpmitoolAnswer } from './ipmitool-answer.js';
 import { namedFailure } from './named-failure.js';
-import { GET_SYSTEM_GUID, PRINT_FRU, readFru, readGuid, tellsApart } from './ipmitool-identity.js';
+import { GET_SYSTEM_GUID, PRINT_FRU, readFru, readGuid } from './ipmitool-identity.js';
 import {
   IPMI_PORT,
   type DeviceIdentity,

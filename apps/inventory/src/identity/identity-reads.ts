@@ -8,10 +8,10 @@ import {
   type PowerIdentity,
   type RpcAnswer,
 } from '#contracts';
+import { comparedIdentity, identityIndex } from '#domain/node/device-identity.js';
 import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { comparedIdentity, identityIndex } from './compare-identity.js';
 
 /** What a suspect's device said is not asked again within this, ms. */
 const FRESH_MS = 15_000;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type Reservations } from '#contracts';
+import { removalOf } from '#domain/node/removal.js';
 import { RevocationService } from '../agents/revocation.service.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -97,8 +98,7 @@ export class DeletionsService {
       const { name, by } = w;
       try {
         prepared.drops.push(...secretsOf(await this.removable.get(name, held, w.revision)));
-        const shutsOut = { node: name, by, at: this.store.clock.wallMs(), reason: 'its node was deleted' };
-        prepared.changes.push({ kind: 'delete', name, shutsOut, unlessServing: true });
+        prepared.changes.push(removalOf(name, 'deletion', by, this.store.clock.wallMs()));
       } catch (e) {
         refused.set(w, e);
       }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY, type NodeRecord, type Reservations } from '#contracts';
 import type { Entry, KvBucket } from '#bus';
+import { isServing } from '#domain/node/removal.js';
 import { AgentUsers } from '../agents/agent-users.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -19,7 +20,6 @@ import {
   type PreparedEdit,
 } from './edits.js';
 import { PowerSecrets, secretsOf } from './power-secrets.js';
-import { isServing } from './removal.js';
 
 /** So often an edit is prepared anew because something was reserved meanwhile. */
 const MOST_TRIES = 20;

@@ -7,6 +7,7 @@ import {
   type NodeRecord,
   type Reservations,
 } from '#contracts';
+import { refusedRemoval } from '#domain/node/removal.js';
 import { isActive } from '../alarms/alarm.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { ReportsView } from '../recovery/reports-view.js';
@@ -14,7 +15,6 @@ import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { checkRevision } from './node-rules.js';
 import { unknownNode } from './node.service.js';
-import { refusedRemoval } from './removal.js';
 
 /** Those that say something of whether a node is off. */
 const ALARMS = ['conflict-power', 'boot-timeout'] as const;

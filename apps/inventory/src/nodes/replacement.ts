@@ -1,4 +1,5 @@
 import { MusterError, nodeName, type NodeReplaceRequest, type NodeRecord } from '#contracts';
+import { removalOf } from '#domain/node/removal.js';
 import type { PreparedEdit } from './edits.js';
 import { fleetOf, type RuleFacts } from './node-rules.js';
 import { secretKey, storedSecret } from './power-devices.js';
@@ -60,10 +61,7 @@ export function replacement(
   // No member before its agent is there: hardware that is still to come would count as silent, and blind the monitor.
   const node: NodeRecord = { ...registration.node, powerLevels, ...(old.enrolled && { awaited: true }) };
   return {
-    changes: [
-      { kind: 'create', node },
-      { kind: 'delete', name: old.name, shutsOut: { node: old.name, by, at, reason: 'its node was replaced' } },
-    ],
+    changes: [{ kind: 'create', node }, removalOf(old.name, 'replacement', by, at)],
     secrets: registration.secrets,
     copies,
     drops: secretsOf(old),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { DeviceFacts, HardwareFacts, PowerIdentity } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
-import { comparedIdentity, identityIndex } from './compare-identity.js';
+import { comparedIdentity, identityIndex } from './device-identity.js';
 import { guidOf, sameGuid } from './guid.js';
 
 const g = (n: number): string => `00112233445566778899aabbccddee${n.toString(16).padStart(2, '0')}`;

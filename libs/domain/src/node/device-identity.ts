@@ -1,14 +1,5 @@
-import { isSerial, type DeviceFacts, type HardwareFacts, type PowerIdentity } from '#contracts';
+import { isSerial, type DeviceFacts, type HardwareFacts, type IdentityProof, type PowerIdentity } from '#contracts';
 import { guidKey, guidOf, sameGuid } from './guid.js';
-
-const Kinds = ['guid', 'boardSerial', 'chassisSerial'] as const;
-type Kind = (typeof Kinds)[number];
-
-const words: Record<Kind, string> = {
-  guid: 'GUID',
-  boardSerial: 'board serial',
-  chassisSerial: 'chassis serial',
-};
 
 /** Who says from within that a value is its own. */
 export type IdentityIndex = ReadonlyMap<string, readonly string[]>;
@@ -18,21 +9,56 @@ const serialOf = (text: string | undefined): string | undefined => {
   return isSerial(trimmed) ? trimmed.toUpperCase() : undefined;
 };
 
-const keyOf = (kind: Kind, value: string): string => `${kind} ${kind === 'guid' ? guidKey(value) : value}`;
+/** What is compared with what: a device's word over the network with the machine's own, like with like. */
+interface Comparable {
+  words: string;
+  /** What it is called where it proves that the device is the node's own. */
+  proves: IdentityProof;
+  /** Of the device. Undefined: it says nothing that can tell one machine from another. */
+  ofDevice: (seen: DeviceFacts) => string | undefined;
+  /** Of the machine, from within: any of them is its own. */
+  ofMachine: (own: HardwareFacts) => readonly (string | undefined)[];
+  /** One text for all writings of one value. */
+  key: (value: string) => string;
+}
+
+const serialNumber = (words: string, field: 'boardSerial' | 'chassisSerial'): Comparable => ({
+  words,
+  proves: 'serial',
+  ofDevice: (seen) => serialOf(seen[field]),
+  ofMachine: (own) => [serialOf(own[field])],
+  key: (value) => value,
+});
+
+/** In the order in which they are asked, and one that proves is named. */
+const comparables = {
+  guid: {
+    words: 'GUID',
+    proves: 'guid',
+    ofDevice: (seen) => guidOf(seen.guid),
+    // That of the BMC by its own interface in the machine, and that of the system by DMI.
+    ofMachine: (own) => [guidOf(own.bmcGuid), guidOf(own.systemUuid)],
+    key: guidKey,
+  },
+  boardSerial: serialNumber('board serial', 'boardSerial'),
+  chassisSerial: serialNumber('chassis serial', 'chassisSerial'),
+} satisfies Record<keyof DeviceFacts, Comparable>;
+type Kind = keyof typeof comparables;
+const Kinds = Object.keys(comparables) as Kind[];
+
+const keyOf = (kind: Kind, value: string): string => `${kind} ${comparables[kind].key(value)}`;
 
 /** What of it can tell one machine from another. */
-export function usableFacts(seen: DeviceFacts): DeviceFacts {
-  const guid = guidOf(seen.guid);
-  const [boardSerial, chassisSerial] = [serialOf(seen.boardSerial), serialOf(seen.chassisSerial)];
-  return { ...(guid && { guid }), ...(boardSerial && { boardSerial }), ...(chassisSerial && { chassisSerial }) };
-}
+export const usableFacts = (seen: DeviceFacts): DeviceFacts =>
+  Object.fromEntries(
+    Kinds.flatMap((kind) => {
+      const value = comparables[kind].ofDevice(seen);
+      return value === undefined ? [] : [[kind, value]];
+    }),
+  );
 
-/** Both GUIDs count: that of the system by DMI, and that of the BMC by its own interface in the machine. */
-function ownValues(h: HardwareFacts | undefined, kind: Kind): string[] {
-  if (h === undefined) return [];
-  const all = kind === 'guid' ? [guidOf(h.bmcGuid), guidOf(h.systemUuid)] : [serialOf(h[kind])];
-  return all.flatMap((value) => value ?? []);
-}
+const ownValues = (own: HardwareFacts | undefined, kind: Kind): string[] =>
+  own === undefined ? [] : comparables[kind].ofMachine(own).flatMap((value) => value ?? []);
 
 export function identityIndex(nodes: Iterable<{ name: string; hardware?: HardwareFacts }>): IdentityIndex {
   const index = new Map<string, string[]>();
@@ -94,11 +120,13 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
   if (foreign.length > 0) return mismatch(`it is not this machine's${ofWhom(c, seen, foreign)}`);
 
   const unique = equal.find((kind) => holders(kind).length === 0);
-  if (unique !== undefined) return result({ result: 'proven', by: unique === 'guid' ? 'guid' : 'serial' });
+  if (unique !== undefined) return result({ result: 'proven', by: comparables[unique].proves });
 
   const differs = told.find((kind) => !isOwn(kind) && ownValues(c.own, kind).length > 0);
   if (differs !== undefined)
-    return mismatch(`its ${words[differs]} is ${seen[differs]}, the machine's is ${ownValues(c.own, differs)[0]}`);
+    return mismatch(
+      `its ${comparables[differs].words} is ${seen[differs]}, the machine's is ${ownValues(c.own, differs)[0]}`,
+    );
   if (changed && c.known?.result === 'proven')
     return mismatch('another device answers in the place of the one that was proven');
   // Found by what it did, not by what it says: words that prove nothing do not take it back.
@@ -106,7 +134,7 @@ export function comparedIdentity(c: Comparison): PowerIdentity {
   if (equal.length > 0)
     return result({
       result: 'unproven',
-      why: `its ${words[equal[0] ?? 'guid']} is also that of ${listed(holders(equal[0] ?? 'guid'))}: it names no machine`,
+      why: `its ${comparables[equal[0] ?? 'guid'].words} is also that of ${listed(holders(equal[0] ?? 'guid'))}: it names no machine`,
     });
   if (c.known !== undefined && !changed) return c.known;
   return result({
@@ -123,7 +151,7 @@ function ofWhom(c: Comparison, seen: DeviceFacts, kinds: readonly Kind[]): strin
   for (const kind of kinds) {
     const value = seen[kind] ?? '';
     const names = (c.index.get(keyOf(kind, value)) ?? []).filter((name) => name !== c.node);
-    if (names.length > 0) return `: by its ${words[kind]} ${value} it is that of ${listed(names)}`;
+    if (names.length > 0) return `: by its ${comparables[kind].words} ${value} it is that of ${listed(names)}`;
   }
   return '';
 }

@@ -31,3 +31,9 @@ export const sameGuid = (a: string, b: string): boolean => writings(a).includes(
 
 /** One text for all writings of one GUID. */
 export const guidKey = (hex: string): string => [...writings(hex)].sort()[0] ?? hex;
+
+/**
+ * A GUID as a BMC sends it that may tell machines apart, so that its serial numbers need not be read in a hurry. It is asked of what
+ * has just been read alone: a maker's filler passes here, and names no machine for {@link guidOf}.
+ */
+export const tellsApart = (guid: string | undefined): boolean => guid !== undefined && !/^(..)\1*$/.test(guid);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord, VerdictKind } from '#contracts';
-import { aNode } from '../testing/records.js';
+import { aNode } from '#contracts/testing/a-node.js';
 import { refusedRemoval, type RemovalFacts } from './removal.js';
 
 const off = { confirmedOff: { incident: 'i-1', at: 1 } };
 const node = (o: Partial<NodeRecord> = off): NodeRecord =>
-  aNode('a-1', { status: 'Allocated', state: 'Disappeared', ...o });
+  aNode('a-1', { status: 'Allocated', state: 'Disappeared', bootId: 'boot-a-1', ...o });
 const recovered: NonNullable<RemovalFacts['incident']> = {
   id: 'i-1',
   phase: 'recovered',
