@@ -1,5 +1,5 @@
 import { nameHash, type Hold, type NodeRecord, type OutReason } from '#contracts';
-import { isReachable } from '../returns/return-step.js';
+import { isReachable } from '#domain/verdict/heard.js';
 
 /** Checks of nodes in service that run at once: a provisioner has room for returns and operators beside them. */
 export const PERIODIC_AT_ONCE = 2;

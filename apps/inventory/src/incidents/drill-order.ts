@@ -2,6 +2,7 @@ import { identityStanding, MusterError, type GateCode, type IncidentRecord } fro
 import type { PermitDecision } from '#domain/incident/permits.js';
 import { refusedPower, type PowerFacts } from '#domain/power/power-order.js';
 import type { StormFacts } from '#domain/incident/storm-counts.js';
+import { isUpByRecord } from '#domain/verdict/heard.js';
 
 /**
  * The first thing that stands against a drill; undefined: it may be ordered. It powers a serving node off to learn whose
@@ -23,7 +24,7 @@ export function refusedDrill(f: PowerFacts): MusterError | undefined {
       'FENCING_REFUSED',
       `The status of ${node.name} is ${node.status}: only an Allocated node is drilled.`,
     );
-  if (!node.enrolled || node.state !== 'Discovered' || node.verdict?.verdict !== 'UP')
+  if (!isUpByRecord(node))
     return refuse('NOT_DISCOVERED', `${node.name} is not UP: that it falls silent would prove nothing.`);
   const wrong = (node.powerLevels[0] ?? []).filter((d) => identityStanding(node, d) === 'mismatch');
   if (wrong.length > 0)

@@ -1,6 +1,6 @@
 import type { IncidentPhase, NodeRecord, Report, WorkloadRecord } from '#contracts';
-import { shouldReport } from '#domain/node/membership.js';
 import { quietPhases } from '#domain/incident/phases.js';
+import { answersForItsWork as lives } from '#domain/verdict/heard.js';
 
 /** Left out of every fresh report for this long, a workload has ended, ms: no look at it can be of before its start. */
 export const ABSENT_MS = 10_000;
@@ -40,12 +40,6 @@ export function presenceOf({ workload: w, node, incident, report }: PresenceFact
   // Of another boot than that in which it ran here: it was lost with the reboot.
   return w.boot === undefined || w.boot === report.bootId ? 'absent' : 'unknown';
 }
-
-/** Nothing says that it may be dying or off: else its workloads are the business of its incident. */
-const lives = (n: NodeRecord): boolean =>
-  shouldReport(n) &&
-  n.state === 'Discovered' &&
-  (n.verdict === undefined || n.verdict.verdict === 'UP' || n.verdict.verdict === 'DEGRADED');
 
 /** How long it has to be absent before it is started again, ms: twice as long with each time that it has ended. */
 export const restartAfterMs = (ended: number): number => Math.min(LONGEST_WAIT_MS, ABSENT_MS * 2 ** Math.min(ended, 9));

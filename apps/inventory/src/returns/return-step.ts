@@ -1,5 +1,6 @@
-import { MANAGEMENT, type IncidentPhase, type NodeRecord, type PendingReturn } from '#contracts';
+import type { IncidentPhase, NodeRecord, PendingReturn } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
+import { isReachable } from '#domain/verdict/heard.js';
 import { FLAPPING } from './return.js';
 import type { WorkThere } from './work-there.js';
 
@@ -76,11 +77,3 @@ export const isUnseenReturn = (n: NodeRecord, v: Pick<ReturnView, 'incident' | '
   !v.reserved &&
   (v.incident === undefined || quietPhases.includes(v.incident)) &&
   isReachable(n);
-
-/** Heard, and ssh has a way there. A node without an agent is known by what external monitors say. */
-export function isReachable(n: NodeRecord): boolean {
-  if (n.state !== 'Discovered' || n.confirmedOff !== undefined) return false;
-  if (!n.enrolled) return true;
-  const v = n.verdict;
-  return v?.verdict === 'UP' || (v?.verdict === 'DEGRADED' && !v.networks.includes(MANAGEMENT));
-}

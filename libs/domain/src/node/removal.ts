@@ -8,6 +8,7 @@ import {
   type NodeRecord,
 } from '#contracts';
 import { bootAwaited } from '../power/boot-grace.js';
+import { isHeardByRecord } from '../verdict/heard.js';
 
 /** ms without a word from a node until nobody hears it, and at least two of its report periods. */
 const UNHEARD_MS = 10_000;
@@ -44,8 +45,7 @@ function keptBy(n: NodeRecord, i: NonNullable<RemovalFacts['incident']>, f: Remo
   if (f.quarantined !== undefined) return `is recovered, yet ${f.quarantined}`;
   if (f.alarms.includes('conflict-power'))
     return 'is recovered, yet the node has spoken since it was proven off (alarm conflict-power)';
-  const { verdict } = n.verdict ?? {};
-  const isJudgedAlive = n.state === 'Discovered' || verdict === 'UP' || verdict === 'DEGRADED';
+  const isJudgedAlive = n.state === 'Discovered' || isHeardByRecord(n);
   if (isJudgedAlive || f.unheardMs < Math.max(UNHEARD_MS, 2 * f.reportPeriod))
     return 'is recovered, yet the node may have been heard just now';
   if (n.enrolled && bootAwaited(i, n) !== undefined && !f.alarms.includes('boot-timeout'))

@@ -140,7 +140,7 @@ export const recover: readonly Mutant[] = [
     name: 'a fenced node that is judged alive is forgotten',
     file: 'libs/domain/src/node/removal.ts',
     symbol: 'keptBy',
-    operation: [{ operand: "verdict === 'UP'" }, { operand: "verdict === 'DEGRADED'" }],
+    operation: { operand: 'isHeardByRecord(n)' },
     specs: ['libs/domain/src/node/removal.spec.ts'],
   },
   {
@@ -219,8 +219,8 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'a workload of a node that may be dying has ended by itself',
-    file: 'apps/inventory/src/recovery/workload-absence.ts',
-    symbol: 'lives',
+    file: 'libs/domain/src/verdict/heard.ts',
+    symbol: 'answersForItsWork',
     operation: {
       operand: "(n.verdict === undefined || n.verdict.verdict === 'UP' || n.verdict.verdict === 'DEGRADED')",
     },

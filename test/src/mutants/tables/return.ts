@@ -367,14 +367,14 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node that counts as off is checked',
-    file: 'apps/inventory/src/returns/return-step.ts',
+    file: 'libs/domain/src/verdict/heard.ts',
     symbol: 'isReachable',
     operation: { operand: 'n.confirmedOff !== undefined' },
     specs: STEP,
   },
   {
     name: 'a node is checked to which ssh has no way',
-    file: 'apps/inventory/src/returns/return-step.ts',
+    file: 'libs/domain/src/verdict/heard.ts',
     symbol: 'isReachable',
     operation: { operand: '!v.networks.includes(MANAGEMENT)' },
     specs: STEP,
