@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type Reservations } from '#contracts';
-import { removalOf } from '#domain/node/removal.js';
+import { removalOf } from '#domain/removal/removal.js';
 import { RevocationService } from '../agents/revocation.service.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';

@@ -7,7 +7,7 @@ import {
   type NodeRecord,
   type Reservations,
 } from '#contracts';
-import { refusedRemoval } from '#domain/node/removal.js';
+import { refusedRemoval } from '#domain/removal/removal.js';
 import { isActive } from '../alarms/alarm.service.js';
 import { assignedNow } from '../recovery/assigned-now.js';
 import { ReportsView } from '../recovery/reports-view.js';

@@ -1,5 +1,5 @@
 import { MusterError, nodeName, type NodeReplaceRequest, type NodeRecord } from '#contracts';
-import { removalOf } from '#domain/node/removal.js';
+import { removalOf } from '#domain/removal/removal.js';
 import type { PreparedEdit } from './edits.js';
 import { fleetOf, type RuleFacts } from './node-rules.js';
 import { secretKey, storedSecret } from './power-devices.js';
