@@ -62,6 +62,8 @@ export const AlarmCodes = [
   'token-behind',
   /** A bucket of Muster was not there, or is another one than before. */
   'bucket-anew',
+  /** The store was loaded from a copy: what was written after it is not there. */
+  'store-loaded',
   /** The disk under NATS fills up. */
   'store-space',
   /** NATS is spoken to over a network without TLS. */

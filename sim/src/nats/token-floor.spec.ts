@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Bus, followTokens, Lease, silentLog, tokenFloor } from '#bus';
+import { STORE_GENERATION_KEY, type StoreGeneration } from '#contracts';
 import { Dice } from '#contracts/testing/dice.js';
 import { SeededRandom } from '../time/seeded-random.js';
 import { VirtualClock } from '../time/virtual-clock.js';
@@ -82,6 +83,21 @@ describe('tokens', () => {
     expect(Math.max(holder.token, other.token)).toBeGreaterThan(token);
     expect(holder.held && other.held).toBe(false);
     await stop(a, b);
+  });
+
+  it('are above those of every earlier generation of the store', async () => {
+    const { contend, until, stop, time, inventory } = await world();
+    const settings = inventory.bucket<StoreGeneration>('settings');
+    await time.settle(settings.create(STORE_GENERATION_KEY, { generation: 1_795_000_000 }));
+    const first = contend('a');
+    await until(() => first.held);
+    expect(first.token).toBe(1_795_000_000_000_001);
+    await time.settle(first.stop());
+    await time.settle(settings.mutate(STORE_GENERATION_KEY, () => ({ generation: 1_795_000_001 })));
+    const next = contend('b');
+    await until(() => next.held);
+    expect(next.token).toBe(1_795_000_001_000_001);
+    await stop(next);
   });
 
   it('are raised where a record holds a higher one', async () => {

@@ -546,6 +546,7 @@ export const namedSchemas: Record<string, Schema> = {
           'power-place',
           'record-unreadable',
           'resetup-failed',
+          'store-loaded',
           'store-space',
           'token-behind',
           'webhook-failing',

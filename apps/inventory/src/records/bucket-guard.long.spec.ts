@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { connectBus, type Bus } from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import type { AlarmRecord, LeaseView } from '#contracts';
+import { STORE_GENERATION_KEY, type AlarmRecord, type LeaseView, type StoreGeneration } from '#contracts';
 import { buildConfig, ServiceContext, startInContext } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { until } from '../testing/until.js';
@@ -56,5 +56,20 @@ describe('the bucket of leases', () => {
     expect(after.holder).toBe('inventory-1');
     await bus.call('inventory.alarms.ack', { by: 'ann', id: 'bucket-anew=leases' });
     await until(async () => (await anew()) === undefined, 'the alarm is over');
+  }, 90_000);
+});
+
+describe('a store that was loaded from a copy', () => {
+  it('is an alarm until somebody has acknowledged it; its generation stays', async () => {
+    const settings = bus.bucket<StoreGeneration>('settings');
+    const loaded = { copied: '2026-11-01T00:00:00.000Z', at: '2026-11-18T00:00:00.000Z' };
+    await settings.create(STORE_GENERATION_KEY, { generation: 1_795_000_000, loaded });
+    const stands = async (): Promise<AlarmRecord | undefined> =>
+      (await bus.call('inventory.alarms.list', {})).items.find((a) => a.code === 'store-loaded');
+    const alarm = await until(async () => (await stands()) ?? false, 'the alarm');
+    expect(alarm).toMatchObject({ subject: '1795000000', severity: 'critical' });
+    await bus.call('inventory.alarms.ack', { by: 'ann', id: 'store-loaded=1795000000' });
+    await until(async () => (await stands()) === undefined, 'the alarm is over');
+    expect((await settings.get(STORE_GENERATION_KEY))?.value).toEqual({ generation: 1_795_000_000 });
   }, 90_000);
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { MusterError, type Timer } from '#contracts';
+import { MusterError, STORE_GENERATION_KEY, type StoreGeneration, type Timer } from '#contracts';
 import { BUCKET_BIRTHS_KEY, readDisk, shownCertificate, type BucketBirths } from '#bus';
 import { ServiceContext } from '#service';
 import { AlarmService, isActive } from '../alarms/alarm.service.js';
@@ -13,6 +13,7 @@ import { hostSubject, isOfHost } from './host-alarms.js';
 import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js';
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
+import { decideLoaded } from './store-loaded.js';
 
 /** Between two looks, ms. */
 const LOOK_MS = 5_000;
@@ -59,6 +60,17 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
         this.context.log.warn({ reason: MusterError.from(e).message }, 'the buckets could not be looked at'),
       )
       .finally(() => (this.looking = undefined));
+  }
+
+  private async lookAtGeneration(): Promise<void> {
+    const { bucket } = settingsOf<StoreGeneration>(this.store);
+    const found = await bucket.read(STORE_GENERATION_KEY);
+    // One that cannot be read has an alarm of its own; that of the load stands meanwhile.
+    if (found !== undefined && !('value' in found)) return;
+    const { alarms, keep } = decideLoaded(found?.value, this.alarms.list());
+    // Before the alarm is cleared: else it would be raised again where this process ends in between.
+    if (keep !== undefined && found !== undefined) await bucket.update(STORE_GENERATION_KEY, keep, found.revision);
+    await keepAlarms(this.alarms, ['store-loaded'], alarms, () => undefined);
   }
 
   private async lookAtTls(): Promise<void> {
@@ -116,6 +128,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
       await keepAlarms(this.alarms, ['store-space'], wanted, () => undefined, this.isOwn);
     }
     if (births.get('alarms') !== undefined) await this.lookAtTls();
+    if (births.get('alarms') !== undefined && births.get('settings') !== undefined) await this.lookAtGeneration();
     const { keep } = decided;
     if (keep !== undefined && births.get('settings') !== undefined)
       await bucket.mutate(BUCKET_BIRTHS_KEY, () => keep, { overUnreadable: true });

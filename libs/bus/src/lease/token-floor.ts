@@ -1,21 +1,33 @@
-import { MusterError, TOKEN_FLOOR_KEY, type TokenFloor } from '#contracts';
+import {
+  generationFloor,
+  MusterError,
+  STORE_GENERATION_KEY,
+  TOKEN_FLOOR_KEY,
+  type StoreGeneration,
+  type TokenFloor,
+} from '#contracts';
 import type { Bus } from '../bus.js';
 import type { Closable } from '../types.js';
 import type { LeaseRecord } from './lease-decide.js';
 
 /**
- * What a lease's `floor` answers: the highest token that is known apart from bucket `leases`.
+ * What a lease's `floor` answers: the highest token that is known apart from bucket `leases`, and at least that of the
+ * store's generation.
  * @param held the highest in the records that the lease guards; undefined: they are not all known now
  * @throws MusterError BUS_UNAVAILABLE where they are not, and as a read of a bucket
  */
 export async function tokenFloor(bus: Bus, held: () => number | undefined): Promise<number> {
-  const found = await bus.bucket<TokenFloor>('settings').read(TOKEN_FLOOR_KEY);
-  // Where it cannot be read the guarded records have to do: one broken value must not end every lease.
+  const [found, copy] = await Promise.all([
+    bus.bucket<TokenFloor>('settings').read(TOKEN_FLOOR_KEY),
+    bus.bucket<StoreGeneration>('settings').read(STORE_GENERATION_KEY),
+  ]);
+  // Where one cannot be read the other and the guarded records have to do: a broken value must not end every lease.
   const kept = found !== undefined && 'value' in found ? found : undefined;
+  const generation = copy !== undefined && 'value' in copy ? copy.value.generation : 0;
   const highest = held();
   if (highest === undefined)
     throw new MusterError('BUS_UNAVAILABLE', 'the records that the lease guards are not all known');
-  return Math.max(highest, kept?.value.highest ?? 0);
+  return Math.max(highest, kept?.value.highest ?? 0, generationFloor(generation));
 }
 
 /** Keeps in mind that a lease had this token. Only grows. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -8,14 +8,16 @@ import {
   connectBus,
   hostFolder,
   initHosts,
+  Lease,
   loadStore,
   parseControlHosts,
   readCredentials,
   saveStore,
+  tokenFloor,
   type Bus,
   type ControlHost,
 } from '../index.js';
-import { ReadyStream } from '#contracts';
+import { ReadyStream, STORE_GENERATION_KEY, type StoreGeneration } from '#contracts';
 import { connectPorts } from '../nats/connect.js';
 import { wantedStreams } from '../streams/storage.js';
 import { whenClusterServes } from '../testing/nats-cluster.js';
@@ -151,6 +153,54 @@ const title = 'the store of one control host';
       const { KV_settings: _then, ...kept } = after;
       expect(await content(servers)).toMatchObject(kept);
       await (await inventory(servers)).createBuckets({ replicas: 1 });
+    });
+
+    /** Tokens of so many terms of a fencing leader, each given up for the next. */
+    async function terms(servers: string[], count: number): Promise<number[]> {
+      const bus = await inventory(servers);
+      const tokens: number[] = [];
+      for (let n = 0; n < count; n++) {
+        const lease = new Lease(bus, { name: 'fencer', holder: `f${n}`, floor: () => tokenFloor(bus, () => 0) });
+        lease.start();
+        tokens.push(await lease.whenHeld());
+        await lease.stop();
+      }
+      await bus.close();
+      open.length = 0;
+      return tokens;
+    }
+
+    it('has tokens above all that were ever given, also when an older copy of it is loaded, and again', async () => {
+      let servers = await start(three.slice(0, 1));
+      const bus = await inventory(servers);
+      await bus.createBuckets({ replicas: 1 });
+      await bus.close();
+      open.length = 0;
+      await terms(servers, 1);
+      const copy = join(top, 'older');
+      const copied = Date.now();
+      await saveStore(copy, { dir: etc, servers });
+      const given = await terms(servers, 4);
+      const generations: number[] = [];
+      for (let load = 0; load < 2; load++) {
+        await stop();
+        servers = await start(three.slice(0, 1));
+        await loadStore(copy, 1, { dir: etc, servers });
+        const loaded = await inventory(servers);
+        const kept = await loaded.bucket<StoreGeneration>('settings').get(STORE_GENERATION_KEY);
+        await loaded.close();
+        open.length = 0;
+        generations.push(kept?.value.generation ?? 0);
+        expect(Date.parse(kept?.value.loaded?.copied ?? '')).toBeLessThanOrEqual(copied);
+        expect(Date.parse(kept?.value.loaded?.at ?? '')).toBeGreaterThan(copied);
+        expect(readFileSync(join(etc, 'store-generation'), 'utf8')).toBe(`${generations.at(-1)}\n`);
+        const next = await terms(servers, 2);
+        expect(Math.min(...next)).toBeGreaterThan(Math.max(...given));
+        given.push(...next);
+        // As if the clock were set back before the next load.
+        if (load === 0) writeFileSync(join(etc, 'store-generation'), `${generations[0]! + 86_400}\n`);
+      }
+      expect(generations[1]).toBe(generations[0]! + 86_401);
     });
 
     it('is not taken from a folder that was never finished', async () => {

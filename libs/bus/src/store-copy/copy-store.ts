@@ -3,9 +3,9 @@ import type { StreamInfo } from '@nats-io/jetstream';
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { Buckets, inboxPrefix, MusterError, type Timer } from '#contracts';
+import { Buckets, inboxPrefix, MusterError, STORE_GENERATION_KEY, type StoreGeneration, type Timer } from '#contracts';
 import { proofOf, keyPair, publicKeyOf, seedOf } from '#contracts/keys/nkey.js';
-import { connectBus } from '../bus.js';
+import { connectBus, type Bus } from '../bus.js';
 import { credentialsFile, readOperatorKeys } from '../init/init-cluster.js';
 import { connectedServices } from '../init/revocation.js';
 import { readRevokerKey } from '../init/revoker-key.js';
@@ -18,6 +18,8 @@ import { apiError, ApiFailure, isStreamMissing } from '../ports/log-failure.js';
 import { wantedStreams } from '../streams/storage.js';
 import { systemClock } from '../system/system-clock.js';
 import { BUCKET_BIRTHS_KEY, carriedBirths, type BucketBirths } from './carried-births.js';
+import { GenerationFile } from './generation-file.js';
+import { nextGeneration } from './next-generation.js';
 import { SavedStore, type SavedStream } from './saved-store.js';
 
 const USER = 'store-copy';
@@ -67,7 +69,8 @@ export async function saveStore(folder: string, o: StoreCopyOptions): Promise<vo
 }
 
 /**
- * The way back, into a NATS that keeps nothing of Muster yet: one server or several.
+ * The way back, into a NATS that keeps nothing of Muster yet: one server or several. What is there then is a generation
+ * of its own: its tokens are above all that were ever given, and an alarm says so until somebody has acknowledged it.
  * @param replicas copies of each stream from now on
  * @throws MusterError CONFIG_INVALID: a stream is there already, or the folder holds none; BUS_UNAVAILABLE, UNAUTHORIZED,
  * COMMAND_FAILED: then NATS has to begin anew with an empty store
@@ -89,25 +92,41 @@ export async function loadStore(folder: string, replicas: number, o: StoreCopyOp
     }
     for (const name of streams.keys()) await copied(nc, name, replicas);
   });
-  await carryBirths(streams, o);
+  const credentials = readCredentials(credentialsFile(o.dir, 'inventory'));
+  const bus = await connectBus({ name: USER, servers: [...o.servers], credentials });
+  try {
+    await raiseGeneration(bus, saved, o.dir);
+    await carryBirths(bus, streams);
+  } finally {
+    await bus.close();
+  }
+}
+
+/** In the folder of `muster init` first: a load that ends half-way is never taken for the one after it. */
+async function raiseGeneration(bus: Bus, saved: SavedStore, dir: string): Promise<void> {
+  const file = new GenerationFile(dir);
+  const [wallMs, copied] = [systemClock.wallMs(), saved.lastWrite];
+  const settings = bus.bucket<StoreGeneration>('settings');
+  const there = await settings.read(STORE_GENERATION_KEY);
+  const inCopy = there !== undefined && 'value' in there ? there.value.generation : 0;
+  const generation = nextGeneration({ known: [inCopy, file.read()], copied, wallMs });
+  file.write(generation);
+  const [at, until] = [wallMs, copied].map((ms) => new Date(ms).toISOString()) as [string, string];
+  await settings.mutate(STORE_GENERATION_KEY, () => ({ generation, loaded: { copied: until, at } }), {
+    overUnreadable: true,
+  });
 }
 
 /** Else each bucket would look as if it had been lost and made anew. */
-async function carryBirths(streams: ReadonlyMap<string, SavedStream>, o: StoreCopyOptions): Promise<void> {
+async function carryBirths(bus: Bus, streams: ReadonlyMap<string, SavedStream>): Promise<void> {
   const saved = Buckets.flatMap((bucket): [string, Date][] => {
     const created = streams.get(bucketStream(bucket))?.created;
     return created === undefined ? [] : [[bucket, new Date(created)]];
   });
-  const credentials = readCredentials(credentialsFile(o.dir, 'inventory'));
-  const bus = await connectBus({ name: USER, servers: [...o.servers], credentials });
-  try {
-    const loaded = await bus.bucketBirths();
-    await bus
-      .bucket<BucketBirths>('settings')
-      .mutate(BUCKET_BIRTHS_KEY, (now) => carriedBirths(now?.value, new Map(saved), loaded));
-  } finally {
-    await bus.close();
-  }
+  const loaded = await bus.bucketBirths();
+  await bus
+    .bucket<BucketBirths>('settings')
+    .mutate(BUCKET_BIRTHS_KEY, (now) => carriedBirths(now?.value, new Map(saved), loaded));
 }
 
 async function refuseServices(o: StoreCopyOptions): Promise<void> {

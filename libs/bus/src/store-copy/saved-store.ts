@@ -37,6 +37,11 @@ export class SavedStore {
     return new Map(Object.entries(JSON.parse(readFileSync(this.list, 'utf8')) as Record<string, SavedStream>));
   }
 
+  /** When the last message of it was written, ms of that server's clock: the copy was made then, or later. */
+  get lastWrite(): number {
+    return Math.max(0, ...[...this.streams.values()].map(({ state }) => Date.parse(state.last_ts)));
+  }
+
   /** Each piece is on the disk before the next is asked for. */
   async writeContent(name: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const file = await open(this.content(name), 'wx', 0o600);

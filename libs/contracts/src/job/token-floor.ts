@@ -11,6 +11,23 @@ export interface TokenFloor {
   highest: number;
 }
 
+/**
+ * Key of bucket `settings`: which copy of the store this is. Absent: it was never loaded from a copy. Tokens of a later
+ * generation are above all of an earlier one, so whoever remembers what came after the copy is outranked all the same.
+ */
+export const STORE_GENERATION_KEY = 'store-generation';
+export interface StoreGeneration {
+  /** Grows with every load: unix time of the load, s, or one more than any that is known. */
+  generation: number;
+  /** Until somebody has acknowledged it. ISO times: of the last write that the copy has, and of the load. */
+  loaded?: { copied: string; at: string };
+}
+
+/** Tokens of one generation: as many terms as a cluster has in years, and the year 2100 is within a whole number. */
+const TOKENS_OF_GENERATION = 1e6;
+/** Every token of this generation is above it. Generation 0 has no floor: it was never loaded. */
+export const generationFloor = (generation: number): number => generation * TOKENS_OF_GENERATION;
+
 /** Highest token of a conductor in what it has written, and in what workers have answered to a lower one. */
 export const conductorFloor = (incidents: Iterable<IncidentRecord>, jobs: Iterable<JobRecord>): number => {
   let highest = 0;

@@ -1,6 +1,6 @@
 import { IncidentPhases } from '../incident/incident.js';
 import { JobKinds, JobStatuses } from '../job/job.js';
-import { TOKEN_FLOOR_KEY } from '../job/token-floor.js';
+import { STORE_GENERATION_KEY, TOKEN_FLOOR_KEY } from '../job/token-floor.js';
 import { PERMITS_KEY, RESERVATIONS_KEY } from '../job/admission.js';
 import { AGENT_REVOCATION_PREFIX, AGENT_TOKEN_PREFIX, AGENT_USER_PREFIX } from '../keys/agent-token.js';
 import { NodeStatuses } from '../node/node.js';
@@ -339,6 +339,7 @@ const settings: readonly [prefix: string, shape: Shape][] = [
   ['peer-list', object({ version: number, hash: text })],
   ['workload-generations', object({ highest: count })],
   [TOKEN_FLOOR_KEY, object({ highest: count })],
+  [STORE_GENERATION_KEY, object({ generation: count }, { loaded: object({ copied: text, at: text }) })],
   ['bucket-births', object({ created: mapOf(text) })],
 ];
 

@@ -289,6 +289,12 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'Restore it from a backup where it held more than can be made again: docs/store.md says which. Accept it where nothing is missed.',
     command: (bucket) => `muster alarms ack ${word(`bucket-anew=${bucket}`)}`,
   },
+  'store-loaded': {
+    subject: 'GENERATION',
+    meaning: 'The store was loaded from a copy: what was written after that copy is not in it.',
+    text: 'Check what happened since: open incidents and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. Accept it when all of it is right.',
+    command: (generation) => `muster alarms ack ${word(`store-loaded=${generation}`)}`,
+  },
   'store-space': {
     subject: 'disk, of several control hosts disk.HOST',
     meaning: 'The disk under NATS is 80 % full or more: from 100 % on nothing is stored, and nobody is fenced.',

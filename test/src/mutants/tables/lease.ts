@@ -209,4 +209,11 @@ export const lease: readonly Mutant[] = [
     operation: { replace: 'kept?.value.highest ?? 0', with: '0' },
     specs: ['sim/src/nats/token-floor.spec.ts'],
   },
+  {
+    name: 'tokens of a store that was loaded from a copy go on where the copy ended',
+    file: 'libs/bus/src/lease/token-floor.ts',
+    symbol: 'tokenFloor',
+    operation: { replace: 'generationFloor(generation)', with: '0' },
+    specs: ['sim/src/nats/token-floor.spec.ts'],
+  },
 ];
