@@ -6,11 +6,12 @@ import { connectBus, credentialsFile, initCluster, readCredentials, type Bus } f
 import { loggedDaemon, type Daemon, type DaemonEnd } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { MusterError, type ServiceName } from '#contracts';
-import { until } from '../../lab/src/until.js';
+import { Hopeless, until } from '../../lab/src/until.js';
 import { cpuMsOf } from './proc.js';
 
 const DIST = join(import.meta.dirname, '..', '..');
-const START_MS = 20_000;
+/** Of processes that live, on a machine that is busy with others: it measures nothing. */
+const START_MS = 180_000;
 export const CLUSTER = 'bench';
 
 export interface PlaneOptions {
@@ -117,6 +118,8 @@ export class ControlPlane {
       'the gateway to be ready',
       START_MS,
       async () => {
+        const dead = this.dead();
+        if (dead !== '') throw new Hopeless(new MusterError('COMMAND_FAILED', dead));
         const answer = await fetch(`${this.api}/readyz`).catch(() => undefined); // not up yet: asked again
         if (answer?.ok === true) return true;
         throw new MusterError('BUS_UNAVAILABLE', this.lastWords(this.gateway));
