@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   detect: 162,
   fence: 108,
   keys: 64,
-  lease: 27,
+  lease: 28,
   recover: 44,
   return: 74,
   secrets: 31,
