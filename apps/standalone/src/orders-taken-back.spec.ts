@@ -76,9 +76,9 @@ describe('what an operator takes back, or puts right', () => {
   const reason = { reason: 'the wrong rack' };
 
   /** As soon as the registry has the verdict. */
-  const drill = (node: string): Promise<{ status: number; body: unknown }> =>
+  const drill = (node: string, o: { level?: number } = {}): Promise<{ status: number; body: unknown }> =>
     until(async () => {
-      const answer = await send('POST', `/nodes/${node}/drill`, { reason: 'new rack' });
+      const answer = await send('POST', `/nodes/${node}/drill`, { reason: 'new rack', ...o });
       return answer.status === 202 && answer;
     }, `a drill of ${node}`);
 
@@ -103,6 +103,33 @@ describe('what an operator takes back, or puts right', () => {
     const { body } = await send('GET', '/nodes/n-10');
     expect((body as NodeRecord).powerIdentity).toMatchObject({ bmc: { result: 'proven', by: 'drill' } });
     await served.fleet.boot('n-10');
+  });
+
+  it('a drill of the second level begins there and proves that one; a level that is not there is refused', async () => {
+    const nodes = served.fleet.bus.bucket<NodeRecord>('nodes');
+    const pdu = { id: 'pdu', driver: 'ipmitool', address: '10.8.0.12' };
+    await nodes.mutate('n-12', (n) => n && { ...n.value, powerLevels: [...n.value.powerLevels, [pdu]] });
+    await served.fleet.say('n-12', { verdict: 'UP' });
+    const refused = await send('POST', '/nodes/n-12/drill', { reason: 'new PDU', level: 3 });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
+    expect((refused.body as { detail: string }).detail).toContain('no fencing level 3: it has 2');
+    expect((refused.body as { detail: string }).detail).toContain('muster node power-device list n-12');
+    await drill('n-12', { level: 2 });
+    const { steps, level } = await phase('n-12', 'fencing');
+    expect(level).toBe(1);
+    const at = Date.now();
+    const off = { n: 1, epoch: 1, fencer: 'f', level, device: 'pdu', verb: 'off' as const, at };
+    await orderedOff('n-12', { commands: [off] });
+    await served.fleet.die('n-12');
+    const proof = { kind: 'read-back' as const, at: Date.now(), level };
+    await orderedOff('n-12', {
+      ...{ phase: 'fenced', proof, commands: [off] },
+      steps: [...steps, { phase: 'fenced', at: proof.at, detail: '' }],
+    });
+    expect((await phase('n-12', 'recovered')).drill).toMatchObject({ level: 1, result: { ok: true } });
+    const { powerIdentity } = (await send('GET', '/nodes/n-12')).body as NodeRecord;
+    expect(powerIdentity?.['pdu']).toMatchObject({ result: 'proven', by: 'drill' });
+    await served.fleet.boot('n-12');
   });
 
   it('an order that waits at a gate is cancelled, with who and why, and its node serves again', async () => {

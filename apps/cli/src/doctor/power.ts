@@ -78,17 +78,20 @@ function identityFinding(n: NodeView, d: PowerDevice, subject: string, now: numb
     case 'mismatch':
       return bad(check, subject, `another machine's${why} (${at}): its node is not fenced`, identify);
     case 'unproven':
-      return warn(check, subject, `not proven to be its node's own${why} (${at})`, drill(n));
+      return warn(check, subject, `not proven to be its node's own${why} (${at})`, drill(n, d));
   }
 }
 
-const drill = (n: NodeView): string => `muster node drill ${word(n.name)} --reason "…"`;
+function drill(n: NodeView, d: PowerDevice): string {
+  const level = n.powerLevels.findIndex((devices) => devices.some((x) => x.id === d.id)) + 1;
+  return `muster node drill ${word(n.name)}${level > 1 ? ` --level ${level}` : ''} --reason "…"`;
+}
 
 function drillFinding(n: NodeView, d: PowerDevice, subject: string, now: number): Finding {
   const check = 'bmc.drill';
   const known = knownIdentity(n, d);
   if (known?.result === 'proven' && known.by === 'drill') return ok(check, subject, `drilled ${ago(known.at, now)}`);
-  return warn(check, subject, 'it was never seen that its off reaches this node', drill(n));
+  return warn(check, subject, 'it was never seen that its off reaches this node', drill(n, d));
 }
 
 /** The last time that Muster was logged in there, as its record tells. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { IncidentRecord, NodeView } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
+import { wholeNumber } from '../input/numbers.js';
 import { askAboutWorkloads } from '../input/workloads-at-stake.js';
 import { watch } from '../command/watch.js';
 import { awaitDrain } from './await-drain.js';
@@ -17,10 +18,13 @@ export function drillCommand(node: Command): void {
           'prove that its power devices are its own: drained, switched off and on again; exit 1 if it is not shown',
         )
         .requiredOption('--reason <text>', 'why; kept with the incident')
+        .option('--level <number>', 'the fencing level that is switched and proven, from 1', '1')
         .option('--yes', 'do not ask, also where workloads run there: they are moved away first'),
-      (run: Run, name: string, o: { reason: string; yes?: boolean }) => drill(run, name, o),
+      (run: Run, name: string, { level, ...o }: { reason: string; level: string; yes?: boolean }) =>
+        drill(run, name, { ...o, level: wholeNumber('--level', level, 1) }),
     ),
     'node drill host1-SN1 --reason "new rack"',
+    'node drill host1-SN1 --level 2 --reason "new PDU"',
   );
 }
 
@@ -38,7 +42,11 @@ export async function provePower(run: Run, names: readonly string[]): Promise<vo
 }
 
 /** Each step is told as it is made. Whatever breaks it off leaves the node cordoned, and says so. */
-export async function drill(run: Run, name: string, o: { reason: string; yes?: boolean }): Promise<void> {
+export async function drill(
+  run: Run,
+  name: string,
+  o: { reason: string; level?: number; yes?: boolean },
+): Promise<void> {
   await askAboutWorkloads(run, `drill ${name}`, [name], o.yes === true, '--yes, which moves them away first');
   const before = await run.server.get<NodeView>(nodePath(name));
   const reason = `Drill: ${o.reason}`;
@@ -46,7 +54,9 @@ export async function drill(run: Run, name: string, o: { reason: string; yes?: b
     await run.server.exchange<NodeView>('PUT', `${nodePath(name)}/cordon`, { reason, drain: true });
   try {
     await awaitDrain(run, name);
-    const { id } = await run.server.post<IncidentRecord>(`${nodePath(name)}/drill`, { reason: o.reason });
+    // An older server knows no level, and drills the first.
+    const order = { reason: o.reason, ...((o.level ?? 1) > 1 && { level: o.level }) };
+    const { id } = await run.server.post<IncidentRecord>(`${nodePath(name)}/drill`, order);
     await awaitIncident(run, name, id);
     const { drill: shown, bootId } = await run.server.get<IncidentRecord>(`/v1/incidents/${encodeURIComponent(name)}`);
     await awaitBoot(run, name, bootId);

@@ -208,6 +208,12 @@ describe('power', () => {
       expect(sut.sent('DELETE')).toHaveLength(1);
     });
 
+    it('of a level names it, from 1', async () => {
+      sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
+      expect((await sut.call([...drill, '--level', '2'])).code).toBe(0);
+      expect(sut.sent('POST')).toEqual([{ reason: 'new rack', level: 2 }]);
+    });
+
     it('that shows nothing fails', async () => {
       sut.on('GET /v1/incidents/a-1', shown({ ok: false, at: 1, detail: 'Nobody saw it.' }));
       const { code, stderr } = await sut.call(drill);

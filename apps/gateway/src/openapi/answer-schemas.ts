@@ -1220,6 +1220,7 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'object',
         properties: {
           at: { type: 'number' },
+          level: { type: 'number' },
           result: {
             type: 'object',
             properties: { ok: { type: 'boolean' }, at: { type: 'number' }, detail: { type: 'string' } },
@@ -1228,7 +1229,7 @@ export const namedSchemas: Record<string, Schema> = {
         },
         required: ['at'],
         description:
-          'A drill: it powers a serving node off and on to learn whose its power device is. `result`: what it has shown.',
+          'A drill: it powers a serving node off and on to learn whose its power devices are. `level`: the fencing level that it begins with, and the only one that it proves, from 0; the first when absent. `result`: what it has shown.',
       },
       silentBefore: {
         type: 'array',

@@ -547,7 +547,7 @@ export const requestExamples: Record<string, object> = {
   'PUT /v1/nodes/{name}/cordon': cordon,
   'POST /v1/nodes/{name}/fence': { ...reason, dryRun: true },
   'POST /v1/nodes/{name}/power': power,
-  'POST /v1/nodes/{name}/drill': { reason: 'whose is its BMC?' },
+  'POST /v1/nodes/{name}/drill': { reason: 'whose is its BMC?', level: 1 },
   'POST /v1/nodes/{name}/replace': replacement,
   'POST /v1/nodes/import': file,
   'POST /v1/operations': operation,

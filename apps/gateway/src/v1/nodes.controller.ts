@@ -5,6 +5,7 @@ import type { By } from '#contracts';
 import {
   AcceptDriftRequest,
   CordonRequest,
+  DrillRequest,
   NodeCreateRequest,
   NodePatchRequest,
   NodeReplaceRequest,
@@ -122,10 +123,10 @@ export class NodesController {
   @Allow(
     'operator',
     'Prove by a drill that the power devices are its own',
-    'A node that is UP and runs nothing is powered off by its first level, and on again. The devices are proven where its agent, and nobody else, fell silent with the off. The incident that is answered tells how it goes.',
+    'A node that is UP and runs nothing is powered off by its first fencing level, or by the one given (`level`, from 1), and on again. The devices of that level are proven where its agent, and nobody else, fell silent with the off. The incident that is answered tells how it goes.',
   )
-  drill(@Param('name') name: string, @Body() { reason }: ReasonRequest, @Who() who: By) {
-    return this.rpc.write('inventory.nodes.drill', { ...who, name, reason });
+  drill(@Param('name') name: string, @Body() body: DrillRequest, @Who() who: By) {
+    return this.rpc.write('inventory.nodes.drill', { ...who, name, ...body });
   }
 
   @Put(':name/accepted-drift')

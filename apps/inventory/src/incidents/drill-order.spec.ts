@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultFencing, drilledIdentity, withIdentity, type NodeRecord } from '#contracts';
+import { defaultFencing, drilledIdentity, identityBasis, withIdentity, type NodeRecord } from '#contracts';
 import { aDevice, aNode, anIncident } from '../testing/records.js';
 import { drillPermit, refusedDrill } from './drill-order.js';
 import type { PowerFacts } from '#domain/power/power-order.js';
@@ -7,16 +7,14 @@ import type { StormFacts } from '#domain/incident/storm-counts.js';
 
 const verdict = { verdict: 'UP' as const, networks: [], epoch: 1, seq: 1, at: 1 };
 const node = aNode('n-1', { verdict });
-const refusal = (n: Partial<NodeRecord> = {}, o: Partial<PowerFacts> = {}): string | undefined =>
-  refusedDrill({
-    ...{
-      node: { ...node, ...n },
-      fencing: { ...defaultFencing, mode: 'enforce' },
-      hold: undefined,
-      incident: undefined,
+const refusal = (n: Partial<NodeRecord> = {}, o: Partial<PowerFacts> = {}, level = 0): string | undefined =>
+  refusedDrill(
+    {
+      ...{ node: { ...node, ...n }, fencing: { ...defaultFencing, mode: 'enforce' }, hold: undefined },
+      ...{ incident: undefined, quarantined: undefined, workloads: [], fencers: 1, wallNow: 1, ...o },
     },
-    ...{ quarantined: undefined, workloads: [], fencers: 1, wallNow: 1, ...o },
-  })?.code;
+    level,
+  )?.code;
 
 describe('a drill', () => {
   it('is ordered of a node that is UP, runs nothing and is nobody’s', () => expect(refusal()).toBeUndefined());
@@ -36,6 +34,19 @@ describe('a drill', () => {
     ['an off may still take effect', 'NODE_BUSY', {}, { quarantined: 'x' }],
     ['nobody could carry it out', 'NO_WORKERS', {}, { fencers: 0 }],
   ])('is refused: %s', (_name, code, n, o) => expect(refusal(n, o)).toBe(code));
+
+  it('of one level is refused where there is none, and where a device that it may come to is another’s', () => {
+    const two = { powerLevels: [[device], [aDevice('pdu')]] };
+    const wrongAt = (id: string): Partial<NodeRecord> => withIdentity({ ...node, ...two }, id, wrong);
+    expect(refusal({}, {}, 1)).toBe('BAD_REQUEST');
+    expect(refusal(two, {}, 1)).toBeUndefined();
+    expect(refusal(two, {}, 2)).toBe('BAD_REQUEST');
+    expect(refusal(wrongAt('bmc'), {}, 0)).toBe('FENCING_REFUSED');
+    expect(refusal(wrongAt('bmc'), {}, 1)).toBeUndefined();
+    const pdu = { ...wrong, basis: identityBasis(aDevice('pdu')) };
+    for (const level of [0, 1])
+      expect(refusal(withIdentity({ ...node, ...two }, 'pdu', pdu), {}, level)).toBe('FENCING_REFUSED');
+  });
 
   it('goes on only while nobody else is in trouble', () => {
     const storm = (o: Partial<StormFacts>): StormFacts => ({ silent: [], unrecovered: ['n-1'], ...o }) as StormFacts;

@@ -6,14 +6,24 @@ import { isUpByRecord } from '#domain/verdict/heard.js';
 
 /**
  * The first thing that stands against a drill; undefined: it may be ordered. It powers a serving node off to learn whose
- * its device is: so nothing may run there, it must be heard, and the device must not be known as another machine's.
+ * its device is: so nothing may run there, it must be heard, and no device that may be switched must be known as another
+ * machine's.
+ * @param level the fencing level to be drilled, from 0. Where it does not work those after it are switched, too.
  */
-export function refusedDrill(f: PowerFacts): MusterError | undefined {
+export function refusedDrill(f: PowerFacts, level: number): MusterError | undefined {
   const { node } = f;
-  const refuse = (code: 'WORKLOADS_PRESENT' | 'NOT_DISCOVERED' | 'FENCING_REFUSED', text: string): MusterError =>
-    new MusterError(code, text, { node: node.name });
+  const refuse = (
+    code: 'BAD_REQUEST' | 'WORKLOADS_PRESENT' | 'NOT_DISCOVERED' | 'FENCING_REFUSED',
+    text: string,
+  ): MusterError => new MusterError(code, text, { node: node.name });
   const refused = refusedPower('cycle', f);
   if (refused !== undefined) return refused;
+  const levels = node.powerLevels.length;
+  if ((node.powerLevels[level] ?? []).length === 0)
+    return refuse(
+      'BAD_REQUEST',
+      `${node.name} has no fencing level ${level + 1}: it has ${levels}. To see them: muster node power-device list ${node.name}.`,
+    );
   if (f.workloads.length > 0)
     return refuse(
       'WORKLOADS_PRESENT',
@@ -26,7 +36,10 @@ export function refusedDrill(f: PowerFacts): MusterError | undefined {
     );
   if (!isUpByRecord(node))
     return refuse('NOT_DISCOVERED', `${node.name} is not UP: that it falls silent would prove nothing.`);
-  const wrong = (node.powerLevels[0] ?? []).filter((d) => identityStanding(node, d) === 'mismatch');
+  const wrong = node.powerLevels
+    .slice(level)
+    .flat()
+    .filter((d) => identityStanding(node, d) === 'mismatch');
   if (wrong.length > 0)
     return refuse(
       'FENCING_REFUSED',

@@ -37,6 +37,7 @@ import { IncidentService } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
+import { firstLevel } from '#domain/power/levels.js';
 import { quarantineOver } from '#domain/power/quarantine.js';
 import { withheld } from './stop-order.js';
 import { isWorthAnIncident } from '#domain/incident/candidates.js';
@@ -272,7 +273,7 @@ export class IncidentReconciler implements Reconciler {
     await this.change(c, i, (now) => {
       const next = go(now, 'fencing', this.orderText(now), this.context.clock.wallMs());
       next.gates = gates;
-      next.level = 0;
+      next.level = firstLevel(next);
       if (i.phase === 'failed') next.attempt += 1;
       next.evidence = evidenceOf(facts);
       orderedWith(next, node, this.collateral.silentNow(node.name));

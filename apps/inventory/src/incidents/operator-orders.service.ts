@@ -41,11 +41,11 @@ export class OperatorOrders {
   /**
    * The same way as after a verdict: all gates, one incident. An open one is joined. What stops at a gate is shown
    * there and can be released.
-   * @param o `cycle`, `drill`: switched on again when its recovery is through
+   * @param o `cycle`, `drill`: switched on again when its recovery is through; `drill.level`: the level to begin with, from 0
    */
   async fence(
     q: RpcRequest<'inventory.nodes.fence'>,
-    o: { cycle?: boolean; drill?: boolean } = {},
+    o: { cycle?: boolean; drill?: { level: number } } = {},
   ): Promise<RpcAnswer<'inventory.nodes.fence'>> {
     const node = await this.node(q.name);
     const verdict = await this.verdictNow.of(node.name);
@@ -68,12 +68,12 @@ export class OperatorOrders {
       at: this.store.clock.wallMs(),
     });
     record.wantedAt = verdict?.verdict ?? 'UNKNOWN';
-    if (o.drill === true) {
-      record.drill = { at: record.openedAt };
+    if (o.drill !== undefined) {
+      record.drill = { at: record.openedAt, ...(o.drill.level > 0 && { level: o.drill.level }) };
       const gates = drillGates(node.cordon !== undefined);
       record.released = { by: q.by, reason: q.reason, at: record.openedAt, gates, force: true };
     }
-    if (o.cycle === true || o.drill === true) record.order = cycled(record, node);
+    if (o.cycle === true || o.drill !== undefined) record.order = cycled(record, node);
     const { incident, joined } = await this.incidents.openOrJoin(record);
     if (!joined) return { incident, gates };
     await this.incidents.change(node.name, incident.id, (now) => {

@@ -49,10 +49,11 @@ export class PowerOrders {
     const entry = await this.store.nodes.bucket.get(q.name);
     if (entry === undefined) throw unknownNode(q.name);
     const incident = (await this.store.incidents.bucket.get(q.name))?.value;
-    const refused = refusedDrill(await this.powerFacts(entry.value, incident));
+    const level = (q.level ?? 1) - 1;
+    const refused = refusedDrill(await this.powerFacts(entry.value, incident), level);
     if (refused !== undefined) throw refused;
     const order = { by: q.by, name: q.name, reason: `Drill: ${q.reason}` };
-    const opened = (await this.orders.fence(order, { drill: true })).incident;
+    const opened = (await this.orders.fence(order, { drill: { level } })).incident;
     if (opened?.drill !== undefined) return opened;
     throw new MusterError('INCIDENT_STATE', `Another incident of ${q.name} was opened meanwhile.`, { node: q.name });
   }

@@ -54,4 +54,18 @@ describe('a drill', () => {
     expect(provenIdentity(node, aDevice())).toMatchObject({ by: 'drill', at: 9 });
     expect(provenIdentity(node, aDevice('pdu'))).toBeUndefined();
   });
+
+  it('of the second level proves that one, and nothing where another level silenced the node', () => {
+    const two = aNode('n-1', { powerLevels: [[aDevice()], [aDevice('pdu')]] });
+    const facts = { provenForMs: 3_000, offAgoMs: 4_000, unheardMs: 4_200, fell: [], sighted: true };
+    const judgedBy = (drilledLevel: number, level: number): NodeRecord | undefined => {
+      const of = { ...i, drill: { at: 1, level: drilledLevel }, proof: { ...proof, level } };
+      const s = decideDrill(of, facts);
+      return s.do === 'judged' ? drilled(two, of, s, 9) : two;
+    };
+    const node = judgedBy(1, 1) as NodeRecord;
+    expect(provenIdentity(node, aDevice('pdu'))).toMatchObject({ by: 'drill', at: 9 });
+    expect(provenIdentity(node, aDevice())).toBeUndefined();
+    expect(judgedBy(0, 1)).toBeUndefined();
+  });
 });

@@ -1,3 +1,4 @@
+import { firstLevel } from '#domain/power/levels.js';
 import { drilledIdentity, identityBasis, withIdentity, type IncidentRecord, type NodeRecord } from '#contracts';
 
 /** The agent of the node falls silent within this after the `off`, ms: else something else has silenced it. */
@@ -28,7 +29,7 @@ export type DrillStep =
  * Whose is the device? With the off that it was given this agent fell silent, within 5 s, and nobody else did. Where
  * nobody saw that, the drill has shown nothing, and says nothing of the device.
  */
-export function decideDrill(i: Pick<IncidentRecord, 'proof'>, f: DrillFacts): DrillStep {
+export function decideDrill(i: Pick<IncidentRecord, 'proof' | 'drill'>, f: DrillFacts): DrillStep {
   const judged = (ok: boolean, detail: string, isOther = false): DrillStep => ({ do: 'judged', ok, isOther, detail });
   if (i.proof?.kind === 'manual') return judged(false, 'It was confirmed by hand: that says nothing of the device.');
   if (i.proof?.kind === 'already-off') return judged(false, 'Its device read as off before anything was given.');
@@ -38,6 +39,9 @@ export function decideDrill(i: Pick<IncidentRecord, 'proof'>, f: DrillFacts): Dr
     return judged(false, `With it ${f.fell.join(', ')} fell silent: its device may be theirs.`, true);
   // One that speaks on contradicts the proof, which is void then.
   if (f.provenForMs < SILENT_FOR_MS || f.unheardMs < SILENT_FOR_MS || !f.sighted) return { do: 'wait' };
+  const [wanted, proven] = [firstLevel(i), i.proof?.level ?? 0];
+  if (proven !== wanted)
+    return judged(false, `Level ${wanted + 1} did not work, level ${proven + 1} did: which silenced it is not known.`);
   const spokeForMs = f.offAgoMs - f.unheardMs;
   if (spokeForMs > DRILL_SILENT_MS)
     return judged(false, `It spoke for ${(spokeForMs / 1000).toFixed(1)} s after the off: it was silenced by another.`);

@@ -158,8 +158,11 @@ export interface IncidentRecord {
   onBefore?: { incident: string; n: number };
   proof?: OffProof;
   recovery: RecoveryAssignment[];
-  /** A drill: it powers a serving node off and on to learn whose its power device is. `result`: what it has shown. */
-  drill?: { at: number; result?: { ok: boolean; at: number; detail: string } };
+  /**
+   * A drill: it powers a serving node off and on to learn whose its power devices are. `level`: the fencing level that it
+   * begins with, and the only one that it proves, from 0; the first when absent. `result`: what it has shown.
+   */
+  drill?: { at: number; level?: number; result?: { ok: boolean; at: number; detail: string } };
   /** Nodes that were not heard when its power-off was ordered: the off has not silenced them. */
   silentBefore?: string[];
   /**

@@ -466,6 +466,19 @@ export class ReasonRequest {
   dryRun?: boolean;
 }
 
+export class DrillRequest {
+  @IsString()
+  @Length(1, 500)
+  @OneLine()
+  reason!: string;
+
+  /** The fencing level that is drilled, from 1. @default 1 */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  level?: number;
+}
+
 /** Release or confirmation of a storm. */
 export class StormRequest {
   @IsString()

@@ -294,7 +294,8 @@ export interface RpcMap {
     { node: string; action: PowerActionRequest['action']; incident: string; detail: string },
   ];
   /** Powers it off and on by its first level, to prove that the devices are its own; the incident tells how it goes. */
-  'inventory.nodes.drill': [By & { name: string; reason: string }, WithRevision<IncidentRecord>];
+  /** `level`: the fencing level to be drilled, from 1; the first when absent. */
+  'inventory.nodes.drill': [By & { name: string; reason: string; level?: number }, WithRevision<IncidentRecord>];
   /** Asks the node's power devices now who they are, and compares it with what the machine says. */
   'inventory.nodes.identify': [By & { name: string }, { devices: IdentifiedDevice[] }];
   /** An administrator answers for a device that says that it is another machine's. */

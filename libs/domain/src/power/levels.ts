@@ -13,6 +13,9 @@ export function levelEnd(level: number, levels: number): number {
 /** When a level would begin if those before it took all their time. */
 export const levelStart = (level: number, levels: number): number => (level <= 0 ? 0 : levelEnd(level - 1, levels));
 
+/** The level that an attempt begins with: the first, but of a drill the one that is drilled. */
+export const firstLevel = (i: Pick<IncidentRecord, 'drill'>): number => i.drill?.level ?? 0;
+
 /** The last `off` that was ordered of a device as it is now, and how many; of any attempt, or of one level of one. */
 export function latestOff(
   i: Pick<IncidentRecord, 'commands' | 'devicesAfter'>,

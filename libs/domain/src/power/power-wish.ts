@@ -1,6 +1,6 @@
 import type { IncidentRecord, PowerDevice, PowerOrder } from '#contracts';
 import { isOrderDue } from '../incident/order.js';
-import { latestOff } from './levels.js';
+import { firstLevel, latestOff } from './levels.js';
 
 /**
  * What a node's record wants of its power now, and by whom it is ordered. `off` is a fencing, by a verdict or by hand, and
@@ -42,10 +42,10 @@ export function powerOnDevices(
 }
 
 /**
- * The devices that are next, as far as their drivers are concerned: of the present level, of the first one where it is to
- * be tried again, or those that are switched on. A `soft` counts as these, too, though it goes to the first device alone.
+ * The devices that are next, as far as their drivers are concerned: of the present level, of the one that the next
+ * attempt begins with, or those that are switched on. A `soft` counts as these, too, though it goes to the first device alone.
  */
 export function nextDevices(i: IncidentRecord, levels: readonly (readonly PowerDevice[])[]): readonly PowerDevice[] {
   if (i.phase === 'fencing') return levels[i.level] ?? [];
-  return i.phase === 'failed' ? (levels[0] ?? []) : powerOnDevices(i, levels);
+  return i.phase === 'failed' ? (levels[firstLevel(i)] ?? []) : powerOnDevices(i, levels);
 }
