@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PERMITS_KEY, type IncidentPhase, type IncidentRecord, type Permits } from '#contracts';
+import { PERMITS_KEY, type IncidentPhase, type IncidentRecord, type NodeRecord, type Permits } from '#contracts';
 import type { FakeFleet } from '../testing/fake-fleet.js';
 import { ServedFleet } from '../testing/served-fleet.js';
 import { until } from '../testing/until.js';
@@ -143,4 +143,44 @@ describe('what counts as a storm', () => {
     await fleet.die('n-1');
     await phase('n-1', 'fencing');
   });
+});
+
+/** Ten times as fast, since a storm opens two minutes after the last return. */
+describe('a rack of 30 in a fleet of 100', () => {
+  const names = Array.from({ length: 100 }, (_, n) => `n-${n + 1}`);
+  const rack = names.slice(0, 30);
+  let served: ServedFleet;
+
+  beforeEach(async () => {
+    served = await ServedFleet.start(names, { hurry: 10 });
+    const nodes = served.fleet.bus.bucket<NodeRecord>('nodes');
+    await Promise.all(rack.map((n) => nodes.mutate(n, (e) => e && { ...e.value, failureDomain: 'rack-30' })));
+  });
+  afterEach(() => served.stop());
+
+  it('that goes silent at once is not powered off, raises one alarm for each gate, and ends when it is back', async () => {
+    const { bus } = served.fleet;
+    const incidents = async (): Promise<IncidentRecord[]> =>
+      (await bus.bucket<IncidentRecord>('incidents').list()).map((e) => e.value);
+    const braking = async (): Promise<string[]> =>
+      (await bus.call('inventory.alarms.list', {})).items
+        .filter((a) => ['brake', 'domain-down', 'fencing-suppressed'].includes(a.code) && a.clearedAt === undefined)
+        .map((a) => `${a.code}=${a.subject}`)
+        .sort();
+    await served.fleet.dieTogether(...rack);
+    await until(async () => {
+      const all = await incidents();
+      return all.length === rack.length && all.every((i) => i.phase === 'suppressed');
+    }, 'all of the rack suppressed');
+    await until(async () => (await braking()).length > 0, 'an alarm');
+    expect(await braking()).toEqual(['brake=fleet', 'domain-down=rack-30']);
+
+    for (const n of rack) await served.fleet.revive(n);
+    await until(async () => (await incidents()).every((i) => i.phase === 'cancelled'), 'all cancelled');
+    await until(async () => (await bus.call('inventory.storms.list', {})).items.length === 0, 'the storm is over');
+    await until(async () => (await braking()).length === 0, 'no alarm');
+    const all = await incidents();
+    expect(all.flatMap((i) => i.commands)).toEqual([]);
+    expect(all.flatMap((i) => i.steps.map((s) => s.phase))).not.toContain('fencing');
+  }, 60_000);
 });
