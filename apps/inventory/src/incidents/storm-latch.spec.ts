@@ -164,7 +164,7 @@ describe('a rack of 30 in a fleet of 100', () => {
       (await bus.bucket<IncidentRecord>('incidents').list()).map((e) => e.value);
     const braking = async (): Promise<string[]> =>
       (await bus.call('inventory.alarms.list', {})).items
-        .filter((a) => ['brake', 'domain-down', 'fencing-suppressed'].includes(a.code) && a.clearedAt === undefined)
+        .filter((a) => ['brake', 'domain-down', 'fencing-suppressed'].includes(a.code) && a.cleared === undefined)
         .map((a) => `${a.code}=${a.subject}`)
         .sort();
     await served.fleet.dieTogether(...rack);
