@@ -101,7 +101,7 @@ async function quickstart() {
 }
 
 async function longScenarios(wanted = ['long']) {
-  const { text, ...counts } = await scenarios([...wanted, '--json']);
+  const { text, ...counts } = await scenarios(...wanted, '--json');
   const { said, scenarios: each } = lastSaid(text);
   return { ...counts, result: each === undefined ? { said } : { scenarios: each } };
 }

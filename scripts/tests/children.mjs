@@ -1,50 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { execa } from 'execa';
 import { folder } from '../setup/run.mjs';
 import { afterAll } from './unsteady.mjs';
-
-/** Of specs beside scenarios: these have deadlines in a fleet, and wait for most of their time. */
-const BESIDE_SCENARIOS = 10;
 
 /** The children share our process group: an interrupt from the terminal reaches them, and we wait for their tidying up. */
 export const waitOnInterrupt = () => process.on('SIGINT', () => {});
 
 /**
  * Runs a program of ours in the project's folder, with its output on ours.
- *
- * @param read whether what it writes to stdout is wanted
- * @param label stands before each of its lines, where two programs write at the same time
- * @param nice its priority and that of its children, as of nice(1): 0 is everybody's, 19 the lowest
- * @param onMessage hears each message that it sends us
  * @returns its exit code, and what it has written to stdout where `read` asks for that
  */
-export async function node(args, { read = false, env = {}, label, nice = 0, onMessage } = {}) {
-  const text = [];
-  const shown = (keep) => [
-    function* line(words) {
-      if (keep) text.push(words);
-      yield label === undefined ? words : `${label}${words}`;
-    },
-    'inherit',
-  ];
-  const plain = label === undefined;
-  const child = execa(process.execPath, args, {
-    cwd: folder,
-    stdin: 'inherit',
-    stdout: read || !plain ? shown(read) : 'inherit',
-    stderr: plain ? 'inherit' : shown(false),
-    buffer: false,
-    ipc: onMessage !== undefined,
-    env,
-    reject: false,
-  });
-  if (child.pid !== undefined && nice !== 0) setPriority(child.pid, nice);
-  if (onMessage !== undefined) child.on('message', onMessage);
-  const ended = await child;
-  if (ended.failed && ended.exitCode === undefined) process.stderr.write(`${String(ended.shortMessage)}\n`);
-  return { code: ended.exitCode ?? 1, text: text.join('\n') };
+export async function node(args, { read = false, env = {} } = {}) {
+  const stdio = ['inherit', read ? ['inherit', 'pipe'] : 'inherit', 'inherit'];
+  const ended = await execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
+  const { exitCode, stdout } = ended;
+  if (ended.failed && exitCode === undefined) process.stderr.write(`${String(ended.shortMessage)}\n`);
+  return { code: exitCode ?? 1, text: stdout ?? '' };
 }
 
 /** A run that ended badly counts as a failure, also where it named none. */
@@ -58,19 +31,17 @@ const outcome = (code, passed, failed, skipped = 0) => ({
  * Specs, by vitest with these options.
  *
  * @param again whether files that failed are run again ({@link afterAll}): for a run of many, that nobody watches
- * @param beside ends when what runs at the same time has ended: the specs have the lower priority, and no file is run again before it
  * @returns how many passed, failed and were skipped; `report` says what came of each, `unsteady` the files that passed only when run again
  */
-export async function specs(options, { env = {}, again = false, beside } = {}) {
-  const first = await vitest(options, { env, nice: beside === undefined ? 0 : BESIDE_SCENARIOS });
+export async function specs(options, { env = {}, again = false } = {}) {
+  const first = await vitest(options, env);
   if (first.report === undefined) return outcome(1, 0, 1);
   if (!again) return outcomeOf(first);
   const config = options.indexOf('--config');
   const kept = config < 0 ? [] : options.slice(config, config + 2);
   const { unsteady, ...after } = await afterAll(first, async (file) => {
-    await beside;
     process.stdout.write(`specs: again, alone: ${relative(folder, file)}\n`);
-    return vitest([...kept, file], { env });
+    return vitest([...kept, file], env);
   });
   return { ...outcomeOf(after), unsteady: unsteady.map((f) => relative(folder, f)) };
 }
@@ -81,7 +52,7 @@ const outcomeOf = ({ code, report }) => ({
   report,
 });
 
-async function vitest(options, { env, nice = 0 }) {
+async function vitest(options, env) {
   const dir = mkdtempSync(join(tmpdir(), 'muster-test-'));
   const file = join(dir, 'report.json');
   const program = join('node_modules', 'vitest', 'vitest.mjs');
@@ -89,7 +60,6 @@ async function vitest(options, { env, nice = 0 }) {
   try {
     const { code } = await node([program, 'run', ...reporters, ...options], {
       env: { ...env, MUSTER_SPEC_REPORT: file },
-      nice,
     });
     return { code, report: JSON.parse(readFileSync(file, 'utf8')) };
   } catch (error) {
@@ -100,15 +70,9 @@ async function vitest(options, { env, nice = 0 }) {
   }
 }
 
-/**
- * Scenarios, or a group of them, in the lab.
- *
- * @param options of {@link node}
- * @returns how many passed, failed and were skipped; `text` is what was printed of them
- */
-export async function scenarios(names, options = {}) {
-  const program = join('dist', 'test', 'src', 'run-scenario.js');
-  const { code, text } = await node([program, ...names], { read: true, ...options });
+/** Scenarios, or a group of them, in the lab; `text` is what was printed of them. */
+export async function scenarios(...names) {
+  const { code, text } = await node([join('dist', 'test', 'src', 'run-scenario.js'), ...names], { read: true });
   const counted = [...text.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1);
   if (counted === undefined) process.stderr.write('scenarios: no result\n');
   const [passed, failed, skipped] = (counted ?? []).slice(1).map((n) => Number(n ?? 0));

@@ -5,22 +5,6 @@ export class Quiet {
   private waiting: { alone: boolean; begin: () => void }[] = [];
 
   /**
-   * @param toCome how much of the work will be alone
-   * @param over is called once, when the last of that has ended or has called `relax`; at once where there is none
-   */
-  constructor(
-    private toCome = 0,
-    private over?: () => void,
-  ) {
-    this.tell();
-  }
-
-  /** What was alone has come to nothing, and will be tried once more. */
-  again(): void {
-    this.toCome += 1;
-  }
-
-  /**
    * Runs `work` beside others, or with `alone` beside nobody, until it ends or calls `relax`. In the order in which they
    * came.
    */
@@ -29,27 +13,17 @@ export class Quiet {
       this.waiting.push({ alone, begin });
       this.next();
     });
-    let wasAlone = alone;
-    const relax = (): void => {
-      // Nobody else can be alone: this work still counts as busy.
-      this.alone = false;
-      if (wasAlone) this.toCome -= 1;
-      wasAlone = false;
-      this.tell();
-      this.next();
-    };
     try {
-      return await work(relax);
+      return await work(() => {
+        // Nobody else can be alone: this work still counts as busy.
+        this.alone = false;
+        this.next();
+      });
     } finally {
       this.busy -= 1;
-      relax();
+      this.alone = false;
+      this.next();
     }
-  }
-
-  private tell(): void {
-    if (this.toCome > 0) return;
-    this.over?.();
-    this.over = undefined;
   }
 
   private next(): void {

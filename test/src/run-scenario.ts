@@ -123,7 +123,6 @@ async function runUntilCounted(fleet: Fleet, scenario: Scenario, quiet: Quiet, b
       ? String(result.failure)
       : `the agents of ${hosts.join(', ')} stood still for want of CPU: ${result.failure}`;
     voided.push(why);
-    if (scenario.timed === true) quiet.again();
     say(`void ${scenario.name.padEnd(4)} ${why}`);
   }
 }
@@ -195,9 +194,6 @@ async function runOnFleet(
   }
 }
 
-/** Tells a program that has started this one that nothing more is timed: the machine need not be quiet any longer. */
-const tellTimeIsTaken = (): void => void process.send?.('nothing more is timed');
-
 /** As {@link runOnFleet}; what keeps the fleet from its scenarios fails them ({@link orFail}). */
 const runOrFail = (wanted: readonly Scenario[], results: Result[], quiet: Quiet, begun?: () => void): Promise<void> =>
   orFail(
@@ -239,7 +235,7 @@ async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<n
   });
   const possible = wanted.filter((s) => !skipped.some((x) => x.scenario === s));
   for (const { scenario: s, why } of skipped) say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     ${why}`);
-  const quiet = new Quiet(possible.filter((s) => s.timed === true).length, tellTimeIsTaken);
+  const quiet = new Quiet();
   const groups = daily.map((group) => group.filter((s) => possible.includes(s))).filter((group) => group.length > 0);
   // To bring a fleet up takes the whole machine, and scenarios mostly wait: the one beside the other.
   await inTurn(groups.map((group) => (begun) => runOrFail(group, results, quiet, begun)));
