@@ -108,9 +108,9 @@ describe('a fencer that is composed without Nest', () => {
     });
   }
 
-  async function fenced(): Promise<IncidentRecord> {
+  async function fenced(signal?: AbortSignal): Promise<IncidentRecord> {
     await openFencingIncident(bus, NODE);
-    return incidentWhere(bus, NODE, (i) => i.phase !== 'fencing');
+    return incidentWhere(bus, NODE, (i) => i.phase !== 'fencing', { ...(signal && { signal }) });
   }
 
   it('powers a node off by the power that it was given, with the intent in the record before the command', async () => {
@@ -122,12 +122,14 @@ describe('a fencer that is composed without Nest', () => {
 
   /** Resolves when inventory was asked so often, or the node was powered off. */
   const askedAgain = (times: number, no: number): Promise<string> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       mayGoOn = (n) => {
         if (n === times) resolve('asked');
         return n < no;
       };
-      void fenced().then((i) => resolve(i.phase));
+      const over = new AbortController();
+      closing.push(() => Promise.resolve(over.abort()));
+      fenced(over.signal).then((i) => resolve(i.phase), reject);
     });
 
   it('asks again, and obeys, where the settings were changed after the leave was given', async () => {

@@ -109,7 +109,7 @@ describe('fencer', () => {
   const incidents = () => bus.bucket<IncidentRecord>('incidents');
   const openIncident = (o?: Partial<IncidentRecord>): Promise<void> => openFencingIncident(bus, NODE, o);
   const incidentWhere = (fits: (i: IncidentRecord) => boolean, limitMs?: number): Promise<IncidentRecord> =>
-    whereIncident(bus, NODE, fits, limitMs);
+    whereIncident(bus, NODE, fits, { ...(limitMs !== undefined && { limitMs }) });
   const writes = (): string[] => bmc.log().filter((l) => l.startsWith('set'));
 
   it('powers a dead node off with one off and two reads, each step in the record', async () => {

@@ -18,12 +18,15 @@ export async function openFencingIncident(bus: Bus, node: string, o: Partial<Inc
   );
 }
 
-/** Resolves with the first state of the node's incident that fits; rejects with what it stayed after `limitMs`. */
+/**
+ * Resolves with the first state of the node's incident that fits; rejects with what it stayed after `limitMs`, and at once
+ * when `signal` is aborted.
+ */
 export async function incidentWhere(
   bus: Bus,
   node: string,
   fits: (i: IncidentRecord) => boolean,
-  limitMs = 30_000,
+  { limitMs = 30_000, signal }: { limitMs?: number; signal?: AbortSignal } = {},
 ): Promise<IncidentRecord> {
   const view = await bus.bucket<IncidentRecord>('incidents').view();
   let timer: NodeJS.Timeout | undefined;
@@ -37,6 +40,7 @@ export async function incidentWhere(
         () => reject(new Error(`the incident stayed ${JSON.stringify(view.get(node)?.value, undefined, 1)}`)),
         limitMs,
       );
+      signal?.addEventListener('abort', () => reject(signal.reason as Error));
       view.onChange(look);
       look();
     });
