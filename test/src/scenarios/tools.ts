@@ -12,6 +12,10 @@ const statesOf = async (fleet: Fleet): Promise<(string | undefined)[]> => {
   return machines.map((m) => nodes.find((n) => n.name === named(m))?.state);
 };
 
+/** What a word of a monitor changes; observers write more into a young fleet's records. */
+const told = async (fleet: Fleet): Promise<unknown> =>
+  (await fleet.nodes()).map(({ name, state, prevState, external }) => ({ name, state, prevState, external }));
+
 const tell = (fleet: Fleet, event: 'discovered' | 'disappeared', text: string): Promise<unknown> =>
   fleet.lab('nats', 'publish', `muster.monitor.${event}`, text);
 
@@ -28,26 +32,31 @@ export const D23: Scenario = {
   async run(fleet) {
     const sinceNs = nowNs();
     await tell(fleet, 'discovered', JSON.stringify({ nodes: machines }));
-    await become(fleet, 'Discovered');
-    const before = await fleet.nodes();
-    const mark = fleet.events.mark();
-    for (const garbage of ['', 'x', '{', '[]', 'null', '{"nodes":{}}', '{"nodes":[{"label":"a b"}]}', '\u0001'])
-      await tell(fleet, 'disappeared', garbage);
-    const empty = await fleet.lab<{ answer: string }>('nats', 'request', 'muster.monitor.disappeared', '{"nodes":[]}');
-    assert.match(empty.answer, /"ok":false.*atleast one node/);
-    await fleet.events.until(
-      'the refusal to be on record',
-      (e) => e.kind === 'audit' && e.data['outcome'] === 'refused',
-      5_000,
-      mark,
-    );
-    assert.deepEqual(
-      (await fleet.nodes()).map((n) => [n.name, n.revision]),
-      before.map((n) => [n.name, n.revision]),
-    );
-    await tell(fleet, 'disappeared', JSON.stringify({ nodes: machines }));
-    await become(fleet, 'Disappeared');
-    await assertNoPowerWrites(fleet, sinceNs);
-    for (const m of machines) await fleet.api.request('DELETE', `/v1/nodes/${named(m)}`);
+    try {
+      await isHeard(fleet, sinceNs);
+    } finally {
+      // The scenarios behind it count every node for a host.
+      for (const m of machines) await fleet.api.request('DELETE', `/v1/nodes/${named(m)}`);
+    }
   },
 };
+
+async function isHeard(fleet: Fleet, sinceNs: number): Promise<void> {
+  await become(fleet, 'Discovered');
+  const before = await told(fleet);
+  const mark = fleet.events.mark();
+  for (const garbage of ['', 'x', '{', '[]', 'null', '{"nodes":{}}', '{"nodes":[{"label":"a b"}]}', '\u0001'])
+    await tell(fleet, 'disappeared', garbage);
+  const empty = await fleet.lab<{ answer: string }>('nats', 'request', 'muster.monitor.disappeared', '{"nodes":[]}');
+  assert.match(empty.answer, /"ok":false.*atleast one node/);
+  await fleet.events.until(
+    'the refusal to be on record',
+    (e) => e.kind === 'audit' && e.data['outcome'] === 'refused',
+    5_000,
+    mark,
+  );
+  assert.deepEqual(await told(fleet), before);
+  await tell(fleet, 'disappeared', JSON.stringify({ nodes: machines }));
+  await become(fleet, 'Disappeared');
+  await assertNoPowerWrites(fleet, sinceNs);
+}
