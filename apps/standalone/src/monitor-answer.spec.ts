@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { pino } from 'pino';
 import type { Closable } from '#bus';
 import { Subjects, type MusterEvent } from '#contracts';
-import { buildConfig, ServiceContext } from '#service';
-import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
+import { startGatewayBeside, type GatewayBeside } from './testing/gateway-beside.js';
 
 /** After it is stored durably, ms. */
 const ANSWER_MS = 200;
@@ -16,10 +11,8 @@ const ANSWER_MS = 200;
 const WAY_MS = 50;
 
 let inventory: RunningInventory;
-let gateway: RunningGateway;
+let gateway: GatewayBeside;
 let stalled: Closable;
-let url = '';
-const dir = mkdtempSync(join(tmpdir(), 'muster-monitor-'));
 let letGo: () => void;
 const released = new Promise<void>((resolve) => (letGo = resolve));
 
@@ -30,27 +23,22 @@ const post = (label: string, count: number): Promise<Response> => {
     addr: `10.9.${Math.floor(i / 250)}.${(i % 250) + 1}`,
   }));
   const body = JSON.stringify({ monitor_event: { name: 'discovered', nodes } });
-  return fetch(`${url}/monitor/event`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  return fetch(`${gateway.url}/monitor/event`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
 };
 
 beforeAll(async () => {
   inventory = await RunningInventory.start();
-  const config = buildConfig(
-    { instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } },
-    undefined,
-    'spec',
-  );
-  const context = new ServiceContext(config, inventory.as('gateway'), pino({ level: 'silent' }), 'gateway');
-  gateway = await startGateway(context);
-  const [address] = gateway.addresses;
-  url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+  gateway = await startGatewayBeside(inventory.as('gateway'));
 });
 afterAll(async () => {
   letGo();
   await stalled?.close();
   await gateway?.close();
   await inventory?.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 it('a word of 1,000 names is answered 200 ms after it is stored, also while the one before it is not applied', async () => {

@@ -1,8 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
 import type {
   AlarmRecord,
   IncidentPhase,
@@ -12,24 +8,18 @@ import type {
   NodeRecord,
   WorkloadRecord,
 } from '#contracts';
-import { buildConfig, ServiceContext } from '#service';
-import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { ServedFleet } from '../../inventory/src/testing/served-fleet.js';
 import { until } from '../../inventory/src/testing/until.js';
+import { startGatewayBeside, type GatewayBeside } from './testing/gateway-beside.js';
 
 /** Over HTTP, on a running inventory; the spec plays agents, detector and fencing leader. */
 describe('what an operator takes back, or puts right', () => {
   let served: ServedFleet;
-  let gateway: RunningGateway;
-  let url = '';
-  const dir = mkdtempSync(join(tmpdir(), 'muster-orders-'));
+  let gateway: GatewayBeside;
 
   beforeAll(async () => {
     served = await ServedFleet.start(Array.from({ length: 15 }, (_, n) => `n-${n + 1}`));
-    const config = buildConfig({ instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } }, undefined, '');
-    gateway = await startGateway(new ServiceContext(config, served.fleet.bus, pino({ level: 'silent' }), 'gateway'));
-    const [address] = gateway.addresses;
-    url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+    gateway = await startGatewayBeside(served.fleet.bus);
     // One dies after the other: this is not about storms.
     const storm = { brakeAtLeast: 15, capAtLeast: 15 };
     await send('PUT', '/fencing', { mode: 'enforce', storm });
@@ -37,11 +27,10 @@ describe('what an operator takes back, or puts right', () => {
   afterAll(async () => {
     await gateway?.close();
     await served?.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   const send = async (method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> => {
-    const answer = await fetch(`${url}/v1${path}`, {
+    const answer = await fetch(`${gateway.url}/v1${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
+import { readFileSync } from 'node:fs';
 import { type JobRecord, type NodeResult, RESERVATIONS_KEY } from '#contracts';
-import { buildConfig, ServiceContext } from '#service';
-import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { until } from '../../inventory/src/testing/until.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
+import { startGatewayBeside, type GatewayBeside } from './testing/gateway-beside.js';
 
 /** A JSON value is the whole answer, or of a job the members that are compared. */
 type Answer = string | Record<string, unknown>;
@@ -38,12 +34,14 @@ const ok: NodeResult = { ok: true, step: 'site', checksum: 'sum' };
 
 describe('the recorded exchanges with the contiv cluster manager, in their order, over gateway and inventory', () => {
   let inventory: RunningInventory;
-  let gateway: RunningGateway;
-  let url = '';
-  const dir = mkdtempSync(join(tmpdir(), 'muster-recorded-'));
+  let gateway: GatewayBeside;
 
   const post = (path: string, body: unknown): Promise<Response> =>
-    fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
 
   /** Speaks as a provisioner: what becomes of the job that holds host1-SN1. */
   const work = async (change: (job: JobRecord) => JobRecord): Promise<void> => {
@@ -73,15 +71,7 @@ describe('the recorded exchanges with the contiv cluster manager, in their order
   beforeAll(async () => {
     inventory = await RunningInventory.start({ ansible });
     await inventory.work('provisioner', ['ansible']);
-    const config = buildConfig(
-      { instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } },
-      undefined,
-      'spec',
-    );
-    const context = new ServiceContext(config, inventory.as('gateway'), pino({ level: 'silent' }), 'gateway');
-    gateway = await startGateway(context);
-    const [address] = gateway.addresses;
-    url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+    gateway = await startGatewayBeside(inventory.as('gateway'));
     // The gateway says 503 where its connection to NATS has just broken, as on a machine that is busy with others.
     const event = { monitor_event: { name: 'discovered', nodes: hosts } };
     await until(async () => (await post('/monitor/event', event)).ok, 'the event is taken');
@@ -90,14 +80,13 @@ describe('the recorded exchanges with the contiv cluster manager, in their order
   afterAll(async () => {
     await gateway?.close();
     await inventory?.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   it.each(exchanges.map((e) => [e.name, e] as const))('%s', async (name, e) => {
     await meanwhile[name.split(' ')[0] ?? '']?.();
     const [method, path] = e.request;
     const body = e.ours?.body ?? e.body;
-    const answer = await fetch(url + path, {
+    const answer = await fetch(gateway.url + path, {
       method,
       headers: method === 'POST' && e.contentType !== null ? { 'content-type': 'application/json' } : {},
       // As bytes: a text would bring a media type of its own.

@@ -7,12 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { pino } from 'pino';
-import { buildConfig, ServiceContext } from '#service';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
-import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
+import { startGatewayBeside, type GatewayBeside } from './testing/gateway-beside.js';
 
 const HANDLER = fileURLToPath(new URL('../../../deploy/serf/muster-serf-handler', import.meta.url));
 const TOKEN = 'of-the-serf-agent';
@@ -42,7 +40,7 @@ describe('the bridge from Serf, with real agents, gateway and inventory', () => 
   const tokenFile = join(dir, 'token');
   const agents: Daemon[] = [];
   let inventory: RunningInventory;
-  let gateway: RunningGateway;
+  let gateway: GatewayBeside;
   let url = '';
 
   beforeAll(async () => {
@@ -50,12 +48,8 @@ describe('the bridge from Serf, with real agents, gateway and inventory', () => 
     const sha256 = createHash('sha256').update(TOKEN).digest('hex');
     writeFileSync(join(dir, 'tokens.json'), JSON.stringify([{ name: 'serf', role: 'operator', sha256 }]));
     writeFileSync(tokenFile, `${TOKEN}\n`);
-    const http = { listen: '127.0.0.1:0', tokens: join(dir, 'tokens.json') };
-    const config = buildConfig({ instance: 'gateway-1', dataDir: dir, http }, undefined, 'spec');
-    const context = new ServiceContext(config, inventory.as('gateway'), pino({ level: 'silent' }), 'gateway');
-    gateway = await startGateway(context);
-    const [address] = gateway.addresses;
-    url = address?.kind === 'tcp' ? `127.0.0.1:${address.port}` : '';
+    gateway = await startGatewayBeside(inventory.as('gateway'), { tokens: join(dir, 'tokens.json') });
+    url = new URL(gateway.url).host;
   });
   afterAll(async () => {
     for (const agent of agents) agent.kill('SIGKILL');

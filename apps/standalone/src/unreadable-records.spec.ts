@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
 import { Buckets, type AlarmRecord, type NodeView, type StatusView, type UnreadableRecord } from '#contracts';
-import { buildConfig, ServiceContext } from '#service';
-import { startGateway, type RunningGateway } from '../../gateway/src/gateway.js';
 import { until } from '../../inventory/src/testing/until.js';
 import { RunningInventory } from '../../inventory/src/testing/running-inventory.js';
+import { startGatewayBeside, type GatewayBeside } from './testing/gateway-beside.js';
 
 const NODE = 'rack1-a1';
 
@@ -28,12 +23,10 @@ const hostile: readonly string[] = [
 
 describe('a store with records that nobody can read', () => {
   let inventory: RunningInventory;
-  let gateway: RunningGateway;
-  let url = '';
-  const dir = mkdtempSync(join(tmpdir(), 'muster-unreadable-'));
+  let gateway: GatewayBeside;
 
   const ask = async <T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> => {
-    const answer = await fetch(url + path, {
+    const answer = await fetch(gateway.url + path, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -63,22 +56,13 @@ describe('a store with records that nobody can read', () => {
   beforeAll(async () => {
     inventory = await RunningInventory.start();
     await inventory.work('provisioner', ['ansible']);
-    const config = buildConfig(
-      { instance: 'gateway-1', dataDir: dir, http: { listen: '127.0.0.1:0' } },
-      undefined,
-      's',
-    );
-    const context = new ServiceContext(config, inventory.as('gateway'), pino({ level: 'silent' }), 'gateway');
-    gateway = await startGateway(context);
-    const [address] = gateway.addresses;
-    url = address?.kind === 'tcp' ? `http://127.0.0.1:${address.port}` : '';
+    gateway = await startGatewayBeside(inventory.as('gateway'));
     const node = { label: 'rack1', serial: 'a1', networks: { management: { address: '10.0.0.11' } } };
     await until(async () => (await ask('POST', '/v1/nodes', node)).status === 201, 'a node is registered');
   });
   afterAll(async () => {
     await gateway?.close();
     await inventory?.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   it('answers what it can read, says which it cannot, and is rid of those by the API', async () => {
