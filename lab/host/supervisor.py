@@ -1,6 +1,7 @@
 """
-First process of a lab host: starts what is enabled at boot, reaps, restarts, and serves `systemctl` on a socket: one line
-of JSON {verb, units} in, one line {ok, message | units} out. A host is killed from outside; this never cleans up after that.
+First process of a lab host: starts what is enabled at boot, reaps, restarts, and serves a socket: one line of JSON in, which
+is a call of `systemctl` {verb, args} (its answer: systemctl.py) or how the host is to end {verb}. A host is killed from
+outside; this never cleans up after that.
 """
 import heapq
 import json
@@ -14,6 +15,7 @@ import time
 import procs
 from service import Service, say
 from units import UnitError, UnitFiles, full_name
+from verbs import Command
 
 
 class Supervisor:
@@ -128,52 +130,37 @@ class Supervisor:
         self.selector.register(connection, selectors.EVENT_READ, readable)
 
     def asked(self, line, connection):
-        def answer(body):
+        def answer(data):
             try:
                 connection.setblocking(True)
-                connection.sendall((json.dumps(body) + "\n").encode())
+                connection.sendall(data)
             except OSError as e:
                 say(f"an answer found nobody: {e}")
             connection.close()
 
+        def ended(code, out, err):
+            said = out.encode()
+            answer(f"{code} {len(said)}\n".encode() + said + err.encode())
+
         request = json.loads(line)
-        verb, names = request["verb"], request.get("units", [])
-        if verb in ("poweroff", "reboot"):
-            self.leave(verb)
-            answer({"ok": True, "message": ""})
-        elif verb == "states":
-            answer({"ok": True, "leaving": self.leaving, "units": {n: self.state_of(n) for n in names or self.known()}})
-        elif verb == "reset-failed":
-            for s in [self.service(n) for n in names] or list(self.services.values()):
-                s.starts = []
-                if s.state == "failed":
-                    s.become("inactive", "dead")
-            answer({"ok": True, "message": ""})
-        elif verb == "kill":
-            for s in [self.service(n) for n in names]:
-                marker = f"MUSTER_LAB_UNIT={self.unit_marker(s.name)}"
-                procs.signal_all(lambda pid, marker=marker: procs.has_marker(pid, marker), request["signal"])
-            answer({"ok": True, "message": ""})
-        elif self.leaving and verb != "stop":
-            answer({"ok": False, "message": f"Transaction is destructive: the host is going to {self.leaving}."})
+        if request["verb"] == "systemctl":
+            Command(self, ended).run(request["args"])
         else:
-            self.act(verb, [self.service(n) for n in names], request.get("wait", True), answer)
+            self.leave(request["verb"])
+            answer(b"")
 
-    def act(self, verb, services, wait, answer):
-        left = [len(services)]
-        problems = []
+    def act(self, verb, name, done):
+        getattr(self.service(name), verb)(done)
 
-        def done(ok, message):
-            left[0] -= 1
-            if not ok:
-                problems.append(message)
-            if left[0] == 0 and wait:
-                answer({"ok": not problems, "message": "\n".join(problems)})
+    def reset_failed(self, names):
+        for s in [self.service(n) for n in names] or list(self.services.values()):
+            s.starts = []
+            if s.state == "failed":
+                s.become("inactive", "dead")
 
-        if not wait or not services:
-            answer({"ok": True, "message": ""})
-        for service in services:
-            getattr(service, verb)(done)
+    def kill(self, name, number):
+        marker = f"MUSTER_LAB_UNIT={self.unit_marker(full_name(name))}"
+        procs.signal_all(lambda pid: procs.has_marker(pid, marker), number)
 
     def known(self):
         return sorted({*self.services, *(n for n in self.files.all_names() if n.endswith(".service") and "@." not in n)})

@@ -150,6 +150,31 @@ describe('the first process of a lab host', () => {
     expect((await machine.systemctl('start', 'nonesuch')).code).toBe(5);
   });
 
+  it('stops several units beside each other, restarts what runs, and reloads what can be', async () => {
+    machine.unit('a.service', sleeper('ExecReload=/bin/true'));
+    machine.unit('b.service', sleeper());
+    await machine.boot();
+    expect(await machine.systemctl('start', 'a', 'b')).toEqual({ code: 0, out: '' });
+    const [a, b] = [await machine.property('MainPID', 'a'), await machine.property('MainPID', 'b')];
+    expect(await machine.systemctl('reload-or-restart', 'a', 'b')).toEqual({ code: 0, out: '' });
+    expect(await machine.property('MainPID', 'a')).toBe(a);
+    expect(await machine.property('MainPID', 'b')).not.toBe(b);
+    expect(await machine.systemctl('is-active', 'a', 'b')).toEqual({ code: 0, out: 'active\nactive' });
+    expect(await machine.systemctl('stop', 'a', 'b')).toEqual({ code: 0, out: '' });
+    expect(await machine.systemctl('try-restart', 'a')).toEqual({ code: 0, out: '' });
+    expect(await machine.systemctl('is-active', 'a', 'b')).toEqual({ code: 3, out: 'inactive\ninactive' });
+  });
+
+  it('refuses whole what it cannot do, and outlives it', async () => {
+    machine.unit('a.service', sleeper());
+    await machine.boot();
+    const refused = { code: 5, out: 'Failed to start nonesuch.service: Unit nonesuch.service not found.' };
+    expect(await machine.systemctl('start', 'a', 'nonesuch')).toEqual(refused);
+    expect((await machine.systemctl('kill', 'a', '-s', 'NONE')).code).toBe(1);
+    expect(await machine.systemctl('dance')).toEqual({ code: 1, out: 'Unknown command verb dance.' });
+    expect(await machine.systemctl('is-active', 'a')).toEqual({ code: 3, out: 'inactive' });
+  });
+
   it('knows the units of packages, and starts none of them by itself', async () => {
     machine.packaged('from-a-package.service', sleeper());
     await machine.boot();
