@@ -974,6 +974,11 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['observer', 'stance', 'networks'],
   },
+  FailedOn: {
+    type: 'object',
+    properties: { node: { type: 'string' }, at: { type: 'number', description: 'Wall clock.' } },
+    required: ['node', 'at'],
+  },
   FenceableView: {
     type: 'object',
     properties: {
@@ -1687,7 +1692,7 @@ export const namedSchemas: Record<string, Schema> = {
       cause: {
         type: 'string',
         description:
-          '`drain`, `degraded` by the policy for such nodes, or `job:<id>` of an operation that was ordered with `force`.',
+          '`drain`, `degraded` by the policy for such nodes, `job:<id>` of an operation that was ordered with `force`, or `start-failed` where `from` did not get it started.',
       },
       from: { type: 'string' },
       to: {
@@ -3056,6 +3061,12 @@ export const namedSchemas: Record<string, Schema> = {
         description:
           'It has ended by itself so often in a row on the node that it is assigned to, without an order, an incident or a reboot. Taken away when it has run on for ten minutes, or leaves that node.',
       },
+      failedOn: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FailedOn' },
+        description:
+          'Nodes that did not get it started and that it was taken from for that: for a while others are preferred.',
+      },
     },
     required: ['name', 'desired', 'priority', 'weight', 'recovery', 'generation'],
   },
@@ -3167,6 +3178,12 @@ export const namedSchemas: Record<string, Schema> = {
         $ref: '#/components/schemas/Ended',
         description:
           'It has ended by itself so often in a row on the node that it is assigned to, without an order, an incident or a reboot. Taken away when it has run on for ten minutes, or leaves that node.',
+      },
+      failedOn: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FailedOn' },
+        description:
+          'Nodes that did not get it started and that it was taken from for that: for a while others are preferred.',
       },
     },
     required: ['actual', 'name', 'desired', 'priority', 'weight', 'recovery', 'generation'],

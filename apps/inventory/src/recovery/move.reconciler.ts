@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
+import { isFailing, START_FAILED } from '#domain/workload/failed-starts.js';
 import { isStopped } from '#domain/workload/owed-start.js';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
@@ -13,7 +14,7 @@ import { NodeService } from '../nodes/node.service.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { HostsView } from './hosts.js';
-import { decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
+import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
 import { StartFactsService } from './start-facts.js';
 import { WorkloadService } from './workload.service.js';
 
@@ -22,7 +23,8 @@ const ALARM_AFTER_MS = 3_000;
 
 /**
  * Empties nodes: those that are being drained, those of a job that was ordered with `force` and waits for it, and
- * those that stay DEGRADED where the policy says so, until they are heard again on all of their networks. It begins the moves, and says when a node is empty; stopping, placing and starting are done by those who always do it.
+ * those that stay DEGRADED where the policy says so, until they are heard again on all of their networks. And takes from
+ * a node what that does not get started. It begins the moves, and says when a node is empty; stopping, placing and starting are done by those who always do it.
  */
 @Injectable()
 export class MoveReconciler implements Reconciler {
@@ -53,15 +55,17 @@ export class MoveReconciler implements Reconciler {
     for (const [node, step] of this.degraded.steps()) if (step === 'drain') leaving.set(node, 'degraded');
     for (const n of drained) leaving.set(n.name, 'drain');
     for (const job of jobs) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
-    const all = leaving.size === 0 ? [] : this.store.workloads.view.entries().map((e) => e.value);
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const isIdle = leaving.size === 0 && !all.some(isFailing);
     const moving = new Set(all.map((w) => w.move?.from));
     const plan = decideMoves({
       leaving,
       workloads: all,
-      hosts: leaving.size === 0 ? [] : this.hosts.hosts(),
+      hosts: isIdle ? [] : this.hosts.hosts(),
       reported: (node) => this.reported(node),
       isInIncident: (node) => this.isInIncident(node),
-      unanswered: leaving.size === 0 ? [] : this.facts.unanswered(),
+      unanswered: isIdle ? [] : this.facts.unanswered(),
+      now: this.context.clock.wallMs(),
     });
     // What was found out about a node already says more than that it is not empty.
     const stuck: Stuck = (node, why) => void (plan.stuck.has(node) || moving.has(node) || plan.stuck.set(node, [why]));
@@ -77,9 +81,12 @@ export class MoveReconciler implements Reconciler {
   private async begin(c: ConductorView, b: MovePlan['begin'][number]): Promise<void> {
     const done = await this.workloads.change(b.workload, 'stopping', () => {
       c.check();
-      return { kind: 'move-ordered', move: b.move, generation: b.generation };
+      return beginning(b, this.context.clock.wallMs());
     });
-    if (done !== undefined) this.context.log.debug({ workload: b.workload, ...b.move }, 'workload begins to move');
+    if (done === undefined) return;
+    if (b.move.cause === START_FAILED)
+      this.context.log.warn({ workload: b.workload, ...b.move }, 'workload was not started, and goes elsewhere');
+    else this.context.log.debug({ workload: b.workload, ...b.move }, 'workload begins to move');
   }
 
   private async release(c: ConductorView, r: MovePlan['release'][number]): Promise<void> {

@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import type { WorkloadRecord } from '#contracts';
 import { runs } from '#contracts/testing/chance.js';
 import { workloadAfter } from '#domain/workload/changes.js';
+import { LEFT_OUT_MS } from '#domain/workload/failed-starts.js';
 import type { Host } from '#domain/workload/placement.js';
 import { askStartGate } from '#domain/workload/start-decision.js';
 import { aNode, aWorkload } from '../testing/records.js';
-import { decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './moves.js';
+import { beginning, decideMoves, MOVES_AT_ONCE, notEmptyBecause, type MoveFacts } from './moves.js';
 
+const NOW = 1_700_000_000_000;
 const host = (name: string, o: Partial<Host> = {}): Host => ({ name, capacity: 100, used: 0, reserve: false, ...o });
 const on = (name: string, node: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
   aWorkload(name, { generation: 1, assignment: { node, generation: 1 }, ...o });
@@ -18,12 +20,53 @@ const facts = (workloads: WorkloadRecord[], o: Partial<MoveFacts> = {}): MoveFac
   reported: (node) => new Set(workloads.filter((w) => w.assignment?.node === node).map((w) => w.name)),
   isInIncident: () => false,
   unanswered: [],
+  now: NOW,
   ...o,
 });
 const begun = (f: MoveFacts): string[] => decideMoves(f).begin.map((b) => `${b.workload}→${b.move.to}`);
 const stuck = (f: MoveFacts, node = 'a'): string => (decideMoves(f).stuck.get(node) ?? []).join(' ');
 const moving = (name: string, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
   on(name, 'a', { move: { cause: 'drain', from: 'a', to: 'b' }, stop: { cause: 'move:drain', attempt: 0 }, ...o });
+
+describe('a workload that its node does not get started', () => {
+  const failing = (attempt: number, o: Partial<WorkloadRecord> = {}): WorkloadRecord =>
+    on('db', 'b', { start: { cause: 'incident:1', attempt }, held: 'no such unit', ...o });
+  const well = (w: WorkloadRecord): MoveFacts =>
+    facts([w], { leaving: new Map(), hosts: [host('a'), host('b'), host('c', { used: 5 })] });
+
+  it('is taken from there after three tries, and from none that tries it now', () => {
+    expect(begun(well(failing(2)))).toEqual([]);
+    expect(begun(well(failing(3)))).toEqual(['db→a']);
+    expect(begun(well(failing(3, { start: { cause: 'x', attempt: 3, job: 'j' } })))).toEqual([]);
+    const [begin] = decideMoves(well(failing(3))).begin;
+    expect(begin && workloadAfter(failing(3), beginning(begin, NOW))).toMatchObject({
+      stop: { cause: 'move:start-failed' },
+      move: { from: 'b', to: 'a' },
+      failedOn: [{ node: 'b', at: NOW }],
+    });
+  });
+
+  it('goes to none that has failed it in the last half hour, and stays where all have', () => {
+    const before = (...nodes: string[]): Partial<WorkloadRecord> => ({
+      failedOn: nodes.map((node) => ({ node, at: NOW - LEFT_OUT_MS + 1 })),
+    });
+    expect(begun(well(failing(3, before('a'))))).toEqual(['db→c']);
+    expect(begun(well(failing(3, before('a', 'c'))))).toEqual([]);
+    expect(stuck(well(failing(3, before('a', 'c'))), 'b')).toBe('');
+    const long = { failedOn: [{ node: 'a', at: NOW - LEFT_OUT_MS }] };
+    expect(begun(well(failing(3, long)))).toEqual(['db→a']);
+  });
+
+  it('stays where its node does not say what it runs, or has an incident', () => {
+    expect(begun({ ...well(failing(3)), reported: () => undefined })).toEqual([]);
+    expect(begun({ ...well(failing(3)), isInIncident: (n) => n === 'b' })).toEqual([]);
+  });
+
+  it('leaves a node that is drained as all else does', () => {
+    const f = { ...well(failing(3)), leaving: new Map([['b', 'drain']]) };
+    expect(decideMoves(f).begin).toMatchObject([{ move: { cause: 'drain' } }]);
+  });
+});
 
 describe('which workloads begin to leave a node', () => {
   it('are taken by priority, one at a time', () => {
@@ -42,8 +85,7 @@ describe('which workloads begin to leave a node', () => {
     const f = facts([arriving], { hosts: [host('a'), host('b', { used: 9 }), host('c', { out: 'cordoned' })] });
     const [begin] = decideMoves(f).begin;
     expect(begin).toMatchObject({ workload: 'db', move: { from: 'a', to: 'b' } });
-    const sent =
-      begin && workloadAfter(arriving, { kind: 'move-ordered', move: begin.move, generation: begin.generation });
+    const sent = begin && workloadAfter(arriving, beginning(begin, NOW));
     expect(sent).toMatchObject({ stop: { attempt: 0 }, move: { from: 'a' } });
     expect(sent && decideMoves(facts([sent])).begin).toEqual([]);
   });
@@ -185,9 +227,9 @@ describe('a workload that moves', () => {
                 reported: (x) => new Set(told.get(x) === true ? ['db'] : []),
                 isInIncident: () => false,
                 unanswered: [],
+                now: NOW,
               });
-              for (const b of plan.begin)
-                write(workloadAfter(w, { kind: 'move-ordered', move: b.move, generation: b.generation }));
+              for (const b of plan.begin) write(workloadAfter(w, beginning(b, NOW)));
             } else if (op === 5 && at !== undefined && w.stop?.job === undefined && w.stop !== undefined) {
               const id = `j${jobs.length}`;
               write(workloadAfter(w, { kind: 'stop-given', job: id, generation: at.generation }));

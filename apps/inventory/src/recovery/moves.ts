@@ -1,8 +1,9 @@
 import type { Move, WorkloadRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
+import type { WorkloadEvent } from '#domain/workload/changes.js';
+import { isFailing, leftOut, START_FAILED, TRIES } from '#domain/workload/failed-starts.js';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import { startReasons, startRefusal } from '#domain/workload/start-decision.js';
-import { TRIES } from './recovery-line.js';
 
 /** Moves under way over the whole fleet, so that they never keep recoveries waiting. From one node there is one. */
 export const MOVES_AT_ONCE = 4;
@@ -19,7 +20,13 @@ export interface MoveFacts {
   isInIncident(node: string): boolean;
   /** Nodes that must say what they run before anything is started anywhere, and do not. */
   unanswered: readonly string[];
+  /** Wall clock. */
+  now: number;
 }
+
+/** What is written of a workload that begins to leave. `at`: wall clock. */
+export const beginning = ({ move, generation }: MovePlan['begin'][number], at: number): WorkloadEvent =>
+  move.cause === START_FAILED ? { kind: 'given-up', move, generation, at } : { kind: 'move-ordered', move, generation };
 
 export interface MovePlan {
   begin: { workload: string; generation: number; move: Move }[];
@@ -31,7 +38,8 @@ export interface MovePlan {
 
 /**
  * Which workloads begin to leave. A workload is stopped only when there is a place for it; the next one of a node
- * follows when the one before runs again, or has failed so often that nothing waits for it any longer.
+ * follows when the one before runs again, or has failed so often that nothing waits for it any longer. What a node does not
+ * get started leaves it too, to one that has not failed to start it.
  */
 export function decideMoves(f: MoveFacts): MovePlan {
   const plan: MovePlan = { begin: [], release: [], stuck: new Map() };
@@ -60,25 +68,36 @@ export function decideMoves(f: MoveFacts): MovePlan {
     else stuck(node, hindrance);
   }
 
-  const byName = new Map(waiting.map((w) => [w.name, w]));
+  const failing = f.workloads.filter((w) => {
+    const node = w.assignment?.node;
+    return isFailing(w) && node !== undefined && !f.leaving.has(node) && !hindranceOf(node, f.reported(node), f);
+  });
+  const byName = new Map([...waiting, ...failing].map((w) => [w.name, w]));
   const busy = new Set(moving.filter((w) => !isGivenUp(w)).map((w) => w.move?.from ?? ''));
   let free = MOVES_AT_ONCE - moving.filter((w) => !isGivenUp(w) && !waits(w, f)).length;
   // Out of service they are too, as soon as every view has followed.
   const hosts = f.hosts.filter((h) => !f.leaving.has(h.name));
-  for (const p of placeWorkloads(waiting, hosts)) {
+  const isLeaving = (node: string): boolean => f.leaving.has(node);
+  const lastFor = (w: WorkloadRecord): string[] => [...leftOut(w, f.now), ...(isFailing(w) ? nodeOf(w) : [])];
+  const toPlace = [...waiting, ...failing].map((w) => ({ ...w, leftOut: lastFor(w) }));
+  for (const p of placeWorkloads(toPlace, hosts)) {
     const w = byName.get(p.workload);
     const from = w?.assignment?.node;
     if (w === undefined || from === undefined) continue;
+    // Nowhere else is it any better: it is tried on where it is.
+    if (!isLeaving(from) && (p.to === undefined || lastFor(w).includes(p.to))) continue;
     if (p.to === undefined) stuck(from, `${w.name}: ${p.why}`);
     else if (free > 0 && !busy.has(from)) {
       busy.add(from);
       free -= 1;
-      const move: Move = { cause: f.leaving.get(from) ?? '', from, to: p.to };
+      const move: Move = { cause: f.leaving.get(from) ?? START_FAILED, from, to: p.to };
       plan.begin.push({ workload: w.name, generation: w.generation, move });
     }
   }
   return plan;
 }
+
+const nodeOf = (w: WorkloadRecord): string[] => (w.assignment === undefined ? [] : [w.assignment.node]);
 
 /** Why nothing of this node can be moved now. */
 function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f: MoveFacts): string | undefined {

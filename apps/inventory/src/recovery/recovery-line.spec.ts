@@ -22,6 +22,8 @@ describe("what an incident waits for before its node's return", () => {
   it('is not one that fails again and again, between two tries or in one, nor one that is held', () => {
     expect(settled(owed(3, { held: 'the unit is bad' }))).toBe(true);
     expect(settled(owed(4, { start: { cause: 'incident:i', attempt: 4, job: 'j' } }))).toBe(true);
+    const { start: _given, ...leaving } = owed(3, { stop: { cause: 'move:start-failed', attempt: 0 } });
+    expect(recoveryOf(line, leaving, false).state).toBe('held');
     expect(settled(owed(0, { held: 'n-5 does not say what it runs' }))).toBe(true);
   });
 });

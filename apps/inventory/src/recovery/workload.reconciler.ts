@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type WorkloadRecord } from '#contracts';
+import { leftOut } from '#domain/workload/failed-starts.js';
 import { maySwitchNode, provesStart, waitKey } from '#domain/workload/owed-start.js';
+import { isMassReturn, isOnItsWay, type Serving } from '#domain/workload/own-node.js';
 import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
 import { startRefusal, type StartQuestions, type StartReason } from '#domain/workload/start-decision.js';
 import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.js';
@@ -165,11 +167,17 @@ export class WorkloadReconciler implements Reconciler {
   private async placeAll(c: ConductorView, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     this.roomless.clear();
     if (unassigned.length === 0) return;
-    const places = new Map(placeWorkloads(unassigned, this.hosts.hosts()).map((p) => [p.workload, p]));
+    const places = this.placesFor(unassigned);
     await this.each(unassigned, async (w) => {
       const p = places.get(w.name);
       if (p !== undefined) await this.placeOne(c, w, p, wanted);
     });
+  }
+
+  private placesFor(waiting: readonly WorkloadRecord[]): Map<string, Placement> {
+    const now = this.context.clock.wallMs();
+    const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, now) }));
+    return new Map(placeWorkloads(toPlace, this.hosts.hosts()).map((p) => [p.workload, p]));
   }
 
   private async placeOne(c: ConductorView, w: WorkloadRecord, p: Placement, wanted: HeldAlarms): Promise<void> {
@@ -196,16 +204,36 @@ export class WorkloadReconciler implements Reconciler {
 
   private async startAll(c: ConductorView, owed: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     const due: WorkloadRecord[] = [];
+    const switching: WorkloadRecord[] = [];
+    let seen: Serving | undefined;
+    const serving = (): Serving => (seen ??= this.serving());
     await this.each(owed, async (w) => {
-      if (await this.isDue(c, w, wanted)) due.push(w);
+      const now = await this.isDue(c, w, serving, wanted);
+      if (now === 'start') due.push(w);
+      else if (now === 'elsewhere') switching.push(w);
     });
+    const places = this.placesFor(switching);
+    await this.each(switching, (w) => this.switchNode(c, w, places.get(w.name)?.to));
     await this.each(groupStarts(due), (g) => this.give(c, g));
   }
 
+  private serving(): Serving {
+    const members = this.store.nodes.view.entries().filter((e) => e.value.status === 'Allocated');
+    return {
+      members: members.length,
+      inService: members.filter((e) => this.hosts.whyOut(e.key) === undefined).length,
+    };
+  }
+
   /** Looks at every node before the start; deals with what is found. */
-  private async isDue(c: ConductorView, w: WorkloadRecord, wanted: HeldAlarms): Promise<boolean> {
+  private async isDue(
+    c: ConductorView,
+    w: WorkloadRecord,
+    serving: () => Serving,
+    wanted: HeldAlarms,
+  ): Promise<'start' | 'elsewhere' | 'wait'> {
     const at = w.assignment;
-    if (at === undefined || w.start === undefined) return false;
+    if (at === undefined || w.start === undefined) return 'wait';
     const check = this.facts.check(w.name, at.node);
     const { attempt } = w.start;
     let out: string | undefined;
@@ -216,11 +244,11 @@ export class WorkloadReconciler implements Reconciler {
     });
     const isInService = refused === undefined || refused.code === 'SILENT' || refused.code === 'RETRY';
     if (isInService) this.since.forget(waitKey(w));
-    if (refused?.code === 'OUT_OF_SERVICE') await this.waitForNode(c, w, at.node, out ?? refused.why, wanted);
-    else if (check.kind === 'unknown' && isInService) await this.waitForWord(c, w, check.nodes, wanted);
+    if (refused?.code === 'OUT_OF_SERVICE') return this.waitForNode(c, w, at.node, out ?? refused.why, serving, wanted);
+    if (check.kind === 'unknown' && isInService) await this.waitForWord(c, w, check.nodes, wanted);
     else if (isInService) this.since.forget(wordKey(w));
     else await this.dealWith(c, w, refused.code, check, wanted);
-    return refused === undefined;
+    return refused === undefined ? 'start' : 'wait';
   }
 
   private async waitForWord(
@@ -267,23 +295,35 @@ export class WorkloadReconciler implements Reconciler {
     w: WorkloadRecord,
     node: string,
     why: string,
+    serving: () => Serving,
     wanted: HeldAlarms,
-  ): Promise<void> {
+  ): Promise<'elsewhere' | 'wait'> {
     const waited = this.since.see(waitKey(w));
-    if (waited < MOVE_AFTER_MS) return wanted.tooYoung(w.name);
-    const text = `${node} is out of service: ${why}.`;
+    if (waited < MOVE_AFTER_MS) {
+      wanted.tooYoung(w.name);
+      return 'wait';
+    }
+    const own = this.store.nodes.view.get(node)?.value;
+    const waits = own !== undefined && isOnItsWay(own) && isMassReturn(serving());
+    const few = waits ? ' Less than half of the fleet serves: it waits for its own node.' : '';
+    const text = `${node} is out of service: ${why}.${few}`;
     wanted.set(w.name, held(w, text));
     // Its own look must be younger than the hold that closed the gate: the hold is at least MOVE_AFTER_MS old, the look
     // at most 5 s when it is reported, the report at most the freshness.
     const report = this.facts.of(node);
     const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
-    if (!maySwitchNode(w) || w.held === undefined || !isAbsent) return this.hold(c, w, text);
-    const [p] = placeWorkloads([w], this.hosts.hosts());
-    const to = p?.to;
-    if (to === undefined || startRefusal('replace', { check: this.facts.check(w.name, to) }) !== undefined) return;
+    if (maySwitchNode(w) && w.held !== undefined && isAbsent && !waits) return 'elsewhere';
+    await this.hold(c, w, text);
+    return 'wait';
+  }
+
+  private async switchNode(c: ConductorView, w: WorkloadRecord, to: string | undefined): Promise<void> {
+    const from = w.assignment?.node;
+    if (from === undefined || to === undefined) return;
+    if (startRefusal('replace', { check: this.facts.check(w.name, to) }) !== undefined) return;
     await this.workloads.change(w.name, 'assigned', () => {
       c.check();
-      return { kind: 'moved', from: node, to, generation: w.generation };
+      return { kind: 'moved', from, to, generation: w.generation };
     });
   }
 

@@ -227,6 +227,7 @@ const workload = object(
     move: object({ cause: text, from: text, to: text }),
     boot: text,
     ended: object({ times: count, at: number }),
+    failedOn: listOf(object({ node: text, at: number })),
   },
 );
 

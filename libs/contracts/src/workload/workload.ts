@@ -49,6 +49,14 @@ export interface WorkloadRecord {
    * reboot. Taken away when it has run on for ten minutes, or leaves that node.
    */
   ended?: Ended;
+  /** Nodes that did not get it started and that it was taken from for that: for a while others are preferred. */
+  failedOn?: FailedOn[];
+}
+
+export interface FailedOn {
+  node: string;
+  /** Wall clock. */
+  at: number;
 }
 
 export interface Ended {
@@ -58,7 +66,10 @@ export interface Ended {
 }
 
 export interface Move {
-  /** `drain`, `degraded` by the policy for such nodes, or `job:<id>` of an operation that was ordered with `force`. */
+  /**
+   * `drain`, `degraded` by the policy for such nodes, `job:<id>` of an operation that was ordered with `force`, or
+   * `start-failed` where `from` did not get it started.
+   */
   cause: string;
   from: string;
   /** Where there was room when the move began; that room is kept until it has left `from`. */

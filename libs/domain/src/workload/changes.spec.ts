@@ -25,7 +25,7 @@ const gateOf = (workload: WorkloadRecord, node: string): GateAnswer =>
 
 describe('a workload', () => {
   it('changes its node only with a higher generation, and never from one node to another without one', () => {
-    const step = fc.record({ op: fc.nat(19), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
+    const step = fc.record({ op: fc.nat(20), node: fc.constantFrom(...nodes), stale: fc.nat(2) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let w: WorkloadRecord = aWorkload('db');
@@ -50,6 +50,7 @@ describe('a workload', () => {
             { kind: 'stopped', generation },
             { kind: 'stop-failed', job: 'j', why: 'why', seen },
             { kind: 'move-ordered', move: { cause: 'drain', from: s.node, to: 'c' }, generation },
+            { kind: 'given-up', move: { cause: 'start-failed', from: s.node, to: 'c' }, generation, at: 1 },
             { kind: 'left', generation },
             { kind: 'ended', at: 1 },
             { kind: 'steady' },

@@ -1,5 +1,6 @@
 import type { Assignment, Move, StartOwed, StopOwed, WorkloadRecord } from '#contracts';
 import { ENDED, PUT, RUN_AGAIN } from './causes.js';
+import { isFailing, stillLeftOut } from './failed-starts.js';
 import { stageOf, type WorkloadStage } from './stage.js';
 
 /** What an operator registers of a workload; all else in its record is Muster's. */
@@ -46,6 +47,8 @@ export type WorkloadEvent =
   | { kind: 'stop-needed'; generation: number }
   /** It is to leave its node, also where another move has only just sent it there. */
   | { kind: 'move-ordered'; move: Move; generation: number }
+  /** The same, since its node did not get it started. `at`: wall clock. */
+  | { kind: 'given-up'; move: Move; generation: number; at: number }
   /** Its stop is handed to a job. */
   | { kind: 'stop-given'; job: string; generation: number }
   /** Its node has read back that nothing of it runs: it is stopped. */
@@ -222,10 +225,16 @@ export const workloadChanges: { readonly [K in WorkloadEvent['kind']]: WorkloadC
     stages: to('leave-owed', 'start-owed', 'starting', 'running'),
     generation: 'raised',
     may: (w, { move, generation }) => w.assignment?.node === move.from && w.generation === generation,
-    gives: (w, { move }) => ({
-      ...again(without(w, 'start', 'held'), move.from),
-      stop: { cause: `move:${move.cause}`, attempt: 0 },
-      move,
+    gives: (w, { move }) => leaving(w, move),
+  },
+  // What its tries have left there is stopped, and read back as gone, before it is started elsewhere.
+  'given-up': {
+    stages: to('leave-owed', 'start-owed'),
+    generation: 'raised',
+    may: (w, { move, generation }) => isFailing(w) && w.assignment?.node === move.from && w.generation === generation,
+    gives: (w, { move, at }) => ({
+      ...leaving(w, move),
+      failedOn: [...stillLeftOut(w, at).filter((f) => f.node !== move.from), { node: move.from, at }],
     }),
   },
   'stop-given': {
@@ -286,6 +295,13 @@ const again = (w: WorkloadRecord, node: string): Assigned => ({
   generation: w.generation + 1,
 });
 
+/** To be stopped where it is, so that it can go elsewhere. */
+const leaving = (w: WorkloadRecord, move: Move): WorkloadRecord => ({
+  ...again(without(w, 'start', 'held'), move.from),
+  stop: { cause: `move:${move.cause}`, attempt: 0 },
+  move,
+});
+
 /** From now on the order's own generation alone opens the gate: the unit of a run before it is made anew, or left behind. */
 function orderedAnew(w: WorkloadRecord): WorkloadRecord {
   if (w.assignment === undefined) return w;
@@ -329,7 +345,7 @@ function withSettings(w: WorkloadRecord, { settings, node }: EventOf<'put'>): Wo
   const isWanted = settings.desired === 'running';
   if (w.assignment === undefined) {
     // What held it back may be what was edited.
-    const free = without(next, 'held', 'boot', 'ended', ...(isWanted ? [] : (['move'] as const)));
+    const free = without(next, 'held', 'boot', 'ended', 'failedOn', ...(isWanted ? [] : (['move'] as const)));
     if (node === undefined) return free;
     const first = again(without(free, 'move'), node);
     return isWanted ? { ...first, start: { cause: PUT, attempt: 0 } } : { ...first, stop: { cause: PUT, attempt: 0 } };

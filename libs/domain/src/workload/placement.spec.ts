@@ -26,6 +26,12 @@ describe('placement', () => {
     expect(placeWorkloads([work('a')], [host('n1'), host('n2', { reserve: true, used: 5 })])[0]?.to).toBe('n2');
   });
 
+  it('takes those last that did not get it started, and takes them where there is no other', () => {
+    const w = work('a', { leftOut: ['n2'] });
+    expect(placeWorkloads([w], [host('n1', { used: 5 }), host('n2', { reserve: true })])[0]?.to).toBe('n1');
+    expect(placeWorkloads([w], [host('n1', { out: 'cordoned' }), host('n2')])[0]?.to).toBe('n2');
+  });
+
   it('gives the last room to the higher priority, and says what stands against each node', () => {
     const hosts = [host('n1', { capacity: 1 }), host('n2', { out: 'it is cordoned' }), host('n3', { hostGroup: 'db' })];
     const [first, second] = placeWorkloads(

@@ -7,6 +7,8 @@ export interface Waiting {
   /** Only nodes of this host group; absent: any. */
   hostGroup?: string | undefined;
   weight: number;
+  /** Nodes that are taken last: they did not get it started. */
+  leftOut?: readonly string[] | undefined;
 }
 
 /** A node as placement sees it. */
@@ -77,14 +79,14 @@ const explain = (w: Waiting, hosts: readonly Host[]): string => {
 };
 
 /**
- * Where each goes, as if all were placed now: reserve hosts first, then the one with the least weight, so that the
- * work of a dead node spreads. A later one sees what the earlier ones have taken.
+ * Where each goes, as if all were placed now: nodes that did not get it started last, reserve hosts first, then the one
+ * with the least weight, so that the work of a dead node spreads. A later one sees what the earlier ones have taken.
  */
 export function placeWorkloads(waiting: readonly Waiting[], hosts: readonly Host[]): Placement[] {
   const state = hosts.map((h) => ({ ...h }));
   return [...waiting].sort(inOrder).map((w) => {
     const fitting = state.filter((h) => placementRefusal(w, h) === undefined);
-    const best = fitting.reduce<Host | undefined>((a, b) => (a === undefined || better(b, a) ? b : a), undefined);
+    const best = fitting.reduce<Host | undefined>((a, b) => (a === undefined || better(w, b, a) ? b : a), undefined);
     if (best === undefined) return { workload: w.name, why: explain(w, state) };
     const why = `${best.name}: ${best.reserve ? 'kept for recoveries, ' : ''}least loaded (${best.used}) of ${fitting.length} that fit.`;
     best.used += w.weight;
@@ -92,8 +94,11 @@ export function placeWorkloads(waiting: readonly Waiting[], hosts: readonly Host
   });
 }
 
-const better = (a: Host, b: Host): boolean =>
-  a.reserve !== b.reserve ? a.reserve : a.used !== b.used ? a.used < b.used : a.name < b.name;
+function better(w: Waiting, a: Host, b: Host): boolean {
+  const isLast = (h: Host): boolean => w.leftOut?.includes(h.name) === true;
+  if (isLast(a) !== isLast(b)) return isLast(b);
+  return a.reserve !== b.reserve ? a.reserve : a.used !== b.used ? a.used < b.used : a.name < b.name;
+}
 
 /** `vars.capacity` of a node, in units of weight. @default unlimited */
 export function capacityOf(vars: Record<string, unknown>): number {

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 108,
   keys: 64,
   lease: 28,
-  recover: 44,
+  recover: 50,
   return: 74,
   secrets: 31,
   services: 20,
