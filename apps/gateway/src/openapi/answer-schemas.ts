@@ -691,6 +691,11 @@ export const namedSchemas: Record<string, Schema> = {
       by: { type: 'string' },
       at: { type: 'number' },
       expiresAt: { type: 'number', description: 'Wall clock, ms. Absent: until it is deleted.' },
+      pending: {
+        const: true,
+        description:
+          'Its nodes were not looked at again yet: who asked was not told of it. Given up after half a minute.',
+      },
     },
     required: ['id', 'owner', 'nodes', 'by', 'at'],
   },

@@ -25,4 +25,17 @@ export function dropClaim(r: Reservations, id: string): Reservations | undefined
   return { ...r, held, claims };
 }
 
-export const hasExpired = (c: ClaimRecord, now: number): boolean => c.expiresAt !== undefined && c.expiresAt <= now;
+/** It was looked at again, and counts; undefined: it is gone. */
+export function confirmClaim(r: Reservations, id: string): { next: Reservations; claim: ClaimRecord } | undefined {
+  const now = r.claims?.[id];
+  if (now === undefined) return undefined;
+  const { pending: _looked, ...claim } = now;
+  return { next: { ...r, claims: { ...r.claims, [id]: claim } }, claim };
+}
+
+/** Whoever took it has answered, or is gone, by then, ms: no caller waits for so long. */
+export const PENDING_MS = 30_000;
+
+/** At its time of day; one that was never confirmed, when nobody can be about to confirm it. */
+export const hasExpired = (c: ClaimRecord, now: number): boolean =>
+  (c.expiresAt !== undefined && c.expiresAt <= now) || (c.pending === true && now - c.at >= PENDING_MS);

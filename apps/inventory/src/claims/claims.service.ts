@@ -26,7 +26,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { page } from '../store/page.js';
 import { timedId } from '../store/timed-id.js';
 import { chooseNodes, type Candidate } from './claim-choice.js';
-import { dropClaim, takeClaim } from './claim-holds.js';
+import { confirmClaim, dropClaim, takeClaim } from './claim-holds.js';
 
 /** A claim whose nodes went out of service while it was taken is chosen anew so often. */
 const TRIES = 3;
@@ -44,7 +44,7 @@ export class ClaimsService {
 
   /**
    * Takes `count` nodes by one compare-and-set, then looks at them once more: one that has left service meanwhile gives
-   * the claim up, and others are chosen.
+   * the claim up, and others are chosen. It is pending until then: where this process dies between the two, it is given up.
    * @throws MusterError NO_SERVICEABLE_NODE with counts by reason; HOST_GROUP_INVALID; BAD_REQUEST for the selector
    */
   async create(asked: Asked): Promise<ClaimRecord> {
@@ -53,16 +53,19 @@ export class ClaimsService {
       const { claim, known } = await this.take(asked, fits);
       if (known) return claim;
       const lost = await this.outNow(claim.nodes);
-      if (lost === undefined) {
-        await this.tell(claim, 'taken');
-        return claim;
+      const confirmed = lost === undefined ? await this.confirm(claim.id) : undefined;
+      if (confirmed !== undefined) {
+        await this.tell(confirmed, 'taken');
+        return confirmed;
       }
       await this.book.tidy((r) => dropClaim(r, claim.id));
       if (tries === TRIES)
         throw new MusterError(
           'NO_SERVICEABLE_NODE',
-          `nodes go out of service as they are claimed: ${lost.node} just did (${lost.code}); ask again in a moment`,
-          { wanted: asked.count, reasons: { [lost.code]: 1 } },
+          lost === undefined
+            ? 'it took too long to look at the nodes again; ask again in a moment'
+            : `nodes go out of service as they are claimed: ${lost.node} just did (${lost.code}); ask again in a moment`,
+          { wanted: asked.count, reasons: lost === undefined ? {} : { [lost.code]: 1 } },
         );
     }
   }
@@ -93,7 +96,7 @@ export class ClaimsService {
   /** Ends the claim where it is still as the caller believes. @returns whether it was ended here */
   async expire(id: string, isOver: (c: ClaimRecord) => boolean): Promise<boolean> {
     const claim = await this.drop(id, isOver);
-    if (claim) await this.tell(claim, 'expired');
+    if (claim && claim.pending !== true) await this.tell(claim, 'expired');
     return claim !== undefined;
   }
 
@@ -116,10 +119,20 @@ export class ClaimsService {
       },
       decide: (now, round) => {
         const before = now.claims?.[id];
-        if (before) return { answer: { claim: sameClaim(before, asked), known: true } };
+        if (before) return { answer: { claim: sameClaim(before, asked), known: before.pending !== true } };
         const nodes = chooseNodes(asked.count, this.candidates(now, round, fits));
         const claim = claimOf(asked, id, nodes, this.store.clock.wallMs());
         return { next: takeClaim(now, claim), answer: { claim, known: false } };
+      },
+    });
+  }
+
+  private confirm(id: string): Promise<ClaimRecord | undefined> {
+    return this.book.change<void, ClaimRecord | undefined>({
+      look: async () => Promise.resolve(),
+      decide: (now) => {
+        const confirmed = confirmClaim(now, id);
+        return confirmed ? { next: confirmed.next, answer: confirmed.claim } : { answer: undefined };
       },
     });
   }
@@ -172,7 +185,7 @@ export class ClaimsService {
 }
 
 function claimOf(r: Asked, id: string, nodes: string[], at: number): ClaimRecord {
-  const claim: ClaimRecord = { id, owner: r.owner, nodes, by: r.by, at };
+  const claim: ClaimRecord = { id, owner: r.owner, nodes, by: r.by, at, pending: true };
   if (r.hostGroup !== undefined) claim.hostGroup = r.hostGroup;
   if (r.selector !== undefined) claim.selector = r.selector;
   if (r.ttl !== undefined) claim.expiresAt = at + r.ttl * 1000;

@@ -35,6 +35,12 @@ afterAll(async () => {
 
 const claim = (o: Partial<ClaimRequest> & { key?: string } = {}) =>
   sut.as('gateway').call('inventory.claims.create', { ...by, owner: 'nomad', count: 1, ...o });
+/** From the bucket: a view may not even have seen the claim yet. */
+const end = (id: string) =>
+  until(async () => {
+    const now = await sut.as('inventory').bucket<Reservations>('admission').get(RESERVATIONS_KEY);
+    return now?.value.claims?.[id] === undefined && now?.value;
+  }, 'the end of the claim');
 const release = (id: string) => sut.as('gateway').call('inventory.claims.delete', { ...by, id });
 const revision = async () =>
   (await sut.as('inventory').bucket<Reservations>('admission').get(RESERVATIONS_KEY))?.revision;
@@ -104,13 +110,33 @@ describe('claims', () => {
     await release(one.id);
   });
 
+  it('are given up where who took them died before they were confirmed, and confirmed where it is asked for again', async () => {
+    const key = 'of-the-dead';
+    const first = await claim({ key, selector: 'name=b-1' });
+    expect(first).not.toHaveProperty('pending');
+    const died = (ago: number) =>
+      sut
+        .as('inventory')
+        .bucket<Reservations>('admission')
+        .mutate(RESERVATIONS_KEY, (r) => {
+          const before = r?.value.claims?.[first.id];
+          const claims = before && {
+            ...r?.value.claims,
+            [first.id]: { ...before, at: before.at - ago, pending: true },
+          };
+          return r && claims && { ...r.value, claims: claims as Reservations['claims'] & object };
+        });
+    await died(0);
+    expect(await claim({ key, selector: 'name=b-1' })).toEqual(first);
+    await died(30_000);
+    const freed = await end(first.id);
+    expect(Object.values(freed.held).map((h) => h.claim)).not.toContain(first.id);
+    await expect(release(first.id)).rejects.toMatchObject({ code: 'CLAIM_UNKNOWN' });
+  });
+
   it('end by themselves', async () => {
     const { id } = await claim({ ttl: 1 });
-    // From the bucket: a view may not even have seen the claim yet.
-    const freed = await until(async () => {
-      const now = await sut.as('inventory').bucket<Reservations>('admission').get(RESERVATIONS_KEY);
-      return now?.value.claims?.[id] === undefined && now?.value;
-    }, 'the end of the claim');
+    const freed = await end(id);
     expect(Object.values(freed.held).map((h) => h.claim)).not.toContain(id);
   });
 

@@ -45,6 +45,8 @@ export interface ClaimRecord {
   at: number;
   /** Wall clock, ms. Absent: until it is deleted. */
   expiresAt?: number;
+  /** Its nodes were not looked at again yet: who asked was not told of it. Given up after half a minute. */
+  pending?: true;
 }
 export const RESERVATIONS_KEY = 'reservations';
 

@@ -304,7 +304,12 @@ const hold = object({ generation: count, at: number }, { job: text, claim: text,
 const reservations = object(
   { held: mapOf(hold), pending: mapOf(job), generation: count },
   {
-    claims: mapOf(object({ id: text, owner: text, nodes: listOf(text), by: text, at: number }, { expiresAt: number })),
+    claims: mapOf(
+      object(
+        { id: text, owner: text, nodes: listOf(text), by: text, at: number },
+        { expiresAt: number, pending: flag },
+      ),
+    ),
     edits: mapOf(object({ nodes: listOf(text) })),
     nodesAt: count,
   },
