@@ -190,11 +190,14 @@ describe('the gates', () => {
   });
 
   it('wait for a job that holds the node, and go on when it has ended', () => {
-    const job = { id: 'j1', kind: 'check', status: 'Running' } as NonNullable<
-      NonNullable<GateFacts['reservedBy']>['job']
-    >;
+    const job = { id: 'j1', kind: 'resetup', status: 'Running' } as JobRecord;
     expect(stop({ reservedBy: { known: true, job } })).toBe('NOT_FENCEABLE');
     expect(stop({ reservedBy: { known: true, job: { ...job, status: 'Errored' } } })).toBeUndefined();
+  });
+
+  it('do not wait for a job that only looks', () => {
+    const job = { id: 'j1', kind: 'check', status: 'Running' } as JobRecord;
+    expect(stop({ reservedBy: { known: true, job } })).toBeUndefined();
   });
 
   it('are open for a node from which workloads have still to move before its job may begin, and for no longer', () => {

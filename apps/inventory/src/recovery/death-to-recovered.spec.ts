@@ -29,7 +29,7 @@ describe('inventory, from a death to the node back', () => {
 
   afterEach(() => served.stop());
 
-  const record = async <T>(bucket: 'incidents' | 'nodes' | 'workloads', key: string): Promise<T | undefined> =>
+  const record = async <T>(bucket: 'incidents' | 'nodes' | 'workloads' | 'jobs', key: string): Promise<T | undefined> =>
     (await fleet.bus.bucket<T>(bucket).get(key))?.value;
   const phase = (node: string, ...phases: IncidentPhase[]): Promise<IncidentRecord> =>
     until(
@@ -427,6 +427,17 @@ describe('inventory, from a death to the node back', () => {
     expect(await carryOut(job)).toEqual(['db']);
     const old = await askGate('n-2', 'db');
     expect(old.allowed).toBe(false);
+  });
+
+  it('fences a node that dies in the middle of its check, without waiting for the end of that', async () => {
+    await fleet.boot('n-2');
+    const check = await until(
+      async () => (await jobs()).find((j) => j.kind === 'check' && j.nodes.includes('n-2')),
+      'a check of the returned node',
+    );
+    await fleet.die('n-2');
+    expect(await phase('n-2', 'suppressed', 'fencing')).toMatchObject({ phase: 'fencing' });
+    expect(await record<JobRecord>('jobs', check.id)).not.toHaveProperty('endedAt');
   });
 
   it('is carried on by another replica when the conductor stops in the middle', async () => {

@@ -23,7 +23,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   },
   NOT_FENCEABLE: {
     meaning:
-      'Muster may not power it off (cordoned, not Allocated, fencing manual, held by a job), or cannot (no power device that is its own, no fencer outside of it).',
+      'Muster may not power it off (cordoned, not Allocated, fencing manual, held by a job that changes it), or cannot (no power device that is its own, no fencer outside of it).',
     text: 'Where it may not, release the incident. Where it cannot, see that the node is off and confirm it.',
     command: confirm,
   },

@@ -78,7 +78,7 @@ const notFenceable: Ask = (f) => {
   const reason = whyNotFenced(f);
   if (reason !== undefined) return stop(reason);
   const devices = f.node.powerLevels.reduce((sum, level) => sum + level.length, 0);
-  return pass(`Allocated, not cordoned, held by no job, ${devices} power device(s).`);
+  return pass(`Allocated, not cordoned, held by no job that changes it, ${devices} power device(s).`);
 };
 
 /** Input is the incident's own key, so it cannot be missing. */

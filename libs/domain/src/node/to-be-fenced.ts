@@ -73,7 +73,9 @@ export function whyNotFenced(f: FenceabilityFacts): string | undefined {
   if (n.status !== 'Allocated' && !untouched) return `Its status is ${n.status}, not Allocated.`;
   if (f.cause === 'auto' && n.fencing === 'manual') return 'Its fencing is manual: an operator decides.';
   if (r === undefined || !r.known) return 'It is not known whether a job holds it.';
-  if (r.job !== undefined && !isEndedJob(r.job) && !untouched) return `The ${r.job.kind} job ${r.job.id} holds it.`;
+  // One that only looks changes nothing that a power-off could interrupt; of a dead node it may hang for long.
+  const changes = r.job !== undefined && r.job.kind !== 'check' && !untouched;
+  if (r.job !== undefined && !isEndedJob(r.job) && changes) return `The ${r.job.kind} job ${r.job.id} holds it.`;
   if (r.job === undefined && r.by !== undefined) return `${r.by} holds it.`;
   return undefined;
 }

@@ -609,4 +609,11 @@ export const fence: readonly Mutant[] = [
     operation: { replace: "last.power === 'off'", with: 'given.length >= 0' },
     specs: switches,
   },
+  {
+    name: 'a look at a node that has died keeps it from being fenced',
+    file: 'libs/domain/src/node/to-be-fenced.ts',
+    symbol: 'whyNotFenced',
+    operation: { operand: "r.job.kind !== 'check'" },
+    specs: ['apps/inventory/src/incidents/gates.spec.ts'],
+  },
 ];

@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 44,
   detect: 162,
-  fence: 108,
+  fence: 109,
   keys: 64,
   lease: 28,
   recover: 50,
