@@ -9,7 +9,7 @@ import { lostLeases } from './leases.js';
 import { O14 } from './full-disk.js';
 import { oneDeath } from './one-death.js';
 import { orders } from './orders.js';
-import { V15 } from './recovery.js';
+import { V14, V15 } from './recovery.js';
 import { O1, O10, O11, O12, O5 } from './requests.js';
 import { R14nginx } from './nginx.js';
 import { R14 } from './own-service.js';
@@ -47,6 +47,7 @@ export const long: readonly Scenario[] = [
   ...unableFencers,
   ...orders,
   R16,
+  V14,
   R14,
   R14etcd,
   R14nginx,
