@@ -56,6 +56,28 @@ describe('commands', () => {
     });
   });
 
+  describe('fencing report', () => {
+    const line = (node: string, at: number): object => ({ node, incident: `i-${node}`, at });
+    const none = { fenced: [], wouldHaveFenced: [], stopped: [], failed: [], over: [], underWay: [] };
+
+    it('says of each dead node what was decided, the oldest first', async () => {
+      const stopped = [{ ...line('b-2', 1_000), gate: 'CAP' }];
+      sut.on('GET /v1/fencing/report', {
+        ...{ ...none, since: 0, mode: 'observe', keptSince: 500 },
+        ...{ wouldHaveFenced: [line('a-1', 2_000)], stopped },
+      });
+      const { stdout } = await sut.call(['fencing', 'report', '--days', '30']);
+      expect(sut.last('GET')?.url).toBe('/v1/fencing/report?days=30');
+      expect(stdout).toContain('mode: observe\nknown since: 1970-01-01T00:00:00.500Z');
+      expect(stdout).toContain('a-1: decision: would have fenced\n');
+      expect(stdout.indexOf('b-2: gate: CAP')).toBeLessThan(stdout.indexOf('a-1: gate: OBSERVE'));
+    });
+
+    it('takes whole days only', async () => {
+      expect((await sut.call(['fencing', 'report', '--days', 'x'])).code).toBe(2);
+    });
+  });
+
   describe('claim', () => {
     const claim = { id: 'c1', owner: 'nomad', nodes: ['a-1', 'b-2'], by: 'ada', at: 0, expiresAt: 60_000 };
 

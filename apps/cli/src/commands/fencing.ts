@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { FencingSettings } from '#contracts';
+import type { FencingReport, FencingReportLine, FencingSettings } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
-import { parseDuration } from '../output/times.js';
+import { moment, parseDuration } from '../output/times.js';
 
 interface SetOptions {
   pause?: string;
@@ -20,6 +20,17 @@ export function fencingCommands(program: Command): void {
   examples(
     does(
       fencing
+        .command('report')
+        .description('what was decided about dead nodes, and in mode observe would have been done')
+        .option('--days <n>', 'how far back', '7'),
+      report,
+    ),
+    'fencing report --days 30',
+    'fencing report --json | jq .wouldHaveFenced',
+  );
+  examples(
+    does(
+      fencing
         .command('set <mode>')
         .description('observe (decide, but touch nothing) or enforce; without --pause a pause ends')
         .option('--pause <duration>', 'no fencing for 30s, 15m, 2h, 1d')
@@ -31,6 +42,32 @@ export function fencingCommands(program: Command): void {
     'fencing set enforce --pause 2h --reason "switch upgrade"',
   );
 }
+
+async function report(run: Run, o: { days: string }): Promise<void> {
+  const days = Number(o.days);
+  if (!Number.isInteger(days) || days < 1 || days > 365)
+    throw new UsageFailure(`--days ${o.days}: a whole number from 1 to 365`);
+  const found = await run.server.get<FencingReport>(`/v1/fencing/report?days=${days}`);
+  if (await run.print.machine(found)) return;
+  run.terminal.line(`mode: ${found.mode}`);
+  if (found.keptSince !== undefined)
+    run.terminal.line(`known since: ${new Date(found.keptSince).toISOString()}: nothing from before is kept`);
+  const lines = decisions(found).sort((x, y) => x.at - y.at);
+  run.print.rows(
+    ['NODE', 'DECISION', 'GATE', 'BEGAN', 'INCIDENT'],
+    lines.map((l) => [l.node, l.decision, l.gate ?? '', moment(l.at, run.terminal), l.incident]),
+    `no incidents in ${days} day(s)`,
+  );
+}
+
+const decisions = (r: FencingReport): (FencingReportLine & { decision: string; gate?: string })[] => [
+  ...r.fenced.map((l) => ({ ...l, decision: 'fenced' })),
+  ...r.wouldHaveFenced.map((l) => ({ ...l, decision: 'would have fenced', gate: 'OBSERVE' })),
+  ...r.stopped.map((l) => ({ ...l, decision: 'stopped' })),
+  ...r.failed.map((l) => ({ ...l, decision: 'failed' })),
+  ...r.over.map((l) => ({ ...l, decision: 'over by itself' })),
+  ...r.underWay.map((l) => ({ ...l, decision: 'under way' })),
+];
 
 async function get(run: Run): Promise<void> {
   await print(run, await run.server.get<FencingSettings>('/v1/fencing'));

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import type { StatusView } from '#contracts';
+import type { FencingReport, StatusView } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { judge } from '../output/judge.js';
-import { statusScreen } from '../output/status-screen.js';
+import { DAYS, statusScreen } from '../output/status-screen.js';
+import { Refusal } from '../server/server.js';
 
 export function statusCommand(program: Command): void {
   const command = program
@@ -17,7 +18,19 @@ export function statusCommand(program: Command): void {
 
 async function status(run: Run): Promise<number> {
   const view = await run.server.get<StatusView>('/v1/status');
-  if (!(await run.print.machine(view, [view.cluster])))
-    for (const line of statusScreen(view, run.terminal)) run.terminal.line(line);
+  if (!(await run.print.machine(view, [view.cluster]))) {
+    const missed = view.fencing.mode === 'observe' ? await wouldHaveFenced(run) : undefined;
+    for (const line of statusScreen(view, run.terminal, missed)) run.terminal.line(line);
+  }
   return judge(view);
+}
+
+/** In the last {@link DAYS}; undefined: an older server, or one that cannot read its events now, does not tell. */
+async function wouldHaveFenced(run: Run): Promise<number | undefined> {
+  try {
+    return (await run.server.get<FencingReport>(`/v1/fencing/report?days=${DAYS}`)).wouldHaveFenced.length;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }

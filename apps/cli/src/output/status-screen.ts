@@ -17,14 +17,23 @@ const ROWS = 8;
 
 const words = ['all is well', 'needs attention', 'serious'] as const;
 
-/** `muster status`: the same lines on a terminal and in a pipe, with colours on a terminal only. */
-export function statusScreen(s: StatusView, t: Terminal): string[] {
+/** How far back it is told what mode `observe` has kept from being fenced. */
+export const DAYS = 30;
+
+/**
+ * `muster status`: the same lines on a terminal and in a pipe, with colours on a terminal only.
+ * @param missed nodes that mode `observe` alone has kept from being fenced in the last {@link DAYS}; undefined: not known
+ */
+export function statusScreen(s: StatusView, t: Terminal, missed?: number): string[] {
   const verdict = judge(s);
   // What is serious is not drowned in what only wants attention.
   const findings = verdict === 2 ? criticalFindings(s) : attentionFindings(s);
   return [
     `${t.paint('bold', s.cluster)}: ${t.paint(verdict === 0 ? 'green' : verdict === 1 ? 'yellow' : 'red', onlyLooks(s) ? 'looking' : words[verdict])}${findings.length > 0 ? `: ${named(findings)}` : ''}`,
     `fencing    ${fencing(s, t)}`,
+    ...(missed === undefined
+      ? []
+      : [`  observe  would have fenced ${missed} in ${DAYS} days (muster fencing report --days ${DAYS})`]),
     ...fenceable(s),
     `detector   ${detector(s)}`,
     `leaders    ${leaders(s, t)}`,

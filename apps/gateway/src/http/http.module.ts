@@ -24,6 +24,7 @@ import { AlarmsController } from '../v1/alarms.controller.js';
 import { RecordsController } from '../v1/records.controller.js';
 import { ClaimsController } from '../v1/claims.controller.js';
 import { FencingController } from '../v1/fencing.controller.js';
+import { FencingReports } from '../v1/fencing-reports.js';
 import { IncidentReports } from '../v1/incident-reports.js';
 import { IncidentsController } from '../v1/incidents.controller.js';
 import { StormsController } from '../v1/storms.controller.js';
@@ -88,6 +89,7 @@ export class HttpModule {
         RpcClient,
         JobLog,
         EventHistory,
+        FencingReports,
         IncidentReports,
         EvidenceService,
         Metrics,

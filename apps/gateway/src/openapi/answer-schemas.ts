@@ -214,6 +214,7 @@ export const answerSchemas: Record<string, Schema> = {
     required: ['nodes'],
   },
   'GET /v1/fencing': { $ref: '#/components/schemas/FencingSettings' },
+  'GET /v1/fencing/report': { $ref: '#/components/schemas/FencingReport' },
   'PUT /v1/fencing': {
     allOf: [
       { $ref: '#/components/schemas/FencingSettings' },
@@ -997,6 +998,78 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['proven', 'unproven', 'drilled', 'mismatch'],
+  },
+  FencingReport: {
+    description: 'What was decided about dead nodes in a period, by the events that are kept.',
+    type: 'object',
+    properties: {
+      since: { type: 'number', description: 'Wall clock, ms.' },
+      keptSince: { type: 'number', description: 'Nothing from before this is kept; absent: all of the period is.' },
+      mode: { type: 'string', enum: ['enforce', 'observe'], description: 'As of now.' },
+      fenced: { type: 'array', items: { $ref: '#/components/schemas/FencingReportLine' }, description: 'Proven off.' },
+      wouldHaveFenced: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FencingReportLine' },
+        description: 'Mode `observe` alone stood in the way. Gate FLAPPING is asked after it, and might have.',
+      },
+      stopped: {
+        type: 'array',
+        items: {
+          allOf: [
+            { $ref: '#/components/schemas/FencingReportLine' },
+            {
+              type: 'object',
+              properties: {
+                gate: {
+                  type: 'string',
+                  enum: [
+                    'ALREADY_OPEN',
+                    'BLIND',
+                    'BRAKE',
+                    'CAP',
+                    'DOMAIN',
+                    'FLAPPING',
+                    'LIFE_SIGN',
+                    'NOT_FENCEABLE',
+                    'OBSERVE',
+                    'PAUSED',
+                    'QUORUM',
+                  ],
+                },
+              },
+              required: ['gate'],
+            },
+          ],
+        },
+        description: 'Stopped by a gate, the last one that did.',
+      },
+      failed: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FencingReportLine' },
+        description: 'Could not be proven off.',
+      },
+      over: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FencingReportLine' },
+        description: 'Ended by itself before anything was decided: the node was heard again, or somebody took it back.',
+      },
+      underWay: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FencingReportLine' },
+        description: 'Not decided yet.',
+      },
+    },
+    required: ['since', 'mode', 'fenced', 'wouldHaveFenced', 'stopped', 'failed', 'over', 'underWay'],
+  },
+  FencingReportLine: {
+    description: 'One incident of the period.',
+    type: 'object',
+    properties: {
+      node: { type: 'string' },
+      incident: { type: 'string' },
+      at: { type: 'number', description: 'Of the first that is kept of it: wall clock, ms.' },
+    },
+    required: ['node', 'incident', 'at'],
   },
   FencingSettings: {
     type: 'object',

@@ -5,6 +5,7 @@ import type {
   ClusterSettings,
   ClustermConfig,
   ClustermNode,
+  FencingReport,
   FencingSettings,
   IncidentReport,
   NodeEvidence,
@@ -67,6 +68,7 @@ export interface Answers {
   'POST /v1/storms/{id}/release': RpcAnswer<'inventory.storms.release'>;
   'POST /v1/storms/{id}/confirm': RpcAnswer<'inventory.storms.confirm'>;
   'GET /v1/fencing': FencingSettings;
+  'GET /v1/fencing/report': FencingReport;
   'PUT /v1/fencing': RpcAnswer<'inventory.fencing.put'>;
   'GET /v1/workloads': RpcAnswer<'inventory.workloads.list'>;
   'GET /v1/workloads/{name}': RpcAnswer<'inventory.workloads.get'>;

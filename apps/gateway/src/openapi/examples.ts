@@ -33,7 +33,7 @@ import type {
   WorkloadView,
   WorkloadRequest,
 } from '#contracts';
-import { alarmRemedy, clustermNode, defaultFencing, defaultSettings, incidentReport } from '#contracts';
+import { alarmRemedy, clustermNode, defaultFencing, defaultSettings, fencingReport, incidentReport } from '#contracts';
 import type { Answers } from './answers.js';
 
 /** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */
@@ -404,6 +404,7 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'GET /v1/incidents': { items: [incident] },
   'GET /v1/incidents/{node}': incident,
   'GET /v1/incidents/{node}/report': incidentReport({ incident, events: [], cut: false, jobs: [] }),
+  'GET /v1/fencing/report': fencingReport({ since: at - 7 * 86_400_000, mode: 'observe', events: [] }),
   'GET /v1/storms': { items: [storm] },
   'GET /v1/storms/{id}': storm,
   'POST /v1/storms/{id}/release': { nodes: [{ node: 'rack2-b7', ok: true }] },

@@ -58,6 +58,16 @@ export class HistoryQuery extends LimitQuery {
   fields?: string;
 }
 
+export class FencingReportQuery {
+  /** How far back. @default 7 */
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(365)
+  days?: number;
+}
+
 export class EvidenceQuery {
   /** Wall clock: ms, or ISO 8601. Absent: now. */
   @IsOptional()

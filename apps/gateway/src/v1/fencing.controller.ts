@@ -1,20 +1,35 @@
-import { Body, Controller, Get, Put } from '@nestjs/common';
+import { Body, Controller, Get, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { By } from '#contracts';
 import { FencingRequest } from '#contracts/rpc/requests.js';
 import { Who } from '../auth/bearer.guard.js';
 import { Allow } from '../auth/roles.js';
+import { FencingReportQuery } from '../queries/queries.js';
 import { RpcClient } from '../rpc/rpc-client.js';
+import { FencingReports } from './fencing-reports.js';
 
 @ApiTags('fencing')
 @Controller('v1/fencing')
 export class FencingController {
-  constructor(private readonly rpc: RpcClient) {}
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly reports: FencingReports,
+  ) {}
 
   @Get()
   @Allow('viewer', 'Mode and pause of automatic fencing')
   async get() {
     return (await this.rpc.read('inventory.settings.get', {})).fencing;
+  }
+
+  @Get('report')
+  @Allow(
+    'viewer',
+    'What was decided about dead nodes, and in mode observe would have been done',
+    'By the events that are kept: `keptSince` says since when, where that is not the whole period.',
+  )
+  report(@Query() { days }: FencingReportQuery) {
+    return this.reports.of(days ?? 7);
   }
 
   @Put()
