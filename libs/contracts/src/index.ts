@@ -14,7 +14,6 @@ export * from './verdict/evidence.js';
 export * from './node/host-addresses.js';
 export * from './node/identity.js';
 export * from './node/ip-address.js';
-export * from './incident/fencing-report.js';
 export * from './incident/incident-report.js';
 export * from './incident/incident.js';
 export * from './incident/report-facts.js';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { FencingReport, FencingReportLine, FencingSettings } from '#contracts';
+import type { FencingSettings } from '#contracts';
+import type { FencingReport, FencingReportLine } from '#contracts/incident/fencing-report.js';
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
 import { moment, parseDuration } from '../output/times.js';

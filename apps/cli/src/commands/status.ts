@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { FencingReport, StatusView } from '#contracts';
+import type { StatusView } from '#contracts';
+import type { FencingReport } from '#contracts/incident/fencing-report.js';
 import { does, examples, type Run } from '../command/command.js';
 import { judge } from '../output/judge.js';
 import { DAYS, statusScreen } from '../output/status-screen.js';

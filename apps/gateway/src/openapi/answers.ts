@@ -5,7 +5,6 @@ import type {
   ClusterSettings,
   ClustermConfig,
   ClustermNode,
-  FencingReport,
   FencingSettings,
   IncidentReport,
   NodeEvidence,
@@ -14,6 +13,7 @@ import type {
   WorkerRecord,
   PublicEvent,
 } from '#contracts';
+import type { FencingReport } from '#contracts/incident/fencing-report.js';
 
 /**
  * What each route answers when it succeeds. `scripts/schemas.mjs` makes the schemas of the reference from it.

@@ -33,7 +33,8 @@ import type {
   WorkloadView,
   WorkloadRequest,
 } from '#contracts';
-import { alarmRemedy, clustermNode, defaultFencing, defaultSettings, fencingReport, incidentReport } from '#contracts';
+import { alarmRemedy, clustermNode, defaultFencing, defaultSettings, incidentReport } from '#contracts';
+import { fencingReport } from '#contracts/incident/fencing-report.js';
 import type { Answers } from './answers.js';
 
 /** One small fleet for all examples: `rack1-a1` is in service, `rack2-b7` is being fenced. */

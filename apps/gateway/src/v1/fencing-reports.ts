@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { eventSubject, fencingReport, type FencingReport } from '#contracts';
+import { eventSubject, type EventMap } from '#contracts';
+import { fencingReport, type FencingReport } from '#contracts/incident/fencing-report.js';
 import { EventHistory } from '../events/event-history.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 
@@ -28,7 +29,7 @@ export class FencingReports {
       since: since.getTime(),
       keptSince: cut ?? keptSince?.getTime(),
       mode: fencing.mode,
-      events: items.reverse(),
+      events: items.reverse().map(({ at, data }) => ({ at, data: data as EventMap['incident'] })),
     });
   }
 }

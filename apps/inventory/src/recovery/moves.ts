@@ -1,7 +1,7 @@
 import type { Move, WorkloadRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
 import type { WorkloadEvent } from '#domain/workload/changes.js';
-import { isFailing, leftOut, START_FAILED, TRIES } from '#domain/workload/failed-starts.js';
+import { isFailing, leftOut, START_FAILED, TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
 import { placeWorkloads, type Host } from '#domain/workload/placement.js';
 import { startReasons, startRefusal } from '#domain/workload/start-decision.js';
 
@@ -109,7 +109,7 @@ function hindranceOf(node: string, reported: ReadonlySet<string> | undefined, f:
   return startRefusal('move', facts)?.why;
 }
 
-const isGivenUp = (w: WorkloadRecord): boolean => (w.stop?.attempt ?? w.start?.attempt ?? 0) >= TRIES;
+const isGivenUp = (w: WorkloadRecord): boolean => (w.stop?.attempt ?? w.start?.attempt ?? 0) >= TRIES_OF_ONE_ORDER;
 
 /** It makes no work as long as its node is silent, or there is no room for it: others need not wait for that. */
 const waits = (w: WorkloadRecord, f: MoveFacts): boolean =>

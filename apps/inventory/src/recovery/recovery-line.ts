@@ -1,5 +1,5 @@
 import type { RecoveryAssignment, WorkloadRecord } from '#contracts';
-import { TRIES } from '#domain/workload/failed-starts.js';
+import { TRIES_OF_ONE_ORDER } from '#domain/workload/failed-starts.js';
 
 /** One line of the incident's recovery, as the workload's own record has it now. */
 export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined, noRoom: boolean): RecoveryAssignment {
@@ -14,7 +14,7 @@ export function recoveryOf(r: RecoveryAssignment, w: WorkloadRecord | undefined,
   if (w.stop !== undefined) return { ...to, state: 'held' };
   if (w.start === undefined) return { ...to, state: 'running' };
   // It is tried on for ever, but not under this incident: one bad unit must not keep its old node off, nor the brake on.
-  if (w.start.attempt >= TRIES) return { ...to, state: 'held' };
+  if (w.start.attempt >= TRIES_OF_ONE_ORDER) return { ...to, state: 'held' };
   if (w.start.job !== undefined) return { ...to, job: w.start.job, state: 'starting' };
   return { ...to, state: w.held === undefined || w.start.attempt > 0 ? 'waiting' : 'held' };
 }

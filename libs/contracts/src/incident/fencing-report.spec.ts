@@ -1,23 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { EventMap } from '../rpc/events.js';
-import type { PublicEvent } from '../rpc/public-event.js';
-import { fencingReport, type FencingReport } from './fencing-report.js';
+import { fencingReport, type FencingFacts, type FencingReport, type ToldStep } from './fencing-report.js';
 
-let seq = 0;
-const told = (
-  incident: string,
-  phase: EventMap['incident']['phase'],
-  gate?: EventMap['incident']['gate'],
-): PublicEvent => ({
-  seq: (seq += 1),
-  id: `${seq}`,
-  kind: 'incident',
-  key: `n-${incident}`,
-  at: seq,
-  source: 'inventory',
-  data: { node: `n-${incident}`, incident, phase, detail: '', ...(gate && { gate }) },
+type Told = FencingFacts['events'][number];
+let at = 0;
+const told = (incident: string, phase: ToldStep['phase'], gate?: ToldStep['gate']): Told => ({
+  at: (at += 1),
+  data: { node: `n-${incident}`, incident, phase, ...(gate && { gate }) },
 });
-const report = (...events: PublicEvent[]): FencingReport => fencingReport({ since: 0, mode: 'observe', events });
+const report = (...events: Told[]): FencingReport => fencingReport({ since: 0, mode: 'observe', events });
 const shape = ({ fenced, wouldHaveFenced, stopped, failed, over, underWay }: FencingReport): string =>
   Object.entries({ fenced, wouldHaveFenced, stopped, failed, over, underWay })
     .flatMap(([what, lines]) => lines.map((l) => `${l.incident} ${what}${'gate' in l ? ` ${String(l.gate)}` : ''}`))

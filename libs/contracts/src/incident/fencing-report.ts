@@ -1,7 +1,4 @@
-import type { FencingSettings } from '../settings/settings.js';
-import type { EventMap } from '../rpc/events.js';
-import type { PublicEvent } from '../rpc/public-event.js';
-import { closedPhases, type GateCode } from './incident.js';
+import { closedPhases, type GateCode, type IncidentPhase } from './incident.js';
 
 /** One incident of the period. */
 export interface FencingReportLine {
@@ -18,7 +15,7 @@ export interface FencingReport {
   /** Nothing from before this is kept; absent: all of the period is. */
   keptSince?: number;
   /** As of now. */
-  mode: FencingSettings['mode'];
+  mode: 'observe' | 'enforce';
   /** Proven off. */
   fenced: FencingReportLine[];
   /** Mode `observe` alone stood in the way. Gate FLAPPING is asked after it, and might have. */
@@ -33,14 +30,21 @@ export interface FencingReport {
   underWay: FencingReportLine[];
 }
 
-type Told = EventMap['incident'];
+/** A step of an incident, as it was told. */
+export interface ToldStep {
+  node: string;
+  incident: string;
+  phase: IncidentPhase;
+  /** That stopped it. */
+  gate?: GateCode;
+}
 
 export interface FencingFacts {
   since: number;
   keptSince?: number | undefined;
-  mode: FencingSettings['mode'];
-  /** Of kind `incident`, the oldest first. */
-  events: readonly PublicEvent[];
+  mode: FencingReport['mode'];
+  /** Those of kind `incident`, the oldest first. `at`: wall clock, ms. */
+  events: readonly { at: number; data: ToldStep }[];
 }
 
 /** Pure: what came of each incident, in the order in which they began. */
@@ -51,9 +55,8 @@ export function fencingReport({ since, keptSince, mode, events }: FencingFacts):
     ...{ fenced: [], wouldHaveFenced: [], stopped: [], failed: [], over: [], underWay: [] },
     ...(keptSince !== undefined && keptSince > since && { keptSince }),
   };
-  const stories = new Map<string, { line: FencingReportLine; told: Told[] }>();
-  for (const { data, at } of events) {
-    const told = data as Told;
+  const stories = new Map<string, { line: FencingReportLine; told: ToldStep[] }>();
+  for (const { data: told, at } of events) {
     const story = stories.get(told.incident);
     if (story === undefined)
       stories.set(told.incident, { line: { node: told.node, incident: told.incident, at }, told: [told] });

@@ -4,7 +4,7 @@ import type { FailedOn, WorkloadRecord } from '#contracts';
  * Failed tries of one order after which nothing else waits for it any longer: not the incident of its old node, nor the
  * next move. A start is tried on another node then, where there is one.
  */
-export const TRIES = 3;
+export const TRIES_OF_ONE_ORDER = 3;
 
 /** For so long a node that did not get a workload started is taken last for it, ms. */
 export const LEFT_OUT_MS = 30 * 60_000;
@@ -18,7 +18,7 @@ export const isFailing = (w: WorkloadRecord): boolean =>
   w.stop === undefined &&
   w.start !== undefined &&
   w.start.job === undefined &&
-  w.start.attempt >= TRIES;
+  w.start.attempt >= TRIES_OF_ONE_ORDER;
 
 /** Those that still count. `wallMs`: now. One from after now is of a clock that was set back: it counts. */
 export const stillLeftOut = (w: Pick<WorkloadRecord, 'failedOn'>, wallMs: number): FailedOn[] =>

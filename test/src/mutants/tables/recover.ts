@@ -331,7 +331,7 @@ export const recover: readonly Mutant[] = [
     name: 'what is not started stays on the node that does not get it started',
     file: 'libs/domain/src/workload/failed-starts.ts',
     symbol: 'isFailing',
-    operation: { replace: 'w.start.attempt >= TRIES', with: 'false' },
+    operation: { replace: 'w.start.attempt >= TRIES_OF_ONE_ORDER', with: 'false' },
     specs: ['apps/inventory/src/recovery/failed-starts.spec.ts'],
   },
   {
