@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
+import { issueServerCertificate, newAuthority } from '#bus/init/certificates.js';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
 import { RunningInventory, seen } from '../../inventory/src/testing/running-inventory.js';
@@ -21,9 +23,17 @@ interface Run {
 }
 
 /** The handler, as a Serf agent calls it. */
-async function handle(event: string | undefined, members: string, ...args: string[]): Promise<Run> {
+const handle = (event: string | undefined, members: string, ...args: string[]): Promise<Run> =>
+  handleWith({}, event, members, ...args);
+
+async function handleWith(
+  more: Record<string, string>,
+  event: string | undefined,
+  members: string,
+  ...args: string[]
+): Promise<Run> {
   const { PATH } = process.env;
-  const env = { PATH, ...(event !== undefined && { SERF_EVENT: event }) };
+  const env = { PATH, ...more, ...(event !== undefined && { SERF_EVENT: event }) };
   const { exitCode, stderr } = await execa(HANDLER, args, {
     env,
     extendEnv: false,
@@ -158,6 +168,90 @@ describe('the handler of Serf’s events', () => {
       code: 1,
       stderr: expect.stringMatching(/^muster-serf-handler: member-leave: .*connect.*\n$/i),
     });
+  });
+
+  it('shows its token to no other machine without TLS, unless that is said', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'muster-serf-token-'));
+    const token = ['-t', join(dir, 'token')];
+    writeFileSync(join(dir, 'token'), `${TOKEN}\n`);
+    // Nobody is reached there: what curl says is that it has tried.
+    const port = await freePort();
+    const told = (args: string[], env: Record<string, string> = {}): Promise<Run> =>
+      handleWith(env, 'member-leave', 'a\t10.0.0.1\t\tNodeSerial=1\n', ...args);
+    const refused = {
+      code: 2,
+      stderr: expect.stringMatching(/^muster-serf-handler: member-leave: INSECURE_HTTP: .*--insecure-http.*\n$/),
+    };
+    const tried = {
+      code: 1,
+      stderr: expect.stringMatching(/^muster-serf-handler: member-leave: \S+ did not take it.*\n$/),
+    };
+    try {
+      for (const url of [
+        'control1:9007',
+        'http://192.0.2.7',
+        '127.0.0.1.example:9007',
+        'http://localhost.example',
+        '[2001:db8::1]:9007',
+      ])
+        expect([url, await told(['-u', url, ...token])]).toEqual([url, refused]);
+      for (const url of [`127.0.0.1@192.0.2.7:${port}`, `http://127.0.0.1%2e.example:${port}`])
+        expect([url, await told(['-u', url, ...token])]).toEqual([
+          url,
+          { code: 2, stderr: expect.stringContaining('no user and no password') },
+        ]);
+      // Another name of this machine that is none of loopback: this test alone knows it.
+      const other = `0.0.0.0:${port}`;
+      expect(await told(['-u', other, ...token], { MUSTER_INSECURE_HTTP: 'false' })).toEqual(refused);
+      expect(await told(['-u', other, ...token], { MUSTER_INSECURE_HTTP: 'yes' })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('true or false is expected'),
+      });
+      const allowed = [
+        told(['-u', other]),
+        told(['-u', other, '--insecure-http', ...token]),
+        told(['-u', other, ...token], { MUSTER_INSECURE_HTTP: 'true' }),
+        told(['-u', `https://${other}`, ...token]),
+        told([`-ulocalhost:${port}`, ...token]),
+        told(['-u', `[::1]:${port}`, ...token]),
+        told(['-u', `unix:${dir}/none`, ...token]),
+      ];
+      expect(await Promise.all(allowed)).toEqual(allowed.map(() => tried));
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('tells a gateway that it knows by the CA which is named', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'muster-serf-tls-'));
+    try {
+      const authority = await newAuthority('spec', Date.now());
+      const { certificate, key } = await issueServerCertificate(authority, ['127.0.0.1'], Date.now());
+      writeFileSync(join(dir, 'ca.pem'), authority.certificate);
+      writeFileSync(join(dir, 'token'), TOKEN);
+      const tokens: unknown[] = [];
+      server = createTlsServer({ cert: certificate, key }, (req, res) => {
+        tokens.push(req.headers.authorization);
+        req.resume().on('end', () => res.writeHead(200).end());
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as { port: number };
+      const to = ['-u', `https://127.0.0.1:${port}`, '-t', join(dir, 'token')];
+      const member = 'a\t10.0.0.1\t\tNodeSerial=1\n';
+      expect(await handle('member-join', member, ...to)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/certificate/i),
+      });
+      expect(tokens).toEqual([]);
+      expect(await handle('member-join', member, ...to, '--ca', join(dir, 'ca.pem'))).toEqual({ code: 0, stderr: '' });
+      expect(await handleWith({ MUSTER_CA: join(dir, 'ca.pem') }, 'member-join', member, ...to)).toEqual({
+        code: 0,
+        stderr: '',
+      });
+      expect(tokens).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   it('is no program to be run by hand, nor for what is no member’s', async () => {
