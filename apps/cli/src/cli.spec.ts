@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -252,6 +252,14 @@ describe('muster', () => {
       const renewed = await sut.run(['tls', 'renew', '--dir', dir]);
       expect([renewed.code, renewed.stdout.match(/valid until/g)?.length]).toEqual([0, 3]);
       expect(existsSync(join(dir, 'tls', 'server.pem'))).toBe(false);
+      expect(renewed.stderr).toContain('reload muster-control-nats');
+      // As an earlier Muster wrote it.
+      const host = (file: string): string => join(dir, 'hosts', 'ctl3', file);
+      renameSync(host('tls-key/server.key'), host('tls/server.key'));
+      const moved = await sut.run(['tls', 'renew', '--dir', dir]);
+      expect(moved.stderr).toContain('delete tls/server.key there');
+      expect(moved.stderr).toContain('systemctl restart muster-control-nats');
+      expect([existsSync(host('tls-key/server.key')), existsSync(host('tls/server.key'))]).toEqual([true, false]);
     } finally {
       rmSync(join(dir, '..'), { recursive: true, force: true });
     }

@@ -46,7 +46,7 @@ export { askServers } from './nats/ask-servers.js';
 export { serverRefusal, serversRefusal, singleServerLack, type NatsServer } from './servers/server-floor.js';
 export { LineSplitter } from './streams/line-splitter.js';
 export { shownCertificate } from './init/certificates.js';
-export { authorityOf, renewServerCertificate } from './init/tls-files.js';
+export { authorityOf, moveKeyApart, renewServerCertificate } from './init/tls-files.js';
 export { natsOptions } from './nats/connect.js';
 export type { BusPorts } from './ports/link.js';
 export { writeAnswer } from './rpc/trailing-text.js';

@@ -53,15 +53,27 @@ async function enable({ terminal }: Run, o: TlsOptions & { alsoPlain?: true }): 
 }
 
 async function renew({ terminal }: Run, o: TlsOptions): Promise<void> {
-  const { hostFolder, renewServerCertificate, writtenHosts } = await import('#bus');
+  const { hostFolder, moveKeyApart, renewServerCertificate, writtenHosts } = await import('#bus');
   const { hosts, gone } = await onFiles(() => Promise.resolve(writtenHosts(o.dir)));
   if (hosts.length > 0 && o.host.length > 0)
     throw new Failure(`${o.dir} is of several control hosts: what they are reached by is said to muster init --hosts`);
+  let moved = false;
   for (const folder of hosts.length > 0 ? hosts.map((name) => hostFolder(o.dir, name)) : [o.dir]) {
+    moved = (await onFiles(() => Promise.resolve(moveKeyApart(folder)))) || moved;
     const { names, endsAt } = await onFiles(() => renewServerCertificate(folder, o.host, o.dir));
     terminal.line(`valid until ${new Date(endsAt).toISOString().slice(0, 10)}, for ${names.join(', ')}`);
   }
   if (gone.length > 0) terminal.note(`muster: ${goneHosts(o.dir, gone)}`);
+  if (moved) {
+    if (hosts.length > 0)
+      terminal.note(
+        `muster: copy nats.conf, tls/ and tls-key/ of each folder of ${o.dir}/hosts to its host, and delete tls/server.key there`,
+      );
+    terminal.note(
+      'muster: the key has a folder of its own now, tls-key/: restart NATS, on one host after the other: systemctl restart muster-control-nats',
+    );
+    return;
+  }
   if (hosts.length > 0) terminal.note(`muster: copy tls/ of each folder of ${o.dir}/hosts to its host`);
   terminal.note('muster: NATS shows it once it is reloaded: systemctl reload muster-control-nats');
 }

@@ -105,8 +105,20 @@ describe('the installation of a composition', () => {
     expect([result, notes[0]]).toEqual([undefined, expect.stringContaining('is one of several control hosts')]);
     expect(existsSync(join(o.dir, 'keys', 'operator.key'))).toBe(false);
     expect(readFileSync(join(o.shown, 'nats', 'nats.conf'), 'utf8')).toContain('server_name: "ctl2"');
-    expect(shownTo('nats')).toEqual(expect.arrayContaining(['tls/ca.pem', 'tls/server.key']));
+    expect(shownTo('nats')).toEqual(expect.arrayContaining(['tls/ca.pem', 'tls-key/server.key']));
     expect(shownTo('fencer').filter((file) => file.startsWith('creds/'))).toEqual(['creds/fencer.json']);
+  });
+
+  it('takes the key of an earlier Muster’s NATS from who sees the certificate', async () => {
+    await install(o);
+    const key = readFileSync(join(o.dir, 'tls-key', 'server.key'), 'utf8');
+    renameSync(join(o.dir, 'tls-key', 'server.key'), join(o.dir, 'tls', 'server.key'));
+    const conf = join(o.dir, 'nats.conf');
+    writeFileSync(conf, readFileSync(conf, 'utf8').replaceAll('/tls-key/', '/tls/'));
+    await install(o);
+    expect(shownTo('inventory').filter((file) => file.startsWith('tls'))).toEqual(['tls/ca.pem', 'tls/server.pem']);
+    expect(readFileSync(join(o.shown, 'nats', 'tls-key', 'server.key'), 'utf8')).toBe(key);
+    expect(readFileSync(join(o.shown, 'nats', 'nats.conf'), 'utf8')).toContain(`${o.dir}/tls-key/server.key"`);
   });
 
   it('makes another admin token in place of the first', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execaSync } from 'execa';
-import { addAgentUsers, initCluster, isCluster, storeRoomWarning } from '#bus';
+import { addAgentUsers, initCluster, isCluster, moveKeyApart, storeRoomWarning } from '#bus';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
 import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
@@ -159,6 +159,7 @@ function makeSshKey(file: string, cluster: string): string {
 }
 
 function shown({ dir, shown }: InstallationPlaces): string[] {
+  moveKeyApart(dir);
   const changed = showFiles(dir, shown);
   if (changed.length === 0) return ['nothing has changed'];
   return [`changed for ${changed.join(', ')}: docker compose restart ${changed.join(' ')}, where they run`];

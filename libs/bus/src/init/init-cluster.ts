@@ -30,6 +30,7 @@ import {
   ensureAuthority,
   ensureServerCertificate,
   isOwnMachineOnly,
+  moveKeyApart,
   ownNames,
   tlsFiles,
 } from './tls-files.js';
@@ -53,7 +54,7 @@ export interface InitOptions extends Omit<NatsConfigOptions, 'storeDir' | 'tls'>
 
 /**
  * Writes everything a cluster needs before its first start into `dir`: `nats.conf` and `nats-accounts.conf`,
- * `creds/<service>.json`, `creds/tools.creds`, `creds/agent=<node>.json`, `keys/`, `tls/`, `muster.yaml`, all of mode 600. It may run again, while
+ * `creds/<service>.json`, `creds/tools.creds`, `creds/agent=<node>.json`, `keys/`, `tls/`, `tls-key/`, `muster.yaml`, all of mode 600. It may run again, while
  * nats-server does not run: keys, agents' users and a `muster.yaml` that exist are kept, but for where NATS listens,
  * which stands in `nats.conf` and `muster.yaml` as told last; services' users keep their keys, and may do what this
  * version of Muster needs. CONFIG_INVALID names what is wrong.
@@ -69,6 +70,7 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   adoptStore(dir, o.storeDir, keys.account);
   if (encrypted) {
     await ensureAuthority(dir, o.cluster);
+    moveKeyApart(dir);
     await ensureServerCertificate(dir, certificateNames(o.natsListen, o.hosts ?? [], ownNames()));
   }
   await writeUsers(dir, o.agents, accountsIn(o.storeDir));
@@ -137,6 +139,7 @@ export async function enableTls(dir: string, hosts: readonly string[], alsoPlain
   if (!isCluster(dir) || hasPlainUsers(dir) || listened === undefined)
     throw new MusterError('CONFIG_INVALID', `${dir} was not made by this version of muster init`);
   const conf = join(dir, 'nats.conf');
+  moveKeyApart(dir);
   const changed = withTls(readFileSync(conf, 'utf8'), tlsFiles(resolve(dir)), alsoPlain);
   const { cluster } = parse(readFileSync(join(dir, 'muster.yaml'), 'utf8')) as { cluster?: string };
   await ensureAuthority(dir, cluster ?? 'muster');

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -68,7 +69,7 @@ describe('initHosts', () => {
           'nats-accounts.conf',
           'nats.conf',
           'tls/ca.pem',
-          'tls/server.key',
+          'tls-key/server.key',
           'tls/server.pem',
           'tokens.json',
         ].sort(),
@@ -150,6 +151,20 @@ describe('initHosts', () => {
       expect(pins(host)).toHaveLength(3);
       expect(pins(host)).not.toContain(before[2]);
     }
+  });
+
+  it('gives the keys of an earlier Muster’s servers folders of their own, and shows no single server’s key to others', async () => {
+    await init();
+    const before = of('ctl2', 'tls-key/server.key');
+    renameSync(join(hostFolder(dir, 'ctl2'), 'tls-key/server.key'), join(hostFolder(dir, 'ctl2'), 'tls/server.key'));
+    writeFileSync(join(dir, 'tls', 'server.key'), 'of the single server that this was');
+    await init();
+    expect(of('ctl2', 'tls-key/server.key')).toBe(before);
+    expect(of('ctl2', 'nats.conf').match(/key_file: .*/g)).toEqual(
+      Array.from({ length: 2 }, () => 'key_file: "/etc/muster/tls-key/server.key"'),
+    );
+    for (const { name } of three)
+      expect(readdirSync(join(hostFolder(dir, name), 'tls')).sort()).toEqual(['ca.pem', 'server.pem']);
   });
 
   it('makes several hosts of a single server, with its users and its CA', async () => {

@@ -19,7 +19,7 @@ import {
 import { listenAddress, natsConfig } from './nats-config.js';
 import { writeAllPrivately, type Content } from './private-files.js';
 import { filesIn, shownFiles } from './shown-files.js';
-import { authorityOf, isDue, readAuthority, tlsFiles } from './tls-files.js';
+import { authorityOf, isDue, keyBeside, presentCertificate, readAuthority, tlsFiles } from './tls-files.js';
 
 const NATS_PORT = 4222;
 const ROUTE_PORT = 6222;
@@ -100,6 +100,8 @@ export async function initHosts(dir: string, o: HostsOptions): Promise<WrittenHo
         files.set(join(hostFolder(dir, host.name), path), text);
     }
     writeAllPrivately(files);
+    // Of an earlier Muster, or of the single server that this was.
+    for (const { name } of o.hosts) rmSync(keyBeside(hostFolder(dir, name)), { force: true });
     return { readsRevocations: readsRevocations(dir, alsoTold) };
   } catch (e) {
     if (isNew && existsSync(dir)) {
@@ -175,9 +177,10 @@ async function filesOf(
   );
   files.set('nats-accounts.conf', await accountsText(dir, accountsIn(place.store), of.alsoTold));
   const { certificate, key } = of.certificates.get(host)!;
-  files.set('tls/ca.pem', readAuthority(dir).certificate);
-  files.set('tls/server.pem', certificate);
-  files.set('tls/server.key', key);
+  const at = tlsFiles('');
+  files.set(at.ca, readAuthority(dir).certificate);
+  files.set(at.certificate, certificate);
+  files.set(at.key, key);
   config.setIn(['nats', 'listen'], listen);
   config.setIn(['nats', 'store'], place.store);
   files.set('muster.yaml', config.toString());
@@ -208,11 +211,8 @@ async function certificatesOf(
 /** The one that it has, or where that is due another one for the same key. */
 async function certificateOf(dir: string, host: ControlHost): Promise<Certificate> {
   const names = [host.name, ...addressesOf(host), 'localhost', '127.0.0.1', '::1', NATS_IN_COMPOSITION];
-  const had = tlsFiles(hostFolder(dir, host.name));
+  const { certificate, key } = presentCertificate(hostFolder(dir, host.name));
   const now = systemClock.wallMs();
-  const [certificate, key] = [had.certificate, had.key].map((file) =>
-    existsSync(file) ? readFileSync(file, 'utf8') : undefined,
-  );
   if (certificate !== undefined && key !== undefined && !isDue(certificate, names, now)) return { certificate, key };
   return issueServerCertificate(readAuthority(dir), names, now, key);
 }

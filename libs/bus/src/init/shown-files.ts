@@ -16,8 +16,8 @@ const service = (name: Container, ...keys: string[]): string[] => [
  * (deploy/systemd). Nobody sees `keys/operator.key`, or another's user.
  */
 export const shownFiles: Record<Container, readonly string[]> = {
-  nats: ['nats.conf', 'nats-accounts.conf', 'tls'],
-  inventory: [...service('inventory', 'datagram', 'secrets', 'agents', 'revoker'), 'tls/server.pem', 'http'],
+  nats: ['nats.conf', 'nats-accounts.conf', 'tls', 'tls-key'],
+  inventory: [...service('inventory', 'datagram', 'secrets', 'agents', 'revoker'), 'tls', 'http'],
   detector: service('detector', 'datagram'),
   provisioner: [...service('provisioner', 'secrets'), 'ssh', 'services', 'playbooks'],
   fencer: service('fencer', 'secrets'),

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { MusterError } from '#contracts';
 import { beyondLoopback, hostOfServer, namesHost } from '#contracts/keys/nats-tls.js';
 import { systemClock } from '../system/system-clock.js';
@@ -20,13 +20,55 @@ const DAY_MS = 86_400_000;
 /** At an occasion, a certificate is issued anew when less than this is left of it. */
 const RENEW_WITHIN_DAYS = SERVER_DAYS / 4;
 
-/** Of a folder of `muster init`. */
+/** Of a folder of `muster init`. Folders are shown whole, so that a file renamed into them is seen: the key has its own. */
 export const tlsFiles = (dir: string) => ({
   ca: join(dir, 'tls', 'ca.pem'),
   caKey: join(dir, 'keys', 'ca.key'),
   certificate: join(dir, 'tls', 'server.pem'),
-  key: join(dir, 'tls', 'server.key'),
+  key: join(dir, 'tls-key', 'server.key'),
 });
+
+/** Where an earlier Muster kept the server's key: in the folder that shows its certificate. */
+const KEY_BESIDE = 'tls/server.key';
+
+export const keyBeside = (dir: string): string => join(dir, KEY_BESIDE);
+
+/** Where the server's key is by now. */
+function presentKey(dir: string): string {
+  const { key } = tlsFiles(dir);
+  return existsSync(key) || !existsSync(keyBeside(dir)) ? key : keyBeside(dir);
+}
+
+/** The certificate and its key that are there. */
+export function presentCertificate(dir: string): Partial<Certificate> {
+  const [certificate, key] = [tlsFiles(dir).certificate, presentKey(dir)].map((file) =>
+    existsSync(file) ? readFileSync(file, 'utf8') : undefined,
+  );
+  return { ...(certificate !== undefined && { certificate }), ...(key !== undefined && { key }) };
+}
+
+/**
+ * Gives a key that lies beside its certificate the folder of its own, and has nats.conf name it there. A server that runs
+ * has read both: it goes on, and reads the new ones at its next start.
+ * @returns whether it lay there
+ */
+export function moveKeyApart(dir: string): boolean {
+  const beside = keyBeside(dir);
+  if (!existsSync(beside)) return false;
+  const { key } = tlsFiles(dir);
+  privateFolder(dirname(key));
+  // One that is there came later: the other was left over when a host's folder was copied.
+  if (!existsSync(key)) writePrivately(key, readFileSync(beside));
+  const conf = join(dir, 'nats.conf');
+  if (existsSync(conf))
+    writePrivately(
+      conf,
+      readFileSync(conf, 'utf8').replace(/^( *key_file: ".*\/)tls\/server\.key"$/gm, '$1tls-key/server.key"'),
+    );
+  // Last: until then each file that nats.conf has named is there.
+  rmSync(beside);
+  return true;
+}
 
 /** PEM of the CA that NATS clients of this cluster are to trust; undefined where its NATS speaks without TLS. */
 export function authorityOf(dir: string): string | undefined {
@@ -50,9 +92,8 @@ export async function ensureAuthority(dir: string, cluster: string): Promise<voi
  * had before. The CA stays, so no client has to be told. @returns whether it was issued
  */
 export async function ensureServerCertificate(dir: string, names: readonly string[]): Promise<boolean> {
-  const { certificate } = tlsFiles(dir);
-  const before = existsSync(certificate) ? readFileSync(certificate, 'utf8') : undefined;
-  if (before !== undefined && !isDue(before, names, systemClock.wallMs())) return false;
+  const { certificate } = presentCertificate(dir);
+  if (certificate !== undefined && !isDue(certificate, names, systemClock.wallMs())) return false;
   await renewServerCertificate(dir, names);
   return true;
 }
@@ -73,14 +114,18 @@ export async function renewServerCertificate(
   more: readonly string[],
   authorityIn = dir,
 ): Promise<ShownCertificate> {
-  const files = tlsFiles(dir);
-  const before = existsSync(files.certificate) ? readFileSync(files.certificate, 'utf8') : undefined;
-  const names = before === undefined ? more : [...shownCertificate(before).names, ...missing(before, more)];
-  const key = authorityIn !== dir && existsSync(files.key) ? readFileSync(files.key, 'utf8') : undefined;
+  const before = presentCertificate(dir);
+  const names =
+    before.certificate === undefined
+      ? more
+      : [...shownCertificate(before.certificate).names, ...missing(before.certificate, more)];
+  const key = authorityIn === dir ? undefined : before.key;
   const made = await issueServerCertificate(readAuthority(authorityIn), [...new Set(names)], systemClock.wallMs(), key);
+  const keyFile = presentKey(dir);
+  privateFolder(dirname(keyFile));
   // A server that is reloaded between the two refuses the pair, and goes on with what it has.
-  writePrivately(files.key, made.key);
-  writePrivately(files.certificate, made.certificate);
+  writePrivately(keyFile, made.key);
+  writePrivately(tlsFiles(dir).certificate, made.certificate);
   return shownCertificate(made.certificate);
 }
 

@@ -1,5 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
@@ -16,7 +26,7 @@ import { startTestNats, type TestNats } from '../testing/nats.js';
 import type { BusCredentials } from '../types.js';
 import { issueServerCertificate, newAuthority, shownCertificate } from './certificates.js';
 import { readRevokerKey } from './revoker-key.js';
-import { certificateNames, isDue, readAuthority, renewServerCertificate, tlsFiles } from './tls-files.js';
+import { certificateNames, isDue, moveKeyApart, readAuthority, renewServerCertificate, tlsFiles } from './tls-files.js';
 
 const DAY_MS = 86_400_000;
 
@@ -40,7 +50,7 @@ describe('muster init', () => {
     expect(file('nats.conf')).toContain(`tls {\n  cert_file: "${join(dir, 'tls/server.pem')}"`);
     for (const user of ['inventory', 'fencer', 'agent=n1'])
       expect(readCredentials(credentialsFile(dir, user)).ca).toBe(file('tls/ca.pem'));
-    for (const name of ['keys/ca.key', 'tls/server.key'])
+    for (const name of ['keys/ca.key', 'tls-key/server.key'])
       expect([name, statSync(join(dir, name)).mode & 0o777]).toEqual([name, 0o600]);
   });
 
@@ -76,6 +86,22 @@ describe('muster init', () => {
     expect(names()).toEqual(expect.arrayContaining(['10.0.0.1', '10.0.0.2']));
   });
 
+  it('keeps the key of the server apart from what may be seen of its certificate', async () => {
+    await init('10.0.0.1:4222');
+    expect(readdirSync(join(dir, 'tls')).sort()).toEqual(['ca.pem', 'server.pem']);
+    expect(file('nats.conf')).toContain(`key_file: "${join(dir, 'tls-key/server.key')}"`);
+  });
+
+  it('gives the key of an earlier Muster’s server a folder of its own', async () => {
+    await init('10.0.0.1:4222');
+    const conf = file('nats.conf');
+    asEarlier(dir);
+    const key = file('tls/server.key');
+    await init('10.0.0.1:4222');
+    expect([file('tls-key/server.key'), file('nats.conf')]).toEqual([key, conf]);
+    expect(readdirSync(join(dir, 'tls')).sort()).toEqual(['ca.pem', 'server.pem']);
+  });
+
   it('refuses what a certificate cannot name', async () => {
     await expect(init('10.0.0.1:4222', { hosts: ['a b'] })).rejects.toThrow('"a b" is no host name');
   });
@@ -108,7 +134,49 @@ describe('a certificate is due', () => {
   });
 });
 
+/** As an earlier Muster wrote it: the key beside its certificate. */
+function asEarlier(at: string): void {
+  renameSync(join(at, 'tls-key/server.key'), join(at, 'tls/server.key'));
+  rmSync(join(at, 'tls-key'), { recursive: true });
+  const conf = join(at, 'nats.conf');
+  writeFileSync(conf, readFileSync(conf, 'utf8').replaceAll('/tls-key/', '/tls/'));
+}
+
+describe('a key beside its certificate', () => {
+  it('moves with every line of nats.conf that names it, and with none that names another', async () => {
+    await init('10.0.0.1:4222');
+    const more =
+      'cluster {\n  tls {\n    key_file: "/x/tls/server.key"\n    ca_file: "/x/tls/ca.pem"\n  }\n}\nhttps { key_file: "/y/tls/other.key" }\n';
+    writeFileSync(join(dir, 'nats.conf'), file('nats.conf') + more);
+    const conf = file('nats.conf');
+    asEarlier(dir);
+    moveKeyApart(dir);
+    expect(file('nats.conf')).toBe(conf.replace('/x/tls/server.key', '/x/tls-key/server.key'));
+    expect(existsSync(join(dir, 'tls/server.key'))).toBe(false);
+  });
+
+  it('gives way to one that came later', async () => {
+    await init('10.0.0.1:4222');
+    const key = file('tls-key/server.key');
+    writeFileSync(join(dir, 'tls/server.key'), 'left over');
+    moveKeyApart(dir);
+    expect([file('tls-key/server.key'), existsSync(join(dir, 'tls/server.key'))]).toEqual([key, false]);
+  });
+});
+
 describe('muster tls renew', () => {
+  it('leaves the key where the server has it', async () => {
+    await init('10.0.0.1:4222');
+    asEarlier(dir);
+    const before = file('tls/server.key');
+    await renewServerCertificate(dir, []);
+    expect(existsSync(join(dir, 'tls-key'))).toBe(false);
+    expect(file('tls/server.key')).not.toBe(before);
+    expect(new X509Certificate(file('tls/server.pem')).checkPrivateKey(createPrivateKey(file('tls/server.key')))).toBe(
+      true,
+    );
+  });
+
   it('issues another certificate with the names that it had, and more', async () => {
     await init('10.0.0.1:4222');
     const [ca, before] = [file('tls/ca.pem'), names()];
