@@ -148,6 +148,41 @@ describe('agents with a real nats-server', () => {
     expect(heard).toEqual([]);
   });
 
+  it('go to a server that their peer list names when the one that they were enrolled with is lost', async () => {
+    const [first, other] = [await startTestNats(), await startTestNats()];
+    const named = await connect({ servers: other.url });
+    try {
+      named.subscribe(Subjects.peers('*'), { callback: (e, m) => void (!e && m.respond(JSON.stringify(lists['a']))) });
+      const heard = new Promise<void>((resolve) => {
+        named.subscribe(Subjects.report('a'), { callback: () => resolve() });
+      });
+      await named.flush();
+      await fleet.start('a', { nats: { management: [first.url], backend: [nats.url] } });
+      await fleet.until('a', (s) => s.nats.length === 2);
+      // By the other connection.
+      await told('a', fleet.listOf('a', { version: 2, nats: { management: [first.url, other.url] } }));
+      // It works, and so it stays.
+      expect((await fleet.status('a')).nats).toHaveLength(2);
+      await first.stop();
+      await heard;
+      await fleet.until('a', (s) => s.nats.length === 2);
+    } finally {
+      await named.close();
+      await first.stop();
+      await other.stop();
+    }
+  });
+
+  it('start by the servers that the list on their disk names, and by their own where those do not answer', async () => {
+    const nobody = [`nats://127.0.0.1:${CLOSED_PORT}`];
+    fleet.cache('a', fleet.listOf('a', { nats: { management: [nats.url] } }));
+    await fleet.start('a', { nats: { management: nobody } });
+    await fleet.until('a', (s) => s.nats.length === 1);
+    fleet.cache('b', fleet.listOf('b', { nats: { management: nobody } }));
+    await fleet.start('b', { nats: { management: [nats.url] } });
+    await fleet.until('b', (s) => s.nats.length === 1);
+  });
+
   it('report their own counts with the first report and every few seconds', async () => {
     // On a busy machine the very first may go out before there is a connection: nobody hears it, and peers that do not
     // run would be lost by the next.

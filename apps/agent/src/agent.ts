@@ -150,8 +150,9 @@ export class Agent {
     await this.socket.open();
     await this.senses.open();
     await this.plain?.open();
-    this.nats.start();
+    // The list on disk first: it may name servers that this host's configuration does not know.
     await this.refresher.start();
+    this.nats.start();
     this.workloads.look();
     const { known, p } = this;
     this.lastStep = p.clock.monotonicMs();
@@ -229,6 +230,7 @@ export class Agent {
   }
 
   private accept(list: PeerList): void {
+    this.nats.follow(list.nats);
     const moved = this.known.take(list);
     this.senses.followList(list, moved, this.p.clock.monotonicMs());
     this.reporter.changed();

@@ -25,6 +25,7 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { parse } from 'yaml';
+import { NATS_URL } from '#contracts/keys/nats-tls.js';
 import { MusterError, NAME_PATTERN, type ClusterSettings, type ServiceName } from '#contracts';
 import { readInitialSettings } from './initial-settings.js';
 import { exactNetworkFault, networkFault } from './network.js';
@@ -32,7 +33,6 @@ import { exactNetworkFault, networkFault } from './network.js';
 /** Playbooks that come with Muster, beside `dist/`. */
 const ownPlaybooks = fileURLToPath(new URL('../../../../playbooks', import.meta.url));
 
-const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
 const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 const HOST_PORT = '(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9._-]+):\\d{1,5}';
 const ADDRESS = `(unix:/[^\\s,]+|${HOST_PORT})`;
@@ -281,7 +281,7 @@ export class AnsibleConfig {
 export class AgentsConfig {
   /**
    * NATS servers as agents reach them over each network: `{management: [nats://10.0.0.1:4222], backend: [...]}`. An
-   * agent holds one connection over each.
+   * agent holds one connection over each. What is changed here reaches those that are enrolled with their list of peers.
    * @default `nats.servers` over management, where those are not this machine's own loopback
    */
   @IsObject()

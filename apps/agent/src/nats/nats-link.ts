@@ -6,6 +6,7 @@ import { proofOf } from '#contracts/keys/nkey.js';
 import type { Clock } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
 import { reasonOf, type AgentLog } from '../log/agent-log.js';
+import { sameServers, serversToTry } from './servers-to-try.js';
 
 /** This agent's NATS user, as its enrolment gave it. */
 export interface NatsCredentials {
@@ -26,7 +27,8 @@ export interface NatsEar {
 
 export interface NatsLinkOptions {
   network: string;
-  servers: string[];
+  /** As this host is configured. */
+  servers: readonly string[];
   node: string;
   credentials?: NatsCredentials;
   ears: NatsEar[];
@@ -44,6 +46,10 @@ export class NatsLink {
   private nc: NatsConnection | undefined;
   private connected = false;
   private closing = false;
+  /** By the control plane. */
+  private named: readonly string[] | undefined;
+  /** Those that the connection was made with: it comes back to one of them, and to no other. */
+  private used: readonly string[] = [];
 
   constructor(private readonly o: NatsLinkOptions) {}
 
@@ -57,6 +63,15 @@ export class NatsLink {
 
   start(): void {
     void this.keep();
+  }
+
+  /**
+   * Where the control plane says that NATS is reached over this network; undefined: it does not say. A connection that
+   * works stays; the next one is made by it.
+   */
+  follow(servers: readonly string[] | undefined): void {
+    this.named = servers;
+    this.leaveOutdated();
   }
 
   /** Dropped while disconnected: a report kept for later would pass for a fresh one. */
@@ -84,8 +99,9 @@ export class NatsLink {
 
   private async keep(): Promise<void> {
     for (let failures = 0; !this.closing;) {
+      this.used = serversToTry(this.o.servers, this.named, failures);
       try {
-        this.nc = await this.connectOnce();
+        this.nc = await this.connectOnce(this.used);
       } catch (e) {
         if (failures++ === 0)
           this.o.log.warn('no NATS connection yet', { network: this.o.network, reason: this.reasonOf(e) });
@@ -93,22 +109,28 @@ export class NatsLink {
         continue;
       }
       failures = 0;
-      await this.follow(this.nc);
+      await this.attend(this.nc);
     }
+  }
+
+  /** One that was lost would come back to servers that are not named any more, and try them for ever. */
+  private leaveOutdated(): void {
+    if (this.connected || sameServers(this.used, this.named ?? this.o.servers)) return;
+    void this.nc?.close();
   }
 
   private reasonOf(error: unknown): string {
     const fault = tlsFault(error, this.o.credentials?.ca);
-    return fault === undefined ? reasonOf(error) : `${this.o.servers.join(', ')}: ${fault}`;
+    return fault === undefined ? reasonOf(error) : `${this.used.join(', ')}: ${fault}`;
   }
 
-  private connectOnce(): Promise<NatsConnection> {
+  private connectOnce(servers: readonly string[]): Promise<NatsConnection> {
     const { credentials } = this.o;
     return dial({
       name: `agent ${this.o.node} (${this.o.network})`,
-      servers: this.o.servers,
+      servers: [...servers],
       ...times,
-      ...natsTls(credentials?.ca, this.o.servers),
+      ...natsTls(credentials?.ca, servers),
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
       ...(credentials && {
@@ -119,7 +141,7 @@ export class NatsLink {
   }
 
   /** Until the connection is closed for good. */
-  private async follow(nc: NatsConnection): Promise<void> {
+  private async attend(nc: NatsConnection): Promise<void> {
     for (const ear of this.o.ears)
       nc.subscribe(ear.subject, {
         callback: (e, m) => {
@@ -129,8 +151,10 @@ export class NatsLink {
       });
     this.turn(true);
     for await (const s of nc.status()) {
-      if (s.type === 'disconnect' || s.type === 'staleConnection') this.turn(false);
-      else if (s.type === 'reconnect') this.turn(true);
+      if (s.type === 'disconnect' || s.type === 'staleConnection') {
+        this.turn(false);
+        this.leaveOutdated();
+      } else if (s.type === 'reconnect') this.turn(true);
       else if (s.type === 'error') this.o.log.warn('NATS refused something', { reason: reasonOf(s.error) });
       else if (s.type === 'close') break;
     }

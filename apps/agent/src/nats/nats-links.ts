@@ -8,6 +8,11 @@ export class NatsLinks {
     for (const link of this.links) link.start();
   }
 
+  /** By network; see {@link NatsLink.follow}. */
+  follow(servers: Record<string, readonly string[]> | undefined): void {
+    for (const link of this.links) link.follow(servers?.[link.network]);
+  }
+
   connected(): string[] {
     return this.links.filter((l) => l.up).map((l) => l.network);
   }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isWireError } from '#contracts/errors.js';
 import type { Peer, PeerList } from '#contracts/wire/peers.js';
+import { NATS_URL } from '#contracts/keys/nats-tls.js';
 import { checkDetection, DetectionProfiles, type DetectionSettings } from '#contracts/settings/settings.js';
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
@@ -26,6 +27,19 @@ function detectionOf(raw: unknown): DetectionSettings {
   return checkDetection({ ...numbers, profile, ...raw });
 }
 
+/** More servers than a cluster of NATS has. */
+const MOST_SERVERS = 16;
+
+const isServers = (x: unknown): boolean =>
+  isObject(x) &&
+  Object.values(x).every(
+    (urls) =>
+      Array.isArray(urls) &&
+      urls.length > 0 &&
+      urls.length <= MOST_SERVERS &&
+      urls.every((url) => typeof url === 'string' && NATS_URL.test(url)),
+  );
+
 /**
  * A peer list from the wire or the disk. Throws an Error that says what is wrong with it; written by hand, since the
  * agent carries no validator.
@@ -42,6 +56,7 @@ export function parsePeerList(text: string, self: { node: string; cluster: strin
   if (!Array.isArray(raw.peers) || !raw.peers.every(isPeer)) throw new Error('has a peer without name or address');
   const names = raw.peers.map((p) => p.name);
   if (new Set(names).size !== names.length || names.includes(self.node)) throw new Error('names a peer twice');
+  if (raw.nats !== undefined && !isServers(raw.nats)) throw new Error('names servers of NATS that are none');
   const detection = detectionOf(raw.detection);
   return { ...(raw as unknown as PeerList), detection, peers: raw.peers.map(probeable) };
 }

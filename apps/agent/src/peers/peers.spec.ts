@@ -38,6 +38,11 @@ describe('a peer list', () => {
     ['without one of the numbers', { ...list(1), detection: { ...DetectionProfiles.lan, misses: undefined } }],
     ['with a number as a text', { ...list(1), detection: { ...DetectionProfiles.lan, interval: '500' } }],
     ['without a version', { ...list(1), version: undefined }],
+    ['with a network on which no server is named', { ...list(1), nats: { management: [] } }],
+    ['with a server that is none', { ...list(1), nats: { management: ['nats://a b:4222'] } }],
+    ['with servers that are no list', { ...list(1), nats: { management: 'nats://a:4222' } }],
+    ['with servers of no network', { ...list(1), nats: ['nats://a:4222'] }],
+    ['with more servers than a cluster has', { ...list(1), nats: { management: Array(17).fill('nats://a:4222') } }],
     [
       'with numbers that let a stale report accuse',
       { ...list(1), detection: { ...DetectionProfiles.lan, freshness: 9000 } },

@@ -199,15 +199,16 @@ export class AgentFleet {
     };
   }
 
+  /** The list on its disk; an agent that runs has read it. */
+  cache(name: string, list: PeerList): void {
+    mkdirSync(join(this.dir, name), { recursive: true });
+    writeFileSync(join(this.dir, name, 'peers.json'), JSON.stringify(list));
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.agents.values()].map((a) => a.stop('stop')));
     for (const relay of this.relays) relay.close();
     await rm(this.dir, { recursive: true, force: true });
-  }
-
-  private cache(name: string, list: PeerList): void {
-    mkdirSync(join(this.dir, name), { recursive: true });
-    writeFileSync(join(this.dir, name, 'peers.json'), JSON.stringify(list));
   }
 }
 

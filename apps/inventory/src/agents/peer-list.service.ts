@@ -9,6 +9,7 @@ import {
   type Timer,
 } from '#contracts';
 import type { Closable } from '#bus';
+import { ServiceContext } from '#service';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { DatagramKeysService } from './datagram-keys.service.js';
@@ -40,6 +41,7 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly keys: DatagramKeysService,
+    private readonly context: ServiceContext,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -111,7 +113,7 @@ export class PeerListService implements OnApplicationBootstrap, OnApplicationShu
   private async renew(): Promise<void> {
     this.dirty = false;
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
-    const content = fleetContent(nodes, this.store.clusterSettings, this.keys.current);
+    const content = fleetContent(nodes, this.store.clusterSettings, this.keys.current, this.context.config.agents.nats);
     const hash = fleetHash(content);
     if (this.current?.hash === hash) return;
     try {

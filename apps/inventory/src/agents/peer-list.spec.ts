@@ -27,6 +27,18 @@ describe('the peer list of an agent', () => {
     expect(sut.of('x-1')).toBeUndefined();
   });
 
+  it('names the servers of NATS on the networks of each, and is a new one when they change', () => {
+    const one = node('b-1', { networks: { management: { address: 'm-b-1' } } });
+    const nats = { management: ['nats://m1:4222', 'nats://m2:4222'], backend: ['nats://b1:4222'] };
+    const content = (to: Record<string, string[]>) => fleetContent([node('a-1'), one], settings, undefined, to);
+    const sut = new FleetLists(content(nats), 3);
+    expect([sut.of('a-1')?.nats, sut.of('b-1')?.nats]).toEqual([nats, { management: nats.management }]);
+    expect(fleetHash(content({ backend: nats.backend, management: nats.management }))).toBe(fleetHash(content(nats)));
+    expect(fleetHash(content({ ...nats, backend: ['nats://b2:4222'] }))).not.toBe(fleetHash(content(nats)));
+    // Agents that were enrolled with some keep them.
+    expect(new FleetLists(content({}), 3).of('a-1')).not.toHaveProperty('nats');
+  });
+
   it('is short in a large fleet, where each node still has its observers', () => {
     const names = Array.from({ length: 200 }, (_, i) => `n${i}-1`);
     const sut = lists(names.map((n) => node(n)));

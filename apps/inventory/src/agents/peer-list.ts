@@ -19,9 +19,17 @@ export interface FleetContent {
   nodes: (Peer & { member: boolean })[];
   /** Absent: the datagrams' keys were never exchanged. */
   keys?: KeysInUse;
+  /** Network → servers of NATS as agents reach them. Absent: it is not configured. */
+  nats?: Record<string, string[]>;
 }
 
-export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSettings, keys?: KeysInUse): FleetContent {
+/** @param nats network → servers of NATS as agents reach them, as configured: none is no news for who was enrolled with some */
+export function fleetContent(
+  nodes: readonly NodeRecord[],
+  settings: ClusterSettings,
+  keys?: KeysInUse,
+  nats: Record<string, string[]> = {},
+): FleetContent {
   return {
     cluster: settings.cluster,
     port: settings.agentPort,
@@ -30,17 +38,20 @@ export function fleetContent(nodes: readonly NodeRecord[], settings: ClusterSett
       .filter((n) => n.enrolled)
       .map((n) => ({
         name: n.name,
-        networks: Object.fromEntries(
-          Object.entries(n.networks)
-            .map(([network, { address }]): [string, string] => [network, address])
-            .sort(([a], [b]) => (a < b ? -1 : 1)),
+        networks: byNetwork(
+          Object.entries(n.networks).map(([network, { address }]): [string, string] => [network, address]),
         ),
         member: isMember(n),
       }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     ...(keys && { keys: { version: keys.version, keys: keys.keys } }),
+    ...(Object.keys(nats).length > 0 && { nats: byNetwork(Object.entries(nats)) }),
   };
 }
+
+/** In one order, whatever the order of what it was made of. */
+const byNetwork = <T>(entries: [network: string, value: T][]): Record<string, T> =>
+  Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Tells one content from another. */
 export const fleetHash = (c: FleetContent): string =>
@@ -69,6 +80,16 @@ export class FleetLists {
     if (!self) return undefined;
     const { cluster, port, detection, keys } = this.content;
     const peers = this.plan.peersOf(name).flatMap((p) => this.peers.get(p) ?? []);
-    return { version: this.version, cluster, self, peers, port, detection, ...(keys && { keys }) };
+    const nats = Object.entries(this.content.nats ?? {}).filter(([network]) => network in self.networks);
+    return {
+      version: this.version,
+      cluster,
+      self,
+      peers,
+      port,
+      detection,
+      ...(keys && { keys }),
+      ...(nats.length > 0 && { nats: Object.fromEntries(nats) }),
+    };
   }
 }

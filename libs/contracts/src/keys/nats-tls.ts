@@ -31,6 +31,9 @@ export const namesHost = (shown: X509Certificate, host: string): boolean =>
 
 const OTHER_NAME = 'the certificate does not name the server';
 
+/** How a server of NATS is named to its clients. */
+export const NATS_URL = /^(nats|tls):\/\/[^\s,]+$/;
+
 /** `nats://10.0.0.1:4222`, `tls://[::1]` → host, without brackets. */
 export const hostOfServer = (server: string): string => {
   const address = server.replace(/^[a-z]+:\/\//, '').replace(/^[^@]*@/, '');

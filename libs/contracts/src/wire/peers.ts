@@ -20,6 +20,11 @@ export interface PeerList {
   detection: DetectionSettings;
   /** By what the fleet proves its datagrams. Absent: by the keys that each was enrolled with. */
   keys?: KeysInUse;
+  /**
+   * The servers of NATS as this node reaches them, by network, each `nats://host:port`. Absent: those that each was
+   * enrolled with.
+   */
+  nats?: Record<string, string[]>;
 }
 
 /** Plain request of an agent on `muster.gate.<node>`. */

@@ -132,6 +132,13 @@ export const agent: readonly Mutant[] = [
     specs: ['apps/agent/src/peers/peers.spec.ts'],
   },
   {
+    name: 'a wrong list of NATS servers locks an agent out for good',
+    file: 'apps/agent/src/nats/servers-to-try.ts',
+    symbol: 'serversToTry',
+    operation: { operand: 'failures % 2 === 1' },
+    specs: ['apps/agent/src/nats/servers-to-try.spec.ts'],
+  },
+  {
     name: 'a host whose disk is full is not watched',
     file: 'apps/agent/src/report/epoch.ts',
     symbol: 'StartNumber.write',
