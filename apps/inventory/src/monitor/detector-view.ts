@@ -1,9 +1,12 @@
 import { Injectable, type OnModuleInit, type OnApplicationShutdown } from '@nestjs/common';
-import { BEACON_FRESH_MS, Subjects, type Beacon } from '#contracts';
+import { BEACON_FRESH_MS, BEACON_PERIOD_MS, Subjects, type Beacon } from '#contracts';
 import type { Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { SightedTime } from './sighted-time.js';
 import { SightWatch } from './sight-watch.js';
+
+/** A process that has listened for so long, ms, would have heard a detector that speaks. */
+const FIRST_WORD_MS = 1.5 * BEACON_PERIOD_MS;
 
 /**
  * What the active detector last said of itself. Without a beacon for 3 s, measured on this process's own monotonic
@@ -15,10 +18,14 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
   private readonly sightedTime = new SightedTime();
   private readonly sight = new SightWatch();
   private subscription: Closable | undefined;
+  private listensSince = 0;
+  /** Told at the first beacon. */
+  private readonly waiting = new Set<() => void>();
 
   constructor(private readonly context: ServiceContext) {}
 
   onModuleInit(): void {
+    this.listensSince = this.context.clock.monotonicMs();
     this.subscription = this.context.bus.subscribe(Subjects.beacon(), (text) => this.hear(text));
   }
 
@@ -61,6 +68,25 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     return this.sightedTime.ms;
   }
 
+  /**
+   * Resolves once it is known whether a detector speaks: a beacon was heard, or this process has listened for long enough.
+   * One that has just started has heard nobody, which says nothing of any node.
+   */
+  whenKnown(): Promise<void> {
+    const { clock } = this.context;
+    const left = this.listensSince + FIRST_WORD_MS - clock.monotonicMs();
+    if (this.last !== undefined || left <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        this.waiting.delete(end);
+        resolve();
+      };
+      const timer = clock.after(left, end);
+      this.waiting.add(end);
+    });
+  }
+
   private hear(text: string): void {
     let beacon: Beacon;
     try {
@@ -75,5 +101,6 @@ export class DetectorView implements OnModuleInit, OnApplicationShutdown {
     this.last = { beacon, heardAt };
     this.sightedTime.hear(beacon.sighted === true, heardAt);
     this.sight.hear(beacon, heardAt);
+    for (const end of [...this.waiting]) end();
   }
 }

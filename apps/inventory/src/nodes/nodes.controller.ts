@@ -2,13 +2,13 @@ import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
-import { InventoryStore } from '../store/inventory-store.js';
 import { DeletionsService } from './deletions.service.js';
 import { LifeSignsService } from './life-signs.service.js';
 import { NodeFilesService } from './node-files.service.js';
 import { NodeList } from './node-list.js';
 import { NodesService } from './nodes.service.js';
 import { ReplacementService } from './replacement.service.js';
+import { ServiceView } from './service-view.js';
 
 @Controller()
 export class NodesController {
@@ -20,24 +20,24 @@ export class NodesController {
     private readonly nodeList: NodeList,
     private readonly lifeSigns: LifeSignsService,
     private readonly audit: AuditService,
-    private readonly store: InventoryStore,
+    private readonly service: ServiceView,
   ) {}
 
   @Rpc('inventory.nodes.list')
   async list(q: RpcRequest<'inventory.nodes.list'>): Promise<RpcAnswer<'inventory.nodes.list'>> {
-    await this.store.whenLive();
+    await this.service.whenKnown();
     return this.nodeList.page(q);
   }
 
   @Rpc('inventory.nodes.text')
   async text(q: RpcRequest<'inventory.nodes.text'>): Promise<RpcAnswer<'inventory.nodes.text'>> {
-    await this.store.whenLive();
+    await this.service.whenKnown();
     return this.nodeList.text(q);
   }
 
   @Rpc('inventory.nodes.get')
   async get(q: RpcRequest<'inventory.nodes.get'>): Promise<RpcAnswer<'inventory.nodes.get'>> {
-    await this.store.whenLive();
+    await this.service.whenKnown();
     return this.nodes.get(q.name);
   }
 

@@ -33,6 +33,14 @@ export class ServiceView {
     private readonly detector: DetectorView,
   ) {}
 
+  /**
+   * Resolves once what answers rest on is known as well as it will be soon: to be awaited before an answer to a reader,
+   * who would else be told of a moment's gap as if it were news of the nodes.
+   */
+  async whenKnown(): Promise<void> {
+    await Promise.all([this.store.whenLive(), this.detector.whenKnown()]);
+  }
+
   /** Why the node is out of service as of now; an empty list means in service. */
   reasons(n: NodeRecord): OutReason[] {
     return this.look().reasons(n);

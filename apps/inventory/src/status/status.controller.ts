@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
+import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentsView } from './agents-view.js';
 import { DiagnosisService } from './diagnosis.service.js';
@@ -13,11 +14,12 @@ export class StatusController {
     private readonly store: InventoryStore,
     private readonly agents: AgentsView,
     private readonly doctor: DiagnosisService,
+    private readonly service: ServiceView,
   ) {}
 
   @Rpc('inventory.status')
   async get(): Promise<RpcAnswer<'inventory.status'>> {
-    await this.store.whenLive();
+    await this.service.whenKnown();
     return this.status.status();
   }
 
