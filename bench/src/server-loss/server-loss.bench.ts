@@ -1,28 +1,21 @@
 import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
-import { startTestCluster, streamLeader, whenClusterServes, type ClusterMember } from '#bus/testing/nats-cluster.js';
+import type { Bus } from '#bus';
+import { startTestCluster, streamLeader, type ClusterMember } from '#bus/testing/nats-cluster.js';
 import { newerNats } from '#bus/testing/newer-nats.js';
-import { MusterError, type BucketName } from '#contracts';
+import { MusterError } from '#contracts';
 import { median } from '../detect/kills.js';
 import { metric, type BenchOptions, type Metric } from '../metric.js';
 import { takeRounds, type Round, type Rounds } from '../rounds.js';
-import { edit, givenUp, longestWaitMs, lostEdits, wronglyRefused, type Edit } from './edits.js';
+import { BUCKETS, editingBus, Edits, whole } from './editing.js';
+import { givenUp, longestWaitMs, wronglyRefused } from './edits.js';
 
 const FULL = 20;
 const QUICK = 3;
-/** Each has a leader of its own. */
-const BUCKETS = ['nodes', 'workloads', 'incidents', 'settings'] as const satisfies readonly BucketName[];
 /** Before the kill, ms. */
 const WARM_MS = 500;
 /** From the kill on, ms: longer than the longest election timer of a nats-server, which is 9 s. */
 const AFTER_MS = 12_000;
-/** Between two edits of a writer, ms. */
-const PAUSE_MS = 150;
-/** After that a writer goes on for no longer than this, ms, until something of its own is acknowledged. */
-const LAST_MS = 60_000;
-/** A server that was started again has caught up by then, ms. */
-const WHOLE_MS = 120_000;
 
 interface Loss extends Round {
   victim: string;
@@ -43,18 +36,11 @@ export async function serverLossBench(o: BenchOptions): Promise<Metric[]> {
   const cluster = await startTestCluster({ program: newer.program, users: true });
   let bus: Bus | undefined;
   try {
-    bus = await connectBus({
-      name: 'server-loss',
-      servers: cluster.urls,
-      credentials: readCredentials(credentialsFile(cluster.dir, 'inventory')),
-      // What is written here are no records of these buckets.
-      decode: (_bucket, _key, text) => ({ value: JSON.parse(text) as object }),
-    });
+    bus = await editingBus(cluster);
     const edits = new Edits(bus);
     const rounds: Rounds<Loss> = { done: [], void: 0 };
     const loads: number[] = [];
     const own = bus;
-    await whenClusterServes(() => own.createBuckets({ replicas: 3, waitMs: WHOLE_MS }));
     const turn = {
       prepare: async (round: number): Promise<ClusterMember> => {
         await whole(own);
@@ -81,13 +67,6 @@ export async function serverLossBench(o: BenchOptions): Promise<Metric[]> {
   }
 }
 
-/** Every stream has a leader, and every copy is current. */
-const whole = (bus: Bus): Promise<void> =>
-  whenClusterServes(async () => {
-    const off = (await bus.streamFacts()).filter((s) => s.behind !== undefined || s.leaderless === true);
-    if (off.length > 0) throw new MusterError('BUS_UNAVAILABLE', `not whole: ${off.map((s) => s.name).join(', ')}`);
-  }, WHOLE_MS);
-
 async function lose(bus: Bus, edits: Edits, victim: ClusterMember): Promise<Loss> {
   const leaders = await Promise.all(BUCKETS.map((b) => streamLeader(bus, `KV_${b}`)));
   const writing = edits.begin();
@@ -97,54 +76,6 @@ async function lose(bus: Bus, edits: Edits, victim: ClusterMember): Promise<Loss
   const made = await writing.end();
   const waits = BUCKETS.map((b) => longestWaitMs(made.filter((e) => e.bucket === b)));
   return { victim: victim.name, led: leaders.filter((l) => l === victim.name).length, waitMs: Math.max(...waits) };
-}
-
-/** All that were made, also in rounds that do not count: none may be lost in any. */
-class Edits {
-  readonly all: Edit[] = [];
-
-  constructor(private readonly bus: Bus) {}
-
-  /** One writer a bucket, until the end; then each goes on until one of its edits is acknowledged. */
-  begin(): { end(): Promise<Edit[]> } {
-    const made: Edit[] = [];
-    let endBy = Infinity;
-    const write = async (name: BucketName): Promise<void> => {
-      const bucket = this.bus.bucket<object>(name);
-      for (;;) {
-        const key = `edit.${this.all.length}`;
-        const create = (): Promise<number> => bucket.create(key, { key });
-        // It has its place, and thereby its key, before another writer asks for one.
-        const place = this.all.push({ bucket: name, key, beganMs: 0, endedMs: 0, refused: 'UNENDED' }) - 1;
-        const done = await edit(name, key, create, () => performance.now());
-        this.all[place] = done;
-        made.push(done);
-        if (endBy < Infinity && (done.revision !== undefined || done.endedMs > endBy)) return;
-        await pause(PAUSE_MS);
-      }
-    };
-    const writers = Promise.all(BUCKETS.map(write));
-    return {
-      end: async () => {
-        endBy = performance.now() + LAST_MS;
-        await writers;
-        return made;
-      },
-    };
-  }
-
-  /** Those that were acknowledged and are not there. */
-  async lost(): Promise<Edit[]> {
-    const found = await Promise.all(
-      BUCKETS.map(async (name) =>
-        lostEdits(
-          this.all.filter((e) => e.bucket === name),
-          await whenClusterServes(() => this.bus.bucket(name).list()),
-        ),
-      ),
-    );
-    return found.flat();
-  }
 }
 
 async function figures(rounds: Rounds<Loss>, edits: Edits, loads: readonly number[]): Promise<Metric[]> {
