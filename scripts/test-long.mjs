@@ -2,14 +2,15 @@
 /**
  * `npm run test:long [-- --only PART…] [--seed N] [--scenario NAME]… [--list]`: what takes minutes, one part after the
  * other. Each leaves docs/results/<part>.json: what ran, on which commit and machine, from which seed, and what came of
- * it; single scenarios, as after a mend, docs/results/scenarios-again.json. The last line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
+ * it; single scenarios, as after a mend, docs/results/scenarios-again.json. SIGINT and SIGTERM end the part that runs, whose
+ * file has what came of it so far, and `interrupted`; no other part follows. The last line is `N passed, N failed` over all; exit 0 only when nothing failed, 2 for a wrong option.
  */
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { folder } from './setup/run.mjs';
-import { node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
+import { interruptedBy, node, scenarios, specs, summary, waitOnInterrupt } from './tests/children.mjs';
 
 /** Of detection, and of the hands, in virtual time. */
 const HISTORIES = 100_000;
@@ -101,9 +102,8 @@ async function quickstart() {
 }
 
 async function longScenarios(wanted = ['long']) {
-  const { text, ...counts } = await scenarios(...wanted, '--json');
-  const { said, scenarios: each } = lastSaid(text);
-  return { ...counts, result: each === undefined ? { said } : { scenarios: each } };
+  const { each, ...counts } = await scenarios(...wanted);
+  return { ...counts, result: { scenarios: each } };
 }
 
 function wrong(text) {
@@ -170,6 +170,7 @@ for (const [i, name] of names.entries()) {
     machine: describeMachine(),
     seed: Number(seed),
     seconds,
+    ...(interruptedBy() !== undefined && { interrupted: interruptedBy() }),
   };
   const file = join('docs', 'results', `${scenario ? `${name}-again` : name}.json`);
   mkdirSync(join(folder, 'docs', 'results'), { recursive: true });
@@ -178,7 +179,13 @@ for (const [i, name] of names.entries()) {
     `${JSON.stringify({ ...told, passed, failed, skipped, ...result }, undefined, 2)}\n`,
   );
   process.stdout.write(`test:long: ${name}: ${passed} passed, ${failed} failed in ${seconds} s; see ${file}\n`);
+  if (interruptedBy() !== undefined) {
+    process.stdout.write(
+      `test:long: ${interruptedBy()}: not run are ${names.slice(i + 1).join(', ') || 'no more parts'}\n`,
+    );
+    break;
+  }
 }
 const { lines, failed } = summary(outcomes);
 process.stdout.write(`${lines.join('\n')}\n`);
-process.exitCode = failed === 0 ? 0 : 1;
+process.exitCode = failed === 0 && interruptedBy() === undefined ? 0 : 1;

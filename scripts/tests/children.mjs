@@ -5,8 +5,23 @@ import { execa } from 'execa';
 import { folder } from '../setup/run.mjs';
 import { afterAll } from './unsteady.mjs';
 
-/** The children share our process group: an interrupt from the terminal reaches them, and we wait for their tidying up. */
-export const waitOnInterrupt = () => process.on('SIGINT', () => {});
+const running = new Set();
+let asked;
+
+/** The signal that has asked for an end; undefined: none has. */
+export const interruptedBy = () => asked;
+
+/**
+ * From now on SIGINT and SIGTERM end no more than what runs: we wait for its tidying up. The children share our process
+ * group, so an interrupt from the terminal reaches them; whoever ends us by SIGTERM has told us alone.
+ */
+export function waitOnInterrupt() {
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.on(signal, () => {
+      asked ??= signal;
+      if (signal === 'SIGTERM') for (const child of running) child.kill('SIGINT');
+    });
+}
 
 /**
  * Runs a program of ours in the project's folder, with its output on ours.
@@ -14,7 +29,9 @@ export const waitOnInterrupt = () => process.on('SIGINT', () => {});
  */
 export async function node(args, { read = false, env = {} } = {}) {
   const stdio = ['inherit', read ? ['inherit', 'pipe'] : 'inherit', 'inherit'];
-  const ended = await execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
+  const child = execa(process.execPath, args, { cwd: folder, stdio, env, reject: false });
+  running.add(child);
+  const ended = await child.finally(() => running.delete(child));
   const { exitCode, stdout } = ended;
   if (ended.failed && exitCode === undefined) process.stderr.write(`${String(ended.shortMessage)}\n`);
   return { code: exitCode ?? 1, text: stdout ?? '' };
@@ -70,13 +87,20 @@ async function vitest(options, env) {
   }
 }
 
-/** Scenarios, or a group of them, in the lab; `text` is what was printed of them. */
+/** Scenarios, or a group of them, in the lab; `each` is what came of those that were run, also where not all were. */
 export async function scenarios(...names) {
-  const { code, text } = await node([join('dist', 'test', 'src', 'run-scenario.js'), ...names], { read: true });
-  const counted = [...text.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1);
-  if (counted === undefined) process.stderr.write('scenarios: no result\n');
-  const [passed, failed, skipped] = (counted ?? []).slice(1).map((n) => Number(n ?? 0));
-  return { ...outcome(code, passed ?? 0, failed ?? 0, skipped), text };
+  const dir = mkdtempSync(join(tmpdir(), 'muster-scenarios-'));
+  const file = join(dir, 'results.json');
+  try {
+    const { code } = await node([join('dist', 'test', 'src', 'run-scenario.js'), ...names, '--out', file]);
+    const { passed, failed, skipped, scenarios: each } = JSON.parse(readFileSync(file, 'utf8'));
+    return { ...outcome(code, passed, failed, skipped), each };
+  } catch (error) {
+    process.stderr.write(`scenarios: no result (${error.message})\n`);
+    return { ...outcome(1, 0, 1), each: [] };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 }
 
 /** What is unsteady, and at last `N passed, N failed` with what this machine cannot do. */

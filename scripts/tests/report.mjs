@@ -3,15 +3,28 @@ import { counts } from './unsteady.mjs';
 
 const ENDED = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' };
 
-/** Writes {@link reportOf} to the file that `MUSTER_SPEC_REPORT` names. */
+/**
+ * Writes {@link reportOf} to the file that `MUSTER_SPEC_REPORT` names: at the end, and so far after each file, for a run
+ * that does not come to its end.
+ */
 export default class Report {
   wanted = [];
+  ended = [];
 
   onTestRunStart(specifications) {
     this.wanted = specifications.map((s) => s.moduleId);
   }
 
+  onTestModuleEnd(module) {
+    this.ended.push(module);
+    this.write(this.ended, []);
+  }
+
   onTestRunEnd(modules, unhandled) {
+    this.write(modules, unhandled);
+  }
+
+  write(modules, unhandled) {
     const file = process.env.MUSTER_SPEC_REPORT;
     if (file === undefined) throw new Error('MUSTER_SPEC_REPORT must name the file of the report');
     const tasks = modules.map((m) => m.task);

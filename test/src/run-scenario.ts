@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { MusterError } from '#contracts';
 import type { Fleet } from '../../lab/src/fleet/fleet.js';
@@ -13,11 +14,12 @@ import { standstills, starved } from './starved.js';
 
 const scenarios: readonly Scenario[] = [...daily.flat(), ...long];
 
-const USAGE = `usage: npm run scenario -- all | long | NAME… [--list] [--json]
+const USAGE = `usage: npm run scenario -- all | long | NAME… [--list] [--json] [--out FILE]
   npm run scenario -- D3        one scenario, on a fleet of its own
   npm run scenario -- F1 F19    several; those of one group share a fleet that is healed between them
   npm run scenario -- long      those that take minutes each, or fleets of other sizes, one after the other
-  --json                        as last line {passed, failed, skipped, scenarios: [{name, ok, seconds, …}]}`;
+  --json                        as last line {passed, failed, skipped, scenarios: [{name, ok, seconds, …}]}
+  --out FILE                    the same in FILE, written after each scenario`;
 
 const NODES = 5;
 /** A void round says nothing: it is repeated so often at most. */
@@ -48,6 +50,24 @@ interface Result {
   failure?: string;
   /** Rounds that were not counted, and why. */
   void: string[];
+}
+
+/** What was seen of all so far, as `--json` and `--out` tell it. */
+class Seen {
+  readonly results: Result[] = [];
+  skipped = 0;
+
+  constructor(private readonly out: string | undefined) {}
+
+  get outcome() {
+    const passed = this.results.filter((r) => r.ok).length;
+    return { passed, failed: this.results.length - passed, skipped: this.skipped, scenarios: this.results };
+  }
+
+  /** To be called after each that came: a run that does not come to its end has told of those. */
+  note(): void {
+    if (this.out !== undefined) writeFileSync(this.out, `${JSON.stringify(this.outcome)}\n`);
+  }
 }
 
 const text = (e: unknown): string => (e instanceof Error ? e.message : String(e));
@@ -141,7 +161,7 @@ function tell(r: Result): void {
  */
 async function runOnFleet(
   wanted: readonly Scenario[],
-  results: Result[],
+  seen: Seen,
   quiet: Quiet,
   begun: () => void = () => undefined,
 ): Promise<void> {
@@ -164,7 +184,7 @@ async function runOnFleet(
     onProgress: (l: string) => process.stderr.write(`  ${l}\n`),
     say,
     keep: () => false,
-    failed: () => results.some((r) => !r.ok),
+    failed: () => seen.results.some((r) => !r.ok),
   };
   let started = (): void => undefined;
   let starting: Promise<void> = Promise.resolve();
@@ -185,7 +205,8 @@ async function runOnFleet(
       for (const s of wanted) {
         const result = await runUntilCounted(fleet, s, quiet, begun);
         tell(result);
-        results.push(result);
+        seen.results.push(result);
+        seen.note();
       }
     });
   } finally {
@@ -195,11 +216,11 @@ async function runOnFleet(
 }
 
 /** As {@link runOnFleet}; what keeps the fleet from its scenarios fails them ({@link orFail}). */
-const runOrFail = (wanted: readonly Scenario[], results: Result[], quiet: Quiet, begun?: () => void): Promise<void> =>
-  orFail(
+async function runOrFail(wanted: readonly Scenario[], seen: Seen, quiet: Quiet, begun?: () => void): Promise<void> {
+  await orFail(
     wanted,
-    results,
-    () => runOnFleet(wanted, results, quiet, begun),
+    seen.results,
+    () => runOnFleet(wanted, seen, quiet, begun),
     ({ name, title }, cause) => {
       const failure = `its fleet failed: ${text(cause)}`;
       const result: Result = { name, title, ok: false, seconds: 0, healedSeconds: 0, figures: [], failure, void: [] };
@@ -207,6 +228,8 @@ const runOrFail = (wanted: readonly Scenario[], results: Result[], quiet: Quiet,
       return result;
     },
   );
+  seen.note();
+}
 
 /** Those that can share a fleet. */
 const byFleet = (wanted: readonly Scenario[]): Scenario[][] => {
@@ -227,20 +250,30 @@ function whyNot(s: Scenario, noNamespaces: string | undefined): string | undefin
 }
 
 /** The daily ones group by group; the long ones have the machine for themselves, fleet after fleet. */
-async function runAll(wanted: readonly Scenario[], results: Result[]): Promise<number> {
+async function runAll(wanted: readonly Scenario[], seen: Seen): Promise<void> {
   const noNamespaces = whyNoNamespaces();
   const skipped = wanted.flatMap((scenario) => {
     const why = whyNot(scenario, noNamespaces);
     return why === undefined ? [] : [{ scenario, why }];
   });
   const possible = wanted.filter((s) => !skipped.some((x) => x.scenario === s));
+  seen.skipped = skipped.length;
+  seen.note();
   for (const { scenario: s, why } of skipped) say(`skip ${namesOf(s).join(' ').padEnd(4)} ${s.title}\n     ${why}`);
   const quiet = new Quiet();
   const groups = daily.map((group) => group.filter((s) => possible.includes(s))).filter((group) => group.length > 0);
   // To bring a fleet up takes the whole machine, and scenarios mostly wait: the one beside the other.
-  await inTurn(groups.map((group) => (begun) => runOrFail(group, results, quiet, begun)));
-  for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, results, quiet);
-  return skipped.length;
+  await inTurn(groups.map((group) => (begun) => runOrFail(group, seen, quiet, begun)));
+  for (const group of byFleet(possible.filter((s) => long.includes(s)))) await runOrFail(group, seen, quiet);
+}
+
+/** @throws MusterError BAD_REQUEST */
+function readOut(args: readonly string[]): { out?: string; rest: string[] } {
+  const at = args.indexOf('--out');
+  if (at < 0) return { rest: [...args] };
+  const out = args[at + 1];
+  if (out === undefined) throw new MusterError('BAD_REQUEST', `--out names no file\n${USAGE}`);
+  return { out, rest: args.toSpliced(at, 2) };
 }
 
 async function main(args: string[]): Promise<number> {
@@ -252,12 +285,12 @@ async function main(args: string[]): Promise<number> {
     );
     return 0;
   }
-  const results: Result[] = [];
-  const skipped = await runAll(chosen(args.filter((a) => a !== '--json')), results);
-  const passed = results.filter((r) => r.ok).length;
-  const failed = results.length - passed;
+  const { out, rest } = readOut(args);
+  const seen = new Seen(out);
+  await runAll(chosen(rest.filter((a) => a !== '--json')), seen);
+  const { passed, failed, skipped } = seen.outcome;
   say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-  if (args.includes('--json')) say(JSON.stringify({ passed, failed, skipped, scenarios: results }));
+  if (args.includes('--json')) say(JSON.stringify(seen.outcome));
   return failed === 0 ? 0 : 1;
 }
 
