@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { execa } from 'execa';
-import { MusterError } from '#contracts';
+import { atPort, MusterError } from '#contracts';
 
 /** A server that has not answered by then will not, ms: a large store takes seconds to open. */
 const START_LIMIT_MS = 30_000;
@@ -105,7 +105,7 @@ export class EmbeddedNats {
   }
 
   private get text(): string {
-    return `nats-server on ${this.address.host}:${this.address.port}`;
+    return `nats-server on ${atPort(this.address.host, this.address.port)}`;
   }
 
   private failed(what: string): MusterError {

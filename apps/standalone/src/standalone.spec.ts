@@ -107,6 +107,12 @@ describe('Muster on one machine', () => {
     expect(natsServersOn(dir)).toEqual([]);
   });
 
+  it('reaches its NATS at an address of IPv6', async () => {
+    start('--nats-listen', `[::1]:${nats}`);
+    await says('ready');
+    expect((await status()).status).toBe(200);
+  });
+
   it('says in one line that its port is taken, and leaves nothing running', async () => {
     const other = createServer().listen(http, '127.0.0.1');
     await once(other, 'listening');
@@ -141,6 +147,8 @@ describe('Muster on one machine', () => {
     other.close();
     await once(other, 'close');
     await expect(embedded.start()).rejects.toThrow('/nowhere.conf');
+    const byIpv6 = new EmbeddedNats('/nowhere.conf', { host: '::1', port: nats }, () => undefined);
+    await expect(byIpv6.start()).rejects.toThrow(`nats-server on [::1]:${nats}: `);
   });
 });
 

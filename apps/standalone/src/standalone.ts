@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { initCluster, storeRoomWarning } from '#bus';
 import { natsServerVersion } from '#bus/init/nats-version.js';
-import { MusterError, type ServiceName } from '#contracts';
+import { atPort, MusterError, type ServiceName } from '#contracts';
 import { loadConfig, type ServiceConfig, startService, startWith, type WatchedService } from '#service';
 import { DetectorModule } from '../../detector/src/detector.module.js';
 import { FencerModule } from '../../fencer/src/fencer.module.js';
@@ -65,7 +65,7 @@ export async function startStandalone(
       loadConfig(service, {
         MUSTER_CONFIG: join(dir, 'muster.yaml'),
         MUSTER_INSTANCE: `${service}-1`,
-        MUSTER_NATS: `nats://${address.host}:${address.port}`,
+        MUSTER_NATS: `nats://${atPort(address.host, address.port)}`,
         MUSTER_NATS_STORE: store,
         MUSTER_NATS_RESTARTED: 'true',
         MUSTER_LOG_LEVEL: o.logLevel,
