@@ -10,12 +10,26 @@ const ELSEWHERE_WITHIN_MS = 60_000;
 export const LEASES = ['conductor', 'detector', 'fencer'] as const;
 type Tokens = Record<(typeof LEASES)[number], number>;
 
-/** Of who holds them now; undefined: somebody does not, or nobody answers. */
-export async function heldTokens(fleet: Fleet): Promise<Tokens | undefined> {
+/** Those that somebody holds now; undefined: nobody answers. */
+async function heldLeases(fleet: Fleet): Promise<(StatusView['leases'][number] & { holder: string })[] | undefined> {
   const status = await fleet.api.exchange('GET', '/v1/status').catch(() => undefined);
   if (status?.status !== 200) return undefined;
   const { leases } = JSON.parse(status.text) as StatusView;
-  const token = (name: string): number => leases.find((l) => l.name === name && l.holder !== undefined)?.token ?? 0;
+  return leases.flatMap((l) => (l.holder === undefined ? [] : [{ ...l, holder: l.holder }]));
+}
+
+/** Who holds each of {@link LEASES} now, in that order; undefined: somebody does not, or nobody answers. */
+export async function leaseHolders(fleet: Fleet): Promise<string[] | undefined> {
+  const held = (await heldLeases(fleet)) ?? [];
+  const holders = LEASES.flatMap((name) => held.find((l) => l.name === name)?.holder ?? []);
+  return holders.length === LEASES.length ? holders : undefined;
+}
+
+/** Of who holds them now; undefined: somebody does not, or nobody answers. */
+export async function heldTokens(fleet: Fleet): Promise<Tokens | undefined> {
+  const leases = await heldLeases(fleet);
+  if (leases === undefined) return undefined;
+  const token = (name: string): number => leases.find((l) => l.name === name)?.token ?? 0;
   const tokens: Tokens = { conductor: token('conductor'), detector: token('detector'), fencer: token('fencer') };
   return LEASES.every((name) => tokens[name] > 0) ? tokens : undefined;
 }

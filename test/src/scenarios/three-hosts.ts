@@ -17,7 +17,7 @@ import {
   type Death,
 } from '../observations.js';
 import type { Scenario } from '../scenario.js';
-import { heldTokens, LEASES } from './leases.js';
+import { heldTokens, leaseHolders, LEASES } from './leases.js';
 import { standstills, starved } from '../starved.js';
 import { hostNames, lasts } from '../watch.js';
 
@@ -216,6 +216,32 @@ const losing = (name: string, when: string, loss: Loss): Scenario => ({
   title: `of three control hosts ${when} ${told[loss.fault]}: running elsewhere within the minute, one off, each once`,
   run: async (fleet, say) => bringBack(fleet, await loseControl(fleet, loss, say)),
 });
+
+/** V7.one */
+const leadersOfOne: Scenario = {
+  name: 'V7.one',
+  needsNetns: true,
+  timed: true,
+  title:
+    'on one server the processes of the leading fencer, the conductor and the active detector are killed with a node: running elsewhere within the minute, one off, each once',
+  async run(fleet, say) {
+    const host = await hostRunning(fleet, 'w1');
+    const names = await workOf(fleet, host);
+    const leaders = await fleet.until('every lease to be held', () => leaseHolders(fleet), 30_000);
+    const [death] = await Promise.all([
+      kill(fleet, host),
+      ...leaders.map((leader) => fleet.lab('service', leader, 'kill')),
+    ]);
+    say(`${leaders.join(', ')} killed with ${host}`);
+    const ms = await runsElsewhere(fleet, death, names, death.ns, say);
+    say(`${names.join(', ')} elsewhere after ${(ms / 1000).toFixed(1)} s`);
+    for (const leader of leaders) await fleet.lab('service', leader, 'start');
+    await fleet.until('every lease to be held', () => leaseHolders(fleet), 30_000);
+    await lasts(AFTER_RETURN_MS);
+    await oneOff(fleet, death);
+    await neverOnTwo(fleet, names);
+  },
+};
 
 /** Longer than any lease lasts on a cluster, and than a node takes to be called DOWN after it. */
 const NO_ACT_MS = 45_000;
@@ -434,11 +460,27 @@ export const threeHosts: readonly Scenario[] = [
     victim: { stream: 'KV_incidents' },
     when: 'fencing',
   }),
+  losing('V7b.fencing', 'the leading fencer, while it fences,', {
+    fault: 'cut',
+    victim: { lease: 'fencer' },
+    when: 'fencing',
+  }),
+  losing('V7b.store', 'the leader of the incidents’ stream, while a node is fenced,', {
+    fault: 'cut',
+    victim: { stream: 'KV_incidents' },
+    when: 'fencing',
+  }),
+  losing('V7c.store', 'the leader of the incidents’ stream, while a node is fenced,', {
+    fault: 'stop',
+    victim: { stream: 'KV_incidents' },
+    when: 'fencing',
+  }),
   losing('V7b.recovering', 'the conductor, as work is started elsewhere,', {
     fault: 'cut',
     victim: { lease: 'conductor' },
     when: 'recovering',
   }),
+  leadersOfOne,
   twoOfThree,
   randomLosses,
   powerCut,
