@@ -6,14 +6,16 @@ import { join } from 'node:path';
 import { Controller, Module } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { connectBus, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
+import { connectBus, readSecretsKey, sealSecret, WorkerRegistry, type Bus, type SealedSecret } from '#bus';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { patient } from '#bus/testing/patient.js';
 import {
   defaultSettings,
+  devicesMark,
   FencingNumbers,
   MusterError,
+  SEALED,
   SETTINGS_KEY,
   type ClusterSettings,
   type IncidentRecord,
@@ -25,7 +27,7 @@ import {
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { FACTOR } from '#contracts/testing/chance.js';
-import { buildConfig, Rpc, ServiceContext, startInContext, startService, type RunningService } from '#service';
+import { buildConfig, ownSeal, Rpc, ServiceContext, startInContext, startService, type RunningService } from '#service';
 import { FencerModule } from './fencer.module.js';
 import { startBmc, type TestBmc } from './testing/bmc.js';
 import { openFencingIncident, incidentWhere as whereIncident } from './testing/fencing-incident.js';
@@ -106,6 +108,17 @@ describe('fencer', () => {
     const node = aNode(NODE, { label, networks, powerLevels, state: 'Disappeared', prevState: 'Discovered' });
     await bus.bucket<NodeRecord>('nodes').mutate(NODE, () => node);
   }
+  /** As inventory stores it. */
+  async function putSealed(device: PowerDevice): Promise<void> {
+    const seal = ownSeal(() => readSecretsKey(keyFile));
+    const inventory = await connectBus({ name: 'inventory', servers: [nats.url], seal });
+    await inventory.bucket<NodeRecord>('nodes').mutate(NODE, (now) => ({
+      ...(now?.value as NodeRecord),
+      powerLevels: [[device]],
+    }));
+    await inventory.close();
+    expect(JSON.stringify((await bus.bucket('nodes').get(NODE))?.value)).toContain(SEALED);
+  }
   const incidents = () => bus.bucket<IncidentRecord>('incidents');
   const openIncident = (o?: Partial<IncidentRecord>): Promise<void> => openFencingIncident(bus, NODE, o);
   const incidentWhere = (fits: (i: IncidentRecord) => boolean, limitMs?: number): Promise<IncidentRecord> =>
@@ -128,6 +141,31 @@ describe('fencer', () => {
     expect(i.commands.every((c) => c.epoch === i.epoch && c.fencer === 'fencer-1')).toBe(true);
     expect(answers.asked).toBeGreaterThan(0);
     expect(JSON.stringify(i)).not.toContain('s3cret');
+  });
+
+  it('opens options of its devices that are sealed', async () => {
+    const device = { ...bmc.device, options: { cipher: '3', passwd: 'opt-s3cret' } };
+    await putSealed(device);
+    await startFencer();
+    // As inventory, which knows nothing of seals, has ordered it.
+    await openIncident({ devices: devicesMark([[device]]) });
+    expect(await incidentWhere((x) => x.phase !== 'fencing')).toMatchObject({ phase: 'fenced' });
+    expect(writes()).toEqual(['set power 0']);
+  });
+
+  it('gives no device anything by options that its key does not open, and says which and why', async () => {
+    const { secret: _none, ...bare } = bmc.device;
+    const device = { ...bare, options: { passwd: 'opt-s3cret' } };
+    await putSealed(device);
+    await writeFile(keyFile, randomBytes(32).toString('hex'));
+    await startFencer();
+    await openIncident({ devices: devicesMark([[device]]) });
+    const i = await incidentWhere((x) => x.phase !== 'fencing');
+    expect(i).toMatchObject({ phase: 'failed', commands: [] });
+    expect(i.steps.at(-1)?.detail).toContain('options of its power device bmc are sealed, and keys.secrets');
+    const { devices } = await bus.call('fencer.power.read', { node: NODE }, { timeoutMs: 10_000 });
+    expect(devices).toMatchObject([{ power: 'unknown', code: 'CONFIG_INVALID' }]);
+    expect(bmc.log()).toEqual([]);
   });
 
   it('orders nothing while inventory says no, and nothing after a cancel', async () => {

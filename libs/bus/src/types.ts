@@ -1,4 +1,4 @@
-import type { BucketName, Decoded } from '#contracts';
+import type { BucketName, Decoded, RecordSeal } from '#contracts';
 
 /** What the bus writes to: a pino logger fits. */
 export interface BusLog {
@@ -36,6 +36,8 @@ export interface BusOptions {
   connectTimeoutMs?: number;
   /** Reads the value of a key: for who keeps values of its own in a bucket (tests). @default as the product's records */
   decode?: (bucket: BucketName, key: string, stored: string) => Decoded;
+  /** See {@link RecordSeal}. @default records are seen and written as they are stored */
+  seal?: RecordSeal;
 }
 
 export interface Closable {

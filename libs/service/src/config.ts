@@ -188,7 +188,10 @@ export class KeysConfig {
   @IsString()
   datagram?: string;
 
-  /** Key that seals power passwords, hex. */
+  /**
+   * Key that seals what is secret in the store, 64 hex digits. Without it inventory stores that in clear, and takes no
+   * power passwords.
+   */
   @IsOptional()
   @IsString()
   secrets?: string;

@@ -5,6 +5,7 @@ import { MusterError, type Clock, type Random, type ServiceName } from '#contrac
 import { loadConfig, type ServiceConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { refusedPlain } from './plain-nats.js';
+import { recordSeal } from './record-seal.js';
 import { ServiceMetrics } from './metrics/service-metrics.js';
 
 /** What every service has; injected by its class. */
@@ -58,7 +59,8 @@ export async function openContext(service: ServiceName, given?: ServiceConfig): 
   if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
   const log = createLogger(service, config);
   const who = { name: config.instance, servers: config.nats.servers, ...(credentials && { credentials }) };
-  const bus = await connectBus({ ...who, log });
+  const seal = recordSeal(service, config);
+  const bus = await connectBus({ ...who, log, ...(seal && { seal }) });
   try {
     const { servers, silent } = await askServers(bus, who);
     const refusal = serversRefusal(servers, config.replicas);

@@ -18,6 +18,7 @@ export { effectiveAnsible } from './effective-ansible.js';
 export { createLogger, NestLog } from './logger.js';
 export { MISNAMED, ServiceMetrics } from './metrics/service-metrics.js';
 export { runUntilSignal, serviceMain, serviceMainWith } from './main.js';
+export { ownSeal } from './record-seal.js';
 export { Rpc, RpcErrors } from './rpc.js';
 export {
   rootModule,

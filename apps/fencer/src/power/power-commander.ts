@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { openSecret, readSecretsKey, type SealedSecret } from '#bus';
-import { MusterError, type PowerDevice, type PowerVerb } from '#contracts';
+import { openMembers, openSecret, readSecretsKey, type SealedSecret } from '#bus';
+import { hasSealed, MusterError, type PowerDevice, type PowerVerb } from '#contracts';
 import { ServiceContext } from '#service';
 import { DriverRegistry } from '../drivers/driver-registry.js';
 import type { DeviceIdentity, PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
@@ -30,7 +30,7 @@ export class PowerCommander implements PowerControl {
       if (driver === undefined) throw new MusterError('DRIVER_UNAVAILABLE', `there is no driver ${device.driver} here`);
       const password = await this.password(device);
       outcome = await driver.run({
-        device,
+        device: this.opened(device),
         verb,
         deadline,
         ...(password === undefined ? {} : { password }),
@@ -56,7 +56,11 @@ export class PowerCommander implements PowerControl {
         throw new MusterError('DRIVER_UNAVAILABLE', `driver ${device.driver} is not offered on this host`);
       if (driver.identify === undefined) return { seen: {} };
       const password = await this.password(device);
-      return await driver.identify({ device, ...o, ...(password === undefined ? {} : { password }) });
+      return await driver.identify({
+        device: this.opened(device),
+        ...o,
+        ...(password === undefined ? {} : { password }),
+      });
     } catch (error) {
       const failure = MusterError.from(error);
       return { code: failure.code, detail: failure.message };
@@ -68,10 +72,21 @@ export class PowerCommander implements PowerControl {
     const sealed = await this.context.bus.bucket<SealedSecret>('secrets').get(device.secret);
     if (sealed === undefined)
       throw new MusterError('BMC_AUTH', `the password of device ${device.id} is not in bucket secrets`);
-    const file = this.context.config.keys.secrets;
-    if (file === undefined)
+    const key = this.openingKey();
+    if (key === undefined)
       throw new MusterError('CONFIG_INVALID', 'keys.secrets is not configured: passwords cannot be opened');
-    this.key ??= readSecretsKey(file);
-    return openSecret(this.key, sealed.value);
+    return openSecret(key, sealed.value);
+  }
+
+  /** What was sealed never reaches a device as it stands. @throws MusterError CONFIG_INVALID */
+  private opened(device: PowerDevice): PowerDevice {
+    if (device.options === undefined || !hasSealed(device.options)) return device;
+    return { ...device, options: openMembers(this.openingKey(), device.options) };
+  }
+
+  private openingKey(): Buffer | undefined {
+    const file = this.context.config.keys.secrets;
+    if (file !== undefined) this.key ??= readSecretsKey(file);
+    return this.key;
   }
 }

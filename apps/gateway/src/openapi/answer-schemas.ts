@@ -2946,6 +2946,7 @@ export const namedSchemas: Record<string, Schema> = {
       },
       revision: { type: 'number' },
       why: { type: 'string', description: 'One phrase.' },
+      sealed: { const: true, description: 'It is sealed, and the key of this process does not open it: it is whole.' },
       foreign: { const: true, description: 'No program writes such a key.' },
     },
     required: ['bucket', 'key', 'revision', 'why'],

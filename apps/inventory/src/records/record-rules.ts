@@ -3,6 +3,7 @@ import {
   MusterError,
   PERMITS_KEY,
   RESERVATIONS_KEY,
+  unreadableRemedy,
   type FencingSettings,
   type JobRecord,
   type UnreadableRecord,
@@ -67,10 +68,7 @@ const consequence: Partial<Record<UnreadableRecord['bucket'], string>> = {
 export function recordAlarms(records: readonly UnreadableRecord[]): WantedAlarm[] {
   const sorted = [...records].sort((a, b) => (subjectOf(a) < subjectOf(b) ? -1 : 1));
   const alarms = sorted.slice(0, ALARMS).map((r): WantedAlarm => {
-    const remedy =
-      r.bucket === 'leases' && r.foreign !== true
-        ? ''
-        : ` Look at it, then: muster record delete ${r.bucket} '${r.key}' --reason …`;
+    const remedy = r.bucket === 'leases' && r.foreign !== true ? '' : ` ${unreadableRemedy(r)}`;
     const effect = r.foreign === true ? '' : ` ${consequence[r.bucket] ?? ''}`.trimEnd();
     return {
       code: 'record-unreadable',

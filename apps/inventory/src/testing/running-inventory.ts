@@ -1,7 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectBus, readCredentials, WorkerRegistry, type Bus, type Closable, type KvView } from '#bus';
+import {
+  connectBus,
+  readCredentials,
+  readSecretsKey,
+  WorkerRegistry,
+  type Bus,
+  type Closable,
+  type KvView,
+} from '#bus';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { patient } from '#bus/testing/patient.js';
 import { startProxy, type TestProxy } from '#bus/testing/proxy.js';
@@ -16,7 +24,7 @@ import {
   type Reservations,
   type Verdict,
 } from '#contracts';
-import { buildConfig, startService, type RunningService } from '#service';
+import { buildConfig, ownSeal, startService, type RunningService } from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { until } from './until.js';
 
@@ -39,6 +47,8 @@ export class RunningInventory {
     /** Each by its own NATS user, so that the permissions of `muster init` are proved on the way. */
     private readonly buses: Map<string, Bus>,
     private readonly dir: string,
+    /** The key by which inventory seals; read when a replica starts. */
+    readonly secretsFile: string,
     private readonly replicas: Map<string, Replica>,
     private readonly startReplica: (instance: string) => Promise<Replica>,
     readonly nodes: KvView<NodeRecord>,
@@ -104,7 +114,9 @@ export class RunningInventory {
     const users = ['inventory', 'detector', 'provisioner', 'fencer', 'gateway', 'tools'];
     for (const user of [...users, ...agents.map((a) => `agent=${a}`)]) {
       const credentials = readCredentials(join(nats.dir, 'creds', `${user}.json`));
-      const bus = await connectBus({ name: user, servers: [nats.url], credentials });
+      // What inventory itself would read and write.
+      const seal = user === 'inventory' && ownSeal(() => readSecretsKey(secrets));
+      const bus = await connectBus({ name: user, servers: [nats.url], credentials, ...(seal && { seal }) });
       // Who asks one that dies meanwhile is to ask again.
       buses.set(user, o.mortal === true ? bus : patient(bus));
     }
@@ -113,6 +125,7 @@ export class RunningInventory {
       nats,
       buses,
       dir,
+      secrets,
       replicas,
       start,
       await own.bucket<NodeRecord>('nodes').view(),

@@ -5,6 +5,7 @@ import { openSecret, sealSecret } from './secrets.js';
 /**
  * The same value with every secret in it sealed where it stands: a text that says nothing without the key. What is
  * secret is what is masked where it is shown. The same secret gives the same text, so that values can be compared.
+ * Without any it is the very same.
  *
  * @param key of the services, as of {@link sealSecret}
  */
@@ -12,15 +13,16 @@ export const sealMembers = <T>(key: Buffer, value: T): T => sealed(key, value) a
 
 function sealed(key: Buffer, value: unknown): unknown {
   if (typeof value === 'string') return isSecretText(value) ? sealedText(key, value) : value;
-  if (Array.isArray(value)) return value.map((item: unknown) => sealed(key, item));
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => sealed(key, item));
+    return items.every((item, i) => item === value[i]) ? value : items;
+  }
   if (!isMapping(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, v]) => [
-      name,
-      // Null takes a variable away: there is nothing to hide, and a text would be one.
-      v !== null && v !== '' && isSecretName(name) ? sealedText(key, v) : sealed(key, v),
-    ]),
+  const members = Object.entries(value).map(
+    // Null takes a variable away: there is nothing to hide, and a text would be one.
+    ([name, v]) => [name, v !== null && v !== '' && isSecretName(name) ? sealedText(key, v) : sealed(key, v)] as const,
   );
+  return members.every(([name, v]) => v === value[name]) ? value : Object.fromEntries(members);
 }
 
 /**
@@ -48,7 +50,7 @@ function sealedText(key: Buffer, value: unknown): string {
 
 function openedText(key: Buffer | undefined, text: string): unknown {
   if (key === undefined)
-    throw new MusterError('CONFIG_INVALID', 'secrets of settings and jobs are sealed: configure keys.secrets here too');
+    throw new MusterError('CONFIG_INVALID', 'what is secret in it is sealed: configure keys.secrets here too');
   const [iv = '', tag = '', data = ''] = text.slice(SEALED.length).split('.');
   const own = Buffer.from(hkdfSync('sha256', key, '', 'muster sealed members', 32));
   return JSON.parse(openSecret(own, { v: 1, iv, tag, data })) as unknown;

@@ -59,7 +59,7 @@ export class KvBucket<T> {
       this.link.unreadable.forget(this.name, key);
       return { key, value: decoded.value as T, revision: m.seq };
     }
-    const record: UnreadableRecord = { bucket: this.name, key, revision: m.seq, why: decoded.why };
+    const record: UnreadableRecord = { bucket: this.name, key, revision: m.seq, ...decoded };
     this.link.unreadable.note(record);
     return record;
   }
@@ -188,7 +188,7 @@ export class KvBucket<T> {
         bucket: this.name,
         key,
       });
-    return JSON.stringify(value);
+    return JSON.stringify(this.link.seal(this.name, value));
   }
 
   private write(

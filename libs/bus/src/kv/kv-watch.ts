@@ -81,7 +81,7 @@ export class KvWatch<T> implements Watch {
       this.tell(key, decoded.value as T, m.seq);
       return;
     }
-    const record: UnreadableRecord = { bucket: this.bucket, key, revision: m.seq, why: decoded.why };
+    const record: UnreadableRecord = { bucket: this.bucket, key, revision: m.seq, ...decoded };
     const instead = standIn(record) as T | undefined;
     if (instead !== undefined || before !== undefined) this.tell(key, instead, m.seq);
     this.tellUnreadable(record);

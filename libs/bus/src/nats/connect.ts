@@ -54,6 +54,7 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
     random: systemRandom,
     log: o.log ?? silentLog,
     ...(o.decode && { decode: o.decode }),
+    ...(o.seal && { seal: o.seal }),
   };
 }
 

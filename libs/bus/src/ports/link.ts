@@ -1,4 +1,4 @@
-import { decode, type BucketName, type Clock, type Decoded, type Random } from '#contracts';
+import { decode, type BucketName, type Clock, type Decoded, type Random, type RecordSeal } from '#contracts';
 import { UnreadableBook } from '../kv/unreadable-book.js';
 import { Pulses } from '../pulse/pulses.js';
 import type { BusLog } from '../types.js';
@@ -16,10 +16,12 @@ export interface BusPorts {
   log: BusLog;
   /** Reads the value of a key. @default the product's own, which knows each record */
   decode?: (bucket: BucketName, key: string, stored: string) => Decoded;
+  /** Between records and the store. @default records are seen and written as they are stored */
+  seal?: RecordSeal;
 }
 
 /** The ports of one process, and whether it is connected. */
-export class Link implements BusPorts {
+export class Link implements Omit<BusPorts, 'seal'> {
   readonly name: string;
   readonly wire: Wire;
   readonly messages: MessageLog;
@@ -27,6 +29,8 @@ export class Link implements BusPorts {
   readonly random: Random;
   readonly log: BusLog;
   readonly decode: NonNullable<BusPorts['decode']>;
+  /** As {@link RecordSeal.seal}. */
+  readonly seal: RecordSeal['seal'];
   /** What this process has found in buckets and cannot read. */
   readonly unreadable = new UnreadableBook();
   readonly pulses: Pulses;
@@ -39,7 +43,10 @@ export class Link implements BusPorts {
     this.pulses = new Pulses(ports.clock);
     this.random = ports.random;
     this.log = ports.log;
-    this.decode = ports.decode ?? decode;
+    const { seal } = ports;
+    this.decode =
+      ports.decode ?? ((bucket, key, stored) => decode(bucket, key, stored, (b, record) => seal?.open(b, record)));
+    this.seal = (bucket, value) => (seal === undefined ? value : seal.seal(bucket, value));
   }
 
   get connected(): boolean {

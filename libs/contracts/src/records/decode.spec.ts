@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
+import { MusterError } from '../errors.js';
 import { Buckets, type BucketName } from '../rpc/subjects.js';
 import { runs } from '../testing/chance.js';
-import { decode } from './decode.js';
+import { decode, unreadable } from './decode.js';
 import { standIn } from './stand-in.js';
 
 interface Line {
@@ -58,7 +59,27 @@ describe('a record of a bucket', () => {
     const one = stored.find((l) => l.bucket === 'workloads') as Line;
     const of = (more: object) => decode('workloads', one.key, JSON.stringify({ ...(one.value as object), ...more }));
     expect(of({ schema: 1 })).toHaveProperty('value');
-    expect(of({ schema: 2 })).toEqual({ why: 'its schema is 2, and this version reads 1' });
+    expect(of({ schema: 2 })).toHaveProperty('value');
+    for (const schema of [3, 1.5])
+      expect(of({ schema })).toEqual({ why: `its schema is ${schema}, and this version reads 1 and 2` });
+  });
+
+  it('is opened where its schema says that it is sealed, and whole though it cannot be opened', () => {
+    const one = stored.find((l) => l.bucket === 'workloads') as Line;
+    const read = (more: object, open: () => unknown) =>
+      decode('workloads', one.key, JSON.stringify({ ...(one.value as object), ...more }), open);
+    const opened = { ...(one.value as object), priority: 99 };
+    expect(read({ schema: 2 }, () => opened)).toEqual({ value: opened });
+    for (const clear of [{}, { schema: 1 }]) expect(read(clear, () => opened)).not.toEqual({ value: opened });
+    expect(read({ schema: 2 }, () => ({}))).toEqual({ why: 'name is missing' });
+    const shut = read({ schema: 2 }, () => {
+      throw new MusterError('CONFIG_INVALID', 'there is no key');
+    });
+    expect(shut).toEqual({ why: 'there is no key', sealed: true });
+    const remedy = (sealed: object) =>
+      unreadable({ bucket: 'workloads', key: one.key, revision: 1, why: 'there is no key', ...sealed }).message;
+    expect(remedy({ sealed: true })).toMatch(/keys\.secrets.*only where that file is lost: muster record delete/);
+    expect(remedy({})).not.toContain('keys.secrets');
   });
 
   it('speaks for its own key only', () => {

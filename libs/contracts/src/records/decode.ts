@@ -3,8 +3,13 @@ import { Buckets, type BucketName } from '../rpc/subjects.js';
 import { shapeOf } from './record-shapes.js';
 import { object, number, unwritable } from './shape.js';
 
-/** Version of the records that this program writes and reads. A record without member `schema` is of this one. */
-export const SCHEMA = 1;
+/**
+ * Versions of records that this program reads. A record without member `schema` is of the first, in which all is in
+ * clear. In the second, what is secret among the members of `sealable` is sealed: whoever knows the first only refuses
+ * it, instead of taking what is sealed for the value.
+ */
+const SCHEMAS: readonly unknown[] = [1, 2];
+export const SEALED_SCHEMA = 2;
 
 /** A value of a bucket that no program follows. */
 export interface UnreadableRecord {
@@ -14,11 +19,21 @@ export interface UnreadableRecord {
   revision: number;
   /** One phrase. */
   why: string;
+  /** It is sealed, and the key of this process does not open it: it is whole. */
+  sealed?: true;
   /** No program writes such a key. */
   foreign?: true;
 }
 
-export type Decoded = { value: unknown } | { why: string };
+/** What stands between records and the store. A process that has none sees and writes them as they are stored. */
+export interface RecordSeal {
+  /** A record as its readers see it. @throws MusterError CONFIG_INVALID: it is sealed, and the key does not open it */
+  open(bucket: BucketName, stored: object): unknown;
+  /** A record as it is stored. @throws MusterError CONFIG_INVALID: it has to be sealed, and the key cannot be read */
+  seal(bucket: BucketName, value: unknown): unknown;
+}
+
+export type Decoded = { value: unknown } | Pick<UnreadableRecord, 'why' | 'sealed'>;
 
 const versioned = object({}, { schema: number });
 /** Names a record in every bucket where its key says whose it is: one under another key would speak for another. */
@@ -33,15 +48,23 @@ const ownName: Partial<Record<BucketName, string>> = {
 /**
  * A record as it stands in a bucket, or why it cannot be read. Maps of the value have no prototype. Never throws,
  * whatever stands there.
+ * @param open of a record that is sealed, as {@link RecordSeal}. @default as it stands
  */
-export function decode(bucket: BucketName, key: string, stored: string): Decoded {
+export function decode(bucket: BucketName, key: string, stored: string, open?: RecordSeal['open']): Decoded {
   let value: unknown;
   try {
     value = JSON.parse(stored);
   } catch {
     return { why: 'it is not JSON' };
   }
-  const why = versioned(value, '') ?? newer(value as object) ?? unwritable(value) ?? shapeOf(bucket, key)(value, '');
+  const unread = versioned(value, '') ?? newer(value as object) ?? unwritable(value);
+  if (unread !== undefined) return { why: unread };
+  try {
+    if (isSealed(value as object)) value = open?.(bucket, value as object) ?? value;
+  } catch (e) {
+    return { why: MusterError.from(e).message, sealed: true };
+  }
+  const why = shapeOf(bucket, key)(value, '');
   if (why !== undefined) return { why };
   const own = ownName[bucket];
   if (own !== undefined && (value as Record<string, unknown>)[own] !== key) return { why: `${own} is not its key` };
@@ -49,16 +72,25 @@ export function decode(bucket: BucketName, key: string, stored: string): Decoded
 }
 
 const newer = (value: { schema?: unknown }): string | undefined =>
-  Object.hasOwn(value, 'schema') && value.schema !== SCHEMA
-    ? `its schema is ${String(value.schema)}, and this version reads ${SCHEMA}`
+  Object.hasOwn(value, 'schema') && !SCHEMAS.includes(value.schema)
+    ? `its schema is ${String(value.schema)}, and this version reads ${SCHEMAS.join(' and ')}`
     : undefined;
+
+const isSealed = (value: { schema?: unknown }): boolean =>
+  Object.hasOwn(value, 'schema') && value.schema === SEALED_SCHEMA;
+
+/** What to do about a record that cannot be read. */
+export const unreadableRemedy = (r: UnreadableRecord): string =>
+  r.sealed === true
+    ? 'Give this service the key file that sealed it (keys.secrets), and restart it; only where that file is lost: ' +
+      `muster record delete ${r.bucket} '${r.key}' --reason …`
+    : `Look at it, then: muster record delete ${r.bucket} '${r.key}' --reason …`;
 
 /** @returns what the caller of a record that cannot be read is told: nothing is decided without it */
 export const unreadable = (r: UnreadableRecord): MusterError =>
   new MusterError(
     'RECORD_UNREADABLE',
-    `the record ${r.bucket}/${r.key} cannot be read (${r.why}); nothing is decided without it. ` +
-      `Look at it, then: muster record delete ${r.bucket} ${r.key} --reason …`,
+    `the record ${r.bucket}/${r.key} cannot be read (${r.why}); nothing is decided without it. ${unreadableRemedy(r)}`,
     { ...r },
   );
 

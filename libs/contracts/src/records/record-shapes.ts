@@ -372,3 +372,16 @@ const shapes: Record<BucketName, (key: string) => Shape> = {
 
 /** What a value of the bucket must be like under this key. */
 export const shapeOf = (bucket: BucketName, key: string): Shape => shapes[bucket](key);
+
+/** Options of a node's power devices, as a path of {@link sealable}. */
+export const POWER_OPTIONS = 'powerLevels.*.*.options';
+
+/**
+ * Members of records in which what is secret is sealed where it stands, by bucket: paths, `*` for each item or member.
+ * Whoever owns the records reads and writes them in clear: sealing and opening is at the edge of the store.
+ */
+export const sealable: Readonly<Partial<Record<BucketName, readonly string[]>>> = {
+  nodes: [POWER_OPTIONS],
+  // A change of several nodes, until it is carried out.
+  admission: [`changes.*.node.${POWER_OPTIONS}`, `changes.*.patch.${POWER_OPTIONS}`],
+};

@@ -22,6 +22,10 @@ export const beginsPrivateKey = (text: string): boolean => PRIVATE_KEY.test(text
 /** How a secret begins that is stored sealed where it stands. */
 export const SEALED = 'muster-sealed:1:';
 
+/** Does any of these texts stand sealed? */
+export const hasSealed = (texts: Readonly<Record<string, string>> = {}): boolean =>
+  Object.values(texts).some((text) => text.startsWith(SEALED));
+
 /** Does a text show by itself that it is secret, or holds a secret, whatever its name is? */
 export const isSecretText = (text: string): boolean =>
   text.startsWith(SEALED) ||

@@ -472,6 +472,17 @@ describe('power devices that were edited under the order', () => {
     expect(decideFence(order, [[{ ...device('bmc'), secret: 'power=a=bmc=2' }]], m, 2_600).do).toBe('failed');
   });
 
+  it('are given nothing, and prove nothing, while their options are sealed', () => {
+    const sealed = [[{ ...device('bmc'), options: { passwd: 'muster-sealed:1:a.b.c' } }]];
+    const shut = { do: 'failed', detail: expect.stringMatching(/^CONFIG_INVALID: .*bmc.*keys\.secrets/) as unknown };
+    const m = memory({ reads: [read(0), read(2_500)] });
+    for (const devices of [devicesMark(levels), devicesMark(sealed)])
+      expect(decideFence({ ...order, devices }, sealed, m, 2_600)).toMatchObject({ ...shut, retryInMs: 10_000 });
+    const { devices: _none, ...unmarked } = order;
+    expect(decideFence(unmarked, sealed, m, 2_600)).toMatchObject(shut);
+    expect(decideFence(order, sealed, { ...m, busy: ['bmc'] }, 2_600).do).toBe('wait');
+  });
+
   it('are read as long apart as any that were never ordered off, and get an off of their own', () => {
     const again = { ...order, attempt: 1, devices: devicesMark(edited), devicesAfter: off.n };
     const soon = memory({ reads: [read(0), read(300)] });

@@ -2,6 +2,7 @@ import {
   devicesMark,
   ErrorCodes,
   FencingNumbers,
+  hasSealed,
   type IncidentRecord,
   type OffProof,
   type PowerDevice,
@@ -75,11 +76,13 @@ export function decideFence(
   m: FenceMemory,
   now: number,
 ): FenceStep {
+  // Whether they are those of the order cannot be told then, either.
+  const shut = levels.flat().find((d) => hasSealed(d.options));
   // Edited since: what was read of them, and what was ordered, is of other devices.
-  if (i.devices !== undefined && i.devices !== devicesMark(levels))
+  if (shut !== undefined || (i.devices !== undefined && i.devices !== devicesMark(levels)))
     return m.busy.length > 0
       ? { do: 'wait', untilMs: now + POLL_MS }
-      : { do: 'failed', detail: 'Its power devices were edited.', retryInMs: 0, lacking: [] };
+      : { do: 'failed', ...(shut ? sealedOptions(shut, i) : edited), lacking: [] };
   const devices = levels[i.level] ?? [];
   if (devices.length === 0)
     return { do: 'failed', detail: 'The node has no power device.', retryInMs: backoff(i), lacking: [] };
@@ -116,6 +119,13 @@ export function decideFence(
   const times = plans.flatMap((p) => (p.do === 'wait' ? [p.untilMs] : []));
   return { do: 'wait', untilMs: Math.min(end, ...times) };
 }
+
+const edited = { detail: 'Its power devices were edited.', retryInMs: 0 };
+
+const sealedOptions = ({ id }: PowerDevice, i: { attempt: number }): { detail: string; retryInMs: number } => ({
+  detail: `CONFIG_INVALID: options of its power device ${id} are sealed, and keys.secrets of this fencer does not open them.`,
+  retryInMs: backoff(i),
+});
 
 type DevicePlan =
   | { do: 'busy' }

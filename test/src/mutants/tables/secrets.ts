@@ -6,6 +6,8 @@ const nodes = ['apps/inventory/src/nodes/shown-secrets.spec.ts'];
 const jobs = ['apps/inventory/src/jobs/shown-job.spec.ts'];
 const settings = ['libs/contracts/src/settings/check-settings.spec.ts'];
 const atRest = ['apps/inventory/src/settings/settings.spec.ts'];
+const records = ['libs/service/src/record-seal.spec.ts'];
+const decoded = ['libs/contracts/src/records/decode.spec.ts'];
 
 /** No secret is shown, and none is stored in clear. */
 export const secrets: readonly Mutant[] = [
@@ -222,6 +224,63 @@ export const secrets: readonly Mutant[] = [
     operation: { replace: 'this.store.sealed(r.extraVars ?? {})', with: 'r.extraVars ?? {}' },
     specs: nodes,
     test: 'secrets of an operation',
+  },
+  {
+    name: 'options of power devices are stored in clear',
+    file: 'libs/contracts/src/records/record-shapes.ts',
+    symbol: 'sealable',
+    operation: { row: 'nodes: [POWER_OPTIONS]' },
+    specs: records,
+  },
+  {
+    name: 'options of power devices are stored in clear while several nodes are changed',
+    file: 'libs/contracts/src/records/record-shapes.ts',
+    symbol: 'sealable',
+    operation: { row: '`changes.*.patch.${POWER_OPTIONS}`' },
+    specs: records,
+  },
+  {
+    name: 'what is sealed in a record looks like the secret to an older version',
+    file: 'libs/service/src/record-seal.ts',
+    symbol: 'ownSeal',
+    operation: { row: 'schema: SEALED_SCHEMA' },
+    specs: records,
+  },
+  {
+    name: 'a record that its owner cannot open is taken as it stands',
+    file: 'libs/contracts/src/records/decode.ts',
+    symbol: 'decode',
+    operation: { drop: 'return { why: MusterError.from(e).message, sealed: true };' },
+    specs: decoded,
+  },
+  {
+    name: 'a record of a later schema is read',
+    file: 'libs/contracts/src/records/decode.ts',
+    symbol: 'newer',
+    operation: { operand: '!SCHEMAS.includes(value.schema)' },
+    specs: decoded,
+  },
+  {
+    name: 'whoever lacks the key is told to delete what is whole',
+    file: 'libs/contracts/src/records/decode.ts',
+    symbol: 'unreadableRemedy',
+    operation: { replace: 'r.sealed === true', with: 'false' },
+    specs: decoded,
+  },
+  {
+    name: 'power is cut by options that are sealed',
+    file: 'libs/domain/src/power/fence-step.ts',
+    symbol: 'decideFence',
+    operation: { operand: 'shut !== undefined' },
+    specs: ['libs/domain/src/power/fence-step.spec.ts'],
+  },
+  {
+    name: 'a power device is read by options that are sealed',
+    file: 'apps/fencer/src/power/power-commander.ts',
+    symbol: 'PowerCommander.run',
+    operation: { replace: 'this.opened(device)', with: 'device' },
+    specs: ['apps/fencer/src/fencer.spec.ts'],
+    test: 'options that its key does not open',
   },
   {
     name: 'a message of Ansible’s says a secret',

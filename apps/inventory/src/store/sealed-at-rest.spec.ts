@@ -1,0 +1,146 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectBus, readCredentials, type Bus } from '#bus';
+import { SEALED, type BucketName, type NodeRecord } from '#contracts';
+import { RunningInventory, seen } from '../testing/running-inventory.js';
+
+let sut: RunningInventory;
+/** Sees records as they are stored. */
+let store: Bus;
+const who = { by: 'spec' };
+const options = { marker: 'in-clear-1', passwd: 's3cret-1', community: 's3cret-2' };
+const device = { id: 'bmc', driver: 'ipmitool', address: '127.0.0.1', options };
+
+const gateway = () => sut.as('gateway');
+const create = (serial: string, more: object = {}) =>
+  gateway().call('inventory.nodes.create', {
+    ...who,
+    node: { label: 'a', serial, networks: { management: { address: `10.0.0.${serial}` } }, enrolled: false, ...more },
+  });
+const patch = (name: string, given: object) => gateway().call('inventory.nodes.patch', { ...who, name, patch: given });
+/** As inventory reads it. */
+const record = async (name: string): Promise<NodeRecord> =>
+  (await sut.as('inventory').bucket<NodeRecord>('nodes').get(name))!.value;
+const stored = async (bucket: BucketName, key: string): Promise<Record<string, unknown>> =>
+  (await store.bucket<Record<string, unknown>>(bucket).get(key))!.value;
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+/** All that NATS has on its disk, overwritten values among it. */
+async function onDisk(): Promise<string> {
+  const dir = join(sut.nats.dir, 'js');
+  const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((f) => f.isFile());
+  const texts = await Promise.all(files.map((f) => readFile(join(f.parentPath, f.name), 'latin1')));
+  return texts.join('\n');
+}
+
+beforeAll(async () => {
+  sut = await RunningInventory.start();
+  const credentials = readCredentials(join(sut.nats.dir, 'creds', 'inventory.json'));
+  store = await connectBus({ name: 'store', servers: [sut.nats.url], credentials });
+  await sut.work('provisioner', ['ansible']);
+  await sut.work('fencer', ['ipmitool']);
+});
+afterAll(async () => {
+  await store?.close();
+  await sut?.stop();
+});
+
+describe('options of power devices', () => {
+  const levels = [[device]];
+  const file = (name: string, serial: string): string =>
+    JSON.stringify({
+      nodes: [
+        {
+          label: 'f',
+          serial,
+          networks: { management: { address: `10.0.1.${serial}` } },
+          enrolled: false,
+          powerLevels: [[{ ...device, address: '127.0.0.2', options: { passwd: name } }]],
+        },
+      ],
+    });
+
+  it('are sealed at rest where they are secret, and nowhere in clear', async () => {
+    await create('1', { powerLevels: levels });
+    await gateway().call('inventory.nodes.import', { ...who, format: 'yaml', content: file('s3cret-3', '1') });
+    await seen(sut.nodes, 'f-1', () => true);
+    const disk = await onDisk();
+    expect(disk).toContain('in-clear-1');
+    expect(disk).not.toContain('s3cret');
+    expect(await stored('nodes', 'a-1')).toMatchObject({
+      schema: 2,
+      powerLevels: [
+        [{ options: { marker: 'in-clear-1', passwd: expect.stringContaining(SEALED), community: expect.any(String) } }],
+      ],
+    });
+    expect(plain(await record('a-1'))).toMatchObject({ powerLevels: [[{ options }]] });
+    expect(plain(await record('f-1'))).toMatchObject({ powerLevels: [[{ options: { passwd: 's3cret-3' } }]] });
+    expect(await record('a-1')).not.toHaveProperty('schema');
+  });
+
+  it('stay what they are when they are sent back masked, and an edit that changes nothing writes nothing', async () => {
+    const masked = { ...options, passwd: '***', community: '***' };
+    const before = await gateway().call('inventory.nodes.get', { name: 'a-1' });
+    const same = await patch('a-1', { powerLevels: [[{ ...device, options: masked }]] });
+    expect(before).not.toHaveProperty('schema');
+    expect(same.revision).toBe(before.revision);
+    expect((await patch('a-1', { powerLevels: levels })).revision).toBe(before.revision);
+    const other = await patch('a-1', { powerLevels: [[{ ...device, options: { ...masked, passwd: 's3cret-4' } }]] });
+    expect(other.revision).toBeGreaterThan(before.revision);
+    expect(plain(await record('a-1'))).toMatchObject({
+      powerLevels: [[{ options: { ...options, passwd: 's3cret-4' } }]],
+    });
+    expect(JSON.stringify(other)).not.toMatch(/s3cret|muster-sealed/);
+  });
+
+  it('are not sealed where none is secret: any version may read the record', async () => {
+    await create('2', { powerLevels: [[{ ...device, address: '127.0.0.3', options: { cipher: '3', passwd: '' } }]] });
+    expect(await stored('nodes', 'a-2')).not.toHaveProperty('schema');
+  });
+});
+
+describe('a record that was stored in clear', () => {
+  it('is read, and sealed with its next write', async () => {
+    await create('3', {});
+    const clear = await store.bucket<NodeRecord>('nodes').mutate('a-3', (now) => ({
+      ...now!.value,
+      powerLevels: [[{ ...device, address: '127.0.0.4' }]],
+    }));
+    await seen(sut.nodes, 'a-3', (n) => n.powerLevels.length === 1);
+    const shown = await gateway().call('inventory.nodes.get', { name: 'a-3' });
+    expect(shown).toMatchObject({ revision: clear.revision, powerLevels: [[{ options: { passwd: '***' } }]] });
+    await gateway().call('inventory.nodes.cordon', { ...who, name: 'a-3', reason: 'look' });
+    expect(JSON.stringify(await stored('nodes', 'a-3'))).not.toContain('s3cret');
+    expect(plain(await record('a-3'))).toMatchObject({ powerLevels: [[{ options }]], cordon: { reason: 'look' } });
+  });
+});
+
+describe('with another key', () => {
+  const replica = 'inventory-1';
+
+  it('nothing is read wrongly, written over or decided; it says what to do, and all is there with the right one', async () => {
+    const right = await readFile(sut.secretsFile, 'utf8');
+    const before = await stored('nodes', 'a-1');
+    await writeFile(sut.secretsFile, '22'.repeat(32));
+    await sut.restart(replica);
+    const refused = {
+      code: 'RECORD_UNREADABLE',
+      message: expect.stringContaining('Give this service the key file that sealed it (keys.secrets)') as unknown,
+    };
+    await expect(gateway().call('inventory.nodes.get', { name: 'a-1' })).rejects.toMatchObject(refused);
+    await expect(patch('a-1', { vars: { rack: 'r1' } })).rejects.toMatchObject(refused);
+    expect(await gateway().call('inventory.nodes.get', { name: 'a-2' })).toMatchObject({ name: 'a-2' });
+    const { items } = await sut.everywhere(
+      () => gateway().call('inventory.alarms.list', {}),
+      (alarms) => alarms.items.some((a) => a.code === 'record-unreadable' && a.subject === 'nodes=a-1'),
+    );
+    expect(items.find((a) => a.subject === 'nodes=a-1')?.message).toContain('keys.secrets');
+    expect(await stored('nodes', 'a-1')).toEqual(before);
+    await writeFile(sut.secretsFile, right);
+    await sut.restart(replica);
+    expect(await gateway().call('inventory.nodes.get', { name: 'a-1' })).toMatchObject({
+      powerLevels: [[{ options: { passwd: '***' } }]],
+    });
+  });
+});
