@@ -100,6 +100,50 @@ describe('options of power devices', () => {
   });
 });
 
+describe('variables of nodes', () => {
+  const vars = {
+    marker: 'in-clear-2',
+    db_pwd: 's3cret-5',
+    url: 'postgres://u:s3cret-6@h',
+    peers: [{ name: 'p', psk: 's3cret-7' }],
+  };
+  const shown = { ...vars, db_pwd: '***', url: '***', peers: [{ name: 'p', psk: '***' }] };
+
+  it('are sealed at rest where they are secret, and nowhere in clear', async () => {
+    await create('5', { vars });
+    const networks = { management: { address: '10.0.1.9' } };
+    const content = JSON.stringify({ nodes: [{ label: 'f', serial: '9', networks, enrolled: false, vars }] });
+    await gateway().call('inventory.nodes.import', { ...who, format: 'yaml', content });
+    await seen(sut.nodes, 'f-9', () => true);
+    const disk = await onDisk();
+    expect(disk).toContain('in-clear-2');
+    expect(disk).not.toMatch(/s3cret-[567]/);
+    expect(await stored('nodes', 'f-9')).toMatchObject({ schema: 2, vars: { marker: 'in-clear-2' } });
+    for (const name of ['a-5', 'f-9']) expect(plain((await record(name)).vars)).toEqual(vars);
+  });
+
+  it('stay what they are by an edit of others, masked or absent, and the same again writes nothing', async () => {
+    const before = await gateway().call('inventory.nodes.get', { name: 'a-5' });
+    expect(before.vars).toEqual(shown);
+    for (const same of [shown, vars]) expect((await patch('a-5', { vars: same })).revision).toBe(before.revision);
+    expect((await patch('a-5', { vars: { rack: 'r2' } })).vars).toEqual({ ...shown, rack: 'r2' });
+    expect((await patch('a-5', { vars: { ...shown, db_pwd: 's3cret-8' } })).vars).toEqual({ ...shown, rack: 'r2' });
+    expect(plain((await record('a-5')).vars)).toEqual({ ...vars, db_pwd: 's3cret-8', rack: 'r2' });
+    await patch('a-5', { vars: { db_pwd: null, url: null, peers: null } });
+    expect(await stored('nodes', 'a-5')).not.toHaveProperty('schema');
+    await patch('a-5', { vars });
+    expect(await onDisk()).not.toMatch(/s3cret-[5678]/);
+  });
+
+  it('go with the node to the hardware that comes in its place', async () => {
+    await create('6', { vars });
+    await gateway().call('inventory.nodes.replace', { ...who, name: 'a-6', replacement: { serial: '7' } });
+    await seen(sut.nodes, 'a-7', () => true);
+    expect(plain((await record('a-7')).vars)).toEqual(vars);
+    expect(await onDisk()).not.toMatch(/s3cret-[567]/);
+  });
+});
+
 describe('a record that was stored in clear', () => {
   it('is read, and sealed with its next write', async () => {
     await create('3', {});

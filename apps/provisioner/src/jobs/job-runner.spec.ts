@@ -19,7 +19,7 @@ import {
 } from '#contracts';
 import { runs as timesFactor } from '#contracts/testing/chance.js';
 import { quickest } from '#contracts/testing/quickest.js';
-import { buildConfig, type ServiceConfig } from '#service';
+import { buildConfig, ownSeal, type ServiceConfig } from '#service';
 import type { AnsibleHost } from '../ansible/ansible-host.js';
 import { ownAnsibleHost } from '../ansible/own-ansible-host.js';
 import { testPlaybooks, type TestPlaybooks } from '../testing/playbooks.js';
@@ -200,6 +200,40 @@ describe('the job runner', () => {
     expect(record.results['n1']?.message).toBe('password of 9 is ********');
     expect(JSON.stringify(record.results)).not.toContain('tr0ub4dor');
     expect(await logOf(id)).not.toContain('tr0ub4dor');
+  });
+
+  /** As inventory stores it, by a key. */
+  async function setVars(name: string, vars: Record<string, unknown>, key = KEY): Promise<void> {
+    const seal = ownSeal(() => Buffer.from(key, 'hex'));
+    const inventory = await connectBus({ name: 'inventory', servers: [nats.url], seal });
+    const nodes = inventory.bucket<NodeRecord>('nodes');
+    // Also over one that another key has sealed.
+    await nodes.mutate(name, () => node(name, { status: 'Provisioning', vars }), { overUnreadable: true });
+    await inventory.close();
+  }
+
+  it('gives Ansible the variables of nodes as they were before they were sealed, and masks them', async () => {
+    const trace = join(dataDir, `trace-${++count}`);
+    const vars = { db_pwd: 'n1-s3cret', peer: { url: 'redis://:n1-hidden@h' } };
+    await setVars('n1', vars);
+    expect(JSON.stringify(await bus.bucket('nodes').get('n1'))).toMatch(/muster-sealed(?!.*(s3cret|hidden))/);
+    await playbooks.set('site', [
+      `shell: echo {{ db_pwd }} {{ peer.url }} >> ${trace}`,
+      'debug: msg="it is {{ db_pwd }}, {{ peer.url }}"',
+    ]);
+    await worker();
+    const id = await submit();
+    expect(await ended(id)).toMatchObject({ status: 'Complete' });
+    expect(await readFile(trace, 'utf8')).toBe('n1-s3cret redis://:n1-hidden@h\n');
+    expect(await logOf(id)).not.toMatch(/n1-s3cret|n1-hidden|muster-sealed/);
+
+    await setVars('n2', vars, '33'.repeat(32));
+    const refused = await ended(await submit());
+    expect(refused).toMatchObject({ status: 'Errored' });
+    expect(refused.error).toMatch(/variables of node n2: a sealed secret cannot be opened with this secrets key/);
+    expect(refused.startedAt).toBeUndefined();
+    expect((await readFile(trace, 'utf8')).split('\n')).toHaveLength(2);
+    for (const name of ['n1', 'n2']) await setVars(name, {});
   });
 
   it('ends Ansible and its children within 2 s of a cancel, also what runs on the node, then treats it as a failure', async () => {

@@ -60,12 +60,16 @@ export interface PlaybookOutcome {
   test?: TestPart;
 }
 
+/** By the record as it was read: with a thousand nodes a recovery has no time to open them each time. */
+const openedNodes = new WeakMap<NodeRecord, NodeRecord>();
+
 /** Runs playbooks on nodes of one job, with the settings as they were when the first one ran. */
 export class PlaybookRunner {
   /** Host keys that nodes, or addresses, without any on record have shown. */
   readonly learned = new Map<string, string[]>();
   private runs = 0;
   private content: Promise<FirstContent> | undefined;
+  private key: Buffer | undefined;
 
   constructor(private readonly o: PlaybookRunnerOptions) {}
 
@@ -189,7 +193,7 @@ export class PlaybookRunner {
     }
     return {
       job: { ...job, extraVars: this.opened(job.extraVars) },
-      nodes: [...byName.values()],
+      nodes: [...byName.values()].map((n) => this.openedNode(n)),
       settings,
       ansible: config.ansible,
       services: services ?? [],
@@ -212,7 +216,22 @@ export class PlaybookRunner {
   /** Inventory has sealed what is secret in it. @throws CONFIG_INVALID where the key is not here */
   private opened<T>(value: T): T {
     const file = this.o.config.keys?.secrets;
-    return openMembers(file === undefined ? undefined : readSecretsKey(file), value);
+    if (file !== undefined) this.key ??= readSecretsKey(file);
+    return openMembers(this.key, value);
+  }
+
+  /** The same of a node's variables, also of one that the job is not for: playbooks look at each other's hosts. */
+  private openedNode(node: NodeRecord): NodeRecord {
+    const known = openedNodes.get(node);
+    if (known !== undefined) return known;
+    try {
+      const opened = { ...node, vars: this.opened(node.vars) };
+      openedNodes.set(node, opened);
+      return opened;
+    } catch (cause) {
+      const { code, message } = MusterError.from(cause);
+      throw new MusterError(code, `variables of node ${node.name}: ${message}`, { node: node.name }, { cause });
+    }
   }
 
   /** A node that is set up keeps what it was set up from; a check that shall say what differs reads it. */

@@ -381,7 +381,7 @@ export const POWER_OPTIONS = 'powerLevels.*.*.options';
  * Whoever owns the records reads and writes them in clear: sealing and opening is at the edge of the store.
  */
 export const sealable: Readonly<Partial<Record<BucketName, readonly string[]>>> = {
-  nodes: [POWER_OPTIONS],
+  nodes: [POWER_OPTIONS, 'vars'],
   // A change of several nodes, until it is carried out.
-  admission: [`changes.*.node.${POWER_OPTIONS}`, `changes.*.patch.${POWER_OPTIONS}`],
+  admission: ['node', 'patch'].flatMap((as) => [`changes.*.${as}.${POWER_OPTIONS}`, `changes.*.${as}.vars`]),
 };
