@@ -9,11 +9,20 @@ const device = (options?: object) => ({ id: 'bmc', driver: 'd', address: 'a', ..
 const vars = { rack: 'r1', db_pwd: 'hidden-3', deep: [{ token: { of: 'hidden-4' } }] };
 const options = { plug: '3', passwd: 'hidden-1', url: 'https://u:hidden-2@h' };
 
+const spec = { unit: 'db.service', exec: 'db --password=hidden-5', environment: { DB_PWD: 'hidden-6' } };
+const recover = [
+  { workload: 'db', spec: { unit: 'log.service' } },
+  { workload: 'db', spec },
+];
+
 /** In every place of a record where something secret may stand. */
 const records: [BucketName, object][] = [
   ['nodes', { name: 'n', vars, powerLevels: [[device(options), device()], [device(options)]] }],
   ['admission', { edit: 'e', changes: [{ kind: 'create', node: { vars, powerLevels: [[device(options)]] } }] }],
   ['admission', { edit: 'e', changes: [{ kind: 'edit', patch: { vars, powerLevels: [[device(options)]] } }] }],
+  ['admission', { held: {}, pending: { j: { id: 'j', extraVars: {}, recover }, k: { id: 'k' } } }],
+  ['workloads', { name: 'db', recovery: { driver: 'ansible', spec } }],
+  ['jobs', { id: 'j', extraVars: {}, recover }],
 ];
 
 describe('the records of their owner', () => {
@@ -36,6 +45,7 @@ describe('the records of their owner', () => {
       { edit: 'e', changes: [{ kind: 'edit', patch: { vars: null, powerLevels: null } }, { kind: 'delete' }] },
     ],
     ['incidents', { node: 'n', options }],
+    ['jobs', { id: 'j', extraVars: { db_pwd: 'sealed by who puts it there' } }],
   ] satisfies [BucketName, object][])(
     'stay the very same in bucket %s where nothing in them is to be sealed',
     (bucket, r) => {

@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, readCredentials, type Bus } from '#bus';
-import { SEALED, type BucketName, type NodeRecord } from '#contracts';
+import { SEALED, type BucketName, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { recoverJob } from '../recovery/recover-job.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;
@@ -141,6 +142,40 @@ describe('variables of nodes', () => {
     await seen(sut.nodes, 'a-7', () => true);
     expect(plain((await record('a-7')).vars)).toEqual(vars);
     expect(await onDisk()).not.toMatch(/s3cret-[567]/);
+  });
+});
+
+describe('specs of workloads', () => {
+  const spec = { unit: 'in-clear-3.service', environment: { DB_PWD: 's3cret-9', URL: 'redis://:s3cret-10@h' } };
+  const put = (given: object) =>
+    gateway().call('inventory.workloads.put', { ...who, name: 'db', workload: { desired: 'stopped', ...given } });
+
+  it('are sealed at rest where they are secret, in the jobs that start them too, and nowhere in clear', async () => {
+    await put({ recovery: { driver: 'ansible', spec } });
+    const task = { workload: 'db', generation: 1, driver: 'ansible', spec };
+    const job = recoverJob('job-db', { node: 'a-1', cause: 'spec', workloads: [] }, 0, Date.now());
+    await sut
+      .as('inventory')
+      .bucket<JobRecord>('jobs')
+      .create(job.id, { ...job, recover: [task] });
+    const disk = await onDisk();
+    expect(disk).toContain('in-clear-3');
+    expect(disk).not.toMatch(/s3cret-(9|10)/);
+    expect(await stored('workloads', 'db')).toMatchObject({ schema: 2, recovery: { spec: { unit: spec.unit } } });
+    expect(await stored('jobs', job.id)).toMatchObject({ schema: 2, recover: [{ spec: { unit: spec.unit } }] });
+    const shown = await gateway().call('inventory.jobs.get', { id: job.id });
+    expect(shown.recover).toMatchObject([{ spec: { unit: spec.unit, environment: { DB_PWD: '***', URL: '***' } } }]);
+    expect(shown).not.toHaveProperty('schema');
+  });
+
+  it('stay what they are when they are sent back masked, and the same again writes nothing', async () => {
+    const before = await gateway().call('inventory.workloads.get', { name: 'db' });
+    expect(before.recovery.spec).toEqual({ ...spec, environment: { DB_PWD: '***', URL: '***' } });
+    for (const recovery of [before.recovery, { driver: 'ansible', spec }])
+      expect((await put({ recovery })).revision).toBe(before.revision);
+    expect((await put({ priority: 7, recovery: before.recovery })).revision).toBeGreaterThan(before.revision);
+    const { value } = (await sut.as('inventory').bucket<WorkloadRecord>('workloads').get('db'))!;
+    expect(plain(value)).toMatchObject({ priority: 7, recovery: { spec } });
   });
 });
 

@@ -376,6 +376,33 @@ describe('the job runner', () => {
     await answers.close();
   });
 
+  it('starts workloads by their specs as they were before they were sealed, and leaves them sealed in the record', async () => {
+    const trace = join(dataDir, `trace-${++count}`);
+    await playbooks.set('recover', [
+      `shell: echo {{ muster_recover[0].spec.environment.DB_PWD }} >> ${trace}`,
+      'debug: msg="{{ muster_recover[0].spec.environment.DB_PWD }}"',
+    ]);
+    const answers = bus.answer('muster.rpc.inventory.workloads.mayStart', () => ({
+      response: { allowed: true, reason: '' },
+      isDisposed: true,
+    }));
+    const seal = ownSeal(() => Buffer.from(KEY, 'hex'));
+    const inventory = await connectBus({ name: 'inventory', servers: [nats.url], seal });
+    await worker();
+    const spec = { unit: 'db.service', environment: { DB_PWD: 'spec-s3cret' } };
+    const id = `job-${++count}`;
+    const task = { workload: 'db', generation: 3, driver: 'ansible', spec };
+    await inventory.bucket<JobRecord>('jobs').create(id, job(id, { kind: 'recover', recover: [task] }));
+    const record = await ended(id);
+    expect(await readFile(trace, 'utf8')).toBe('spec-s3cret\n');
+    expect(record).toMatchObject({ status: 'Complete', schema: 2 });
+    expect(JSON.stringify(record)).not.toContain('spec-s3cret');
+    expect((await inventory.bucket<JobRecord>('jobs').get(id))?.value.recover).toMatchObject([task]);
+    expect(await logOf(id)).not.toMatch(/spec-s3cret|muster-sealed/);
+    await inventory.close();
+    await answers.close();
+  });
+
   it('lets another finish the job of a worker that is gone, and never runs Ansible twice at once', async () => {
     const lock = join(dataDir, `lock-${++count}`);
     const marker = `8${Date.now()}`;

@@ -91,7 +91,8 @@ export class PlaybookRunner {
     const { bus, config, ansible, claim, job, lease, stop } = this.o;
     const plan = await this.plan(nodes);
     const run = `${job.id}.${claim.generation}.${this.runs++}`;
-    const files = stepFiles(plan, { step, nodes, run, ...more });
+    const recover = this.opened(more.recover);
+    const files = stepFiles(plan, { step, nodes, run, ...more, ...(recover && { recover }) });
     const log = new LogWriter(
       bus.clock,
       (text) => bus.appendLog(job.id, text),
@@ -192,7 +193,7 @@ export class PlaybookRunner {
       refuseWithoutFolder(config.ansible.defaultServices, known, this.o.claim.worker);
     }
     return {
-      job: { ...job, extraVars: this.opened(job.extraVars) },
+      job: this.openedJob(job),
       nodes: [...byName.values()].map((n) => this.openedNode(n)),
       settings,
       ansible: config.ansible,
@@ -218,6 +219,11 @@ export class PlaybookRunner {
     const file = this.o.config.keys?.secrets;
     if (file !== undefined) this.key ??= readSecretsKey(file);
     return openMembers(this.key, value);
+  }
+
+  private openedJob(job: JobRecord): JobRecord {
+    const recover = this.opened(job.recover);
+    return { ...job, extraVars: this.opened(job.extraVars), ...(recover && { recover }) };
   }
 
   /** The same of a node's variables, also of one that the job is not for: playbooks look at each other's hosts. */

@@ -382,6 +382,12 @@ export const POWER_OPTIONS = 'powerLevels.*.*.options';
  */
 export const sealable: Readonly<Partial<Record<BucketName, readonly string[]>>> = {
   nodes: [POWER_OPTIONS, 'vars'],
-  // A change of several nodes, until it is carried out.
-  admission: ['node', 'patch'].flatMap((as) => [`changes.*.${as}.${POWER_OPTIONS}`, `changes.*.${as}.vars`]),
+  workloads: ['recovery.spec'],
+  // Extra vars are not among them: inventory has sealed them before they come into a job.
+  jobs: ['recover.*.spec'],
+  // A change of several nodes until it is carried out, and jobs until they have a record.
+  admission: [
+    ...['node', 'patch'].flatMap((as) => [`changes.*.${as}.${POWER_OPTIONS}`, `changes.*.${as}.vars`]),
+    'pending.*.recover.*.spec',
+  ],
 };

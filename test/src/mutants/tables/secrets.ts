@@ -240,6 +240,28 @@ export const secrets: readonly Mutant[] = [
     specs: records,
   },
   {
+    name: 'specs of workloads are stored in clear',
+    file: 'libs/contracts/src/records/record-shapes.ts',
+    symbol: 'sealable',
+    operation: { row: "workloads: ['recovery.spec']" },
+    specs: records,
+  },
+  {
+    name: 'specs of what a job starts are stored in clear',
+    file: 'libs/contracts/src/records/record-shapes.ts',
+    symbol: 'sealable',
+    operation: { row: "jobs: ['recover.*.spec']" },
+    specs: records,
+  },
+  {
+    name: 'a workload is started by what is sealed',
+    file: 'apps/provisioner/src/jobs/playbook-runner.ts',
+    symbol: 'PlaybookRunner.run',
+    operation: { replace: 'this.opened(more.recover)', with: 'more.recover' },
+    specs: ['apps/provisioner/src/jobs/job-runner.spec.ts'],
+    test: 'starts workloads by their specs',
+  },
+  {
     name: 'options of power devices are stored in clear while several nodes are changed',
     file: 'libs/contracts/src/records/record-shapes.ts',
     symbol: 'sealable',
