@@ -1,24 +1,36 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { isBucket, MusterError, type BucketName, type UnreadableRecord } from '#contracts';
+import {
+  isBucket,
+  isSettledJob,
+  MusterError,
+  type BucketName,
+  type JobRecord,
+  type UnreadableRecord,
+} from '#contracts';
 import type { Watch } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { AgeBook } from '../incidents/age-book.js';
-import { InventoryStore } from '../store/inventory-store.js';
+import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { recordAlarms, refusedDeletion } from './record-rules.js';
 
 /** Buckets that nothing else in inventory follows. */
 const FOLLOWED: readonly BucketName[] = ['secrets', 'tokens', 'idempotency', 'leases'];
 
-/** Records that no program can read: an alarm for each, and the way to be rid of them. */
+/**
+ * Records that no program can read: an alarm for each, and the way to be rid of them. And records with secrets in clear,
+ * as an earlier version has stored them, or an inventory without a key: they are sealed.
+ */
 @Injectable()
 export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
   readonly name = 'records';
   private readonly watches: Watch[] = [];
   private readonly known: AgeBook;
   private stop: (() => void) | undefined;
+  /** Token of the term in which all that stood in clear was sealed. */
+  private sealedIn: number | undefined;
 
   constructor(
     private readonly store: InventoryStore,
@@ -43,6 +55,21 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
   async reconcile(c: ConductorView): Promise<void> {
     const records = this.list();
     await keepAlarms(this.alarms, ['record-unreadable'], recordAlarms(records), () => void c.check());
+    await this.sealClear(c);
+  }
+
+  /** Whoever writes a record seals it: once in each term is enough. */
+  private async sealClear(c: ConductorView): Promise<void> {
+    const { nodes, workloads, jobs } = this.store;
+    if (this.sealedIn === c.token || [nodes, workloads, jobs].some((t) => !t.view.live)) return;
+    for (const { bucket, view } of [nodes, workloads, jobs] as Table<unknown>[])
+      for (const entry of view.entries()) {
+        // A job that is under way is its worker's to write.
+        if (bucket.name === 'jobs' && !isSettledJob(entry.value as JobRecord)) continue;
+        c.check();
+        await bucket.sealStored(entry);
+      }
+    this.sealedIn = c.token;
   }
 
   /** As last seen by this process. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBus, readCredentials, type Bus } from '#bus';
 import { SEALED, type BucketName, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { recoverJob } from '../recovery/recover-job.js';
+import { aWorkload } from '#contracts/testing/a-workload.js';
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 let sut: RunningInventory;
@@ -192,6 +193,34 @@ describe('a record that was stored in clear', () => {
     await gateway().call('inventory.nodes.cordon', { ...who, name: 'a-3', reason: 'look' });
     expect(JSON.stringify(await stored('nodes', 'a-3'))).not.toContain('s3cret');
     expect(plain(await record('a-3'))).toMatchObject({ powerLevels: [[{ options }]], cordon: { reason: 'look' } });
+  });
+
+  it('is sealed by the next conductor, though nobody writes it', async () => {
+    const clear = { wpwd: 's3cret-in-clear', rack: 'r9' };
+    const workload = aWorkload('old', {
+      desired: 'stopped',
+      recovery: { driver: 'ansible', spec: { environment: clear } },
+    });
+    const task = { workload: 'old', generation: 1, driver: 'ansible', spec: { environment: clear } };
+    const of = (id: string, more: Partial<JobRecord>): JobRecord => ({
+      ...recoverJob(id, { node: 'a-3', cause: 'spec', workloads: [] }, 0, Date.now()),
+      recover: [task],
+      ...more,
+    });
+    await create('8', {});
+    await store.bucket<NodeRecord>('nodes').mutate('a-8', (now) => ({ ...now!.value, vars: clear }));
+    await store.bucket<WorkloadRecord>('workloads').create('old', workload);
+    await store.bucket<JobRecord>('jobs').create('job-over', of('job-over', { status: 'Complete', settled: true }));
+    await store.bucket<JobRecord>('jobs').create('job-open', of('job-open', {}));
+    const harmless = await store.bucket('nodes').get('a-2');
+    await sut.restart('inventory-1');
+    await sut.everywhere(
+      () => Promise.all([stored('nodes', 'a-8'), stored('workloads', 'old'), stored('jobs', 'job-over')]),
+      (records) => records.every((r) => r['schema'] === 2 && !JSON.stringify(r).includes('s3cret')),
+    );
+    expect(plain((await record('a-8')).vars)).toEqual(clear);
+    expect(await stored('jobs', 'job-open')).not.toHaveProperty('schema');
+    expect(await store.bucket('nodes').get('a-2')).toEqual(harmless);
   });
 });
 

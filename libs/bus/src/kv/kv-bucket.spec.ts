@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectBus, type Bus } from '../index.js';
+import { Bus, connectBus } from '../index.js';
+import { connectPorts } from '../nats/connect.js';
 import { anyJson } from '../testing/any-json.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { startProxy, type TestProxy } from '../testing/proxy.js';
@@ -137,6 +138,51 @@ describe('a write whose acknowledgement is lost', () => {
     const now = await jobs.get('c');
     expect(now?.value).toEqual({ n: 12 });
     expect(now?.revision).toBeGreaterThan(mine);
+  });
+});
+
+describe('a value that stands in clear', () => {
+  /** Seals every `n` that is below 100. */
+  const seal = {
+    open: (_bucket: string, stored: object) => stored,
+    seal: (_bucket: string, value: unknown) => {
+      const { n } = value as Thing;
+      return n < 100 ? { n: n + 100 } : value;
+    },
+  };
+  async function owner(afterRead: () => Promise<unknown> = () => Promise.resolve()): Promise<Bus> {
+    const ports = await connectPorts({ decode: anyJson, seal, name: 'owner', servers: [nats.url] });
+    const last = async (...of: Parameters<typeof ports.messages.last>) => {
+      const m = await ports.messages.last(...of);
+      await afterRead();
+      return m;
+    };
+    return new Bus({ ...ports, messages: Object.create(ports.messages, { last: { value: last } }) as never });
+  }
+
+  it('is stored sealed, and left alone where it is sealed already or gone', async () => {
+    const own = await owner();
+    const [things, stored] = [own.bucket<Thing>('tokens'), bus.bucket<Thing>('tokens')];
+    await stored.create('t', { n: 1 });
+    const seen = (await things.get('t'))!;
+    await things.sealStored(seen);
+    const sealed = await stored.get('t');
+    expect(sealed?.value).toEqual({ n: 101 });
+    for (const entry of [seen, sealed!]) await things.sealStored(entry);
+    expect(await stored.get('t')).toEqual(sealed);
+    await stored.delete('t');
+    await things.sealStored(seen);
+    expect(await stored.get('t')).toBeUndefined();
+    await own.close();
+  });
+
+  it('is not written over what was written meanwhile', async () => {
+    const stored = bus.bucket<Thing>('tokens');
+    await stored.create('u', { n: 1 });
+    const own = await owner(() => stored.mutate('u', (e) => ({ n: e!.value.n + 1 })));
+    await own.bucket<Thing>('tokens').sealStored({ key: 'u', value: { n: 1 }, revision: 1 });
+    await own.close();
+    expect((await stored.get('u'))?.value.n).toBeLessThan(100);
   });
 });
 

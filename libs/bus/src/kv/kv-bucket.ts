@@ -136,6 +136,20 @@ export class KvBucket<T> {
     }
   }
 
+  /**
+   * Stores a value sealed that stands in clear, as it is then; one without anything to seal stays. Where somebody writes
+   * meanwhile nothing is done: what is written is sealed.
+   */
+  async sealStored({ key, value }: Entry<T>): Promise<void> {
+    if (this.link.seal(this.name, value) === value) return;
+    const m = await this.last(key);
+    if (m === undefined || isMarker(m.headers['KV-Operation'])) return;
+    const decoded = this.link.decode(this.name, key, m.text);
+    if ('why' in decoded) return;
+    const sealed = this.encode(key, decoded.value as T);
+    if (sealed !== m.text) await this.write(key, sealed, m.seq, {});
+  }
+
   /** Leaves a marker that watchers see. With a revision: REVISION_CONFLICT where it is no longer the current one. */
   async delete(key: string, revision?: number, o: WriteOptions = {}): Promise<void> {
     const written = await this.write(key, '', revision, o, [['KV-Operation', 'DEL']]);
