@@ -7,7 +7,7 @@ const PLACES = ['/etc/muster', '.muster'];
 
 const KEYS: [name: string, what: string, needed: boolean][] = [
   ['datagram', 'the key of the agents’ datagrams', true],
-  ['secrets', 'the key that seals power passwords', true],
+  ['secrets', 'the key that seals secrets in the store', true],
   ['agents', 'the key that signs agents’ NATS users', true],
   ['revoker', 'the key of revocations', true],
   ['operator', 'the key that signs all of NATS', false],

@@ -274,7 +274,7 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   'record-unreadable': {
     subject: 'BUCKET/KEY',
     meaning: 'A stored record cannot be read: it is left out of everything.',
-    text: 'See what it says; restore it, or delete it.',
+    text: 'See what it says. What another key has sealed is whole: give inventory that key. Else restore it, or delete it.',
     command: always('muster record list'),
   },
   'token-behind': {
