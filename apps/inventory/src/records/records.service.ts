@@ -55,7 +55,8 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
   async reconcile(c: ConductorView): Promise<void> {
     const records = this.list();
     await keepAlarms(this.alarms, ['record-unreadable'], recordAlarms(records), () => void c.check());
-    await this.sealClear(c);
+    // Nor is more sealed by a key that is not the store's.
+    if (!records.some((r) => r.sealed)) await this.sealClear(c);
   }
 
   /** Whoever writes a record seals it: once in each term is enough. */

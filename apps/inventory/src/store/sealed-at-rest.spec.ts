@@ -32,8 +32,13 @@ const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 async function onDisk(): Promise<string> {
   const dir = join(sut.nats.dir, 'js');
   const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((f) => f.isFile());
-  const texts = await Promise.all(files.map((f) => readFile(join(f.parentPath, f.name), 'latin1')));
-  return texts.join('\n');
+  try {
+    return (await Promise.all(files.map((f) => readFile(join(f.parentPath, f.name), 'latin1')))).join('\n');
+  } catch (e) {
+    // The server has just put another in its place.
+    if ((e as NodeJS.ErrnoException).code === 'ENOENT') return onDisk();
+    throw e;
+  }
 }
 
 beforeAll(async () => {
@@ -180,6 +185,12 @@ describe('specs of workloads', () => {
   });
 });
 
+const clear = { wpwd: 's3cret-in-clear', rack: 'r9' };
+const workloadInClear = aWorkload('old', {
+  desired: 'stopped',
+  recovery: { driver: 'ansible', spec: { environment: clear } },
+});
+
 describe('a record that was stored in clear', () => {
   it('is read, and sealed with its next write', async () => {
     await create('3', {});
@@ -196,11 +207,6 @@ describe('a record that was stored in clear', () => {
   });
 
   it('is sealed by the next conductor, though nobody writes it', async () => {
-    const clear = { wpwd: 's3cret-in-clear', rack: 'r9' };
-    const workload = aWorkload('old', {
-      desired: 'stopped',
-      recovery: { driver: 'ansible', spec: { environment: clear } },
-    });
     const task = { workload: 'old', generation: 1, driver: 'ansible', spec: { environment: clear } };
     const of = (id: string, more: Partial<JobRecord>): JobRecord => ({
       ...recoverJob(id, { node: 'a-3', cause: 'spec', workloads: [] }, 0, Date.now()),
@@ -209,7 +215,7 @@ describe('a record that was stored in clear', () => {
     });
     await create('8', {});
     await store.bucket<NodeRecord>('nodes').mutate('a-8', (now) => ({ ...now!.value, vars: clear }));
-    await store.bucket<WorkloadRecord>('workloads').create('old', workload);
+    await store.bucket<WorkloadRecord>('workloads').create('old', workloadInClear);
     await store.bucket<JobRecord>('jobs').create('job-over', of('job-over', { status: 'Complete', settled: true }));
     await store.bucket<JobRecord>('jobs').create('job-open', of('job-open', {}));
     const harmless = await store.bucket('nodes').get('a-2');
@@ -230,6 +236,8 @@ describe('with another key', () => {
   it('nothing is read wrongly, written over or decided; it says what to do, and all is there with the right one', async () => {
     const right = await readFile(sut.secretsFile, 'utf8');
     const before = await stored('nodes', 'a-1');
+    const inClear = { ...workloadInClear, name: 'old-2' };
+    await store.bucket<WorkloadRecord>('workloads').create('old-2', inClear);
     await writeFile(sut.secretsFile, '22'.repeat(32));
     await sut.restart(replica);
     const refused = {
@@ -239,14 +247,25 @@ describe('with another key', () => {
     await expect(gateway().call('inventory.nodes.get', { name: 'a-1' })).rejects.toMatchObject(refused);
     await expect(patch('a-1', { vars: { rack: 'r1' } })).rejects.toMatchObject(refused);
     expect(await gateway().call('inventory.nodes.get', { name: 'a-2' })).toMatchObject({ name: 'a-2' });
-    const { items } = await sut.everywhere(
-      () => gateway().call('inventory.alarms.list', {}),
-      (alarms) => alarms.items.some((a) => a.code === 'record-unreadable' && a.subject === 'nodes=a-1'),
-    );
-    expect(items.find((a) => a.subject === 'nodes=a-1')?.message).toContain('keys.secrets');
+    const alarm = async (subject: string): Promise<string> => {
+      const { items } = await sut.everywhere(
+        () => gateway().call('inventory.alarms.list', {}),
+        (alarms) => alarms.items.some((a) => a.code === 'record-unreadable' && a.subject === subject),
+      );
+      return items.find((a) => a.subject === subject)?.message ?? '';
+    };
+    expect(await alarm('nodes=a-1')).toContain('keys.secrets');
+    // Only a later round of the same conductor can know this one.
+    await store.bucket('workloads').create('broken', {});
+    expect(await alarm('workloads=broken')).not.toContain('keys.secrets');
     expect(await stored('nodes', 'a-1')).toEqual(before);
+    expect(plain(await stored('workloads', 'old-2'))).toEqual(inClear);
     await writeFile(sut.secretsFile, right);
     await sut.restart(replica);
+    await sut.everywhere(
+      () => stored('workloads', 'old-2'),
+      (r) => r['schema'] === 2,
+    );
     expect(await gateway().call('inventory.nodes.get', { name: 'a-1' })).toMatchObject({
       powerLevels: [[{ options: { passwd: '***' } }]],
     });

@@ -45,7 +45,7 @@ export const FLOORS: Record<string, number> = {
   lease: 28,
   recover: 50,
   return: 74,
-  secrets: 48,
+  secrets: 49,
   services: 20,
   store: 19,
   storm: 15,

@@ -299,6 +299,13 @@ export const secrets: readonly Mutant[] = [
     test: 'by the next conductor',
   },
   {
+    name: 'what stands in clear is sealed by another key than the rest',
+    file: 'apps/inventory/src/records/records.service.ts',
+    symbol: 'RecordsService.reconcile',
+    operation: { replace: 'records.some((r) => r.sealed)', with: 'false' },
+    specs: ['apps/inventory/src/store/sealed-at-rest.spec.ts'],
+  },
+  {
     name: 'a job that is under way is written by another than its worker',
     file: 'apps/inventory/src/records/records.service.ts',
     symbol: 'RecordsService.sealClear',
