@@ -1,5 +1,5 @@
 import type { PowerDevice, PowerVerb } from '#contracts';
-import type { PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
+import type { DeviceIdentity, PowerDeadline, PowerOutcome } from '../drivers/power-driver.js';
 
 export interface TimedOutcome extends PowerOutcome {
   /** ms, monotonic, from the call to the command's end. */
@@ -13,4 +13,13 @@ export interface PowerControl {
    * again while the command runs, the command is killed, also where this process is stopped or gone by then.
    */
   run(device: PowerDevice, verb: PowerVerb, deadline: PowerDeadline, signal?: AbortSignal): Promise<TimedOutcome>;
+}
+
+/** The same, for who looks and changes nothing. */
+export interface PowerLooks extends PowerControl {
+  /** Who the device says it is. Never rejects. */
+  identify(
+    device: PowerDevice,
+    o: { deadline: PowerDeadline; quick: boolean; signal?: AbortSignal },
+  ): Promise<DeviceIdentity>;
 }

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
   FencingNumbers,
   identityBasis,
@@ -13,6 +13,7 @@ import { ServiceContext } from '#service';
 import type { PowerDeadline } from '../drivers/power-driver.js';
 import { BmcQueue, bmcOf, Urgency } from './bmc-queue.js';
 import { PowerCommander } from './power-commander.js';
+import type { PowerLooks } from './power-control.js';
 
 export interface DevicePower {
   id: string;
@@ -33,7 +34,7 @@ export class PowerReader implements OnApplicationBootstrap, OnApplicationShutdow
 
   constructor(
     private readonly context: ServiceContext,
-    private readonly commander: PowerCommander,
+    @Inject(PowerCommander) private readonly commander: PowerLooks,
     private readonly queue: BmcQueue,
   ) {}
 
