@@ -31,7 +31,7 @@ function summary({ histories, seed, violations, coverage }: DetectResult, second
 
 /** `sim -- detect`: @returns the exit code */
 export function runDetect(values: SimValues): number {
-  if (values.sweep !== undefined || values.every !== undefined) throw usageError();
+  if (values.sweep !== undefined || values.from !== undefined || values.every !== undefined) throw usageError();
   refuseBesideReplay(values);
   if (values.replay !== undefined && values.json === true) throw usageError();
   const seed = whole(values.seed, 1);

@@ -1,67 +1,65 @@
 import { MusterError } from '#contracts';
-import { crashAt } from '../process/crash-points.js';
-import { progressOf, refuseBesideReplay, say, usageError, whole, type SimValues } from '../sim-options.js';
-import { EventHash } from '../time/event-hash.js';
-import { drawHands } from './hands-history.js';
-import { HandsRules } from './hands-oracle.js';
-import type { HandsOptions } from './hands-world.js';
-import { NAMED_SEED, namedHistories, type NamedHistory } from './named-histories.js';
-import { playHistory, playRandom, sweep, Tally, type HandsSummary } from './play-hands.js';
+import { Tally, type Named, type Player, type PlayOptions, type PlaySummary } from './play.js';
+import { crashAt } from './process/crash-points.js';
+import { progressOf, refuseBesideReplay, say, usageError, whole, type SimValues } from './sim-options.js';
+import { EventHash } from './time/event-hash.js';
+
+interface Seeded {
+  name: string;
+  seed: number;
+}
 
 /** Violations that are told in full. */
 const TOLD = 20;
 
-/** `sim -- hands`: @returns the exit code */
-export async function runHands(values: SimValues): Promise<number> {
+/** `sim -- hands`, `sim -- fleet`: @returns the exit code */
+export async function runPlay<H extends Seeded, N extends Named<H>>(
+  player: Player<H, N>,
+  values: SimValues,
+): Promise<number> {
   if (values.nodes !== undefined) throw usageError();
   if (values.every !== undefined && values.sweep === undefined) throw usageError();
+  if (values.from !== undefined && (values.sweep !== undefined || values.replay !== undefined)) throw usageError();
   refuseBesideReplay(values);
-  if (values.replay !== undefined) return replay(values);
-  const summary = await (values.sweep === undefined ? random(values) : sweepAll(values));
+  if (values.replay !== undefined) return replay(player, values);
+  const summary = await (values.sweep === undefined ? random(player, values) : sweepAll(player, values));
   if (values.json === true) say(JSON.stringify(summary));
-  else tell(summary);
-  const rare = values.sweep === undefined && summary.histories >= WORTH_COUNTING ? rarelyMet(summary) : [];
+  else tell(summary, player.play.rules);
+  const { least } = player.play;
+  const rare = values.sweep === undefined && summary.histories >= least.histories ? rarelyMet(summary, least) : [];
   for (const line of rare) process.stderr.write(`${line}\n`);
   return summary.violations.length === 0 && rare.length === 0 ? 0 : 1;
 }
 
-/** Of random histories: so many say what they met. */
-const WORTH_COUNTING = 200;
-
-/** A rule that never met its case says nothing: what so many histories have to meet, at least. */
-const LEAST_PROBES: Readonly<Record<string, number>> = {
-  'fenced: read-back': 60,
-  'read as off': 200,
-  'a lease changed hands': 80,
-  'a job was taken over': 12,
-  'a pause acknowledged with an incident open': 1,
-  'a command cut short, then another fencer took the lease': 5,
-  'a playbook cut short, then another took its job over': 5,
-};
-
-const rarelyMet = ({ histories, probes }: HandsSummary): string[] =>
-  Object.entries(LEAST_PROBES).flatMap(([probe, least]) => {
+const rarelyMet = ({ histories, probes }: PlaySummary, least: { probes: Readonly<Record<string, number>> }): string[] =>
+  Object.entries(least.probes).flatMap(([probe, wanted]) => {
     const times = probes[probe] ?? 0;
-    return times >= least ? [] : [`met too rarely in ${histories} histories: ${probe}: ${times} of ${least}`];
+    return times >= wanted ? [] : [`met too rarely in ${histories} histories: ${probe}: ${times} of ${wanted}`];
   });
 
-function random(values: SimValues): Promise<HandsSummary> {
+function random<H extends Seeded, N extends Named<H>>(player: Player<H, N>, values: SimValues): Promise<PlaySummary> {
   const histories = Math.max(1, whole(values.histories, 200));
   const progress = progressOf(histories);
-  return playRandom(histories, whole(values.seed, 1), { progress: (done, _of, found) => progress(done, found) });
+  return player.random(histories, whole(values.seed, 1), {
+    from: whole(values.from, 0),
+    progress: (done, _of, found) => progress(done, found),
+  });
 }
 
-async function sweepAll(values: SimValues): Promise<HandsSummary> {
+async function sweepAll<H extends Seeded, N extends Named<H>>(
+  player: Player<H, N>,
+  values: SimValues,
+): Promise<PlaySummary> {
+  const { named: all, namedSeed } = player.play;
   if (values.histories !== undefined) throw usageError();
   const every = Math.max(1, whole(values.every, 1));
   // A history in which a known fault shows is no ground for a sweep: it is red without a crash.
-  const names =
-    values.sweep === 'all' ? Object.keys(namedHistories).filter((n) => !namedHistories[n]?.knownRed) : [values.sweep];
+  const names = values.sweep === 'all' ? Object.keys(all).filter((n) => !all[n]?.knownRed) : [values.sweep];
   const hashed = new EventHash();
-  const seed = values.seed ?? (names.length === 1 ? namedOf(names[0]).history.seed : NAMED_SEED);
-  const total: HandsSummary = { histories: 0, seed: Number(seed), violations: [], probes: {}, hash: '' };
+  const seed = values.seed ?? (names.length === 1 ? namedOf(player, names[0]).history.seed : namedSeed);
+  const total: PlaySummary = { histories: 0, seed: Number(seed), violations: [], probes: {}, hash: '' };
   for (const name of names) {
-    const one = await sweep(seededOf(name, values), {
+    const one = await player.sweep(seededOf(player, name, values), {
       every,
       progress: (done, of, found) => {
         if (done % 100 === 0) process.stderr.write(`  ${name}: ${done} of ${of}, ${found} violations\n`);
@@ -76,11 +74,11 @@ async function sweepAll(values: SimValues): Promise<HandsSummary> {
   return total;
 }
 
-async function replay(values: SimValues): Promise<number> {
+async function replay<H extends Seeded, N extends Named<H>>(player: Player<H, N>, values: SimValues): Promise<number> {
   const told = (ms: number, line: string): void => say(`${ms.toFixed(0).padStart(7)}  ${line}`);
-  const named = values.sweep === undefined ? undefined : seededOf(values.sweep, values);
-  const history = named?.history ?? drawHands(whole(values.seed, 1), whole(values.replay, 0));
-  const crash: HandsOptions =
+  const named = values.sweep === undefined ? undefined : seededOf(player, values.sweep, values);
+  const history = named?.history ?? player.play.draw(whole(values.seed, 1), whole(values.replay, 0));
+  const crash: PlayOptions =
     named === undefined || values.replay === 'none'
       ? {}
       : {
@@ -89,9 +87,9 @@ async function replay(values: SimValues): Promise<number> {
             if (p.index === Number(values.replay)) say(`         ${p.process} dies ${p.moment} ${p.call}`);
           },
         };
-  const result = await playHistory(history, { ...crash, ...(named?.bounds && { bounds: named.bounds }), told });
+  const result = await player.one(history, { ...crash, told }, named);
   for (const v of result.violations)
-    say(`${String(v.time).padStart(7)}  VIOLATION ${v.rule}: ${v.what} (${HandsRules[v.rule]})`);
+    say(`${String(v.time).padStart(7)}  VIOLATION ${v.rule}: ${v.what} (${player.play.rules[v.rule]})`);
   const point = named === undefined ? undefined : Number(values.replay);
   // Number('none') is none, too.
   if (point !== undefined && point >= result.crashPoints)
@@ -105,26 +103,28 @@ async function replay(values: SimValues): Promise<number> {
 }
 
 /** As it is named, on another seed where one is given. */
-function seededOf(name: string | undefined, { seed }: SimValues): NamedHistory {
-  const named = namedOf(name);
+function seededOf<H extends Seeded, N extends Named<H>>(
+  player: Player<H, N>,
+  name: string | undefined,
+  { seed }: SimValues,
+): N {
+  const named = namedOf(player, name);
   if (seed === undefined) return named;
   return { ...named, history: { ...named.history, seed: whole(seed, 0) } };
 }
 
-function namedOf(name: string | undefined): NamedHistory {
-  const named = namedHistories[name ?? ''];
+function namedOf<H extends Seeded, N extends Named<H>>(player: Player<H, N>, name: string | undefined): N {
+  const all = player.play.named;
+  const named = all[name ?? ''];
   if (named === undefined)
-    throw new MusterError(
-      'BAD_REQUEST',
-      `no history ${name}; there are all, ${Object.keys(namedHistories).join(', ')}`,
-    );
+    throw new MusterError('BAD_REQUEST', `no history ${name}; there are all, ${Object.keys(all).join(', ')}`);
   return named;
 }
 
-function tell(s: HandsSummary): void {
+function tell(s: PlaySummary, rules: Readonly<Record<string, string>>): void {
   say(`${s.histories} histories of seed ${s.seed}, hash ${s.hash}`);
   for (const [probe, times] of Object.entries(s.probes)) say(`  ${String(times).padStart(6)}  ${probe}`);
   for (const v of s.violations.slice(0, TOLD))
-    say(`history ${v.history} at ${v.time} ms, ${v.rule}: ${v.what} (${HandsRules[v.rule]})`);
+    say(`history ${v.history} at ${v.time} ms, ${v.rule}: ${v.what} (${rules[v.rule]})`);
   say(`${s.violations.length} violations`);
 }

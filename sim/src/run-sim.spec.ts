@@ -11,6 +11,7 @@ describe('npm run sim', () => {
     ['a replay of several histories', 'hands --replay 1 --histories 2'],
     ['a replay of each so manieth', 'hands --sweep death-off --replay 1 --every 2'],
     ['each so manieth of random histories', 'hands --every 2'],
+    ['a replay from some history on', 'hands --replay 1 --from 2'],
     ['a number that would be rounded', 'hands --histories 1 --seed 99999999999999999999'],
     ['a story as one line', 'detect --replay 1 --json'],
   ])('refuses %s with its usage', async (_, args) => {

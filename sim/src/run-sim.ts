@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { runHands } from './hands/run-hands.js';
+import { hands } from './hands/play-hands.js';
 import { runDetect } from './run-detect.js';
+import { runPlay } from './run-play.js';
 import { say, USAGE, usageError } from './sim-options.js';
 
 async function main(args: string[]): Promise<number> {
@@ -14,6 +15,7 @@ async function main(args: string[]): Promise<number> {
       seed: text,
       nodes: text,
       replay: text,
+      from: text,
       sweep: text,
       every: text,
       json: flag,
@@ -26,7 +28,7 @@ async function main(args: string[]): Promise<number> {
   }
   if (positionals.length !== 1) throw usageError();
   if (positionals[0] === 'detect') return runDetect(values);
-  if (positionals[0] === 'hands') return runHands(values);
+  if (positionals[0] === 'hands') return runPlay(hands, values);
   throw usageError();
 }
 

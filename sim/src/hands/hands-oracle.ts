@@ -6,10 +6,10 @@ import type { GuardEnd } from './played-guard.js';
 import type { ReadOutcome, SentCommand } from './played-power.js';
 
 /** A rule that was broken. */
-export interface HandsViolation {
+export interface HandsViolation<Rule extends string = HandsRule> {
   /** ms of virtual time. */
   time: number;
-  rule: HandsRule;
+  rule: Rule;
   what: string;
 }
 
@@ -76,13 +76,17 @@ export interface HandsOracleParts {
   intended: (node: string) => void;
 }
 
-/** Knows every chassis, command, record and run, and says which rule was broken. Times in virtual ms. */
-export class HandsOracle {
-  readonly violations: HandsViolation[] = [];
+/**
+ * Knows every chassis, command, record and run, and says which rule was broken. Times in virtual ms.
+ * @typeParam More rules of who knows more of the world
+ */
+export class HandsOracle<More extends string = never> {
+  readonly violations: HandsViolation<HandsRule | More>[] = [];
   /** How often something came near to what must not be: a rule that never met its case says nothing. */
   readonly probes = new Map<string, number>();
-  private readonly incidents = new Map<string, IncidentRecord>();
-  private readonly jobs = new Map<string, JobRecord>();
+  /** As last written. */
+  protected readonly incidents = new Map<string, IncidentRecord>();
+  protected readonly jobs = new Map<string, JobRecord>();
   private readonly leases = new Map<string, LeaseWrite>();
   /** When each fencer last wrote that it leads. */
   private readonly ledAt = new Map<string, LeaseWrite>();
@@ -103,7 +107,7 @@ export class HandsOracle {
   private pause: { sinceMs: number; untilMs: number } | undefined;
 
   readonly bounds: HandsBounds;
-  private readonly now: () => number;
+  protected readonly now: () => number;
   private readonly chassis: ReadonlyMap<string, Chassis>;
 
   constructor(private readonly p: HandsOracleParts) {
@@ -116,7 +120,7 @@ export class HandsOracle {
     this.probes.set(name, (this.probes.get(name) ?? 0) + 1);
   }
 
-  violate(rule: HandsRule, what: string): void {
+  violate(rule: HandsRule | More, what: string): void {
     this.violations.push({ time: Math.round(this.now()), rule, what });
   }
 
@@ -241,7 +245,7 @@ export class HandsOracle {
       this.violate('fencing-stuck', `the incident of ${i.node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`);
   }
 
-  private openJobs(): JobRecord[] {
+  protected openJobs(): JobRecord[] {
     return [...this.jobs.values()].filter((job) => !isEndedJob(job));
   }
 

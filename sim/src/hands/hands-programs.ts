@@ -1,10 +1,15 @@
 import { Bus, Lease, silentLog, type BusLog } from '#bus';
 import type { PowerDevice } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
-import { buildConfig } from '#service';
+import type { Logger } from 'pino';
+import { buildConfig, ServiceContext } from '#service';
 import { Fencer } from '../../../apps/fencer/src/fencer.js';
 import { BmcQueue } from '../../../apps/fencer/src/power/bmc-queue.js';
+import type { AnsibleRunOptions } from '../../../apps/provisioner/src/ansible/ansible-run.js';
 import { JobRunner } from '../../../apps/provisioner/src/jobs/job-runner.js';
+import { PowerController } from '../../../apps/fencer/src/power/power.controller.js';
+import { PowerReader } from '../../../apps/fencer/src/power/power-reader.js';
+import { answerRpcs } from '../nats/answer-rpc.js';
 import { clientOf } from '../nats/played-client.js';
 import type { PlayedConnection } from '../nats/played-connection.js';
 import type { PlayedServer } from '../nats/played-server.js';
@@ -16,19 +21,25 @@ import { VirtualClock } from '../time/virtual-clock.js';
 import type { VirtualTime } from '../time/virtual-time.js';
 import type { Bmc } from './bmc.js';
 import type { HandsOracle } from './hands-oracle.js';
-import { PlayedAnsible } from './played-ansible.js';
+import { PlayedAnsible, type PlayedPlaybook } from './played-ansible.js';
 import { PlayedPower } from './played-power.js';
 
 export interface HandsProgramsParts {
   time: VirtualTime;
   dice: Dice;
   server: PlayedServer;
-  oracle: HandsOracle;
+  oracle: HandsOracle<string>;
   /** By node. */
   bmcs: ReadonlyMap<string, Bmc>;
   /** Processes that cannot start another one, and those without a driver. */
   noFork: ReadonlySet<string>;
   noDrivers: ReadonlySet<string>;
+  /** What becomes of a playbook. */
+  playbook: PlayedPlaybook;
+  /** The job that it is of. */
+  jobOf: (o: AnsibleRunOptions) => string;
+  /** Fencers answer what power is as well. @default not */
+  looks?: boolean;
   /** Something happened. */
   tell: (line: string) => void;
   /** A line of a program's log; absent: nobody reads them. */
@@ -68,18 +79,44 @@ export class HandsPrograms {
       },
       read: (device, outcome) => oracle.readEnded(nodeOf(device), life.process, outcome),
     });
+    const queue = new BmcQueue();
     const fencer = new Fencer({
       bus,
       instance: life.process,
       log: bus.log,
       power,
-      queue: new BmcQueue(),
+      queue,
       drivers: { test: () => life.call('drivers.test', () => Promise.resolve(cannot() ? [] : ['ipmitool'])) },
       ownHost: () => ({ name: `host-of-${life.process}`, addresses: [] }),
       displaced: () => life.end(),
     });
+    const looks = this.p.looks === true ? await this.looksOf(bus, life, power, queue) : undefined;
     await fencer.start();
-    return { stop: () => fencer.stop() };
+    return {
+      stop: async () => {
+        await looks?.stop();
+        await fencer.stop();
+      },
+    };
+  }
+
+  /** Power as inventory asks for it, beside all fencing. */
+  private async looksOf(bus: Bus, life: Life, power: PlayedPower, queue: BmcQueue): Promise<Running> {
+    const config = buildConfig({ instance: life.process, dataDir: 'played' }, undefined, 'sim');
+    const context = new ServiceContext(config, bus, bus.log as unknown as Logger, 'fencer');
+    const reader = new PowerReader(context, power, queue);
+    await reader.onApplicationBootstrap();
+    const controller = new PowerController(reader);
+    const answers = answerRpcs(bus, 'fencer', {
+      'fencer.power.read': (q) => controller.read(q),
+      'fencer.power.identify': (q) => controller.identify(q),
+    });
+    return {
+      stop: async () => {
+        await answers.close();
+        await reader.onApplicationShutdown();
+      },
+    };
   }
 
   async provisioner(life: Life): Promise<Running> {
@@ -94,10 +131,11 @@ export class HandsPrograms {
         life,
         dice: this.p.dice,
         isBroken: () => this.p.noFork.has(life.process),
-        begins: (nodes, step) => {
+        play: this.p.playbook,
+        begins: (o) => {
+          const { nodes, step } = o;
           this.p.tell(`${life.process} runs ${step} on ${nodes.join(' ')}`);
-          // A job's nodes are its own: `job-3-1` is of job-3.
-          return this.p.oracle.runBegins((nodes[0] ?? '').replace(/-\d+$/, ''), life.process, step);
+          return this.p.oracle.runBegins(this.p.jobOf(o), life.process, step);
         },
       }),
       displaced: () => life.end(),
@@ -128,7 +166,8 @@ export class HandsPrograms {
     return new Bus({ name, wire: client.wire, messages: client.messages, clock, random, log: silentLog });
   }
 
-  private busOf(life: Life): Bus {
+  /** Of a process that may die at each call. */
+  busOf(life: Life): Bus {
     const random = this.random();
     const client = clientOf(this.p.server, life.process, life.clock, random);
     this.connections.set(life.process, client.connection);

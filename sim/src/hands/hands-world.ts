@@ -1,41 +1,28 @@
-import { FencingNumbers, MusterError, type NodeRecord } from '#contracts';
+import { FencingNumbers, type NodeRecord } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import type { Dice } from '#contracts/testing/dice.js';
+import type { PlayOptions, PlayResult, PlayWorld } from '../play.js';
 import { CALM, PlayedFaults, type FaultRates } from '../nats/played-faults.js';
 import { PlayedServer } from '../nats/played-server.js';
-import { CrashPoints, nobodyCrashes, type CrashPlan, type CrashPoint } from '../process/crash-points.js';
-import { Life } from '../process/life.js';
-import { SimProcess, type Program } from '../process/sim-process.js';
+import { CrashPoints, nobodyCrashes, type CrashPlan } from '../process/crash-points.js';
+import { PlayedProcesses } from '../process/played-processes.js';
+import type { SimProcess } from '../process/sim-process.js';
 import { diceOf } from '../time/seeded-random.js';
-import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { Bmc } from './bmc.js';
 import { Chassis } from './chassis.js';
 import type { HandsEvent, HandsHistory } from './hands-history.js';
-import { HandsOracle, presentBounds, type HandsBounds, type HandsViolation } from './hands-oracle.js';
+import { HandsOracle, presentBounds, type HandsBounds } from './hands-oracle.js';
 import { deviceOf, HandsPrograms } from './hands-programs.js';
+import { drawnPlaybook } from './played-ansible.js';
 import { PlayedInventory } from './played-inventory.js';
 
-export interface HandsResult {
-  history: string;
-  violations: readonly HandsViolation[];
-  probes: ReadonlyMap<string, number>;
-  /** Of every event: the same history gives the same. */
-  hash: string;
-  /** Port calls at which a process could have died, each twice. */
-  crashPoints: number;
-  events: number;
-}
-
-export interface HandsOptions {
-  plan?: CrashPlan;
+export interface HandsOptions extends PlayOptions {
   bounds?: Partial<HandsBounds>;
-  /** Each thing that happens, for the story of one history. */
-  told?: (ms: number, line: string) => void;
-  reached?: (point: CrashPoint) => void;
 }
 
-const ratesOf = ({ lostAnswers }: HandsHistory): FaultRates => ({
+/** Of a network and a server while faults last. */
+export const roughRates = (lostAnswers: number): FaultRates => ({
   latencyMs: [0.1, 2],
   unanswered: lostAnswers,
   lost: lostAnswers,
@@ -45,23 +32,15 @@ const ratesOf = ({ lostAnswers }: HandsHistory): FaultRates => ({
   lagMs: [1, 300],
 });
 
-type HostTime = Required<Omit<VirtualClockOptions, 'name'>>;
-const HOUR_MS = 3_600_000;
-/** Some weeks: what is counted in ns has to stay exact. */
-const MOST_UPTIME_MS = 2_000_000_000;
-
 /** One history of the hands: a played NATS, chassis and BMCs, an inventory that is played, and the product's own programs. */
-export class HandsWorld {
+export class HandsWorld implements PlayWorld {
   readonly time: VirtualTime;
   readonly oracle: HandsOracle;
   private readonly dice: Dice;
   private readonly server: PlayedServer;
   private readonly chassis = new Map<string, Chassis>();
   private readonly bmcs = new Map<string, Bmc>();
-  private readonly processes = new Map<string, SimProcess>();
-  /** What each process's host tells as time, over all its lives. */
-  private readonly hosts = new Map<string, HostTime>();
-  private readonly clocks = new Map<string, VirtualClock>();
+  private readonly processes: PlayedProcesses;
   private readonly noFork = new Set<string>();
   private readonly noDrivers = new Set<string>();
   private readonly points: CrashPoints;
@@ -86,6 +65,18 @@ export class HandsWorld {
       intended: (node) => this.reached('intent', node),
     });
     this.points = new CrashPoints(this.planOf(history, o.plan ?? nobodyCrashes), o.reached);
+    this.processes = new PlayedProcesses({
+      time: this.time,
+      dice: this.dice,
+      seed: history.seed,
+      points: this.points,
+      born: (name) => this.oracle.born(name),
+      tell: (line) => this.tell(line),
+      failed: (name, fault) => {
+        if (fault === undefined) this.oracle.probe('a program could not start, or stop');
+        else this.oracle.violate('failed', `${name}: ${fault.stack ?? fault.message}`);
+      },
+    });
     this.server = new PlayedServer(this.time, {
       version: history.server,
       faults: new PlayedFaults(diceOf(history.seed, 'faults')),
@@ -111,6 +102,9 @@ export class HandsWorld {
       bmcs: this.bmcs,
       noFork: this.noFork,
       noDrivers: this.noDrivers,
+      playbook: drawnPlaybook(this.time, this.dice),
+      // A job's nodes are its own: `job-3-1` is of job-3.
+      jobOf: ({ nodes }) => (nodes[0] ?? '').replace(/-\d+$/, ''),
       tell: (line) => this.tell(line),
       // No event of the history: it is the same whether or not somebody reads along.
       logged: told && ((line) => told(this.time.nowMs, line)),
@@ -121,16 +115,17 @@ export class HandsWorld {
       chassis: this.chassis,
       agreed: (node) => this.reached('leave', node),
     });
-    for (const name of history.fencers) this.add(name, (life) => this.programs.fencer(life));
-    for (const name of history.provisioners) this.add(name, (life) => this.programs.provisioner(life));
-    for (const name of history.contenders) this.add(name, (life) => this.programs.contender(life));
+    const { processes, programs } = this;
+    for (const name of history.fencers) processes.add(name, (life) => programs.fencer(life));
+    for (const name of history.provisioners) processes.add(name, (life) => programs.provisioner(life));
+    for (const name of history.contenders) processes.add(name, (life) => programs.contender(life));
   }
 
-  async run(): Promise<HandsResult> {
+  async run(): Promise<PlayResult> {
     const { history, time } = this;
     await time.settle(this.inventory.open());
-    this.server.faults.rates = ratesOf(history);
-    for (const process of this.processes.values()) process.start();
+    this.server.faults.rates = roughRates(history.lostAnswers);
+    this.processes.startAll();
     for (const event of history.events)
       time.schedule((event.at - time.nowMs) * NS_PER_MS, event.kind, () => this.happen(event));
     await time.advance(history.quietFrom - time.nowMs);
@@ -139,7 +134,7 @@ export class HandsWorld {
     await time.advance(FencingNumbers.deviceLag);
     await time.until(() => this.oracle.isSettled, this.oracle.bounds.settledMs - FencingNumbers.deviceLag);
     this.oracle.judgeEnd();
-    for (const process of this.processes.values()) process.remove();
+    this.processes.removeAll();
     return {
       history: history.name,
       violations: this.oracle.violations,
@@ -147,7 +142,12 @@ export class HandsWorld {
       hash: time.hash,
       crashPoints: this.points.total,
       events: time.events,
+      virtualMs: time.nowMs,
     };
+  }
+
+  failed(what: string): void {
+    this.oracle.violate('failed', what);
   }
 
   /** From here on nothing goes wrong any more. */
@@ -169,45 +169,6 @@ export class HandsWorld {
         this.time.nowMs > 3_000 &&
         this.time.nowMs < history.quietFrom &&
         dice.chance(history.crashes));
-  }
-
-  private add(name: string, program: Program): void {
-    const process: SimProcess = new SimProcess(this.time, {
-      name,
-      born: () => this.bornLife(name, process.lives),
-      program,
-      restartMs: () => 500 + this.dice.roll() * 1_500,
-      failed: (e) => {
-        this.tell(`${name} could not start, or stop: ${e instanceof Error ? e.message : String(e)}`);
-        if (MusterError.from(e).code === 'INTERNAL')
-          this.oracle.violate('failed', `${name}: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`);
-        else this.oracle.probe('a program could not start, or stop');
-      },
-    });
-    this.processes.set(name, process);
-  }
-
-  private bornLife(name: string, incarnation: number): Life {
-    const clock = new VirtualClock(this.time, { name: `${name}.${incarnation}`, ...this.hostOf(name) });
-    this.clocks.set(name, clock);
-    const life = new Life(name, clock, this.points);
-    this.oracle.born(name);
-    life.onEnd(() => this.tell(`${name} ended`));
-    return life;
-  }
-
-  private hostOf(name: string): HostTime {
-    const known = this.hosts.get(name);
-    if (known !== undefined) return known;
-    const dice = diceOf(this.history.seed, `clock of ${name}`);
-    const host = {
-      hostUptimeMs: dice.roll() * MOST_UPTIME_MS,
-      rate: 0.99 + dice.roll() * 0.02,
-      wallMs: Date.UTC(2026, 0, 1) + (dice.roll() - 0.5) * 2 * HOUR_MS,
-      lateMs: () => dice.roll() * 3,
-    };
-    this.hosts.set(name, host);
-    return host;
   }
 
   private happen(e: HandsEvent): void {
@@ -266,13 +227,9 @@ export class HandsWorld {
         later(e.forMs, `${name} can again`, () => lacking.delete(name));
         return;
       }
-      case 'wall-jump': {
-        const name = this.process(e.process)?.name ?? '';
-        const host = this.hosts.get(name);
-        if (host !== undefined) host.wallMs += e.ms;
-        this.clocks.get(name)?.jumpWall(e.ms);
+      case 'wall-jump':
+        this.processes.jumpWall(this.process(e.process)?.name ?? '', e.ms);
         return;
-      }
       case 'job':
         void this.inventory.order(e.job, e.nodes, e.timeoutMs).then((id) => this.jobs.push(id));
         return;

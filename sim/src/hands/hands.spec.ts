@@ -1,48 +1,42 @@
 import { describe, expect, it } from 'vitest';
 import { drawHands } from './hands-history.js';
 import { namedHistories, type NamedHistory } from './named-histories.js';
-import { playHistory, playRandom, sweep } from './play-hands.js';
+import { hands } from './play-hands.js';
 
 /** Of the crash points of each named history in `npm test`; all of them are swept by `npm run test:long`. */
 const EVERY = 97;
 
-const optionsOf = (name: string) => {
-  const bounds = namedHistories[name]?.bounds;
-  return { ...(bounds && { bounds }) };
-};
-
 describe.each(Object.entries(namedHistories).filter(([, n]) => !n.knownRed))('the history %s', (_name, named) => {
   it('breaks no rule, whichever of its calls is the last of its process', async () => {
-    const { violations } = await sweep(named, { every: EVERY });
+    const { violations } = await hands.sweep(named, { every: EVERY });
     expect(violations).toEqual([]);
   });
 });
 
 for (const [name, named] of Object.entries(namedHistories).filter(([, n]) => n.knownRed))
   it(`the history ${name} is known to be red: ${named.shows}`, async () => {
-    const { violations } = await playHistory(named.history, optionsOf(name));
+    const { violations } = await hands.oneNamed(named);
     expect([...new Set(violations.map((v) => v.rule))]).toEqual(named.knownRed);
   });
 
 it('fencers that cannot act do not hand the lease to and fro', async () => {
-  const { history } = namedHistories['nobody-can-fork'] as NamedHistory;
-  const { violations, probes } = await playHistory(history);
+  const { violations, probes } = await hands.oneNamed(namedHistories['nobody-can-fork'] as NamedHistory);
   expect(violations).toEqual([]);
   expect(probes.get('a lease changed hands')).toBeLessThanOrEqual(2);
 });
 
 describe('random histories of the hands', () => {
   it('break no rule', async () => {
-    const { violations, probes } = await playRandom(40, 1);
+    const { violations, probes } = await hands.random(40, 1);
     expect(violations).toEqual([]);
     expect(probes['fenced: read-back']).toBeGreaterThan(10);
     expect(probes['a job was taken over']).toBeGreaterThan(2);
   });
 
   it('are the same each time, whether or not somebody reads along', async () => {
-    const one = await playHistory(drawHands(3, 1));
-    const again = await playHistory(drawHands(3, 1), { told: () => undefined });
+    const one = await hands.one(drawHands(3, 1));
+    const again = await hands.one(drawHands(3, 1), { told: () => undefined });
     expect(again).toEqual(one);
-    expect((await playHistory(drawHands(3, 2))).hash).not.toBe(one.hash);
+    expect((await hands.one(drawHands(3, 2))).hash).not.toBe(one.hash);
   });
 });

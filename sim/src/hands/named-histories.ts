@@ -1,14 +1,10 @@
+import type { Named } from '../play.js';
 import { quietHistory, type HandsEvent, type HandsHistory } from './hands-history.js';
 import type { HandsBounds, HandsRule } from './hands-oracle.js';
 
-/** A history with a name, to be swept: played again with a crash at each point in turn. */
-export interface NamedHistory {
-  history: HandsHistory;
-  /** What it shows, in a sentence. */
-  shows: string;
+export interface NamedHistory extends Named<HandsHistory> {
   /** What is promised beyond today's bounds. */
   bounds?: Partial<HandsBounds>;
-  /** A fault that is known and not mended: these rules are broken in it. Absent: none may be. */
   knownRed?: HandsRule[];
 }
 

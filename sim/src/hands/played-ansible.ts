@@ -14,8 +14,13 @@ export interface PlayedAnsibleParts {
   /** This machine cannot run playbooks now. */
   isBroken: () => boolean;
   /** A playbook begins on these nodes; told is its end. */
-  begins: (nodes: readonly string[], step: Step) => (how: GuardEnd) => void;
+  begins: (o: AnsibleRunOptions) => (how: GuardEnd) => void;
+  /** What becomes of it, told when it is through. What it has begun on its nodes is theirs: it goes on where it is killed. */
+  play: PlayedPlaybook;
 }
+
+export type Results = AnsibleOutcome['results'];
+export type PlayedPlaybook = (o: AnsibleRunOptions, through: (results: Results) => void) => void;
 
 /** Least and most that a playbook takes, ms. */
 const DURATIONS: Record<Step, readonly [least: number, most: number]> = {
@@ -31,6 +36,18 @@ const DURATIONS: Record<Step, readonly [least: number, most: number]> = {
 
 /** Of the nodes of a playbook, each. */
 const FAILURES = 0.1;
+
+/** A playbook that takes its time, and succeeds or fails as chance has it. */
+export const drawnPlaybook =
+  (time: VirtualTime, dice: Dice): PlayedPlaybook =>
+  ({ step, nodes }, through) => {
+    const [least, most] = DURATIONS[step];
+    time.schedule((least + dice.roll() * (most - least)) * NS_PER_MS, `${step} is through`, () =>
+      through(
+        Object.fromEntries(nodes.map((node) => [node, resultOf(step, step === 'release' || !dice.chance(FAILURES))])),
+      ),
+    );
+  };
 
 /** Ansible under the guard, as one provisioner has it. */
 export class PlayedAnsible implements AnsibleHost {
@@ -70,8 +87,7 @@ export class PlayedAnsible implements AnsibleHost {
     const { time, life, dice } = this.p;
     const begun = life.clock.monotonicNs();
     const hardEnd = begun + BigInt(o.limitMs * NS_PER_MS);
-    const [least, most] = DURATIONS[o.step];
-    const results: AnsibleOutcome['results'] = {};
+    let results: Results = {};
     let ends: ((how: GuardEnd) => void) | undefined;
     const how = await runUnderGuard(time, life, {
       name: `${life.process} ${o.step} ${o.nodes.join(' ')}`,
@@ -81,9 +97,9 @@ export class PlayedAnsible implements AnsibleHost {
       startMs: 300 + dice.roll() * 300,
       orphanMs: dice.chance(0.5) ? 0 : dice.roll() * 5_000,
       begin: (exit) => {
-        ends = this.p.begins(o.nodes, o.step);
-        time.schedule((least + dice.roll() * (most - least)) * NS_PER_MS, `${o.step} is through`, () => {
-          for (const node of o.nodes) results[node] = resultOf(o.step, o.step === 'release' || !dice.chance(FAILURES));
+        ends = this.p.begins(o);
+        this.p.play(o, (told) => {
+          results = told;
           exit();
         });
         life.act(`ansible.${o.step} is under way`, () => undefined);
@@ -94,6 +110,8 @@ export class PlayedAnsible implements AnsibleHost {
     const end: RunEnd = { exitCode: how === 'exit' ? 0 : null, tail: '' };
     if (how === 'killed' && o.signal.aborted) end.ended = 'cancelled';
     else if (how !== 'exit') end.ended = life.clock.monotonicNs() >= hardEnd ? 'time-limit' : 'lease-lost';
+    // One that was killed has told nothing.
+    if (how !== 'exit') results = {};
     for (const node of o.nodes) results[node] ??= { ok: false, step: o.step, message: `ended: ${how}` };
     const tookMs = Math.round(Number(life.clock.monotonicNs() - begun) / NS_PER_MS);
     return { results, facts: new Map(), learned: new Map(), end, tookMs };

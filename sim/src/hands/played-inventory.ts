@@ -1,4 +1,4 @@
-import { Bus, followTokens, rpcSubject, type Entry } from '#bus';
+import { Bus, followTokens, type Entry } from '#bus';
 import {
   defaultSettings,
   inPlaceOf,
@@ -14,7 +14,6 @@ import {
   type NodeRecord,
   type RpcAnswer,
   type RpcRequest,
-  type RpcVerb,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import { isOrderPending } from '#domain/incident/order.js';
@@ -23,6 +22,7 @@ import { retryBackoff } from '#domain/incident/retry.js';
 import { go } from '#domain/incident/steps.js';
 import { newIncident } from '../../../apps/inventory/src/incidents/new-incident.js';
 import { stopped } from '../../../apps/inventory/src/incidents/stop-order.js';
+import { answerRpc } from '../nats/answer-rpc.js';
 import type { Chassis } from './chassis.js';
 
 /** Of silence, until the verdict is DOWN, ms; and of life, until it is UP. */
@@ -60,8 +60,8 @@ export class PlayedInventory {
     await bus.createBuckets();
     await bus.bucket<ClusterSettings>('settings').create(SETTINGS_KEY, this.settings);
     for (const node of this.p.nodes) await this.putNode(node);
-    this.answer('inventory.incidents.recheck', (q) => this.recheck(q));
-    this.answer('inventory.workloads.mayStart', () => Promise.resolve({ allowed: true, reason: '' }));
+    answerRpc(bus, 'inventory.incidents.recheck', (q) => this.recheck(q));
+    answerRpc(bus, 'inventory.workloads.mayStart', () => ({ allowed: true, reason: '' }));
     followTokens(bus);
     this.round();
   }
@@ -315,17 +315,6 @@ export class PlayedInventory {
         await this.p.bus.clock.sleep(200);
       }
     }
-  }
-
-  /** As Nest's transport answers: in its envelope. */
-  private answer<V extends RpcVerb>(verb: V, fn: (q: RpcRequest<V>) => Promise<RpcAnswer<V>>): void {
-    this.p.bus.answer<{ data: RpcRequest<V>; id: string }, unknown>(rpcSubject(verb), async ({ data, id }) => {
-      try {
-        return { id, isDisposed: true, response: await fn(data) };
-      } catch (e) {
-        return { id, isDisposed: true, err: MusterError.from(e).toJSON() };
-      }
-    });
   }
 }
 

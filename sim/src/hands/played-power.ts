@@ -4,8 +4,8 @@ import type { Life } from '../process/life.js';
 import type { VirtualTime } from '../time/virtual-time.js';
 import { NS_PER_MS } from '../time/virtual-time.js';
 import type { Bmc, BmcAnswer } from './bmc.js';
-import type { PowerDeadline } from '../../../apps/fencer/src/drivers/power-driver.js';
-import type { PowerControl, TimedOutcome } from '../../../apps/fencer/src/power/power-control.js';
+import type { DeviceIdentity, PowerDeadline } from '../../../apps/fencer/src/drivers/power-driver.js';
+import type { PowerLooks, TimedOutcome } from '../../../apps/fencer/src/power/power-control.js';
 import { runUnderGuard } from './played-guard.js';
 
 /** A command has left a fencer's host, on its way to a BMC. */
@@ -43,7 +43,7 @@ export interface PlayedPowerParts {
 }
 
 /** ipmitool under the guard, as one fencer has it: it opens a session, gives its command, waits for the answer. */
-export class PlayedPower implements PowerControl {
+export class PlayedPower implements PowerLooks {
   constructor(private readonly p: PlayedPowerParts) {}
 
   run(device: PowerDevice, verb: PowerVerb, deadline: PowerDeadline, signal?: AbortSignal): Promise<TimedOutcome> {
@@ -53,6 +53,12 @@ export class PlayedPower implements PowerControl {
       if (verb === 'status') this.p.read(device, { ...seen, told: outcome.power ?? 'unknown' });
       return outcome;
     });
+  }
+
+  /** These devices tell nothing of themselves: what they are was found out by a drill. */
+  async identify(device: PowerDevice, o: { deadline: PowerDeadline; signal?: AbortSignal }): Promise<DeviceIdentity> {
+    const { power, code = 'BMC_TIMEOUT', detail = '' } = await this.run(device, 'status', o.deadline, o.signal);
+    return power === 'on' || power === 'off' ? { seen: {} } : { code, detail };
   }
 
   private async command(
