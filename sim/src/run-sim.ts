@@ -29,6 +29,11 @@ async function main(args: string[]): Promise<number> {
   if (positionals.length !== 1) throw usageError();
   if (positionals[0] === 'detect') return runDetect(values);
   if (positionals[0] === 'hands') return runPlay(hands, values);
+  if (positionals[0] === 'fleet') {
+    // Loads all of inventory, which the others have no use for.
+    const { fleet } = await import('./fleet/play-fleet.js');
+    return runPlay(fleet, values);
+  }
   throw usageError();
 }
 

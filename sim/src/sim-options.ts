@@ -3,6 +3,7 @@ import { MusterError } from '#contracts';
 
 export const USAGE = `usage: npm run sim -- detect [--histories N] [--seed S] [--nodes N|LEAST-MOST] [--replay I] [--json]
        npm run sim -- hands [--histories N] [--seed S] [--from I] [--replay I] [--sweep NAME|all] [--every N] [--json]
+       npm run sim -- fleet, with the options of hands
   npm run sim -- detect --histories 10000 --seed 1 --json   the last line is {histories, seed, commit, violations, coverage}
   npm run sim -- detect --seed 1 --replay INDEX             the story of one history
   npm run sim -- hands --histories 2000 --seed 1 --json     the last line is {histories, seed, violations, probes, hash}

@@ -1,0 +1,283 @@
+import {
+  isEndedJob,
+  isOpenIncident,
+  PERMITS_KEY,
+  RESERVATIONS_KEY,
+  SETTINGS_KEY,
+  type AlarmRecord,
+  type ClusterSettings,
+  type IncidentPhase,
+  type IncidentRecord,
+  type NodeRecord,
+  type Permits,
+  type Reservations,
+  type WorkloadRecord,
+} from '#contracts';
+import { HandsOracle, HandsRules, type HandsOracleParts } from '../hands/hands-oracle.js';
+import type { SentCommand } from '../hands/played-power.js';
+import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
+
+export const FleetRules = {
+  ...HandsRules,
+  'two-machines': 'never does a workload run on two machines at any instant',
+  'unproven-start':
+    'nothing starts elsewhere before the machine that it ran on was off or booted anew, or a person has confirmed it',
+  'storm-off': 'no off in a storm that heals, but past it by a person',
+  'off-after-order': 'no intent is written after a cancel, a confirm or a deletion was acknowledged',
+  'cleaned-under-work': 'no cleanup of a node on which something runs',
+  'held-for-ever': 'with faults over, no node is held by a job that has ended',
+  'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
+  'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
+} as const;
+export type FleetRule = keyof typeof FleetRules;
+type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
+
+export interface FleetOracleParts extends HandsOracleParts {
+  hosts: ReadonlyMap<string, PlayedHost>;
+  /** The incident of a node is in this phase. */
+  phase: (phase: IncidentPhase, node: string) => void;
+}
+
+/** Where a workload ran last, and what became of it there. */
+interface LastRun {
+  node: string;
+  /** Undefined: it runs. */
+  ended: RunEnd | undefined;
+}
+
+/** A storm that will heal: those who will come back, and since when. */
+interface Storm {
+  nodes: ReadonlySet<string>;
+  sinceMs: number;
+}
+
+/** So many at once are a storm, by the default limits of a small fleet. */
+const STORM = 3;
+
+/** What runs where, and what may: beside all that the oracle of the hands knows. */
+export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
+  private readonly lastRuns = new Map<string, LastRun>();
+  private readonly runsOn = new Map<string, Set<string>>();
+  /** Nodes that a person has confirmed as down, until their machine has ended what ran there. */
+  private readonly confirmed = new Set<string>();
+  /** Incident → what was acknowledged: no `off` is written in it any more. */
+  private readonly over = new Map<string, string>();
+  private readonly storms: Storm[] = [];
+  private readonly records = {
+    nodes: new Map<string, NodeRecord>(),
+    workloads: new Map<string, WorkloadRecord>(),
+    alarms: new Map<string, AlarmRecord>(),
+  };
+  private permits: Permits | undefined;
+  private reservations: Reservations | undefined;
+  private settings: ClusterSettings | undefined;
+
+  constructor(private readonly f: FleetOracleParts) {
+    super(f);
+  }
+
+  // HostWitness
+
+  started(node: string, workload: string): void {
+    const on = this.runsOn.get(workload) ?? new Set<string>();
+    this.runsOn.set(workload, on);
+    for (const other of on) {
+      if (this.confirmed.has(other) || this.confirmed.has(node)) this.probe('two machines by the word of a person');
+      else this.violate('two-machines', `${workload} starts on ${node} and runs on ${other}`);
+    }
+    this.judgeStart(node, workload);
+    on.add(node);
+    this.lastRuns.set(workload, { node, ended: undefined });
+  }
+
+  ended(node: string, workload: string, how: RunEnd): void {
+    this.runsOn.get(workload)?.delete(node);
+    const last = this.lastRuns.get(workload);
+    if (last?.node === node) last.ended = how;
+  }
+
+  cleared(node: string, how: 'off' | 'reset'): void {
+    this.confirmed.delete(node);
+    for (const last of this.lastRuns.values()) if (last.node === node && last.ended === 'died') last.ended = how;
+  }
+
+  speaks(node: string, is: boolean): void {
+    this.lives(node, is);
+    if (!is) return;
+    const i = this.incidents.get(node);
+    if (i?.phase === 'fencing' || i?.phase === 'failed') this.probe('a return during a fencing');
+  }
+
+  private judgeStart(node: string, workload: string): void {
+    const last = this.lastRuns.get(workload);
+    if (last === undefined || last.node === node) return;
+    if (this.confirmed.has(last.node)) this.probe('started elsewhere by the word of a person');
+    else if (last.ended === 'died')
+      this.violate('unproven-start', `${workload} starts on ${node}; ${last.node}, where it died, was not off since`);
+    else this.probe(`started elsewhere after: ${last.ended ?? 'it runs'}`);
+  }
+
+  // What the world and operators tell
+
+  /** They are cut off together, and will come back by themselves. */
+  stormBegins(nodes: readonly string[]): void {
+    const speaking = nodes.filter((n) => this.f.hosts.get(n)?.speaks === true);
+    if (speaking.length >= STORM) this.storms.push({ nodes: new Set(speaking), sinceMs: this.now() });
+  }
+
+  /** An order was acknowledged after which the incident that was open then gives no `off`. */
+  acknowledged(incident: string, order: string): void {
+    this.over.set(incident, order);
+  }
+
+  /** A cleanup begins there. */
+  cleaning(host: PlayedHost): void {
+    const { runs, name } = host;
+    if (runs.length > 0) this.violate('cleaned-under-work', `${name} is cleaned up and runs ${runs.join(', ')}`);
+    else this.probe('cleaned up');
+  }
+
+  override commandSent(node: string, c: SentCommand): void {
+    super.commandSent(node, c);
+    const i = this.incidents.get(node);
+    if (c.verb !== 'off' || i === undefined || i.cause === 'manual' || i.released !== undefined) return;
+    const storm = this.storms.find((s) => s.nodes.has(node));
+    if (storm === undefined) return;
+    const forMs = Math.round(this.now() - storm.sinceMs);
+    if (this.f.hosts.get(node)?.state === 'up')
+      this.violate('storm-off', `${c.fencer} gave off to ${node}, ${forMs} ms into a storm of ${storm.nodes.size}`);
+  }
+
+  override stored(bucket: string, key: string, text: string, revision: number): void {
+    const before = bucket === 'incidents' ? this.incidents.get(key) : undefined;
+    super.stored(bucket, key, text, revision);
+    if (bucket === 'incidents' && text !== '') this.incidentWritten(key, before);
+    else if (bucket === 'nodes') keep(this.records.nodes, key, text);
+    else if (bucket === 'workloads') keep(this.records.workloads, key, text);
+    else if (bucket === 'alarms') keep(this.records.alarms, key, text);
+    else if (bucket === 'admission' && key === PERMITS_KEY) this.permitsWritten(read<Permits>(text));
+    else if (bucket === 'admission' && key === RESERVATIONS_KEY) this.reservations = read<Reservations>(text);
+    else if (bucket === 'settings' && key === SETTINGS_KEY) this.settings = read<ClusterSettings>(text);
+  }
+
+  private permitsWritten(permits: Permits | undefined): void {
+    const known = new Set((this.permits?.trips ?? []).map((t) => t.id));
+    const stands = new Set((permits?.trips ?? []).map((t) => t.id));
+    for (const id of stands) if (!known.has(id)) this.probe('a storm is tripped');
+    for (const id of known) if (!stands.has(id)) this.probe('a storm is over');
+    this.permits = permits;
+  }
+
+  private incidentWritten(node: string, before: IncidentRecord | undefined): void {
+    const i = this.incidents.get(node);
+    if (i === undefined) return;
+    if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
+    if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) {
+      this.judgeIntents(node, i, before.commands.length);
+      return;
+    }
+    this.probe(i.phase === 'suppressed' ? `stopped by ${i.gate ?? 'no gate'}` : `incident ${i.phase}`);
+    if (before?.id === i.id && before.phase === 'suppressed' && i.phase === 'fencing')
+      this.probe(`past ${before.gate ?? 'no gate'}`);
+    if (before?.phase === 'recovering' && before.id !== i.id) this.probe('another incident during a recovery');
+    this.judgeIntents(node, i, before?.id === i.id ? before.commands.length : 0);
+    this.f.phase(i.phase, node);
+  }
+
+  private judgeIntents(node: string, i: IncidentRecord, known: number): void {
+    const order = this.over.get(i.id);
+    const isFresh = i.commands.slice(known).some((c) => c.verb === 'off' && c.endedAt === undefined);
+    if (order !== undefined && isFresh)
+      this.violate('off-after-order', `an off of ${node} was written after its ${order} was acknowledged`);
+  }
+
+  // The end
+
+  /** The open incident of a node. */
+  incidentOf(node: string): IncidentRecord | undefined {
+    const i = this.incidents.get(node);
+    return i !== undefined && isOpenIncident(i) ? i : undefined;
+  }
+
+  get stormIds(): string[] {
+    return (this.permits?.trips ?? []).map((t) => t.id);
+  }
+
+  override get isSettled(): boolean {
+    return this.unsettled(() => undefined).length === 0;
+  }
+
+  override judgeEnd(): void {
+    const names = (name: string): void => this.probe(`at the end: ${name}`);
+    for (const [rule, what] of this.unsettled(names)) this.violate(rule, what);
+  }
+
+  /** @param names told of each obstacle that stands, by its name */
+  private unsettled(names: (obstacle: string) => void): [FleetRule, string][] {
+    const found: [FleetRule, string][] = [];
+    for (const job of this.openJobs())
+      found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
+    for (const [node, hold] of Object.entries(this.reservations?.held ?? {})) {
+      const job = hold.job === undefined ? undefined : this.jobs.get(hold.job);
+      if (job !== undefined && isEndedJob(job))
+        found.push(['held-for-ever', `${node} is held by ${job.id}, which is ${job.status}`]);
+    }
+    for (const i of this.incidents.values()) {
+      const stuck = this.stuckIncident(i, names);
+      if (stuck !== undefined) found.push(['incident-stuck', stuck]);
+    }
+    for (const w of this.records.workloads.values()) {
+      if (w.desired !== 'running' || (this.runsOn.get(w.name)?.size ?? 0) > 0) continue;
+      const obstacle = this.obstacleOf(w);
+      if (obstacle !== undefined) names(obstacle);
+      else found.push(['not-running', `${w.name} runs nowhere: ${JSON.stringify(w.assignment ?? 'unassigned')}`]);
+    }
+    return found;
+  }
+
+  private stuckIncident(i: IncidentRecord, names: (obstacle: string) => void): string | undefined {
+    if (!isOpenIncident(i) || i.phase === 'recovered') return undefined;
+    const { node } = i;
+    if (i.phase === 'suppressed') {
+      names(`gate ${i.gate ?? 'none'}`);
+      return undefined;
+    }
+    if (i.collateral !== undefined) {
+      names('collateral');
+      return undefined;
+    }
+    if (i.phase === 'recovering') {
+      // What stands against each of its workloads is asked of them.
+      const waits = i.recovery.filter((r) => r.state !== 'running').map((r) => this.records.workloads.get(r.workload));
+      if (waits.some((w) => w !== undefined && this.obstacleOf(w) !== undefined)) return undefined;
+    }
+    return `the incident of ${node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`;
+  }
+
+  /** What is named by a record, and stands against it. */
+  private obstacleOf(w: WorkloadRecord): string | undefined {
+    const node = w.assignment?.node;
+    const alarm = [...this.records.alarms.values()].find((a) => a.subject === w.name && a.cleared === undefined);
+    if (alarm !== undefined) return `alarm ${alarm.code}`;
+    if (node === undefined) return undefined;
+    const i = this.incidentOf(node);
+    if (i?.phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
+    if (i?.collateral !== undefined) return 'collateral';
+    const record = this.records.nodes.get(node);
+    if (record?.cordon !== undefined) return 'a cordon';
+    if (record?.pendingReturn?.held !== undefined) return 'a held return';
+    const { fencing } = this.settings ?? {};
+    if (fencing?.mode !== 'enforce') return 'the mode observe';
+    const held = this.incidents.get(node);
+    if (held?.phase === 'cancelled' && held.takenBack !== undefined) return 'an order that was taken back';
+    return undefined;
+  }
+}
+
+const read = <T>(text: string): T | undefined => (text === '' ? undefined : (JSON.parse(text) as T));
+
+function keep<T>(records: Map<string, T>, key: string, text: string): void {
+  const record = read<T>(text);
+  if (record === undefined) records.delete(key);
+  else records.set(key, record);
+}

@@ -1,0 +1,331 @@
+import { defaultFencing, drilledIdentity, FencingNumbers, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { aNode } from '#contracts/testing/a-node.js';
+import type { Dice } from '#contracts/testing/dice.js';
+import type { Bus } from '#bus';
+import { Bmc } from '../hands/bmc.js';
+import { Chassis } from '../hands/chassis.js';
+import { deviceOf, HandsPrograms } from '../hands/hands-programs.js';
+import { presentBounds } from '../hands/hands-oracle.js';
+import { CALM, PlayedFaults } from '../nats/played-faults.js';
+import { PlayedServer } from '../nats/played-server.js';
+import { CrashPoints, nobodyCrashes, type CrashPlan, type CrashPoint } from '../process/crash-points.js';
+import type { Life } from '../process/life.js';
+import { PlayedProcesses } from '../process/played-processes.js';
+import type { Running, SimProcess } from '../process/sim-process.js';
+import { diceOf } from '../time/seeded-random.js';
+import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
+import { roughRates } from '../hands/hands-world.js';
+import type { FleetEvent, FleetHistory } from './fleet-history.js';
+import { FleetOracle } from './fleet-oracle.js';
+import { CHECKSUM, hostPlaybooks, jobOf } from './host-playbooks.js';
+import { startInventory } from './inventory-program.js';
+import { Operator } from './operator.js';
+import { PlayedHost } from './played-host.js';
+import { PlayedMonitor } from './played-monitor.js';
+import type { PlayOptions, PlayResult, PlayWorld } from '../play.js';
+
+/** What the last word of a machine may be late: a report period, and half a second for the answer. */
+const HEARD_MS = 1_500;
+/** With faults over, all is done that can be within this, ms. */
+const SETTLED_MS = 60_000;
+/** Until everybody has begun, and the fleet is in service, ms. */
+export const BEGUN_MS = 15_000;
+
+/** One history of the whole plane: machines with their systems, a monitor, operators, and the product's own programs. */
+export class FleetWorld implements PlayWorld {
+  readonly time: VirtualTime;
+  readonly oracle: FleetOracle;
+  private readonly dice: Dice;
+  private readonly server: PlayedServer;
+  private readonly chassis = new Map<string, Chassis>();
+  private readonly bmcs = new Map<string, Bmc>();
+  private readonly hosts = new Map<string, PlayedHost>();
+  private readonly points: CrashPoints;
+  private readonly processes: PlayedProcesses;
+  private readonly programs: HandsPrograms;
+  private readonly monitor: PlayedMonitor;
+  private readonly operator: Operator;
+  private readonly registrar: Bus;
+  /** What waits for the first time of a phase. */
+  private readonly awaited = new Map<string, (() => void)[]>();
+
+  constructor(
+    private readonly history: FleetHistory,
+    private readonly o: PlayOptions = {},
+  ) {
+    this.time = new VirtualTime();
+    this.dice = diceOf(history.seed, 'world');
+    const { time, dice, chassis, bmcs, hosts } = this;
+    const tell = (line: string): void => this.tell(line);
+    this.oracle = new FleetOracle({
+      now: () => time.nowMs,
+      chassis,
+      hosts,
+      bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
+      owesOn: (node) => bmcs.get(node)?.owesOn === true,
+      intended: () => undefined,
+      phase: (phase, node) => this.reached(`${phase} ${node}`),
+    });
+    const { oracle } = this;
+    this.points = new CrashPoints(this.planOf(o.plan ?? nobodyCrashes), o.reached);
+    this.processes = new PlayedProcesses({
+      time,
+      dice,
+      seed: history.seed,
+      points: this.points,
+      born: (name) => oracle.born(name),
+      tell,
+      failed: (name, fault) => {
+        if (fault === undefined) oracle.probe('a program could not start, or stop');
+        else oracle.violate('failed', `${name}: ${fault.stack ?? fault.message}`);
+      },
+    });
+    this.server = new PlayedServer(time, {
+      version: history.server,
+      faults: new PlayedFaults(diceOf(history.seed, 'faults')),
+      stored: (stream, subject, payload, seq) => this.stored(stream, subject, String(payload), seq),
+    });
+    const { told } = o;
+    this.programs = new HandsPrograms({
+      time,
+      dice,
+      server: this.server,
+      oracle,
+      bmcs,
+      noFork: new Set(),
+      noDrivers: new Set(),
+      playbook: hostPlaybooks({ time, dice, hosts, cleaning: (host) => oracle.cleaning(host) }),
+      jobOf,
+      looks: true,
+      tell,
+      logged: told && ((line) => told(time.nowMs, line)),
+    });
+    const agents = this.programs.immortalBus('agents');
+    for (const node of history.nodes) this.addNode(node, agents);
+    this.monitor = new PlayedMonitor({ bus: this.programs.immortalBus('monitor'), dice, hosts, tell });
+    this.registrar = this.programs.immortalBus('registrar');
+    this.operator = new Operator({ bus: this.programs.immortalBus('operator'), oracle, tell });
+    for (const name of history.inventories) this.processes.add(name, (life) => this.inventory(life));
+    for (const name of history.fencers) this.processes.add(name, (life) => this.programs.fencer(life));
+    for (const name of history.provisioners) this.processes.add(name, (life) => this.programs.provisioner(life));
+  }
+
+  async run(): Promise<PlayResult> {
+    const { history, time, oracle } = this;
+    await time.settle(this.registrar.createBuckets());
+    await time.settle(this.register());
+    await time.settle(this.monitor.open());
+    this.processes.startAll();
+    this.server.faults.rates = roughRates(history.lostAnswers);
+    for (const event of history.events)
+      time.schedule((event.at - time.nowMs) * NS_PER_MS, event.kind, () => this.happen(event));
+    await time.advance(history.quietFrom - time.nowMs);
+    this.calm();
+    // What was given before may be carried out so much later.
+    await time.advance(FencingNumbers.deviceLag);
+    await time.until(() => oracle.isSettled, SETTLED_MS - FencingNumbers.deviceLag);
+    oracle.judgeEnd();
+    this.processes.removeAll();
+    return {
+      history: history.name,
+      violations: oracle.violations,
+      probes: oracle.probes,
+      hash: time.hash,
+      crashPoints: this.points.total,
+      events: time.events,
+      virtualMs: time.nowMs,
+    };
+  }
+
+  failed(what: string): void {
+    this.oracle.violate('failed', what);
+  }
+
+  private addNode(node: string, agents: Bus): void {
+    const { time, dice, oracle } = this;
+    const chassis = new Chassis(node, () => time.nowMs);
+    this.chassis.set(node, chassis);
+    const tell = (line: string): void => this.tell(line);
+    const host = new PlayedHost({ node, time, dice, chassis, bus: agents, witness: oracle, tell });
+    this.hosts.set(node, host);
+    oracle.lives(node, true);
+    const switched = (on: boolean, sentMs: number, by: string): void => {
+      tell(`the power of ${node} is ${on ? 'on' : 'off'} (${by})`);
+      oracle.switched(node, on, sentMs, by);
+      host.powered(on);
+    };
+    this.bmcs.set(node, new Bmc(chassis, time, dice, switched));
+    for (const [workload, on] of Object.entries(this.history.workloads)) if (on === node) host.seed(workload, 1);
+  }
+
+  /** The fleet as it was yesterday: commissioned, in service, and its workloads known to be where they run. */
+  private async register(): Promise<void> {
+    const { history, registrar } = this;
+    for (const [i, name] of history.nodes.entries()) {
+      const device = deviceOf(name, i);
+      const node: NodeRecord = aNode(name, {
+        failureDomain: `rack-${i}`,
+        hostGroup: 'service-worker',
+        powerLevels: [[device]],
+        powerIdentity: { [device.id]: drilledIdentity({}, device, 1) },
+        networks: { management: { address: `10.0.0.${i + 1}` }, backend: { address: `10.0.1.${i + 1}` } },
+        ...(this.hosts.get(name) && { bootId: this.hosts.get(name)?.bootId ?? '' }),
+        provisioned: { checksum: CHECKSUM, at: 1, job: 'job-0' },
+      });
+      await registrar.bucket<NodeRecord>('nodes').create(name, node);
+    }
+    for (const [name, node] of Object.entries(history.workloads)) {
+      const workload: WorkloadRecord = {
+        name,
+        desired: 'running',
+        priority: 0,
+        weight: 1,
+        recovery: { driver: 'ansible', spec: { exec: `/usr/bin/${name}` } },
+        assignment: { node, generation: 1 },
+        generation: 1,
+        boot: this.hosts.get(node)?.bootId ?? '',
+      };
+      await registrar.bucket<WorkloadRecord>('workloads').create(name, workload);
+    }
+  }
+
+  private async inventory(life: Life): Promise<Running> {
+    return startInventory({
+      bus: this.programs.busOf(life),
+      instance: life.process,
+      initial: { fencing: { ...defaultFencing, mode: 'enforce' } },
+    });
+  }
+
+  /** From here on nothing goes wrong any more. */
+  private calm(): void {
+    this.server.faults.rates = CALM;
+    for (const bmc of this.bmcs.values()) {
+      bmc.mood = 'well';
+      bmc.takesMs = undefined;
+      bmc.opensMs = undefined;
+    }
+  }
+
+  /** A plan of the caller's, or the history's own chance, while faults last. */
+  private planOf(plan: CrashPlan): CrashPlan {
+    const { seed, crashes, quietFrom } = this.history;
+    const dice = diceOf(seed, 'crashes');
+    const mayDie = (): boolean => this.time.nowMs > BEGUN_MS && this.time.nowMs < quietFrom;
+    return (point: CrashPoint) => plan(point) || (crashes > 0 && mayDie() && dice.chance(crashes));
+  }
+
+  private happen(e: FleetEvent): void {
+    this.tell(JSON.stringify(e));
+    const later = (ms: number, label: string, fn: () => void): void =>
+      void this.time.schedule(ms * NS_PER_MS, label, fn);
+    switch (e.kind) {
+      case 'death':
+        this.hosts.get(e.node)?.die();
+        return;
+      case 'hang':
+        this.hosts.get(e.node)?.hang();
+        if (e.forMs !== undefined) later(e.forMs, `${e.node} goes on`, () => this.hosts.get(e.node)?.thaw());
+        return;
+      case 'reset':
+        this.hosts.get(e.node)?.reset();
+        return;
+      case 'cut':
+        this.oracle.stormBegins(e.nodes);
+        e.nodes.forEach((node, i) => {
+          this.hosts.get(node)?.cut();
+          later(e.forMs + i * e.everyMs, `${node} is heard again`, () => this.hosts.get(node)?.heal());
+        });
+        return;
+      case 'unplugged':
+        this.byHand(e.node, false);
+        later(e.forMs, `${e.node} is plugged in`, () => this.byHand(e.node, true));
+        return;
+      case 'ends':
+        for (const host of this.hosts.values()) host.fail(e.workload);
+        return;
+      case 'drift': {
+        const host = this.hosts.get(e.node);
+        if (host !== undefined) host.drifted = true;
+        return;
+      }
+      case 'errs':
+        this.monitor.errs(e.node, e.verdict, e.forMs);
+        return;
+      case 'monitor-away':
+        this.monitor.leave(e.forMs);
+        return;
+      case 'bmc': {
+        const bmc = this.bmcs.get(e.node);
+        if (bmc === undefined) return;
+        bmc.mood = e.mood;
+        bmc.takesMs = e.takesMs;
+        return;
+      }
+      case 'crash':
+        this.process(e.process)?.crash();
+        return;
+      case 'stop':
+        void this.process(e.process)?.restart();
+        return;
+      case 'pause': {
+        const process = this.process(e.process);
+        process?.pause();
+        later(e.forMs, `${e.process} goes on`, () => process?.resume());
+        return;
+      }
+      case 'cut-off':
+        this.programs.connections
+          .get(this.process(e.process)?.name ?? '')
+          ?.break({ forMs: e.forMs, silentMs: e.silentMs });
+        return;
+      case 'server-restart':
+        this.server.restart({ downMs: e.forMs, ...(e.lost && { lost: e.lost }) });
+        return;
+      case 'bucket-anew':
+        this.server.recreateStream(`KV_${e.bucket}`);
+        this.oracle.madeAnew(e.bucket);
+        return;
+      case 'wall-jump':
+        this.processes.jumpWall(this.process(e.process)?.name ?? '', e.ms);
+        return;
+      case 'order':
+        this.operator.order(e.order);
+        return;
+      case 'after': {
+        const what = `${e.phase} ${e.node}`;
+        const then = (): void => later(e.inMs, `after ${e.phase}`, () => this.happen(e.does));
+        this.awaited.set(what, [...(this.awaited.get(what) ?? []), then]);
+      }
+    }
+  }
+
+  private process(name: string): SimProcess | undefined {
+    const lease = name === 'the leader' ? 'fencer' : name === 'the conductor' ? 'conductor' : undefined;
+    return this.processes.get(lease === undefined ? name : this.oracle.holderOf(lease));
+  }
+
+  private reached(what: string): void {
+    const then = this.awaited.get(what);
+    this.awaited.delete(what);
+    for (const fn of then ?? []) fn();
+  }
+
+  private byHand(node: string, on: boolean): void {
+    const chassis = this.chassis.get(node);
+    if (chassis === undefined || chassis.on === on) return;
+    chassis.switch(on, 'by hand');
+    this.hosts.get(node)?.powered(on);
+  }
+
+  private stored(stream: string, subject: string, text: string, seq: number): void {
+    if (!stream.startsWith('KV_')) return;
+    const bucket = stream.slice('KV_'.length);
+    this.oracle.stored(bucket, subject.slice(`$KV.${bucket}.`.length), text, seq);
+  }
+
+  private tell(line: string): void {
+    this.time.trace(line);
+    this.o.told?.(this.time.nowMs, line);
+  }
+}

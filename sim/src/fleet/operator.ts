@@ -1,0 +1,109 @@
+import type { Bus } from '#bus';
+import { MusterError, type RpcAnswer, type RpcRequest, type RpcVerb } from '#contracts';
+import type { FleetOracle } from './fleet-oracle.js';
+import type { Order } from './fleet-history.js';
+
+export interface OperatorParts {
+  bus: Bus;
+  oracle: FleetOracle;
+  tell: (line: string) => void;
+}
+
+const BY = { by: 'eve', reason: 'wanted' } as const;
+const ANSWER_MS = 5_000;
+
+/** A person at the API: asks once, and believes what is acknowledged. */
+export class Operator {
+  private paused = 0;
+
+  constructor(private readonly p: OperatorParts) {}
+
+  order(o: Order): void {
+    this.carryOut(o).then(
+      () => this.p.oracle.probe(`order taken: ${o.what}`),
+      (e: unknown) => {
+        const { code, message } = MusterError.from(e);
+        this.p.tell(`${o.what} was refused: ${code} ${message}`);
+        this.p.oracle.probe(`order refused: ${o.what}`);
+        if (code === 'INTERNAL') this.p.oracle.violate('failed', `${o.what} ended with ${message}`);
+      },
+    );
+  }
+
+  private async carryOut(o: Order): Promise<void> {
+    switch (o.what) {
+      case 'confirm':
+        return this.ofIncident(o.node, 'confirm', () =>
+          this.call('inventory.incidents.confirm', { ...BY, node: o.node }),
+        );
+      case 'cancel':
+        return this.ofIncident(o.node, 'cancel', () =>
+          this.call('inventory.incidents.cancel', { ...BY, node: o.node }),
+        );
+      case 'delete':
+        return this.ofIncident(o.node, 'delete', () => this.call('inventory.nodes.delete', { ...BY, name: o.node }));
+      case 'release':
+        await this.call('inventory.incidents.release', { ...BY, node: o.node });
+        return;
+      case 'cordon':
+        await this.call('inventory.nodes.cordon', { ...BY, name: o.node });
+        return;
+      case 'uncordon':
+        await this.call('inventory.nodes.uncordon', { ...BY, name: o.node });
+        return;
+      case 'drain':
+        await this.call('inventory.nodes.drain', { ...BY, name: o.node });
+        return;
+      case 'fence':
+        await this.call('inventory.nodes.fence', { ...BY, name: o.node });
+        return;
+      case 'power-on':
+        await this.call('inventory.nodes.power', { ...BY, name: o.node, action: 'on' });
+        return;
+      case 'pause':
+        return this.pause(o.forMs);
+      case 'resume':
+      case 'enforce':
+        await this.call('inventory.fencing.put', { ...BY, mode: 'enforce' });
+        return;
+      case 'observe':
+        await this.call('inventory.fencing.put', { ...BY, mode: 'observe' });
+        return;
+      case 'submit':
+        await this.call('inventory.operations.submit', {
+          ...BY,
+          kind: o.job,
+          nodes: [o.node],
+          hostGroup: 'service-worker',
+          ...(o.force === true && { force: true }),
+        });
+        return;
+      case 'claim':
+        await this.call('inventory.claims.create', { ...BY, count: 1, owner: 'scheduler', ttl: 20 });
+        return;
+      case 'storm-release':
+        for (const id of this.p.oracle.stormIds) await this.call('inventory.storms.release', { ...BY, id });
+    }
+  }
+
+  /** What is acknowledged holds for the incident that was open when it was asked for. */
+  private async ofIncident(node: string, order: string, act: () => Promise<unknown>): Promise<void> {
+    const open = this.p.oracle.incidentOf(node)?.id;
+    await act();
+    if (open !== undefined) this.p.oracle.acknowledged(open, order);
+  }
+
+  /** Counted from the order, not from its acknowledgement. */
+  private async pause(forMs: number): Promise<void> {
+    const { bus, oracle } = this.p;
+    const begun = bus.clock.monotonicMs();
+    const mine = ++this.paused;
+    const paused = { until: bus.clock.wallMs() + forMs, reason: 'a pause' };
+    await this.call('inventory.fencing.put', { ...BY, mode: 'enforce', paused });
+    if (mine === this.paused) oracle.paused(begun + forMs);
+  }
+
+  private call<V extends RpcVerb>(verb: V, q: RpcRequest<V>): Promise<RpcAnswer<V>> {
+    return this.p.bus.call(verb, q, { timeoutMs: ANSWER_MS });
+  }
+}

@@ -1,0 +1,229 @@
+import type { Bus, KvView } from '#bus';
+import {
+  BEACON_PERIOD_MS,
+  DetectionProfiles,
+  parseReport,
+  silence,
+  Subjects,
+  type Beacon,
+  type CurrentVerdictRequest,
+  type NodeRecord,
+  type Verdict,
+  type VerdictKind,
+} from '#contracts';
+import { isMember } from '#domain/node/membership.js';
+import type { Dice } from '#contracts/testing/dice.js';
+import type { PlayedHost } from './played-host.js';
+
+const LAN = DetectionProfiles.lan;
+/** Between two looks at everyone, ms. */
+const LOOK_MS = 250;
+/** After it began to see, ms: until then nobody is judged. */
+const SETTLE_MS = 2 * LAN.reportPeriod;
+
+/** What it thinks of one node. */
+interface Judged {
+  verdict: VerdictKind;
+  seq: number;
+  at: number;
+}
+
+/** Of one silence, or of one time of being heard: how late it is noticed, ms. */
+interface Episode {
+  speaks: boolean;
+  sinceMs: number;
+  lateMs: number;
+}
+
+export interface PlayedMonitorParts {
+  bus: Bus;
+  dice: Dice;
+  hosts: ReadonlyMap<string, PlayedHost>;
+  /** A verdict has changed. */
+  tell: (line: string) => void;
+}
+
+/**
+ * The uptime monitor, whose verdicts are made from the world's truth: late, by chance, and blind where reports do not come.
+ * It never dies; it can be away, and then begins anew with the next epoch.
+ */
+export class PlayedMonitor {
+  private readonly judged = new Map<string, Judged>();
+  private readonly episodes = new Map<string, Episode>();
+  private readonly heardAt = new Map<string, number>();
+  private nodes: KvView<NodeRecord> | undefined;
+  private epoch = 1;
+  private seq = 0;
+  private away = 0;
+  private seesSince: number | undefined;
+  private hasSeen = false;
+  /** Node → until when it is suspected for nothing, or is not heard on its backend. */
+  private readonly wrong = new Map<string, { verdict: 'SUSPECT' | 'DEGRADED'; untilMs: number }>();
+
+  constructor(private readonly p: PlayedMonitorParts) {}
+
+  async open(): Promise<void> {
+    const { bus } = this.p;
+    this.nodes = await bus.bucket<NodeRecord>('nodes').view();
+    bus.subscribe(Subjects.report('*'), (text) => {
+      const report = parseReport(text);
+      if (report !== undefined) this.heardAt.set(report.node, bus.clock.monotonicMs());
+    });
+    bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), ({ node }) => {
+      if (this.away > 0) return new Promise<Verdict>(() => undefined);
+      this.judge(node);
+      return this.verdictOf(node);
+    });
+    bus.clock.every(LOOK_MS, () => {
+      if (this.away > 0) return;
+      this.seeWhetherItSees();
+      for (const name of this.p.hosts.keys()) this.judge(name);
+    });
+    bus.clock.every(BEACON_PERIOD_MS, () => {
+      if (this.away === 0) bus.publish(Subjects.beacon(), this.beacon());
+    });
+  }
+
+  /** No beacon and no answer for so long, ms; whoever comes then has heard nobody yet. */
+  leave(forMs: number): void {
+    this.away++;
+    this.p.bus.clock.after(forMs, () => {
+      this.away--;
+      this.epoch++;
+      this.hasSeen = false;
+      this.seesSince = undefined;
+      this.heardAt.clear();
+      this.judged.clear();
+    });
+  }
+
+  /** For so long, ms, it suspects a node for nothing, or hears it on one network alone. */
+  errs(node: string, verdict: 'SUSPECT' | 'DEGRADED', forMs: number): void {
+    this.wrong.set(node, { verdict, untilMs: this.now + forMs });
+  }
+
+  private get now(): number {
+    return this.p.bus.clock.monotonicMs();
+  }
+
+  private get members(): string[] {
+    const records = this.nodes?.entries().map((e) => e.value) ?? [];
+    return records.filter(isMember).map((n) => n.name);
+  }
+
+  private get reporters(): string[] {
+    return this.members.filter((name) => this.now - (this.heardAt.get(name) ?? -Infinity) <= LAN.freshness);
+  }
+
+  private get isSighted(): boolean {
+    return this.seesSince !== undefined;
+  }
+
+  private seeWhetherItSees(): void {
+    const sees = this.reporters.length >= Math.floor(this.members.length / 2) + 1;
+    if (!sees) this.seesSince = undefined;
+    else if (this.seesSince === undefined) {
+      this.seesSince = this.now;
+      this.hasSeen = true;
+    }
+  }
+
+  private judge(name: string): void {
+    const verdict = this.thinks(name);
+    const was = this.judged.get(name);
+    if (verdict === undefined || was?.verdict === verdict) return;
+    this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs() });
+    this.p.tell(`the monitor calls ${name} ${verdict}`);
+    const told = this.verdictOf(name);
+    this.p.bus.publishVerdict(told).catch((e: unknown) => {
+      // Who misses it is told by the next beacon, and asks.
+      this.p.bus.log.warn({ err: e, node: name }, 'a verdict was not stored');
+    });
+  }
+
+  /** Undefined: what it thought stands. */
+  private thinks(name: string): VerdictKind | undefined {
+    const host = this.p.hosts.get(name);
+    if (host === undefined) return undefined;
+    const episode = this.episodeOf(host);
+    if (this.seesSince === undefined) return 'UNKNOWN';
+    if (this.now - this.seesSince < SETTLE_MS) return undefined;
+    const forMs = this.now - episode.sinceMs;
+    const wrong = this.wrong.get(name);
+    const isWrong = wrong !== undefined && this.now < wrong.untilMs;
+    const isReported = this.now - (this.heardAt.get(name) ?? -Infinity) <= LAN.freshness;
+    if (episode.speaks) {
+      if (isWrong) return wrong.verdict;
+      return isReported && forMs >= episode.lateMs ? 'UP' : undefined;
+    }
+    if (forMs >= silence(LAN) + episode.lateMs && !isReported) return 'DOWN';
+    return forMs >= LAN.suspectMisses * LAN.interval ? 'SUSPECT' : undefined;
+  }
+
+  private episodeOf(host: PlayedHost): Episode {
+    const known = this.episodes.get(host.name);
+    if (known !== undefined && known.speaks === host.speaks) return known;
+    const episode = { speaks: host.speaks, sinceMs: this.now, lateMs: this.p.dice.roll() * 1_000 };
+    this.episodes.set(host.name, episode);
+    return episode;
+  }
+
+  private verdictOf(name: string): Verdict {
+    const host = this.p.hosts.get(name);
+    const { verdict, seq, at } = this.judged.get(name) ?? {
+      verdict: 'UNKNOWN',
+      seq: this.seq,
+      at: this.p.bus.clock.wallMs(),
+    };
+    const others = this.reporters.filter((n) => n !== name).length;
+    const heardAt = this.heardAt.get(name);
+    const isAlive = verdict === 'UP' || verdict === 'DEGRADED';
+    return {
+      node: name,
+      verdict,
+      networks: verdict === 'DEGRADED' ? ['backend'] : [],
+      epoch: this.epoch,
+      seq,
+      at,
+      ...(host !== undefined && { bootId: host.bootId }),
+      reason: `played: ${verdict}`,
+      evidence: {
+        observers: [],
+        assigned: this.members.length - 1,
+        accusers: isAlive ? 0 : others,
+        members: this.members.length,
+        sightedReporters: others,
+        sighted: this.isSighted,
+        ...(heardAt !== undefined && { ownReportAgeMs: this.now - heardAt }),
+        ...(!isAlive && {
+          ownProbe: {
+            echo: [],
+            ssh: 'silent',
+            icmp: host?.isHung === true ? 'reply' : 'silent',
+            port: 'silent',
+            agentPort: 'silent',
+            by: 'detector-1',
+            spoke: ['ssh', 'icmp'],
+            ageMs: 10,
+          },
+        }),
+      },
+    };
+  }
+
+  private beacon(): Beacon {
+    const notUp: Beacon['notUp'] = {};
+    for (const [name, { verdict, seq }] of this.judged) if (verdict !== 'UP') notUp[name] = { verdict, seq };
+    return {
+      epoch: this.epoch,
+      seq: this.seq,
+      instance: 'detector-1',
+      sighted: this.isSighted,
+      ...(!this.isSighted && { blindBy: this.hasSeen ? 'reports' : 'own' }),
+      members: this.members.length,
+      sightedReporters: this.reporters.length,
+      notUp,
+      conditions: [],
+    };
+  }
+}
