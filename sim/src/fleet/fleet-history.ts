@@ -1,5 +1,7 @@
 import type { BucketName, IncidentPhase, JobKind } from '#contracts';
+import type { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from '../hands/bmc.js';
+import { diceOf } from '../time/seeded-random.js';
 
 interface At {
   /** Virtual ms. */
@@ -66,6 +68,9 @@ export interface FleetHistory {
   crashes: number;
 }
 
+/** Until everybody has begun, and the fleet is in service, nothing befalls anybody, ms. */
+export const BEGUN_MS = 15_000;
+
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i + 1}`);
 
 /** One quiet fleet, into which a history puts its events: each node but the last runs one workload. */
@@ -91,4 +96,168 @@ export function quietFleet(
     crashes: 0,
     ...more,
   };
+}
+
+/** A random fleet and what befalls it. The same seed and index give the same one. */
+export function drawFleet(seed: number, index: number): FleetHistory {
+  const dice = diceOf(seed, `fleet ${index}`);
+  const quietFrom = 50_000 + dice.roll() * 70_000;
+  const h = quietFleet(`random ${index}`, seed * 1_000_003 + index, {
+    size: dice.of([4, 5, 6, 8]),
+    quietFrom,
+    lostAnswers: dice.of([0, 0, 0.002, 0.01]),
+    crashes: dice.of([0, 0, 0.0001, 0.0005]),
+    server: dice.of(['2.9.10', '2.15.1']),
+  });
+  const many = 2 + dice.below(8);
+  for (let i = 0; i < many; i++) h.events.push(...drawEvents(dice, h));
+  h.events.sort((a, b) => a.at - b.at);
+  return h;
+}
+
+function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
+  const at = BEGUN_MS + dice.roll() * (h.quietFrom - BEGUN_MS - 10_000);
+  const until = h.quietFrom - at;
+  const forMs = Math.min(until, dice.of([1_000, 4_000, 9_000, 20_000, 40_000]) * (0.3 + dice.roll()));
+  const node = dice.maybeOf(h.nodes) as string;
+  const process = drawProcess(dice, h);
+  switch (
+    dice.weighted({
+      death: 8,
+      hang: 4,
+      reset: 3,
+      storm: 1.2,
+      cut: 3,
+      unplugged: 1,
+      ends: 2,
+      drift: 1,
+      errs: 2,
+      'monitor-away': 1,
+      bmc: 2,
+      crash: 4,
+      pause: 3,
+      'cut-off': 3,
+      'server-restart': 0.7,
+      order: 6,
+    })
+  ) {
+    case 'death':
+      return [{ kind: 'death', at, node }, ...drawAround(dice, h, at, node)];
+    case 'hang':
+      return [{ kind: 'hang', at, node, forMs }, ...drawAround(dice, h, at, node)];
+    case 'reset':
+      return [{ kind: 'reset', at, node }];
+    case 'storm': {
+      const nodes = h.nodes.slice(0, 3 + dice.below(h.nodes.length - 3));
+      const forStorm = 3_000 + dice.roll() * 25_000;
+      return [
+        { kind: 'cut', at: Math.min(at, h.quietFrom - forStorm), nodes, forMs: forStorm, everyMs: dice.roll() * 3_000 },
+      ];
+    }
+    case 'cut':
+      return [{ kind: 'cut', at, nodes: [node], forMs, everyMs: 0 }, ...drawAround(dice, h, at, node)];
+    case 'unplugged':
+      return [{ kind: 'unplugged', at, node, forMs }];
+    case 'ends':
+      return [{ kind: 'ends', at, workload: dice.maybeOf(Object.keys(h.workloads)) ?? '' }];
+    case 'drift':
+      return [
+        { kind: 'drift', at, node },
+        { kind: 'reset', at: at + 100, node },
+      ];
+    case 'errs':
+      return [{ kind: 'errs', at, node, verdict: dice.of(['SUSPECT', 'DEGRADED']), forMs }];
+    case 'monitor-away':
+      return [{ kind: 'monitor-away', at, forMs: Math.min(forMs, 12_000) }];
+    case 'bmc':
+      return drawMood(dice, h, at, node);
+    case 'crash':
+      return [{ kind: 'crash', at, process }];
+    case 'pause':
+      return [{ kind: 'pause', at, process, forMs: Math.min(forMs, 15_000) }];
+    case 'cut-off':
+      return [{ kind: 'cut-off', at, process, forMs: Math.min(forMs, 15_000), silentMs: dice.roll() * 2_500 }];
+    case 'server-restart':
+      return [{ kind: 'server-restart', at, forMs: Math.min(forMs, 3_000) }];
+    case 'order':
+      return drawOrder(dice, h, at, node);
+  }
+}
+
+const drawProcess = (dice: Dice, h: FleetHistory): string =>
+  dice.maybeOf(['the conductor', 'the leader', ...h.inventories, ...h.fencers, ...h.provisioners]) as string;
+
+function drawMood(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
+  const mood = dice.of(['slow', 'slow', 'lagging', 'mute', 'lying', 'unreadable', 'refusing', 'dead']);
+  return [
+    { kind: 'bmc', at, node, mood },
+    { kind: 'bmc', at: Math.min(h.quietFrom, at + 10_000 + dice.roll() * 40_000), node, mood: 'well' },
+  ];
+}
+
+/** What goes wrong just when a machine is fenced or its work recovered. */
+function drawAround(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
+  const around: FleetEvent[] = [];
+  if (dice.chance(0.3)) around.push(...drawMood(dice, h, at, node));
+  if (!dice.chance(0.6)) return around;
+  const phase = dice.of(['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered']);
+  const inMs = dice.of([0, 0, 50, 500, 3_000]) * dice.roll();
+  const process = drawProcess(dice, h);
+  const other = dice.maybeOf(h.nodes) as string;
+  const forMs = 1_000 + dice.roll() * 10_000;
+  const ways: [FleetEvent, ...FleetEvent[]] = [
+    { kind: 'reset', at: 0, node },
+    { kind: 'death', at: 0, node: other },
+    { kind: 'crash', at: 0, process },
+    { kind: 'pause', at: 0, process, forMs },
+    { kind: 'cut-off', at: 0, process, forMs, silentMs: dice.roll() * 2_500 },
+    { kind: 'order', at: 0, order: { what: dice.of(['confirm', 'cancel', 'cordon', 'delete']), node } },
+    { kind: 'order', at: 0, order: { what: 'pause', forMs } },
+  ];
+  return [...around, { kind: 'after', at: 0, phase, node, inMs, does: dice.of(ways) }];
+}
+
+function drawOrder(dice: Dice, h: FleetHistory, at: number, node: string): FleetEvent[] {
+  const end = Math.min(h.quietFrom, at + 3_000 + dice.roll() * 25_000);
+  const order = (what: Order, then?: Order): FleetEvent[] => [
+    { kind: 'order', at, order: what },
+    ...(then === undefined ? [] : [{ kind: 'order' as const, at: end, order: then }]),
+  ];
+  switch (
+    dice.weighted({
+      person: 4,
+      pause: 2,
+      observe: 0.7,
+      cordon: 2,
+      drain: 2,
+      submit: 4,
+      claim: 1,
+      'power-on': 1,
+      fence: 0.7,
+      'storm-release': 0.3,
+    })
+  ) {
+    case 'person':
+      return order({ what: dice.of(['confirm', 'release', 'cancel', 'delete']), node });
+    case 'pause':
+      return order({ what: 'pause', forMs: end - at });
+    case 'observe':
+      return order({ what: 'observe' }, { what: 'enforce' });
+    case 'cordon':
+      return order({ what: 'cordon', node }, { what: 'uncordon', node });
+    case 'drain':
+      return order({ what: 'drain', node }, { what: 'uncordon', node });
+    case 'submit': {
+      const job = dice.of(['check', 'maintenance', 'decommission', 'commission', 'resetup']);
+      return order({ what: 'submit', job, node, ...(dice.chance(0.5) && { force: true }) });
+    }
+    case 'claim':
+      return order({ what: 'claim' });
+    case 'power-on':
+      return order({ what: 'power-on', node });
+    case 'fence':
+      return order({ what: 'fence', node });
+    case 'storm-release':
+      return order({ what: 'storm-release' });
+  }
 }

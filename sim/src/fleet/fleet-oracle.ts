@@ -34,6 +34,8 @@ type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
 
 export interface FleetOracleParts extends HandsOracleParts {
   hosts: ReadonlyMap<string, PlayedHost>;
+  /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
+  notCalledDead: (node: string) => string | undefined;
   /** The incident of a node is in this phase. */
   phase: (phase: IncidentPhase, node: string) => void;
 }
@@ -260,6 +262,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     const alarm = [...this.records.alarms.values()].find((a) => a.subject === w.name && a.cleared === undefined);
     if (alarm !== undefined) return `alarm ${alarm.code}`;
     if (node === undefined) return undefined;
+    const unseen = this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
+    if (unseen !== undefined) return unseen;
     const i = this.incidentOf(node);
     if (i?.phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;
     if (i?.collateral !== undefined) return 'collateral';

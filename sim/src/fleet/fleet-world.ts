@@ -15,7 +15,7 @@ import type { Running, SimProcess } from '../process/sim-process.js';
 import { diceOf } from '../time/seeded-random.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { roughRates } from '../hands/hands-world.js';
-import type { FleetEvent, FleetHistory } from './fleet-history.js';
+import { BEGUN_MS, type FleetEvent, type FleetHistory } from './fleet-history.js';
 import { FleetOracle } from './fleet-oracle.js';
 import { CHECKSUM, hostPlaybooks, jobOf } from './host-playbooks.js';
 import { startInventory } from './inventory-program.js';
@@ -28,8 +28,9 @@ import type { PlayOptions, PlayResult, PlayWorld } from '../play.js';
 const HEARD_MS = 1_500;
 /** With faults over, all is done that can be within this, ms. */
 const SETTLED_MS = 60_000;
-/** Until everybody has begun, and the fleet is in service, ms. */
-export const BEGUN_MS = 15_000;
+
+/** Control hosts keep time by NTP, ms. */
+const WALL_SPREAD_MS = 200;
 
 /** One history of the whole plane: machines with their systems, a monitor, operators, and the product's own programs. */
 export class FleetWorld implements PlayWorld {
@@ -64,6 +65,11 @@ export class FleetWorld implements PlayWorld {
       bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
+      notCalledDead: (node) => {
+        if (!this.monitor.isSighted) return 'the monitor is blind';
+        const verdict = this.monitor.lastOf(node);
+        return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;
+      },
       phase: (phase, node) => this.reached(`${phase} ${node}`),
     });
     const { oracle } = this;
@@ -73,6 +79,8 @@ export class FleetWorld implements PlayWorld {
       dice,
       seed: history.seed,
       points: this.points,
+      // A pause is over by the wall clock of whoever looks.
+      wallSpreadMs: WALL_SPREAD_MS,
       born: (name) => oracle.born(name),
       tell,
       failed: (name, fault) => {

@@ -1,5 +1,6 @@
+import type { IncidentPhase } from '#contracts';
 import type { Named } from '../play.js';
-import { quietFleet, type FleetHistory } from './fleet-history.js';
+import { quietFleet, type FleetEvent, type FleetHistory, type Order } from './fleet-history.js';
 import type { FleetRule } from './fleet-oracle.js';
 
 export interface NamedFleet extends Named<FleetHistory> {
@@ -9,13 +10,176 @@ export interface NamedFleet extends Named<FleetHistory> {
 /** Of the first; the others count on from it. */
 export const FLEET_SEED = 11;
 
+const DEATH_AT = 20_000;
+const death: FleetEvent = { kind: 'death', at: DEATH_AT, node: 'n-1' };
+
+const after = (phase: IncidentPhase, inMs: number, does: FleetEvent): FleetEvent => ({
+  kind: 'after',
+  at: 0,
+  phase,
+  node: 'n-1',
+  inMs,
+  does,
+});
+const order = (what: Order, at = 0): FleetEvent => ({ kind: 'order', at, order: what });
+
+const killedAt = (phase: IncidentPhase, seed: number): NamedFleet => ({
+  shows: `the conductor is killed right when an incident is ${phase}`,
+  history: quietFleet(`conductor-killed-${phase}`, seed, {
+    events: [death, after(phase, 0, { kind: 'crash', at: 0, process: 'the conductor' })],
+    quietFrom: 60_000,
+  }),
+});
+
 /** By the name under which `--sweep` and the specs find them. */
 export const namedFleets: Record<string, NamedFleet> = {
   death: {
     shows: 'a machine dies, is powered off, and its work runs elsewhere; it is powered on, checked and taken back',
-    history: quietFleet('death', FLEET_SEED, {
-      events: [{ kind: 'death', at: 20_000, node: 'n-1' }],
+    history: quietFleet('death', FLEET_SEED, { events: [death], quietFrom: 40_000 }),
+  },
+  'death-and-return': {
+    shows: 'a machine that is being fenced comes back by itself',
+    history: quietFleet('death-and-return', FLEET_SEED + 1, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'slow' },
+        death,
+        after('fencing', 200, { kind: 'reset', at: 0, node: 'n-1' }),
+        { kind: 'bmc', at: 40_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'hang-and-wake': {
+    shows: 'a machine stands still with its work, is fenced by a slow device, and goes on before the off',
+    history: quietFleet('hang-and-wake', FLEET_SEED + 2, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'slow' },
+        { kind: 'cut', at: 20_000, nodes: ['n-1'], forMs: 9_000, everyMs: 0 },
+        { kind: 'hang', at: 40_000, node: 'n-2', forMs: 16_000 },
+        { kind: 'bmc', at: 50_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 70_000,
+    }),
+  },
+  'storm-heals': {
+    shows: 'three of eight are cut off together, and come back one after the other: nobody is powered off',
+    history: quietFleet('storm-heals', FLEET_SEED + 3, {
+      size: 8,
+      events: [{ kind: 'cut', at: 20_000, nodes: ['n-1', 'n-2', 'n-3'], forMs: 20_000, everyMs: 8_000 }],
+      quietFrom: 60_000,
+    }),
+  },
+  'paused-in-a-fencing': {
+    shows: 'fencing is paused while a refused off waits to be repeated',
+    history: quietFleet('paused-in-a-fencing', FLEET_SEED + 4, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'refusing' },
+        death,
+        after('fencing', 800, order({ what: 'pause', forMs: 15_000 })),
+        { kind: 'bmc', at: 50_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'paused-before-it': {
+    shows: 'a machine dies while fencing is paused: nothing is given until the pause is over',
+    history: quietFleet('paused-before-it', FLEET_SEED + 5, {
+      events: [order({ what: 'pause', forMs: 30_000 }, 18_000), death],
+      quietFrom: 60_000,
+    }),
+  },
+  confirmed: {
+    shows: 'the device of a dead machine does not answer; a person confirms that it is down',
+    history: quietFleet('confirmed', FLEET_SEED + 6, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'dead' },
+        death,
+        after('fencing', 4_000, order({ what: 'confirm', node: 'n-1' })),
+      ],
+      quietFrom: 50_000,
+    }),
+  },
+  'target-dies': {
+    shows: 'the machine on which lost work is started dies before it runs there',
+    history: quietFleet('target-dies', FLEET_SEED + 7, {
+      events: [death, after('recovering', 100, { kind: 'death', at: 0, node: 'n-4' })],
+      quietFrom: 60_000,
+    }),
+  },
+  'cordoned-in-an-incident': {
+    shows: 'a dead machine is cordoned before its power-off',
+    history: quietFleet('cordoned-in-an-incident', FLEET_SEED + 8, {
+      events: [death, order({ what: 'cordon', node: 'n-1' }, 22_500)],
       quietFrom: 40_000,
     }),
   },
+  'deleted-in-a-fencing': {
+    shows: 'a node is deleted while it is fenced',
+    history: quietFleet('deleted-in-a-fencing', FLEET_SEED + 9, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-4', mood: 'slow' },
+        { kind: 'death', at: 20_000, node: 'n-4' },
+        order({ what: 'delete', node: 'n-4' }, 24_500),
+        order({ what: 'delete', node: 'n-4' }, 30_000),
+        order({ what: 'delete', node: 'n-4' }, 55_000),
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'work-ends': {
+    shows: 'work stops by itself on a machine that is well, and is started there again',
+    history: quietFleet('work-ends', FLEET_SEED + 10, {
+      events: [{ kind: 'ends', at: 20_000, workload: 'w1' }],
+      quietFrom: 25_000,
+    }),
+  },
+  'reset-with-work': {
+    shows: 'a machine boots anew with work on it, and with another configuration',
+    history: quietFleet('reset-with-work', FLEET_SEED + 11, {
+      events: [
+        { kind: 'drift', at: 15_000, node: 'n-1' },
+        { kind: 'reset', at: 20_000, node: 'n-1' },
+      ],
+      quietFrom: 30_000,
+    }),
+  },
+  drained: {
+    shows: 'a machine is drained, and dies while its work is stopped there',
+    history: quietFleet('drained', FLEET_SEED + 12, {
+      events: [
+        order({ what: 'drain', node: 'n-1' }, 20_000),
+        { kind: 'death', at: 20_600, node: 'n-1' },
+        order({ what: 'uncordon', node: 'n-1' }, 35_000),
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  'maintained-with-force': {
+    shows: 'a machine with work is maintained with force: its work moves first',
+    history: quietFleet('maintained-with-force', FLEET_SEED + 13, {
+      events: [order({ what: 'submit', job: 'maintenance', node: 'n-1', force: true }, 20_000)],
+      quietFrom: 25_000,
+    }),
+  },
+  'tail-lost': {
+    shows: 'the server restarts without the last writes, in the middle of a recovery',
+    history: quietFleet('tail-lost', FLEET_SEED + 14, {
+      events: [
+        death,
+        after('recovering', 20, {
+          kind: 'server-restart',
+          at: 0,
+          forMs: 2_000,
+          lost: { KV_leases: 5, KV_incidents: 2 },
+        }),
+      ],
+      quietFrom: 60_000,
+    }),
+  },
+  ...Object.fromEntries(
+    (['open', 'investigating', 'fencing', 'fenced', 'recovering', 'recovered', 'closed'] as const).map((phase, i) => [
+      `conductor-killed-${phase}`,
+      killedAt(phase, FLEET_SEED + 20 + i),
+    ]),
+  ),
 };

@@ -11,6 +11,7 @@ import {
   type Verdict,
   type VerdictKind,
 } from '#contracts';
+import { isBlind } from '../../../apps/detector/src/verdicts/quorum.js';
 import { isMember } from '#domain/node/membership.js';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { PlayedHost } from './played-host.js';
@@ -115,12 +116,17 @@ export class PlayedMonitor {
     return this.members.filter((name) => this.now - (this.heardAt.get(name) ?? -Infinity) <= LAN.freshness);
   }
 
-  private get isSighted(): boolean {
+  get isSighted(): boolean {
     return this.seesSince !== undefined;
   }
 
+  /** What it last said of a node. */
+  lastOf(node: string): VerdictKind {
+    return this.judged.get(node)?.verdict ?? 'UNKNOWN';
+  }
+
   private seeWhetherItSees(): void {
-    const sees = this.reporters.length >= Math.floor(this.members.length / 2) + 1;
+    const sees = !isBlind(this.reporters.length, this.members.length);
     if (!sees) this.seesSince = undefined;
     else if (this.seesSince === undefined) {
       this.seesSince = this.now;
@@ -156,7 +162,9 @@ export class PlayedMonitor {
       if (isWrong) return wrong.verdict;
       return isReported && forMs >= episode.lateMs ? 'UP' : undefined;
     }
-    if (forMs >= silence(LAN) + episode.lateMs && !isReported) return 'DOWN';
+    const others = this.reporters.filter((n) => n !== name).length;
+    const isMajority = others >= Math.floor(this.members.length / 2) + 1;
+    if (forMs >= silence(LAN) + episode.lateMs && !isReported && isMajority) return 'DOWN';
     return forMs >= LAN.suspectMisses * LAN.interval ? 'SUSPECT' : undefined;
   }
 

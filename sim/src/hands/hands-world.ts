@@ -32,6 +32,8 @@ export const roughRates = (lostAnswers: number): FaultRates => ({
   lagMs: [1, 300],
 });
 
+const HOUR_MS = 3_600_000;
+
 /** One history of the hands: a played NATS, chassis and BMCs, an inventory that is played, and the product's own programs. */
 export class HandsWorld implements PlayWorld {
   readonly time: VirtualTime;
@@ -70,6 +72,7 @@ export class HandsWorld implements PlayWorld {
       dice: this.dice,
       seed: history.seed,
       points: this.points,
+      wallSpreadMs: 2 * HOUR_MS,
       born: (name) => this.oracle.born(name),
       tell: (line) => this.tell(line),
       failed: (name, fault) => {

@@ -13,6 +13,8 @@ export interface PlayedProcessesParts {
   /** Of the history: what each host's clock is like follows from it. */
   seed: number;
   points: CrashPoints;
+  /** Wall clocks of hosts are so far apart at most, ms. */
+  wallSpreadMs: number;
   /** A life begins: what was known to an earlier one of its name, it does not know. */
   born: (name: string) => void;
   /** Something happened. */
@@ -22,7 +24,6 @@ export interface PlayedProcessesParts {
 }
 
 type HostTime = Required<Omit<VirtualClockOptions, 'name'>>;
-const HOUR_MS = 3_600_000;
 /** Some weeks: what is counted in ns has to stay exact. */
 const MOST_UPTIME_MS = 2_000_000_000;
 
@@ -87,7 +88,7 @@ export class PlayedProcesses {
     const host = {
       hostUptimeMs: dice.roll() * MOST_UPTIME_MS,
       rate: 0.99 + dice.roll() * 0.02,
-      wallMs: Date.UTC(2026, 0, 1) + (dice.roll() - 0.5) * 2 * HOUR_MS,
+      wallMs: Date.UTC(2026, 0, 1) + (dice.roll() - 0.5) * this.p.wallSpreadMs,
       lateMs: () => dice.roll() * 3,
     };
     this.hosts.set(name, host);
