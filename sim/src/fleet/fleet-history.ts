@@ -28,6 +28,7 @@ export type FleetEvent = At &
   (
     | { kind: 'death'; node: string } /** Its system ends, its power stays on. */
     | { kind: 'hang'; node: string; forMs?: number } /** It stands still, what runs there holds on; and goes on then. */
+    | { kind: 'wake'; node: string } /** It goes on where it stood, and is heard again. */
     | { kind: 'reset'; node: string } /** It boots by itself, or by a person. */
     | { kind: 'cut'; nodes: string[]; forMs: number; everyMs: number } /** They heal one after the other. */
     | { kind: 'unplugged'; node: string; forMs: number }
@@ -207,6 +208,8 @@ function drawAround(dice: Dice, h: FleetHistory, at: number, node: string): Flee
   const forMs = 1_000 + dice.roll() * 10_000;
   const ways: [FleetEvent, ...FleetEvent[]] = [
     { kind: 'reset', at: 0, node },
+    { kind: 'wake', at: 0, node },
+    { kind: 'wake', at: 0, node },
     { kind: 'death', at: 0, node: other },
     { kind: 'crash', at: 0, process },
     { kind: 'pause', at: 0, process, forMs },

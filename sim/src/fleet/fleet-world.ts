@@ -235,6 +235,10 @@ export class FleetWorld implements PlayWorld {
         this.hosts.get(e.node)?.hang();
         if (e.forMs !== undefined) later(e.forMs, `${e.node} goes on`, () => this.hosts.get(e.node)?.thaw());
         return;
+      case 'wake':
+        this.hosts.get(e.node)?.thaw();
+        this.hosts.get(e.node)?.heal();
+        return;
       case 'reset':
         this.hosts.get(e.node)?.reset();
         return;

@@ -61,6 +61,19 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 70_000,
     }),
   },
+  'wakes-in-a-fencing': {
+    shows: 'a machine is heard again before its off, while its device takes long to be read and nobody conducts',
+    history: quietFleet('wakes-in-a-fencing', FLEET_SEED + 15, {
+      events: [
+        { kind: 'bmc', at: 19_000, node: 'n-1', mood: 'well', takesMs: 3_000 },
+        { kind: 'cut', at: 20_000, nodes: ['n-1'], forMs: 40_000, everyMs: 0 },
+        after('fencing', 50, { kind: 'crash', at: 0, process: 'the conductor' }),
+        after('fencing', 100, { kind: 'wake', at: 0, node: 'n-1' }),
+        { kind: 'bmc', at: 40_000, node: 'n-1', mood: 'well' },
+      ],
+      quietFrom: 60_000,
+    }),
+  },
   'storm-heals': {
     shows: 'three of eight are cut off together, and come back one after the other: nobody is powered off',
     history: quietFleet('storm-heals', FLEET_SEED + 3, {
