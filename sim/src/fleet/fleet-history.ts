@@ -1,4 +1,4 @@
-import type { BucketName, IncidentPhase, JobKind } from '#contracts';
+import { defaultStorm, type BucketName, type IncidentPhase, type JobKind } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from '../hands/bmc.js';
 import { diceOf } from '../time/seeded-random.js';
@@ -56,6 +56,8 @@ export interface FleetHistory {
   nodes: string[];
   /** Workload → the node that it runs on when the history begins. */
   workloads: Readonly<Record<string, string>>;
+  /** So many may be in trouble at once, by the gate BRAKE. */
+  brakeAtLeast: number;
   inventories: string[];
   fencers: string[];
   provisioners: string[];
@@ -87,6 +89,7 @@ export function quietFleet(
     seed,
     nodes,
     workloads: Object.fromEntries(nodes.slice(0, -1).map((node, i) => [`w${i + 1}`, node])),
+    brakeAtLeast: defaultStorm.brakeAtLeast,
     inventories: names('inventory', 2),
     fencers: names('fencer', 2),
     provisioners: names('provisioner', 2),
@@ -105,6 +108,8 @@ export function drawFleet(seed: number, index: number): FleetHistory {
   const quietFrom = 50_000 + dice.roll() * 70_000;
   const h = quietFleet(`random ${index}`, seed * 1_000_003 + index, {
     size: dice.of([4, 5, 6, 8]),
+    // With few nodes, and many deaths, the brake would stop most of what is to be played.
+    brakeAtLeast: dice.of([2, 4, 5]),
     quietFrom,
     lostAnswers: dice.of([0, 0, 0.002, 0.01]),
     crashes: dice.of([0, 0, 0.0001, 0.0005]),
@@ -149,7 +154,7 @@ function drawEvents(dice: Dice, h: FleetHistory): FleetEvent[] {
     case 'reset':
       return [{ kind: 'reset', at, node }];
     case 'storm': {
-      const nodes = h.nodes.slice(0, 3 + dice.below(h.nodes.length - 3));
+      const nodes = h.nodes.slice(0, Math.min(h.nodes.length - 1, h.brakeAtLeast + 1 + dice.below(2)));
       const forStorm = 3_000 + dice.roll() * 25_000;
       return [
         { kind: 'cut', at: Math.min(at, h.quietFrom - forStorm), nodes, forMs: forStorm, everyMs: dice.roll() * 3_000 },

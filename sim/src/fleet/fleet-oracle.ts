@@ -14,7 +14,7 @@ import {
   type WorkloadRecord,
 } from '#contracts';
 import { HandsOracle, HandsRules, type HandsOracleParts } from '../hands/hands-oracle.js';
-import type { SentCommand } from '../hands/played-power.js';
+import type { ReadOutcome, SentCommand } from '../hands/played-power.js';
 import type { HostWitness, PlayedHost, RunEnd } from './played-host.js';
 
 export const FleetRules = {
@@ -34,6 +34,8 @@ type FleetOnly = Exclude<FleetRule, keyof typeof HandsRules>;
 
 export interface FleetOracleParts extends HandsOracleParts {
   hosts: ReadonlyMap<string, PlayedHost>;
+  /** So many may be in trouble at once. */
+  brake: number;
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
   notCalledDead: (node: string) => string | undefined;
   /** The incident of a node is in this phase. */
@@ -53,9 +55,6 @@ interface Storm {
   sinceMs: number;
 }
 
-/** So many at once are a storm, by the default limits of a small fleet. */
-const STORM = 3;
-
 /** What runs where, and what may: beside all that the oracle of the hands knows. */
 export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private readonly lastRuns = new Map<string, LastRun>();
@@ -65,6 +64,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** Incident → what was acknowledged: no `off` is written in it any more. */
   private readonly over = new Map<string, string>();
   private readonly storms: Storm[] = [];
+  private readonly lastReads = new Map<string, ReadOutcome['told']>();
   private readonly records = {
     nodes: new Map<string, NodeRecord>(),
     workloads: new Map<string, WorkloadRecord>(),
@@ -105,7 +105,12 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   speaks(node: string, is: boolean): void {
     this.lives(node, is);
-    if (!is) return;
+    if (!is) {
+      const isTarget = (i: IncidentRecord): boolean =>
+        i.phase === 'recovering' && i.recovery.some((r) => r.to === node && r.state !== 'running');
+      if ([...this.incidents.values()].some(isTarget)) this.probe('a target falls silent during a recovery');
+      return;
+    }
     const i = this.incidents.get(node);
     if (i?.phase === 'fencing' || i?.phase === 'failed') this.probe('a return during a fencing');
   }
@@ -121,10 +126,24 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
 
   // What the world and operators tell
 
+  /** A process ends, whichever way. */
+  programEnded(service: string): void {
+    for (const { phase } of this.incidents.values())
+      if (phase === 'fencing' || phase === 'fenced' || phase === 'recovering')
+        this.probe(`${service} ends while an incident is ${phase}`);
+  }
+
+  override readEnded(node: string, fencer: string, outcome: ReadOutcome): void {
+    super.readEnded(node, fencer, outcome);
+    const before = this.lastReads.get(node);
+    if (before === 'off' && outcome.told === 'on') this.probe('a second read disagrees');
+    this.lastReads.set(node, outcome.told);
+  }
+
   /** They are cut off together, and will come back by themselves. */
   stormBegins(nodes: readonly string[]): void {
     const speaking = nodes.filter((n) => this.f.hosts.get(n)?.speaks === true);
-    if (speaking.length >= STORM) this.storms.push({ nodes: new Set(speaking), sinceMs: this.now() });
+    if (speaking.length > this.f.brake) this.storms.push({ nodes: new Set(speaking), sinceMs: this.now() });
   }
 
   /** An order was acknowledged after which the incident that was open then gives no `off`. */
@@ -248,6 +267,11 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       names('collateral');
       return undefined;
     }
+    const unseen = this.unseen(node);
+    if (unseen !== undefined && (i.phase === 'fencing' || i.phase === 'failed')) {
+      names(unseen);
+      return undefined;
+    }
     if (i.phase === 'recovering') {
       // What stands against each of its workloads is asked of them.
       const waits = i.recovery.filter((r) => r.state !== 'running').map((r) => this.records.workloads.get(r.workload));
@@ -256,13 +280,18 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return `the incident of ${node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`;
   }
 
+  /** Why nobody acts on a machine that does not speak. */
+  private unseen(node: string): string | undefined {
+    return this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
+  }
+
   /** What is named by a record, and stands against it. */
   private obstacleOf(w: WorkloadRecord): string | undefined {
     const node = w.assignment?.node;
     const alarm = [...this.records.alarms.values()].find((a) => a.subject === w.name && a.cleared === undefined);
     if (alarm !== undefined) return `alarm ${alarm.code}`;
     if (node === undefined) return undefined;
-    const unseen = this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
+    const unseen = this.unseen(node);
     if (unseen !== undefined) return unseen;
     const i = this.incidentOf(node);
     if (i?.phase === 'suppressed') return `gate ${i.gate ?? 'none'}`;

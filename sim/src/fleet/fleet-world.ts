@@ -1,4 +1,12 @@
-import { defaultFencing, drilledIdentity, FencingNumbers, type NodeRecord, type WorkloadRecord } from '#contracts';
+import {
+  brakeLimit,
+  defaultFencing,
+  defaultStorm,
+  drilledIdentity,
+  FencingNumbers,
+  type NodeRecord,
+  type WorkloadRecord,
+} from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { Bus } from '#bus';
@@ -11,7 +19,7 @@ import { PlayedServer } from '../nats/played-server.js';
 import { CrashPoints, nobodyCrashes, type CrashPlan, type CrashPoint } from '../process/crash-points.js';
 import type { Life } from '../process/life.js';
 import { PlayedProcesses } from '../process/played-processes.js';
-import type { Running, SimProcess } from '../process/sim-process.js';
+import type { Program, Running, SimProcess } from '../process/sim-process.js';
 import { diceOf } from '../time/seeded-random.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { roughRates } from '../hands/hands-world.js';
@@ -62,6 +70,7 @@ export class FleetWorld implements PlayWorld {
       now: () => time.nowMs,
       chassis,
       hosts,
+      brake: brakeLimit(history.nodes.length, { ...defaultStorm, brakeAtLeast: history.brakeAtLeast }),
       bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
@@ -92,6 +101,10 @@ export class FleetWorld implements PlayWorld {
       version: history.server,
       faults: new PlayedFaults(diceOf(history.seed, 'faults')),
       stored: (stream, subject, payload, seq) => this.stored(stream, subject, String(payload), seq),
+      refused: (stream) => {
+        if (time.nowMs > BEGUN_MS && stream.startsWith('KV_'))
+          oracle.probe(`a compare-and-set is lost: ${stream.slice('KV_'.length)}`);
+      },
     });
     const { told } = o;
     this.programs = new HandsPrograms({
@@ -113,9 +126,14 @@ export class FleetWorld implements PlayWorld {
     this.monitor = new PlayedMonitor({ bus: this.programs.immortalBus('monitor'), dice, hosts, tell });
     this.registrar = this.programs.immortalBus('registrar');
     this.operator = new Operator({ bus: this.programs.immortalBus('operator'), oracle, tell });
-    for (const name of history.inventories) this.processes.add(name, (life) => this.inventory(life));
-    for (const name of history.fencers) this.processes.add(name, (life) => this.programs.fencer(life));
-    for (const name of history.provisioners) this.processes.add(name, (life) => this.programs.provisioner(life));
+    const add = (name: string, service: string, program: Program): void =>
+      this.processes.add(name, (life) => {
+        life.onEnd(() => oracle.programEnded(service));
+        return program(life);
+      });
+    for (const name of history.inventories) add(name, 'an inventory', (life) => this.inventory(life));
+    for (const name of history.fencers) add(name, 'a fencer', (life) => this.programs.fencer(life));
+    for (const name of history.provisioners) add(name, 'a provisioner', (life) => this.programs.provisioner(life));
   }
 
   async run(): Promise<PlayResult> {
@@ -198,10 +216,14 @@ export class FleetWorld implements PlayWorld {
   }
 
   private async inventory(life: Life): Promise<Running> {
+    const { brakeAtLeast } = this.history;
+    const capAtLeast = Math.max(defaultStorm.capAtLeast, 2 * brakeAtLeast);
     return startInventory({
       bus: this.programs.busOf(life),
       instance: life.process,
-      initial: { fencing: { ...defaultFencing, mode: 'enforce' } },
+      initial: {
+        fencing: { ...defaultFencing, mode: 'enforce', storm: { ...defaultStorm, brakeAtLeast, capAtLeast } },
+      },
     });
   }
 

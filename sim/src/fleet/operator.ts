@@ -100,7 +100,7 @@ export class Operator {
     const { bus, oracle } = this.p;
     const begun = bus.clock.monotonicMs();
     const mine = ++this.paused;
-    const paused = { until: bus.clock.wallMs() + forMs, reason: 'a pause' };
+    const paused = { until: bus.clock.wallMs() + Math.round(forMs), reason: 'a pause' };
     await this.call('inventory.fencing.put', { ...BY, mode: 'enforce', paused });
     // By the wall clock of whoever looks at it, which may be so far ahead.
     if (mine === this.paused) oracle.paused(begun + forMs - CLOCKS_APART_MS);

@@ -28,6 +28,8 @@ export interface PlayedServerOptions {
   faults?: PlayedFaults;
   /** Told of each message that a stream has taken, for who judges. */
   stored?: (stream: string, subject: string, payload: Uint8Array | string, seq: number) => void;
+  /** Told of each message that was refused: another one was there already. */
+  refused?: (stream: string, subject: string) => void;
 }
 
 export interface RestartOptions {
@@ -232,6 +234,7 @@ export class PlayedServer {
     const stream = this.taker(subject);
     if (!stream || this.streamsAway) throw noResponder(subject);
     const appended = stream.append(subject, payload, o, this.nowMs);
+    if ('conflict' in appended) this.o.refused?.(stream.config.name, subject);
     if ('seq' in appended && !appended.duplicate) {
       this.o.stored?.(stream.config.name, subject, payload, appended.seq);
       for (const session of this.sessions.get(stream.config.name) ?? []) session.stored();
