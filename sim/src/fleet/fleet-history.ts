@@ -12,7 +12,6 @@ interface At {
 export type Order =
   | { what: 'confirm' | 'release' | 'cancel' | 'cordon' | 'uncordon' | 'drain' | 'delete' | 'fence'; node: string }
   | { what: 'pause'; forMs: number }
-  | { what: 'resume' }
   | { what: 'observe' }
   | { what: 'enforce' }
   | { what: 'power-on'; node: string }

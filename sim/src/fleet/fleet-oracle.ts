@@ -36,6 +36,8 @@ export interface FleetOracleParts extends HandsOracleParts {
   hosts: ReadonlyMap<string, PlayedHost>;
   /** So many may be in trouble at once. */
   brake: number;
+  /** The monitor sees too few to judge anybody: in words. */
+  blind: () => string | undefined;
   /** Why the monitor does not call a machine dead that does not speak; undefined: it does. */
   notCalledDead: (node: string) => string | undefined;
   /** The incident of a node is in this phase. */
@@ -267,9 +269,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       names('collateral');
       return undefined;
     }
-    const unseen = this.unseen(node);
-    if (unseen !== undefined && (i.phase === 'fencing' || i.phase === 'failed')) {
-      names(unseen);
+    const obstacle = this.records.nodes.get(node)?.cordon === undefined ? this.unseen(node) : 'a cordon';
+    if (obstacle !== undefined && (i.phase === 'fencing' || i.phase === 'failed')) {
+      names(obstacle);
       return undefined;
     }
     if (i.phase === 'recovering') {
@@ -280,9 +282,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return `the incident of ${node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`;
   }
 
-  /** Why nobody acts on a machine that does not speak. */
+  /** Why nobody acts on a machine: the monitor sees too few, or does not call it dead. */
   private unseen(node: string): string | undefined {
-    return this.f.hosts.get(node)?.speaks === true ? undefined : this.f.notCalledDead(node);
+    return this.f.hosts.get(node)?.speaks === true ? this.f.blind() : (this.f.blind() ?? this.f.notCalledDead(node));
   }
 
   /** What is named by a record, and stands against it. */

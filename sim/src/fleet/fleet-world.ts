@@ -74,8 +74,8 @@ export class FleetWorld implements PlayWorld {
       bounds: { ...presentBounds, staleLeaveMs: HEARD_MS },
       owesOn: (node) => bmcs.get(node)?.owesOn === true,
       intended: () => undefined,
+      blind: () => (this.monitor.isSighted ? undefined : 'the monitor is blind'),
       notCalledDead: (node) => {
-        if (!this.monitor.isSighted) return 'the monitor is blind';
         const verdict = this.monitor.lastOf(node);
         return verdict === 'DOWN' ? undefined : `the monitor says ${verdict}`;
       },

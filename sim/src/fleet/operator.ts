@@ -64,11 +64,12 @@ export class Operator {
         return;
       case 'pause':
         return this.pause(o.forMs);
-      case 'resume':
       case 'enforce':
+        this.endPause();
         await this.call('inventory.fencing.put', { ...BY, mode: 'enforce' });
         return;
       case 'observe':
+        this.endPause();
         await this.call('inventory.fencing.put', { ...BY, mode: 'observe' });
         return;
       case 'submit':
@@ -104,6 +105,12 @@ export class Operator {
     await this.call('inventory.fencing.put', { ...BY, mode: 'enforce', paused });
     // By the wall clock of whoever looks at it, which may be so far ahead.
     if (mine === this.paused) oracle.paused(begun + forMs - CLOCKS_APART_MS);
+  }
+
+  /** Whatever mode is ordered, a pause goes with it. */
+  private endPause(): void {
+    this.paused++;
+    this.p.oracle.resumed();
   }
 
   private call<V extends RpcVerb>(verb: V, q: RpcRequest<V>): Promise<RpcAnswer<V>> {

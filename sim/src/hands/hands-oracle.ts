@@ -170,6 +170,11 @@ export class HandsOracle<More extends string = never> {
     this.pause = { sinceMs: this.now(), untilMs };
   }
 
+  /** Somebody asks for its end. */
+  resumed(): void {
+    this.pause = undefined;
+  }
+
   /** A machine's system came up, or ended. */
   lives(node: string, is: boolean): void {
     if (!is) this.livesSince.delete(node);
