@@ -15,6 +15,9 @@ import { interruptedBy, node, scenarios, specs, summary, waitOnInterrupt } from 
 /** Of detection, and of the hands, in virtual time. */
 const HISTORIES = 100_000;
 const HANDS_HISTORIES = 2_000;
+const FLEET_HISTORIES = 1_000;
+/** Of the crash points of a named history of the whole plane: there are some 50,000. */
+const FLEET_EVERY = 100;
 /** How much more of each than in `npm test`: what only computes, and what waits for real processes. */
 const PROPERTIES_FACTOR = 20;
 const HISTORIES_FACTOR = 5;
@@ -36,7 +39,11 @@ const parts = {
   'sim-detect': { title: `${HISTORIES} histories of detection in virtual time`, run: detection },
   'sim-hands': {
     title: `${HANDS_HISTORIES} histories of fencers and provisioners in virtual time, and each named one with a crash at every point`,
-    run: hands,
+    run: (seed) => played('hands', HANDS_HISTORIES, 1, seed),
+  },
+  'sim-fleet': {
+    title: `${FLEET_HISTORIES} histories of the whole plane in virtual time, and each named one with a crash at every ${FLEET_EVERY}th point`,
+    run: (seed) => played('fleet', FLEET_HISTORIES, FLEET_EVERY, seed),
   },
   quickstart: { title: 'the code blocks of README.md and docs/install.md, as they stand there', run: quickstart },
   scenarios: { title: 'the long scenarios in the lab', run: () => longScenarios(scenario) },
@@ -74,9 +81,10 @@ async function detection(seed) {
   return { passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: 0, result };
 }
 
-async function hands(seed) {
-  const random = await simulation('hands', '--histories', String(HANDS_HISTORIES), '--seed', seed);
-  const sweeps = await simulation('hands', '--sweep', 'all');
+/** Random histories, and the named ones with crashes. */
+async function played(name, histories, every, seed) {
+  const random = await simulation(name, '--histories', String(histories), '--seed', seed);
+  const sweeps = await simulation(name, '--sweep', 'all', '--every', String(every));
   const passed = [random, sweeps].filter((s) => s.good).length;
   return { passed, failed: 2 - passed, skipped: 0, result: { random: random.said, sweeps: sweeps.said } };
 }

@@ -8,7 +8,8 @@ export const USAGE = `usage: npm run sim -- detect [--histories N] [--seed S] [-
   npm run sim -- detect --seed 1 --replay INDEX             the story of one history
   npm run sim -- hands --histories 2000 --seed 1 --json     the last line is {histories, seed, violations, probes, hash}
   npm run sim -- hands --sweep death-off                    a named history, with a crash at each call of a port in turn
-  npm run sim -- hands --sweep death-off --replay POINT     the story of one of them; without a crash: --replay none`;
+  npm run sim -- hands --sweep death-off --replay POINT     the story of one of them; without a crash: --replay none
+  npm run sim -- fleet --histories 200 --from 200 --json    as hands, of the whole plane; another process plays the first 200`;
 
 /** The options of both simulations, as they were typed. */
 export interface SimValues {
