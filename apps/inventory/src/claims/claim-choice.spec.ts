@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '#contracts';
 import { chooseNodes, type Candidate } from './claim-choice.js';
-import { dropClaim, takeClaim } from './claim-holds.js';
+import { dropClaim, takeClaim } from '#domain/claim/claim-holds.js';
 import { noReservations, release, reserve } from '../operations/reservations.js';
 import { aJob } from '../testing/fixtures.js';
 

@@ -3,7 +3,7 @@ import { RESERVATIONS_KEY } from '#contracts';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { hasExpired } from './claim-holds.js';
+import { hasExpired } from '#domain/claim/claim-holds.js';
 import { ClaimsService } from './claims.service.js';
 
 /** Frees the nodes of a claim at the time of day that came of its `ttl`. */

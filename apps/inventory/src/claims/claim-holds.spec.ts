@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClaimRecord } from '#contracts';
 import { decideEdit, finishEdit } from '../nodes/edits.js';
 import { noReservations, release } from '../operations/reservations.js';
-import { dropClaim, takeClaim } from './claim-holds.js';
+import { dropClaim, takeClaim } from '#domain/claim/claim-holds.js';
 
 const claim: ClaimRecord = { id: 'claim-1', owner: 'nomad', nodes: ['a-1', 'b-1'], by: 'spec', at: 1 };
 

@@ -26,7 +26,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { page } from '../store/page.js';
 import { timedId } from '../store/timed-id.js';
 import { chooseNodes, type Candidate } from './claim-choice.js';
-import { confirmClaim, dropClaim, takeClaim } from './claim-holds.js';
+import { confirmClaim, dropClaim, takeClaim } from '#domain/claim/claim-holds.js';
 
 /** A claim whose nodes went out of service while it was taken is chosen anew so often. */
 const TRIES = 3;
