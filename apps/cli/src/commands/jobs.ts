@@ -55,7 +55,12 @@ export function jobCommands(program: Command): void {
     'job logs active -f',
   );
   examples(
-    does(job.command('cancel <id>').description('end a job, its Ansible and its children'), cancel),
+    does(
+      job
+        .command('cancel <id>')
+        .description('end a job, its Ansible and its children; "active" is never one that the system began'),
+      cancel,
+    ),
     'job cancel active',
   );
 }

@@ -23,7 +23,11 @@ export class JobsController {
   }
 
   @Get(':id')
-  @Allow('viewer', 'One job, with the result of each node', '`active` and `last` are names too.')
+  @Allow(
+    'viewer',
+    'One job, with the result of each node',
+    '`active` is the newest of somebody’s that has not ended, else the newest of the system’s; `last` the newest of somebody’s that has.',
+  )
   get(@Param('id') id: string) {
     return this.rpc.read('inventory.jobs.get', { id });
   }
@@ -37,7 +41,11 @@ export class JobsController {
 
   @Post(':id/cancel')
   @HttpCode(202)
-  @Allow('operator', 'End a job, its Ansible and its children')
+  @Allow(
+    'operator',
+    'End a job, its Ansible and its children',
+    '`active` is somebody’s job; one of the system’s is ended by its id only.',
+  )
   cancel(@Param('id') id: string, @Who() who: By) {
     return this.rpc.write('inventory.jobs.cancel', { ...who, id });
   }

@@ -23,6 +23,11 @@ export class JobsController {
 
   @Rpc('inventory.jobs.cancel')
   cancel(q: RpcRequest<'inventory.jobs.cancel'>): Promise<RpcAnswer<'inventory.jobs.cancel'>> {
-    return this.audit.of(q, 'cancel', q.id, `job ${q.id}`, () => this.jobs.cancel(q.id, q.by));
+    const audited = (id: string, act: () => Promise<RpcAnswer<'inventory.jobs.cancel'>>) =>
+      this.audit.of(q, 'cancel', id, `job ${id}`, act);
+    return this.jobs.cancellable(q.id).then(
+      (id) => audited(id, () => this.jobs.cancel(id, q.by)),
+      (refusal: Error) => audited(q.id, () => Promise.reject(refusal)),
+    );
   }
 }

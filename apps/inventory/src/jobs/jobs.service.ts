@@ -11,6 +11,7 @@ import {
 import type { Entry } from '#bus';
 import { OperationsService } from '../operations/operations.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { isJobLabel, isOfSystem, labelledJob, type JobLabel } from './labelled-job.js';
 import { shownJob } from './shown-job.js';
 
 /** Jobs as shown, and their cancellation. */
@@ -37,22 +38,30 @@ export class JobsService {
   }
 
   /**
-   * By id, or `active`: the newest of somebody's that has not ended, or `last`: the newest that has. What Muster itself
-   * began, as the check of a node that has come back, is found by its id: nobody else waits for it.
+   * By id, or by a label, see {@link labelledJob}.
    * @throws MusterError JOB_UNKNOWN in the words of the operations contract
    */
   async get(id: string): Promise<WithRevision<JobRecord>> {
-    if (id === 'active' || id === 'last') {
-      // Before the view is read: what it begins to show meanwhile is not among them.
-      const unseen = id === 'active' ? await this.unseen() : [];
-      const known = newestFirst([...this.store.jobs.view.entries(), ...unseen]);
-      const found = known.find(({ value: job }) => job.by !== 'muster' && isEndedJob(job) === (id === 'last'));
-      if (!found) throw new MusterError('JOB_UNKNOWN', `info for "${id}" job doesn't exist`, { job: id });
-      return shown(found);
-    }
+    if (isJobLabel(id)) return shown(await this.labelled(id));
     const entry = JOB_ID.test(id) ? ((await this.store.jobs.bucket.get(id)) ?? (await this.pending(id))) : undefined;
     if (!entry) throw unknownJob(id);
     return shown(entry);
+  }
+
+  /**
+   * Which job a cancel of this id, or of `active`, is about.
+   * @throws MusterError JOB_UNKNOWN; BAD_REQUEST where the active one is the system's: nobody ends that by chance
+   */
+  async cancellable(id: string): Promise<string> {
+    if (id !== 'active') return id;
+    const { key, value } = await this.labelled(id);
+    if (isOfSystem(value))
+      throw new MusterError(
+        'BAD_REQUEST',
+        `the active job ${key} is the system's own (${value.desc}): to end it all the same, cancel it by its id`,
+        { job: key },
+      );
+    return key;
   }
 
   /** A waiting job ends here; a running one is told to its worker, which ends Ansible and its children. */
@@ -73,6 +82,14 @@ export class JobsService {
     });
     if (!done.value) throw unknownJob(id);
     return shownJob(done.value, done.revision);
+  }
+
+  private async labelled(label: JobLabel): Promise<Entry<JobRecord>> {
+    // Before the view is read: what it begins to show meanwhile is not among them.
+    const unseen = label === 'active' ? await this.unseen() : [];
+    const found = labelledJob(label, newestFirst([...this.store.jobs.view.entries(), ...unseen]));
+    if (!found) throw new MusterError('JOB_UNKNOWN', `info for "${label}" job doesn't exist`, { job: label });
+    return found;
   }
 
   /** Accepted, but its record may not have followed yet. */

@@ -29,6 +29,38 @@ const submit = (node: string, o: Partial<OperationRequest> & { key?: string } = 
   });
 
 describe('an operation', () => {
+  it('of the system is shown as the active one where nobody has one, and is not cancelled as that', async () => {
+    const gateway = sut.as('gateway');
+    const active = () => gateway.call('inventory.jobs.get', { id: 'active' });
+    await expect(active()).rejects.toMatchObject({
+      code: 'JOB_UNKNOWN',
+      message: `info for "active" job doesn't exist`,
+    });
+    await expect(gateway.call('inventory.jobs.cancel', { by: 'spec', id: 'active' })).rejects.toMatchObject({
+      code: 'JOB_UNKNOWN',
+      message: `info for "active" job doesn't exist`,
+    });
+    const { startedAt: _s, endedAt: _e, ...queued } = aJob({ status: 'Queued', desc: 'checkEvent: nodes:[e-1]' });
+    const own = { ...queued, id: 'job-check', kind: 'check' as const, nodes: ['e-1'], by: 'muster' };
+    await sut.as('inventory').bucket('jobs').create(own.id, own);
+    await sut.everywhere(active, (j) => j.id === own.id);
+    await expect(gateway.call('inventory.jobs.cancel', { by: 'spec', id: 'active' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringMatching(
+        /job-check is the system's own \(checkEvent: nodes:\[e-1\]\).*by its id/,
+      ) as string,
+      facts: { job: own.id },
+    });
+    expect(sut.jobs.get(own.id)?.value.cancel).toBeUndefined();
+    const ours = await submit('c-1');
+    expect(await active()).toMatchObject({ id: ours.job });
+    expect(await gateway.call('inventory.jobs.cancel', { by: 'spec', id: 'active' })).toMatchObject({ id: ours.job });
+    await seen(sut.jobs, ours.job, (j) => j.settled);
+    expect(await gateway.call('inventory.jobs.cancel', { by: 'spec', id: own.id })).toMatchObject({
+      status: 'Errored',
+    });
+  });
+
   it('is shown by every replica as soon as it is accepted', async () => {
     const { job } = await submit('a-1', { timeout: 90 });
     const looks = Array.from({ length: 8 }, async () => {
