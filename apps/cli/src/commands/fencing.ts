@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { FencingSettings } from '#contracts';
 import type { FencingReport, FencingReportLine } from '#contracts/incident/fencing-report.js';
+import { pauseEnd, type FencingSettings } from '#contracts/settings/settings.js';
 import { does, examples, type Run } from '../command/command.js';
 import { UsageFailure } from '../failure/failure.js';
 import { moment, parseDuration } from '../output/times.js';
@@ -88,7 +88,6 @@ async function print({ terminal, print: printer }: Run, f: FencingSettings & { w
   terminal.line(`mode: ${f.mode}`);
   terminal.line(`hung: ${f.hung}`);
   terminal.line(`after recovery: ${f.afterRecovery}`);
-  if (f.paused !== undefined)
-    terminal.line(`paused: until ${new Date(f.paused.until).toISOString()} by ${f.paused.by}: ${f.paused.reason}`);
+  if (f.paused !== undefined) terminal.line(`paused: ${pauseEnd(f.paused)} by ${f.paused.by}: ${f.paused.reason}`);
   for (const warning of f.warnings ?? []) terminal.note(`muster: ${warning}`);
 }

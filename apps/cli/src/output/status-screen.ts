@@ -1,5 +1,6 @@
 import type { Remedy, StatusView } from '#contracts';
 import { gateRemedy } from '#contracts/remedies/gate-guide.js';
+import { pauseEnd } from '#contracts/settings/settings.js';
 import {
   attentionFindings,
   criticalFindings,
@@ -115,7 +116,7 @@ function fencing({ fencing: f }: StatusView, t: Terminal): string {
   const mode =
     f.mode === 'enforce' ? t.paint('green', 'enforce') : t.paint('yellow', 'observe: nothing is powered off');
   if (f.paused === undefined) return mode;
-  return `${mode}, ${t.paint('yellow', 'paused')} until ${new Date(f.paused.until).toISOString()} by ${f.paused.by}: ${f.paused.reason}`;
+  return `${mode}, ${t.paint('yellow', 'paused')} ${pauseEnd(f.paused)} by ${f.paused.by}: ${f.paused.reason}`;
 }
 
 /** A server of another version may not tell. */

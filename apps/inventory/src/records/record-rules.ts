@@ -1,4 +1,5 @@
 import {
+  isPaused,
   isSettledJob,
   MusterError,
   PERMITS_KEY,
@@ -41,7 +42,7 @@ export function refusedDeletion(r: UnreadableRecord, f: DeletionFacts): MusterEr
       );
   }
   if (r.bucket === 'admission' && r.key === PERMITS_KEY) {
-    const paused = f.fencing.mode === 'observe' || (f.fencing.paused?.until ?? 0) > f.now;
+    const paused = f.fencing.mode === 'observe' || isPaused(f.fencing.paused, f.now);
     if (!paused)
       return no(
         'without the permits nobody knows how much was fenced in the last ten minutes: pause fencing for ten minutes first (muster fencing pause)',

@@ -278,7 +278,7 @@ const cluster = object(
     fencing: object(
       { mode: oneOf('observe', 'enforce') },
       {
-        paused: object({ until: number, reason: text, by: text }),
+        paused: object({ reason: text, by: text }, { until: number }),
         hung: oneOf('alarm', 'fence'),
         afterRecovery: oneOf('power-on', 'stay-off'),
         storm: mapOf(number),
@@ -345,7 +345,10 @@ const settings: readonly [prefix: string, shape: Shape][] = [
   ['peer-list', object({ version: number, hash: text })],
   ['workload-generations', object({ highest: count })],
   [TOKEN_FLOOR_KEY, object({ highest: count })],
-  [STORE_GENERATION_KEY, object({ generation: count }, { loaded: object({ copied: text, at: text }) })],
+  [
+    STORE_GENERATION_KEY,
+    object({ generation: count }, { loaded: object({ copied: text, at: text }, { found: flag }) }),
+  ],
   ['bucket-births', object({ created: mapOf(text) })],
 ];
 

@@ -151,8 +151,9 @@ function checkFencing(f: unknown, say: Say): void {
   if (paused === undefined) return;
   if (!mapping(paused, 'fencing.paused', say)) return;
   refuseUnknown(paused, ['until', 'reason', 'by'], 'fencing.paused', say);
-  if (!Number.isSafeInteger(paused['until']) || !isText(paused['reason']) || !isText(paused['by']))
-    say('fencing.paused needs "until" (a time in ms), "reason" and "by"');
+  const isDated = paused['until'] === undefined || Number.isSafeInteger(paused['until']);
+  if (!isDated || !isText(paused['reason']) || !isText(paused['by']))
+    say('fencing.paused needs "reason" and "by"; "until" is a time in ms');
 }
 
 function checkHostGroups(groups: unknown, facts: SettingsFacts, say: Say): void {

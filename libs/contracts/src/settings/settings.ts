@@ -119,11 +119,26 @@ export function readStorm(given: unknown, base: StormLimits = defaultStorm): Sto
   return checkStorm({ ...base, ...given });
 }
 
+export interface FencingPause {
+  /** Wall clock, ms. Absent: until a person ends it. */
+  until?: number;
+  /** Why, for people. */
+  reason: string;
+  /** Who paused it. */
+  by: string;
+}
+/** Absent: it never was, or is over. @param wallNow ms: a pause ends by the time of day, as people set it */
+export const isPaused = (p: FencingPause | undefined, wallNow: number): p is FencingPause =>
+  p !== undefined && (p.until === undefined || p.until > wallNow);
+/** When it ends, for people. */
+export const pauseEnd = (p: FencingPause): string =>
+  p.until === undefined ? 'until somebody ends it' : `until ${new Date(p.until).toISOString()}`;
+
 export interface FencingSettings {
   /** `observe`: full decision record, zero BMC writes. @default 'observe' */
   mode: 'observe' | 'enforce';
-  /** No power-off until then (wall clock), with the reason; ended by itself, or by `muster fencing set`. */
-  paused?: { until: number; reason: string; by: string };
+  /** Nothing is powered off, with the reason. Ended by itself, or by `muster fencing set`. */
+  paused?: FencingPause;
   /** What follows when for 10 s only the kernel of a host has answered: it serves nobody. @default 'fence' */
   hung: 'alarm' | 'fence';
   /** After recovery. @default 'power-on' (once in 24 h, then stay-off) */

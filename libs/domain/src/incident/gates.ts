@@ -2,6 +2,8 @@ import {
   GateCodes,
   gateRemedy,
   isLifeSignWaived,
+  isPaused,
+  pauseEnd,
   silence,
   type ClusterSettings,
   type GateCode,
@@ -146,8 +148,8 @@ const quorum: Ask = (f) =>
 const paused: Ask = (f) => {
   if (f.settings === undefined) return stop('The settings of fencing are not known.');
   const p = f.settings.fencing.paused;
-  return p !== undefined && p.until > f.wallNow
-    ? stop(`Fencing is paused by ${p.by} until ${new Date(p.until).toISOString()}: ${p.reason}.`)
+  return isPaused(p, f.wallNow)
+    ? stop(`Fencing is paused by ${p.by} ${pauseEnd(p)}: ${p.reason}.`)
     : pass('Fencing is not paused.');
 };
 

@@ -23,6 +23,8 @@ describe('the power of a node', () => {
         reason: 'works',
       });
       expect(kind(orderer, { mode: 'enforce', paused }, {}, 100)).toBeUndefined();
+      const forEver = { by: 'ada', reason: 'works' };
+      expect(kind(orderer, { mode: 'enforce', paused: forEver }, {}, Number.MAX_SAFE_INTEGER)).toBe('paused');
     }
   });
 

@@ -1,4 +1,4 @@
-import type { FencingSettings, NodeRecord } from '#contracts';
+import { isPaused, type FencingSettings, type NodeRecord } from '#contracts';
 
 /** What forbids to write to a node's power devices. */
 export type PowerBar =
@@ -24,7 +24,7 @@ export function powerBar(
 ): PowerBar | undefined {
   if (fencing?.mode !== 'enforce') return { kind: 'observe' };
   const { paused } = fencing;
-  if (paused !== undefined && paused.until > wallNow) return { kind: 'paused', by: paused.by, reason: paused.reason };
+  if (isPaused(paused, wallNow)) return { kind: 'paused', by: paused.by, reason: paused.reason };
   if (node === undefined) return { kind: 'not-registered' };
   if (orderer === 'system' && node.cordon !== undefined)
     return { kind: 'cordoned', by: node.cordon.by, reason: node.cordon.reason };
