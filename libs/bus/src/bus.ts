@@ -26,7 +26,14 @@ import { Link, type BusPorts } from './ports/link.js';
 import type { Pulses } from './pulse/pulses.js';
 import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
 import { store } from './streams/store.js';
-import { bucketBirths, createStorage, hasStream, streamFacts, type StorageOptions } from './streams/storage.js';
+import {
+  bucketFacts,
+  createStorage,
+  hasStream,
+  streamFacts,
+  type BucketFacts,
+  type StorageOptions,
+} from './streams/storage.js';
 import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
 import type { BusLog, BusOptions, Closable } from './types.js';
 
@@ -114,9 +121,14 @@ export class Bus {
     return createStorage(this.link, o);
   }
 
+  /** When each bucket was made, and the last revision in it; undefined: it is not there. */
+  bucketFacts(): Promise<Map<BucketName, BucketFacts | undefined>> {
+    return bucketFacts(this.link);
+  }
+
   /** When each bucket was made; undefined: it is not there. */
-  bucketBirths(): Promise<Map<BucketName, Date | undefined>> {
-    return bucketBirths(this.link);
+  async bucketBirths(): Promise<Map<BucketName, Date | undefined>> {
+    return new Map([...(await this.bucketFacts())].map(([bucket, facts]) => [bucket, facts?.created]));
   }
 
   /** Whether the server knows a stream that this user may ask for. Rejects where its store does not answer. */

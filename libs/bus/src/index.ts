@@ -30,7 +30,13 @@ export {
 } from './init/revocation.js';
 export { readRevokerKey, type RevokerKey } from './init/revoker-key.js';
 export { BUCKET_BIRTHS_KEY, type BucketBirths } from './store-copy/carried-births.js';
-export { loadStore, saveStore, type StoreCopyOptions } from './store-copy/copy-store.js';
+export {
+  loadStore,
+  restoredStore,
+  saveStore,
+  type NewGeneration,
+  type StoreCopyOptions,
+} from './store-copy/copy-store.js';
 export { natsServers } from './init/server-facts.js';
 export { ToolRoles, userKinds, type ToolRole, type UserKind } from './init/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';

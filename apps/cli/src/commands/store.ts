@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { Bus, NewGeneration } from '#bus';
 import { does, examples, type Run } from '../command/command.js';
 import { onFiles } from '../failure/on-files.js';
 
@@ -40,6 +41,17 @@ export function storeCommands(program: Command): void {
     ),
     'store load /root/muster-store --dir /root/prod',
   );
+  examples(
+    does(
+      store
+        .command('restored')
+        .description('the files of NATS were put back by hand: what they hold goes on as after "store load"')
+        .option(...DIR)
+        .option(...NATS),
+      restored,
+    ),
+    'store restored --dir /etc/muster',
+  );
 }
 
 async function save({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
@@ -52,9 +64,36 @@ async function save({ terminal }: Run, folder: string, o: StoreOptions): Promise
 async function load({ terminal }: Run, folder: string, o: StoreOptions): Promise<void> {
   const { loadStore } = await import('#bus');
   const { servers, replicas } = await settingsOf(o);
-  await onFiles(() => loadStore(folder, replicas, { dir: o.dir, servers, onStream: told(terminal) }));
+  await onFiles(() =>
+    loadStore(folder, replicas, { dir: o.dir, servers, onStream: told(terminal), begin: begin(terminal) }),
+  );
   terminal.line(`loaded: ${folder}, each record on ${replicas} ${replicas === 1 ? 'server' : 'servers'}`);
+  terminal.line(RESUME);
 }
+
+async function restored({ terminal }: Run, o: StoreOptions): Promise<void> {
+  const { restoredStore } = await import('#bus');
+  const { servers } = await settingsOf(o);
+  const { copied } = await onFiles(() => restoredStore({ dir: o.dir, servers, begin: begin(terminal) }));
+  terminal.line(`restored: the store of NATS, whose last write is of ${copied}`);
+  terminal.line(RESUME);
+}
+
+const RESUME =
+  'fencing is paused: start the services, look at what is not so any more, then muster fencing set enforce';
+
+/** Before anything of the store is seen by a service. */
+const begin =
+  (terminal: Run['terminal']) =>
+  async (bus: Bus, of: NewGeneration): Promise<void> => {
+    const { supersede } = await import('../restore/supersede.js');
+    const ended = await supersede(bus, {
+      why: `The store was put back to ${of.copied}`,
+      at: Date.parse(of.at),
+    });
+    for (const [kind, names] of Object.entries(ended) as [string, string[]][])
+      if (names.length > 0) terminal.note(`muster: ended ${kind} of the copy: ${names.join(' ')}`);
+  };
 
 const told =
   (terminal: Run['terminal']) =>

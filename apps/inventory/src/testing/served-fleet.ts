@@ -41,6 +41,13 @@ export class ServedFleet {
     };
   }
 
+  /** Inventory ends, this is done to what it has stored, and it starts again. */
+  async whileStopped(work: () => Promise<unknown>): Promise<void> {
+    await this.inventory.close();
+    await work();
+    this.inventory = await startReplica(this.nats, 'inventory-1', this.clock);
+  }
+
   async stop(): Promise<void> {
     await this.inventory.close();
     await this.fleet.close();

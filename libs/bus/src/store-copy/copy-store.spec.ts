@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -12,12 +12,14 @@ import {
   loadStore,
   parseControlHosts,
   readCredentials,
+  restoredStore,
   saveStore,
   tokenFloor,
   type Bus,
   type ControlHost,
+  type NewGeneration,
 } from '../index.js';
-import { ReadyStream, STORE_GENERATION_KEY, type StoreGeneration } from '#contracts';
+import { generationFloor, ReadyStream, STORE_GENERATION_KEY, type StoreGeneration } from '#contracts';
 import { connectPorts } from '../nats/connect.js';
 import { wantedStreams } from '../streams/storage.js';
 import { whenClusterServes } from '../testing/nats-cluster.js';
@@ -201,6 +203,42 @@ const title = 'the store of one control host';
         if (load === 0) writeFileSync(join(etc, 'store-generation'), `${generations[0]! + 86_400}\n`);
       }
       expect(generations[1]).toBe(generations[0]! + 86_401);
+    });
+
+    it('put back by hand begins a generation as well, once no service runs, and what else is to be written is written first', async () => {
+      let servers = await start(three.slice(0, 1));
+      await expect(restoredStore({ dir: etc, servers })).rejects.toThrow('keeps nothing of Muster');
+      const bus = await inventory(servers);
+      await bus.createBuckets({ replicas: 1 });
+      await expect(restoredStore({ dir: etc, servers })).rejects.toThrow('inventory is connected to NATS');
+      await bus.close();
+      open.length = 0;
+      await terms(servers, 1);
+      const store = join(top, `stores-${stores}`, 'ctl1');
+      await Promise.all(running.splice(0).map((server) => server.kill()));
+      cpSync(store, join(top, 'by-hand'), { recursive: true });
+      servers = await start(three.slice(0, 1));
+      await stop();
+      // As a person does it: NATS is stopped, and starts on the files of before.
+      const now = join(top, `stores-${stores}`, 'ctl1');
+      rmSync(now, { recursive: true });
+      cpSync(join(top, 'by-hand'), now, { recursive: true });
+      running = [new SystemNats(join(hostFolder(etc, 'ctl1'), 'nats.conf'), program)];
+      await running[0]!.start();
+      await listening(4222, three[0]!.management);
+      const begun: unknown[] = [];
+      const begin = async (before: Bus, of: NewGeneration): Promise<void> => {
+        begun.push([of, await before.bucket('settings').read(STORE_GENERATION_KEY)]);
+      };
+      const of = await restoredStore({ dir: etc, servers, begin });
+      expect(Date.parse(of.copied)).toBeLessThan(Date.parse(of.at));
+      expect(begun).toEqual([[of, undefined]]);
+      const after = await inventory(servers);
+      const kept = await after.bucket<StoreGeneration>('settings').get(STORE_GENERATION_KEY);
+      expect(kept?.value.loaded).toEqual(of);
+      await after.close();
+      open.length = 0;
+      expect((await terms(servers, 1))[0]).toBeGreaterThanOrEqual(generationFloor(kept?.value.generation ?? 0));
     });
 
     it('is not taken from a folder that was never finished', async () => {

@@ -42,6 +42,19 @@ export interface StoreCopyOptions {
   onStream?: (name: string, messages: number) => void | Promise<void>;
 }
 
+/** Of a store that is of an earlier moment than now. */
+export interface NewGeneration {
+  /** Its last write. ISO. */
+  copied: string;
+  /** Now. ISO. */
+  at: string;
+}
+
+export interface NewGenerationOptions extends StoreCopyOptions {
+  /** What else is written into a store before it goes on as a generation of its own. */
+  begin?: (bus: Bus, of: NewGeneration) => Promise<void>;
+}
+
 /**
  * Copies all that Muster keeps in NATS into a new folder: streams and buckets, with their revisions and times. NATS runs,
  * and no service does, so that what is copied is of one moment.
@@ -75,7 +88,7 @@ export async function saveStore(folder: string, o: StoreCopyOptions): Promise<vo
  * @throws MusterError CONFIG_INVALID: a stream is there already, or the folder holds none; BUS_UNAVAILABLE, UNAUTHORIZED,
  * COMMAND_FAILED: then NATS has to begin anew with an empty store
  */
-export async function loadStore(folder: string, replicas: number, o: StoreCopyOptions): Promise<void> {
+export async function loadStore(folder: string, replicas: number, o: NewGenerationOptions): Promise<void> {
   const saved = SavedStore.open(folder);
   const { streams } = saved;
   await refuseServices(o);
@@ -92,29 +105,55 @@ export async function loadStore(folder: string, replicas: number, o: StoreCopyOp
     }
     for (const name of streams.keys()) await copied(nc, name, replicas);
   });
+  await asInventory(o, async (bus) => {
+    await beginGeneration(bus, saved.lastWrite, o);
+    await carryBirths(bus, streams);
+  });
+}
+
+/**
+ * The same for a store whose files were put back into the folder of NATS by hand: it begins a generation of its own, too.
+ * @returns which moment it is of
+ * @throws MusterError CONFIG_INVALID: services are connected, or NATS keeps nothing of Muster; BUS_UNAVAILABLE, UNAUTHORIZED
+ */
+export async function restoredStore(o: NewGenerationOptions): Promise<NewGeneration> {
+  await refuseServices(o);
+  let copied = 0;
+  await asOwner(o, async (nc) => {
+    for (const { name } of wantedStreams(1)) {
+      const written = (await infoOf(nc, name))?.state.last_ts;
+      if (written !== undefined) copied = Math.max(copied, Date.parse(written));
+    }
+  });
+  if (copied <= 0) throw new MusterError('CONFIG_INVALID', `NATS at ${o.servers.join(', ')} keeps nothing of Muster`);
+  return asInventory(o, (bus) => beginGeneration(bus, copied, o));
+}
+
+async function asInventory<T>(o: StoreCopyOptions, work: (bus: Bus) => Promise<T>): Promise<T> {
   const credentials = readCredentials(credentialsFile(o.dir, 'inventory'));
   const bus = await connectBus({ name: USER, servers: [...o.servers], credentials });
   try {
-    await raiseGeneration(bus, saved, o.dir);
-    await carryBirths(bus, streams);
+    return await work(bus);
   } finally {
     await bus.close();
   }
 }
 
 /** In the folder of `muster init` first: a load that ends half-way is never taken for the one after it. */
-async function raiseGeneration(bus: Bus, saved: SavedStore, dir: string): Promise<void> {
+async function beginGeneration(bus: Bus, copied: number, { dir, begin }: NewGenerationOptions): Promise<NewGeneration> {
   const file = new GenerationFile(dir);
-  const [wallMs, copied] = [systemClock.wallMs(), saved.lastWrite];
+  const wallMs = systemClock.wallMs();
+  const [at, until] = [wallMs, copied].map((ms) => new Date(ms).toISOString()) as [string, string];
+  await begin?.(bus, { copied: until, at });
   const settings = bus.bucket<StoreGeneration>('settings');
   const there = await settings.read(STORE_GENERATION_KEY);
   const inCopy = there !== undefined && 'value' in there ? there.value.generation : 0;
   const generation = nextGeneration({ known: [inCopy, file.read()], copied, wallMs });
   file.write(generation);
-  const [at, until] = [wallMs, copied].map((ms) => new Date(ms).toISOString()) as [string, string];
   await settings.mutate(STORE_GENERATION_KEY, () => ({ generation, loaded: { copied: until, at } }), {
     overUnreadable: true,
   });
+  return { copied: until, at };
 }
 
 /** Else each bucket would look as if it had been lost and made anew. */

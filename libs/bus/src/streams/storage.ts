@@ -189,17 +189,24 @@ export async function hasStream(link: Link, name: string): Promise<boolean> {
   }
 }
 
-/** When each bucket was made; undefined: it is not there. */
-export async function bucketBirths(link: Link): Promise<Map<BucketName, Date | undefined>> {
-  const births = new Map<BucketName, Date | undefined>();
+/** When a bucket was made, and the last revision in it. */
+export interface BucketFacts {
+  created: Date;
+  lastSeq: number;
+}
+
+/** Of each bucket; undefined: it is not there. */
+export async function bucketFacts(link: Link): Promise<Map<BucketName, BucketFacts | undefined>> {
+  const facts = new Map<BucketName, BucketFacts | undefined>();
   for (const bucket of Buckets)
     try {
-      births.set(bucket, (await link.messages.info(bucketStream(bucket))).created);
+      const { created, lastSeq } = await link.messages.info(bucketStream(bucket));
+      facts.set(bucket, { created, lastSeq });
     } catch (e) {
       if (!isStreamMissing(e)) throw apiError(e, bucket);
-      births.set(bucket, undefined);
+      facts.set(bucket, undefined);
     }
-  return births;
+  return facts;
 }
 
 /** Where the copies of each stream are. Rejects where the store does not answer, or one of them is not there. */

@@ -291,8 +291,9 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
   },
   'store-loaded': {
     subject: 'GENERATION',
-    meaning: 'The store was loaded from a copy: what was written after that copy is not in it.',
-    text: 'Check what happened since: open incidents and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. Accept it when all of it is right.',
+    meaning:
+      'The store is of an earlier moment, by a load or by files that were put back: what was written after that is not in it, and fencing is paused.',
+    text: 'Check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it, and end the pause: muster fencing set enforce.',
     command: (generation) => `muster alarms ack ${word(`store-loaded=${generation}`)}`,
   },
   'store-space': {
