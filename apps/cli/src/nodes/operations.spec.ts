@@ -18,6 +18,15 @@ describe('operations', () => {
     ]);
   });
 
+  it('take masters down at once where that is said', async () => {
+    for (const kind of ['maintenance', 'resetup']) {
+      sut.reset();
+      await sut.call(['nodes', kind, 'a-1', 'b-2', '--at-once', '--yes']);
+      expect(sut.sent('POST')).toEqual([{ kind, nodes: ['a-1', 'b-2'], atOnce: true }]);
+    }
+    expect((await sut.call(['nodes', 'decommission', 'a-1', '--at-once', '--yes'])).code).toBe(2);
+  });
+
   it('have a key each, so that none is carried out twice', async () => {
     await sut.call(['nodes', 'check', 'a-1']);
     await sut.call(['nodes', 'check', 'a-1']);

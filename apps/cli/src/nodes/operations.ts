@@ -19,6 +19,7 @@ interface OperationOptions {
   extraVars?: string;
   timeout?: string;
   force?: boolean;
+  atOnce?: boolean;
   wait?: boolean;
   diff?: boolean;
   yes?: boolean;
@@ -79,8 +80,10 @@ function operationCommand(parent: Command, call: string, kind: Kind, operation: 
   if (kind === 'commission')
     command.option(
       '--prove-power',
-      'wait for its end, then drill each node: switched off and on again, so that its power devices are proven its own',
+      'wait for its end, then drill each node by each of its fencing levels: switched off and on again, so that its power devices are proven its own',
     );
+  if (kind === 'maintenance' || kind === 'resetup')
+    command.option('--at-once', 'also where several masters go down at once, or the last one that serves');
   if (operation.destructive === true)
     command
       .option('--force', 'move workloads away first')
@@ -138,6 +141,7 @@ async function submit(
     ...(o.hostGroup !== undefined && { hostGroup: o.hostGroup }),
     ...checkOptions(o),
     ...(o.force === true && { force: true }),
+    ...(o.atOnce === true && { atOnce: true }),
     ...(o.diff === true && { diff: true }),
   };
   const answer = await run.server.post<{ job: string; skipped?: Record<string, string> }>('/v1/operations', request);

@@ -96,6 +96,8 @@ describe('the clusterm surface', () => {
         nodes: ['host1-SN1'],
         hostGroup: 'g',
         extraVars: { a: 1 },
+        // A list of masters is updated at once there, as it always was.
+        atOnce: true,
       });
     }
     for (const path of ['/decommission/nodes', '/decommission/node/host1-SN1']) {

@@ -103,6 +103,8 @@ export class ClustermOperationsController {
       ...(hostGroup !== undefined && kind !== 'decommission' && { hostGroup }),
       ...(extraVars !== undefined && { extraVars }),
       ...(force && { force }),
+      // Its clients know no such rule, and cannot ask to be let past it.
+      ...(kind === 'maintenance' && { atOnce: true }),
     });
   }
 

@@ -287,6 +287,38 @@ describe('admission, in the words of the operations contract', () => {
       expect(admit(request(resetup('m-1')), facts([of(1), worker])).nodes).toEqual(['m-1']);
     });
 
+    it('and a maintenance take masters down at once by an operator’s word only, which the system does not have', () => {
+      const masters = [of(1), of(2), of(3), worker];
+      for (const kind of ['resetup', 'maintenance'] as const) {
+        const both = { kind, nodes: ['m-1', 'm-2'] };
+        expect(refusal(both, facts(masters))).toMatchObject({
+          code: 'ROLE_RULE',
+          message: expect.stringMatching(/masters .* one at a time: \[m-1 m-2\].*--at-once/) as string,
+        });
+        expect(admit(request({ ...both, atOnce: true }), facts(masters)).nodes).toEqual(['m-1', 'm-2']);
+        expect(refusal({ ...both, atOnce: true, needs: () => true }, facts(masters)).code).toBe('ROLE_RULE');
+        for (const other of ['resetup', 'maintenance'] as const)
+          expect(refusal({ kind, nodes: ['m-2'] }, facts(masters, { held: held('m-1', other) })).code).toBe(
+            'ROLE_RULE',
+          );
+        const away = of(2, { state: 'Disappeared' });
+        expect(refusal({ kind, nodes: ['m-1'] }, facts([of(1), away, worker])).code).toBe('ROLE_RULE');
+        expect(admit(request({ kind, nodes: ['m-1'], atOnce: true }), facts([of(1), away, worker])).nodes).toHaveLength(
+          1,
+        );
+      }
+    });
+
+    it('waits, and a maintenance does not, for another worker of its failure domain', () => {
+      const workers = [of(1, domain), of(2, domain), of(3, domain), master];
+      const update = (...nodes: string[]): Partial<AdmissionRequest> => ({ kind: 'maintenance', nodes });
+      expect(admit(request(update('m-1', 'm-2', 'm-3')), facts(workers)).nodes).toHaveLength(3);
+      expect(admit(request(update('m-2')), facts(workers, { held: held('m-1') })).nodes).toEqual(['m-2']);
+      expect(admit(request(resetup('m-2')), facts(workers, { held: held('m-1', 'maintenance') })).nodes).toEqual([
+        'm-2',
+      ]);
+    });
+
     it('of another node waits for one of the same role in its failure domain only', () => {
       const workers = [of(1, domain), of(2, domain), of(3, { ...domain, failureDomain: 'rack-2' }), master];
       expect(refusal(resetup('m-2'), facts(workers, { held: held('m-1') })).code).toBe('ROLE_RULE');

@@ -10,7 +10,7 @@ import {
   type Reservations,
 } from '#contracts';
 import { refusedStart, statusDuring } from '../nodes/node-machine.js';
-import { brokenResetupRule } from './resetup-rule.js';
+import { brokenTurnRule, takesDown } from './resetup-rule.js';
 import { brokenRoleRule, type RoledNode } from './role-rules.js';
 
 /** More than this many waiting jobs, and a request is refused. */
@@ -26,6 +26,8 @@ export interface AdmissionRequest {
   /** service-test: the one that is tested. */
   service?: string;
   force?: boolean;
+  /** An operator's word that masters may be taken down side by side, or the last that serves. */
+  atOnce?: boolean;
   /**
    * The system's own: a claim of a scheduler does not stand against it. It says whether a node still needs the job:
    * the system saw it in views that follow by moments each, in which a node may be free before it shows what its last
@@ -98,8 +100,7 @@ export function admit(request: AdmissionRequest, facts: AdmissionFacts): Admitte
     if (refused) throw refused;
   }
   const moving = moved ?? checkWorkloads(request, names, facts);
-  const resetup = kind === 'resetup' ? brokenResetupRule(nodes, { ...facts, nodes: facts.nodes.values() }) : undefined;
-  if (resetup) throw resetup;
+  checkTurn(request, nodes, facts);
   checkDrivers(nodes, facts.provisionDrivers);
   return moving.length > 0 ? { nodes: names, moving } : { nodes: names };
 }
@@ -202,6 +203,17 @@ function heldOtherwise(hold: Hold, nodes: string[]): MusterError {
         `one or more nodes are claimed: release the claim, or wait for its end. Claim: [id: ${hold.claim}] Nodes: [${nodes.join(' ')}]`,
         { claim: hold.claim, nodes },
       );
+}
+
+/** Whose masters go down at once is for an operator to say; the system never does. */
+function checkTurn(request: AdmissionRequest, nodes: readonly NodeRecord[], facts: AdmissionFacts): void {
+  const { kind, atOnce, needs } = request;
+  if (!takesDown(kind) || (atOnce === true && needs === undefined)) return;
+  const broken = brokenTurnRule(kind, nodes, { ...facts, nodes: facts.nodes.values() });
+  if (broken === undefined) return;
+  if (needs !== undefined) throw broken;
+  const remedy = 'ask for one when the other serves again, or for all of it at once (atOnce, --at-once)';
+  throw new MusterError(broken.code, `${broken.message}: ${remedy}`, { nodes: nodes.map((n) => n.name) });
 }
 
 function checkNeeded({ kind, needs }: AdmissionRequest, nodes: readonly NodeRecord[]): void {

@@ -103,6 +103,7 @@ export class OperationsService {
     if (r.hostGroup !== undefined) request.hostGroup = r.hostGroup;
     if (r.service !== undefined) request.service = r.service;
     if (r.force !== undefined) request.force = r.force;
+    if (r.atOnce !== undefined) request.atOnce = r.atOnce;
     if (r.skipKnown !== undefined) request.skipKnown = r.skipKnown;
     if (system) {
       request.needs = (node) => system.needs(node);

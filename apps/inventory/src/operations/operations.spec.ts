@@ -108,6 +108,27 @@ describe('an operation', () => {
     expect(await submit('b-1', { key: 'k', extraVars: { x: 1 } })).toEqual({ job });
   });
 
+  it('takes several masters down at once by a word that says so, and not without', async () => {
+    const bucket = sut.as('inventory').bucket<NodeRecord>('nodes');
+    const masters = ['m-1', 'm-2'];
+    for (const [i, name] of masters.entries()) {
+      const networks = { management: { address: `10.0.1.${i}` } };
+      await bucket.create(
+        name,
+        aNode(name, { enrolled: false, status: 'Allocated', hostGroup: 'service-master', networks }),
+      );
+    }
+    await sut.everywhere(
+      () => sut.as('gateway').call('inventory.nodes.list', {}),
+      (all) => masters.every((name) => all.items.some((n) => n.name === name)),
+    );
+    const update = (o: Partial<OperationRequest>) =>
+      sut.as('gateway').call('inventory.operations.submit', { by: 'spec', kind: 'maintenance', nodes: masters, ...o });
+    await expect(update({})).rejects.toMatchObject({ code: 'ROLE_RULE', facts: { nodes: masters } });
+    const { job } = await update({ atOnce: true });
+    expect((await sut.as('gateway').call('inventory.jobs.get', { id: job })).nodes).toEqual(masters);
+  });
+
   it('is refused with more variables than the value that all of them share could hold', async () => {
     await expect(submit('c-1', { extraVars: { x: 'y'.repeat(70_000) } })).rejects.toMatchObject({ code: 'TOO_LARGE' });
   });

@@ -28,7 +28,8 @@ export function expectedRefusal(
   if (own.some((n) => held[n.name] !== undefined)) return 'NODE_RESERVED';
   const from = startsFrom[r.kind];
   if (!own.every((n) => from.includes(n.status))) return 'ILLEGAL_TRANSITION';
-  return r.kind === 'resetup' && takesTooManyDown(own, nodes, held) ? 'ROLE_RULE' : undefined;
+  if (r.kind !== 'resetup' && r.kind !== 'maintenance') return undefined;
+  return r.atOnce !== true && takesTooManyDown(r.kind, own, nodes, held) ? 'ROLE_RULE' : undefined;
 }
 
 /** Statuses from which an operation may begin. */
@@ -54,8 +55,11 @@ function leavesWorkersAlone(r: OperationRequest, own: NodeRecord[], nodes: Reado
   return r.kind === 'decommission' && takesMaster && others.some((n) => isWorker(n.hostGroup));
 }
 
-/** A re-setup cleans up first: one master at a time and never the last that serves, one of a role in a failure domain. */
+/**
+ * Both clean up first: one master at a time and never the last that serves; re-setups, one of a role in a failure domain.
+ */
 function takesTooManyDown(
+  kind: 'resetup' | 'maintenance',
   own: NodeRecord[],
   nodes: ReadonlyMap<string, NodeRecord>,
   held: Reservations['held'],
@@ -63,9 +67,11 @@ function takesTooManyDown(
   const role = (n: NodeRecord): string =>
     isMaster(n.hostGroup) ? 'master' : isWorker(n.hostGroup) ? 'worker' : 'none';
   const others = [...nodes.values()].filter((n) => !own.includes(n));
-  const down = others.filter((n) => held[n.name]?.kind === 'resetup');
+  const heldFor = (n: NodeRecord, ...kinds: string[]): boolean => kinds.includes(held[n.name]?.kind ?? '');
+  const down = others.filter((n) => heldFor(n, 'resetup', 'maintenance'));
   const near = (n: NodeRecord, o: NodeRecord): boolean =>
-    role(n) === role(o) && (role(n) === 'master' || n.failureDomain === o.failureDomain);
+    role(n) === role(o) &&
+    (role(n) === 'master' || (kind === 'resetup' && heldFor(o, 'resetup') && n.failureDomain === o.failureDomain));
   if (own.some((n) => down.some((o) => near(n, o)))) return true;
   const masters = own.filter((n) => role(n) === 'master').length;
   const used = others.filter((n) => n.status !== 'Unallocated' && n.status !== 'Decommissioned');

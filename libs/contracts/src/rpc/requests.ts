@@ -68,6 +68,14 @@ export class OperationRequest {
   @IsBoolean()
   force?: boolean;
 
+  /**
+   * maintenance, resetup: also where several masters go down at once, or the last that serves.
+   * @default false: refused with ROLE_RULE
+   */
+  @IsOptional()
+  @IsBoolean()
+  atOnce?: boolean;
+
   /** service-test only: the service of one's own that is tested. */
   @IsOptional()
   @Matches(NAME_PATTERN)
