@@ -8,6 +8,7 @@ import { watch } from '../command/watch.js';
 import { awaitDrain } from './await-drain.js';
 import { awaitIncident } from './await-incident.js';
 import { nodePath } from './fetch-nodes.js';
+import { Refusal } from '../server/server.js';
 
 export function drillCommand(node: Command): void {
   examples(
@@ -28,17 +29,63 @@ export function drillCommand(node: Command): void {
   );
 }
 
-/** What nothing runs on yet, so that a drill costs nobody anything: one after the other, until one shows nothing. */
+/**
+ * What nothing runs on yet, so that a drill costs nobody anything: one node after the other, each by every fencing level
+ * that it has, until one shows nothing.
+ */
 export async function provePower(run: Run, names: readonly string[]): Promise<void> {
   for (const [i, name] of names.entries())
     try {
-      // What was placed there since it was set up is moved away first.
-      await drill(run, name, { reason: 'commissioned', yes: true });
+      await proveNode(run, name);
     } catch (error) {
       const left = names.slice(i + 1);
       if (left.length > 0) run.terminal.note(`muster: not drilled: ${left.join(' ')}`);
       throw error;
     }
+}
+
+/** It stays cordoned from the first drill to the last: nothing is placed there in between. */
+async function proveNode(run: Run, named: string): Promise<void> {
+  const { name, cordon, powerLevels } = await run.server.get<NodeView>(nodePath(named));
+  const levels = powerLevels.flatMap((devices, i) => (devices.length > 0 ? [i + 1] : []));
+  if (levels.length === 0) throw new Failure(`${name} has no power device: muster node power-device add ${name} …`);
+  const reason = 'commissioned';
+  if (cordon?.drain !== true) await drain(run, name, reason);
+  for (const [i, level] of levels.entries())
+    try {
+      if (levels.length > 1 && !run.print.forMachines)
+        run.terminal.line(`${name}: drill of level ${level} (${i + 1} of ${levels.length})`);
+      if (i > 0) await awaitBack(run, name);
+      // What was placed there since it was set up is moved away first.
+      await drill(run, name, { reason, level, yes: true });
+    } catch (error) {
+      const left = levels.slice(i + 1);
+      if (left.length > 0) run.terminal.note(`muster: not drilled: ${name} by level ${left.join(', ')}`);
+      if (cordon === undefined) noteCordoned(run, name);
+      throw error;
+    }
+  if (cordon === undefined) await run.server.exchange<NodeView>('DELETE', `${nodePath(name)}/cordon`);
+}
+
+const drain = (run: Run, name: string, reason: string): Promise<NodeView> =>
+  run.server.exchange<NodeView>('PUT', `${nodePath(name)}/cordon`, { reason: `Drill: ${reason}`, drain: true });
+
+const noteCordoned = (run: Run, name: string): void =>
+  run.terminal.note(`muster: ${name} stays cordoned: muster node uncordon ${name}`);
+
+/** Its check after the last drill has passed, so that but for its cordon it would serve. @throws Failure where it is held */
+async function awaitBack(run: Run, name: string): Promise<void> {
+  const watched = {
+    look: () => run.server.get<NodeView>(nodePath(name)),
+    kinds: 'node,job,check,in-service',
+    concerns: () => true,
+    goesOn: `${name} is being checked; to look at it: muster node get ${name}`,
+  };
+  await watch(run, watched, (now) => {
+    const { held } = now.pendingReturn ?? {};
+    if (held !== undefined) throw new Failure(`${name} does not come back from its drill: ${held}`);
+    return now.reasons.every((r) => r.code === 'CORDONED');
+  });
 }
 
 /** Each step is told as it is made. Whatever breaks it off leaves the node cordoned, and says so. */
@@ -49,27 +96,46 @@ export async function drill(
 ): Promise<void> {
   await askAboutWorkloads(run, `drill ${name}`, [name], o.yes === true, '--yes, which moves them away first');
   const before = await run.server.get<NodeView>(nodePath(name));
-  const reason = `Drill: ${o.reason}`;
-  if (before.cordon?.drain !== true)
-    await run.server.exchange<NodeView>('PUT', `${nodePath(name)}/cordon`, { reason, drain: true });
+  if (before.cordon?.drain !== true) await drain(run, name, o.reason);
   try {
     await awaitDrain(run, name);
     // An older server knows no level, and drills the first.
     const order = { reason: o.reason, ...((o.level ?? 1) > 1 && { level: o.level }) };
-    const { id } = await run.server.post<IncidentRecord>(`${nodePath(name)}/drill`, order);
+    const { id } = await ordered(run, name, order);
     await awaitIncident(run, name, id);
     const { drill: shown, bootId } = await run.server.get<IncidentRecord>(`/v1/incidents/${encodeURIComponent(name)}`);
     await awaitBoot(run, name, bootId);
     if (before.cordon === undefined) await run.server.exchange<NodeView>('DELETE', `${nodePath(name)}/cordon`);
     const detail = shown?.result?.detail ?? 'nobody judged it';
-    if (shown?.result?.ok !== true) throw new Failure(`${name}: the drill shows nothing: ${detail}`);
-    if (!run.print.forMachines) run.terminal.line(`${name}: proven by drill: ${detail}`);
+    const by = o.level === undefined ? '' : ` of level ${o.level}`;
+    if (shown?.result?.ok !== true) throw new Failure(`${name}: the drill${by} shows nothing: ${detail}`);
+    if (!run.print.forMachines) run.terminal.line(`${name}: proven by drill${by}: ${detail}`);
   } catch (error) {
     const after = await run.server.get<NodeView>(nodePath(name));
-    if (before.cordon === undefined && after.cordon !== undefined)
-      run.terminal.note(`muster: ${name} stays cordoned: muster node uncordon ${name}`);
+    if (before.cordon === undefined && after.cordon !== undefined) noteCordoned(run, name);
     throw error;
   }
+}
+
+/** After a command to its power a node is left alone for some seconds: what is refused for that alone is asked again. */
+async function ordered(run: Run, name: string, order: { reason: string; level?: number }): Promise<IncidentRecord> {
+  let answer: IncidentRecord | undefined;
+  const watched = {
+    look: async (): Promise<boolean> => {
+      try {
+        answer = await run.server.post<IncidentRecord>(`${nodePath(name)}/drill`, order);
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'NODE_BUSY') return false;
+        throw error;
+      }
+    },
+    kinds: 'incident',
+    concerns: (data: Record<string, unknown>) => data['node'] === name,
+    goesOn: `${name} is not drilled`,
+  };
+  await watch(run, watched, (isOrdered) => isOrdered);
+  return answer as IncidentRecord;
 }
 
 async function awaitBoot(run: Run, name: string, before: string | undefined): Promise<void> {

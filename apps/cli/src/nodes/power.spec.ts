@@ -202,7 +202,7 @@ describe('power', () => {
       sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
       const { code, stdout } = await sut.call(drill);
       expect(code).toBe(0);
-      expect(stdout).toContain('a-1: proven by drill: It fell silent with the off.');
+      expect(stdout).toContain('a-1: proven by drill of level 1: It fell silent with the off.');
       expect(sut.sent('PUT')).toEqual([{ reason: 'Drill: new rack', drain: true }]);
       expect(sut.sent('POST')).toEqual([{ reason: 'new rack' }]);
       expect(sut.sent('DELETE')).toHaveLength(1);
@@ -230,12 +230,82 @@ describe('power', () => {
         ended('Complete');
         sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
         const { code, stdout } = await sut.call(['nodes', 'commission', 'a-1', '-g', 'web', '--prove-power']);
-        expect([code, stdout]).toEqual([0, expect.stringContaining('a-1: proven by drill: It fell silent')]);
+        expect([code, stdout]).toEqual([0, expect.stringContaining('a-1: proven by drill of level 1: It fell silent')]);
         expect(sut.sent('POST')).toEqual([
           { kind: 'commission', nodes: ['a-1'], hostGroup: 'web' },
           { reason: 'commissioned' },
         ]);
         expect(sut.sent('PUT')).toEqual([{ reason: 'Drill: commissioned', drain: true }]);
+      });
+
+      describe('of a node with two fencing levels', () => {
+        const pdu = { ...bmc, id: 'pdu' };
+        /** Each look shows one more of what is still to be waited for; the last one stays. */
+        const looks = (...more: object[]): void => {
+          const left = [...more];
+          sut.on('GET /v1/nodes/a-1', (_: Received, res: ServerResponse) => {
+            const look = left.length > 1 ? left.shift() : left[0];
+            res.setHeader('content-type', 'application/json');
+            const two = { powerLevels: [[bmc], [], [pdu]], state: 'Discovered', bootId: 'boot-2' };
+            res.end(JSON.stringify(node('a-1', { ...two, ...look })));
+          });
+        };
+        const drained = { cordon: { by: 'ann', reason: 'Drill: commissioned', at: 1, drain: true, drained: 2 } };
+        const checking = { ...drained, reasons: [{ code: 'CORDONED' }, { code: 'PENDING_RETURN' }] };
+        const drills = (): unknown[] => sut.sent('POST').slice(1);
+        const call = () => sut.call(['nodes', 'commission', 'a-1', '-g', 'web', '--prove-power']);
+
+        it('proves every level, each once the node is back, and takes it out of its cordon at the end', async () => {
+          ended('Complete');
+          looks({}, drained, drained, drained, checking, drained);
+          let busy = 1;
+          sut.on('POST /v1/nodes/a-1/drill', (_: Received, res: ServerResponse) => {
+            const refused = drills().length === 2 && busy-- > 0;
+            res.writeHead(refused ? 409 : 202, { 'content-type': 'application/json' });
+            res.end(
+              JSON.stringify(refused ? { code: 'NODE_BUSY', detail: 'leave it alone' } : { id: 'i1', node: 'a-1' }),
+            );
+          });
+          sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
+          const { code, stdout } = await call();
+          expect(code).toBe(0);
+          const lines = stdout.split('\n').filter((l) => l.includes('drill of level'));
+          expect(lines).toEqual([
+            'a-1: drill of level 1 (1 of 2)',
+            'a-1: proven by drill of level 1: It fell silent with the off.',
+            'a-1: drill of level 3 (2 of 2)',
+            'a-1: proven by drill of level 3: It fell silent with the off.',
+          ]);
+          const second = { reason: 'commissioned', level: 3 };
+          expect(drills()).toEqual([{ reason: 'commissioned' }, second, second]);
+          expect([sut.sent('PUT'), sut.sent('DELETE')]).toEqual([
+            [{ reason: 'Drill: commissioned', drain: true }],
+            [undefined],
+          ]);
+        });
+
+        it('ends with the first level that shows nothing: the others are named, and it stays cordoned', async () => {
+          ended('Complete');
+          looks({}, drained);
+          sut.on('GET /v1/incidents/a-1', shown({ ok: false, at: 1, detail: 'Nobody saw it.' }));
+          const { code, stderr } = await call();
+          expect([code, stderr]).toEqual([
+            1,
+            expect.stringContaining('the drill of level 1 shows nothing: Nobody saw it.'),
+          ]);
+          expect(stderr).toContain('muster: not drilled: a-1 by level 3');
+          expect(stderr).toContain('muster node uncordon a-1');
+          expect([drills().length, sut.sent('DELETE')]).toEqual([1, []]);
+        });
+
+        it('ends where the node does not come back from a drill', async () => {
+          ended('Complete');
+          looks({}, drained, drained, drained, { ...checking, pendingReturn: { held: 'drift, needs operator' } });
+          sut.on('GET /v1/incidents/a-1', shown({ ok: true, at: 1, detail: 'It fell silent with the off.' }));
+          const { code, stderr } = await call();
+          expect([code, stderr]).toEqual([1, expect.stringContaining('a-1 does not come back from its drill: drift')]);
+          expect(drills()).toHaveLength(1);
+        });
       });
 
       it('ends with the first that shows nothing, and names those that are left', async () => {
