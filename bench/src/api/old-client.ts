@@ -21,10 +21,16 @@ export async function discover(api: string, from: number, to: number): Promise<n
   }
   const deadline = performance.now() + KNOWN_MS;
   for (;;) {
-    const { nodes } = (await (await fetch(`${api}/v1/status`)).json()) as StatusView;
-    if (nodes.total >= to) return waited;
-    if (performance.now() > deadline)
-      throw new MusterError('TIMEOUT', `${nodes.total} of ${to} nodes are known after ${KNOWN_MS / 1000} s`);
+    const answer = await fetch(`${api}/v1/status`);
+    const text = await answer.text();
+    // Refused by a machine that is busy with others: asked again.
+    const known = answer.ok ? (JSON.parse(text) as StatusView).nodes.total : undefined;
+    if (known !== undefined && known >= to) return waited;
+    if (performance.now() > deadline) {
+      const why =
+        known === undefined ? `the status was answered by ${answer.status} ${text.slice(0, 300)}` : `${known} are`;
+      throw new MusterError('TIMEOUT', `${to} nodes are not all known after ${KNOWN_MS / 1000} s: ${why}`);
+    }
     await sleep(50);
   }
 }
