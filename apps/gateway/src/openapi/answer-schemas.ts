@@ -999,6 +999,15 @@ export const namedSchemas: Record<string, Schema> = {
     },
     required: ['proven', 'unproven', 'drilled', 'mismatch'],
   },
+  FencingPause: {
+    type: 'object',
+    properties: {
+      until: { type: 'number', description: 'Wall clock, ms. Absent: until a person ends it.' },
+      reason: { type: 'string', description: 'Why, for people.' },
+      by: { type: 'string', description: 'Who paused it.' },
+    },
+    required: ['reason', 'by'],
+  },
   FencingReport: {
     description: 'What was decided about dead nodes in a period, by the events that are kept.',
     type: 'object',
@@ -1080,11 +1089,8 @@ export const namedSchemas: Record<string, Schema> = {
         description: '`observe`: full decision record, zero BMC writes.',
       },
       paused: {
-        type: 'object',
-        properties: { until: { type: 'number' }, reason: { type: 'string' }, by: { type: 'string' } },
-        required: ['until', 'reason', 'by'],
-        description:
-          'No power-off until then (wall clock), with the reason; ended by itself, or by `muster fencing set`.',
+        $ref: '#/components/schemas/FencingPause',
+        description: 'Nothing is powered off, with the reason. Ended by itself, or by `muster fencing set`.',
       },
       hung: {
         type: 'string',
