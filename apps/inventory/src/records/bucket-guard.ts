@@ -14,7 +14,6 @@ import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js'
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
 import { decideLoaded } from './store-loaded.js';
-import { StoreMemory } from './store-memory.js';
 
 /** Between two looks, ms. */
 const LOOK_MS = 5_000;
@@ -34,7 +33,6 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
-    private readonly memory: StoreMemory,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -114,9 +112,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async look(): Promise<void> {
     const { bus, config } = this.context;
-    const facts = await bus.bucketFacts();
-    const births = new Map([...facts].map(([name, f]) => [name, f?.created]));
-    if (births.get('settings') !== undefined) await this.memory.look(facts);
+    const births = await bus.bucketBirths();
     const { bucket } = settingsOf<BucketBirths>(this.store);
     const found = births.get('settings') === undefined ? undefined : await bucket.read(BUCKET_BIRTHS_KEY);
     const kept = found !== undefined && 'value' in found ? found.value : undefined;

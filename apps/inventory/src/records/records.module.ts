@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { BucketGuard } from './bucket-guard.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
-import { StoreMemory } from './store-memory.js';
 
-@Module({ controllers: [RecordsController], providers: [BucketGuard, RecordsService, StoreMemory] })
+@Module({ controllers: [RecordsController], providers: [BucketGuard, RecordsService] })
 export class RecordsModule {}

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { defaultFencing, type Clock } from '#contracts';
 import { Bus } from '#bus';
@@ -61,7 +60,7 @@ async function startReplica(nats: TestNats, instance: string, clock: Clock | und
   const values = {
     cluster: 'lab',
     instance,
-    dataDir: join(nats.dir, 'data'),
+    dataDir: '/tmp',
     logLevel,
     nats: { servers: [nats.url] },
     initial: {

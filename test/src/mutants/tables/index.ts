@@ -44,10 +44,10 @@ export const FLOORS: Record<string, number> = {
   keys: 64,
   lease: 28,
   recover: 50,
-  return: 75,
+  return: 74,
   secrets: 49,
   services: 20,
-  store: 25,
+  store: 19,
   storm: 15,
 };
 

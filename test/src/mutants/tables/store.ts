@@ -5,7 +5,6 @@ const watch = ['libs/bus/src/store-health/store-watch.spec.ts'];
 const revival = ['apps/standalone/src/revival-decision.spec.ts'];
 const storage = ['libs/bus/src/streams/storage.spec.ts'];
 const limits = ['libs/bus/src/init/store-limits.spec.ts'];
-const superseded = ['libs/domain/src/restore/superseded.spec.ts'];
 
 /** A store that cannot be written is named, and nothing makes it worse. */
 export const store: readonly Mutant[] = [
@@ -148,47 +147,5 @@ export const store: readonly Mutant[] = [
     symbol: 'asLastSeen',
     operation: { operand: 'r.detail !== gap' },
     specs: ['apps/inventory/src/status/as-last-seen.spec.ts'],
-  },
-  {
-    name: 'a proof of off outlives the moment that its store was put back to',
-    file: 'libs/domain/src/restore/superseded.ts',
-    symbol: 'supersededIncident',
-    operation: { replace: '!isAfterOff(i)', with: 'true' },
-    specs: superseded,
-  },
-  {
-    name: 'an order to the power outlives the moment that its store was put back to',
-    file: 'libs/domain/src/restore/superseded.ts',
-    symbol: 'supersededIncident',
-    operation: { replace: 'withoutOrder(note(i, text, at), `${why}.`)', with: 'note(i, text, at)' },
-    specs: superseded,
-  },
-  {
-    name: 'a job of a store that was put back is run again',
-    file: 'libs/domain/src/restore/superseded.ts',
-    symbol: 'supersededJob',
-    operation: { replace: 'isEndedJob(job)', with: 'true' },
-    specs: superseded,
-  },
-  {
-    name: 'a pause without an end has ended',
-    file: 'libs/contracts/src/settings/settings.ts',
-    symbol: 'isPaused',
-    operation: { operand: 'p.until === undefined' },
-    specs: superseded,
-  },
-  {
-    name: 'files that were put back by hand are taken for those of before',
-    file: 'apps/inventory/src/records/put-back.ts',
-    symbol: 'putBack',
-    operation: { replace: 'f.lastSeq < was.lastSeq', with: 'false' },
-    specs: ['apps/inventory/src/records/put-back.spec.ts'],
-  },
-  {
-    name: 'the tail that was lost with the power is taken for files that were put back',
-    file: 'apps/inventory/src/records/put-back.ts',
-    symbol: 'putBack',
-    operation: { replace: 'last.at - m.at >= LOST_TAIL_MS', with: 'true' },
-    specs: ['apps/inventory/src/records/put-back.spec.ts'],
   },
 ];
