@@ -14,7 +14,7 @@ export interface CaseGroup {
   /** One that restarts the server. */
   itAlone: AddCase;
   /** Of the cases that are added after it. */
-  beforeEach(prepare: () => Promise<unknown>): void;
+  beforeEach: (prepare: () => Promise<unknown>) => void;
 }
 
 /** @param into the cases of all groups */
