@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   keys: 64,
   lease: 28,
   recover: 50,
-  return: 74,
+  return: 75,
   secrets: 49,
   services: 20,
   store: 19,
