@@ -109,6 +109,28 @@ describe('the product on the played nats-server', () => {
     expect(told).toEqual(['incidents/k=1', 'nodes/k=1']);
   });
 
+  it('lists all that was acknowledged, also from a replica that has not got the newest', async () => {
+    const { run, start, faults } = await world();
+    const writer = start('writer').bus.bucket<{ n: number }>('nodes');
+    const reader = start('reader').bus.bucket<{ n: number }>('nodes');
+    const first = await run(writer.create('a', { n: 1 }));
+    await run(writer.create('b', { n: 1 }));
+    await run(writer.update('a', { n: 2 }, first));
+    for (const behind of [1, 3]) {
+      faults.setReplicaBehind('KV_nodes', behind, 800);
+      const listed = await run(reader.list());
+      expect(Object.fromEntries(listed.map(({ key, value }) => [key, value.n]))).toEqual({ a: 2, b: 1 });
+    }
+  });
+
+  it('lists a bucket whose newest values are gone', async () => {
+    const { run, start } = await world();
+    const bucket = start('a').bus.bucket<{ n: number }>('nodes');
+    await run(bucket.create('a', { n: 1 }));
+    await run(bucket.delete('a'));
+    expect(await run(bucket.list())).toEqual([]);
+  });
+
   it('gives a lease to one of two, and to the other one when the first is gone, not before ttl × 1.25', async () => {
     const { until, start, time } = await world();
     const [one, two] = [start('one'), start('two')];

@@ -43,6 +43,7 @@ export interface CallMatch {
 export class PlayedFaults {
   private readonly next: { fate: Fate; match: CallMatch }[] = [];
   private readonly lags = new Map<string, number>();
+  private readonly replicas = new Map<string, { messages: number; forMs: number }>();
 
   constructor(
     readonly dice: Dice = new Dice(1),
@@ -57,6 +58,15 @@ export class PlayedFaults {
   /** All messages of a stream reach their readers so much later, until it is set anew. 0: as drawn. */
   setLag(stream: string, ms: number): void {
     this.lags.set(stream, ms);
+  }
+
+  /** Readers that begin from now on are at a replica that has not got the newest so many yet, and gets them only then. */
+  setReplicaBehind(stream: string, messages: number, forMs: number): void {
+    this.replicas.set(stream, { messages, forMs });
+  }
+
+  replicaBehind(stream: string): { messages: number; forMs: number } {
+    return this.replicas.get(stream) ?? { messages: 0, forMs: 0 };
   }
 
   fate(client: string, what: string): Fate {

@@ -19,6 +19,8 @@ export class PlayedSession implements ReadSession {
   /** Sequences of the snapshot that are not sent yet. */
   private snapshot: number[] = [];
   private next = 1;
+  /** Up to here the replica that is read from has the stream. */
+  private held = Infinity;
   private sent = 0;
   private reading = false;
   private gone = false;
@@ -46,17 +48,33 @@ export class PlayedSession implements ReadSession {
   /** Returns how many messages are there. */
   begin(): number {
     const stream = this.server.stream(this.stream);
+    const behind = this.server.faults.replicaBehind(this.stream);
+    if (behind.messages > 0) this.catchUpLater(stream.lastSeq - behind.messages, behind.forMs);
     const { start } = this.o;
-    this.next = stream.lastSeq + 1;
-    if (start.from === 'last-per-subject') this.snapshot = stream.lastPerSubject(this.matching);
+    this.next = Math.min(stream.lastSeq, this.held) + 1;
+    if (start.from === 'last-per-subject')
+      this.snapshot = stream.lastPerSubject(this.matching).filter((seq) => seq <= this.held);
     else if (start.from === 'all') this.next = 1;
     else if (start.from === 'seq') this.next = start.seq;
     else if (start.from === 'time') this.next = stream.seqAt(start.time.getTime());
     this.server.addSession(this.stream, this);
     let count = this.snapshot.length;
-    for (let m = stream.nextOf(this.matching, this.next); m; m = stream.nextOf(this.matching, m.seq + 1)) count++;
+    for (let m = this.nextHeld(stream, this.next); m; m = this.nextHeld(stream, m.seq + 1)) count++;
     this.stored();
     return count;
+  }
+
+  private catchUpLater(held: number, afterMs: number): void {
+    this.held = held;
+    this.server.time.schedule(afterMs * NS_PER_MS, `a replica of ${this.stream} catches up`, () => {
+      this.held = Infinity;
+      this.stored();
+    });
+  }
+
+  private nextHeld(stream: PlayedStream, from: number): PlayedMessage | undefined {
+    const m = stream.nextOf(this.matching, from);
+    return m && m.seq <= this.held ? m : undefined;
   }
 
   /** There may be something to send. */
@@ -118,8 +136,8 @@ export class PlayedSession implements ReadSession {
   }
 
   private take(stream: PlayedStream, batch: PlayedMessage[]): void {
-    for (let m = stream.nextOf(this.matching, this.next); m; m = stream.nextOf(this.matching, m.seq + 1)) batch.push(m);
-    this.next = Math.max(this.next, stream.lastSeq + 1);
+    for (let m = this.nextHeld(stream, this.next); m; m = this.nextHeld(stream, m.seq + 1)) batch.push(m);
+    this.next = Math.max(this.next, Math.min(stream.lastSeq, this.held) + 1);
   }
 
   private heartbeat(): void {

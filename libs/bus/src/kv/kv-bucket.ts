@@ -77,8 +77,14 @@ export class KvBucket<T> {
    * @param known one that was seen: where nothing was written since, the server has far less to do
    */
   async lastRevision(known = 0): Promise<number> {
+    if (known > 0) return this.endAfter(known);
+    return (await this.patiently(() => this.link.messages.info(bucketStream(this.name)))).lastSeq;
+  }
+
+  /** `seen` where nothing is stored after it, else the bucket's last revision. */
+  private async endAfter(seen: number): Promise<number> {
     const stream = bucketStream(this.name);
-    if (known > 0 && !(await this.patiently(() => this.link.messages.hasFrom(stream, known + 1)))) return known;
+    if (!(await this.patiently(() => this.link.messages.hasFrom(stream, seen + 1)))) return seen;
     return (await this.patiently(() => this.link.messages.info(stream))).lastSeq;
   }
 
@@ -156,22 +162,37 @@ export class KvBucket<T> {
     if (written === undefined) throw this.conflict(key, `revision ${revision} is no longer current`);
   }
 
-  /** Every value, as of one moment at or after the call. */
+  /**
+   * Every value, as of one moment at or after the call: all that was acknowledged before it is among them, also where the
+   * server that is read from is behind its cluster.
+   * @throws MusterError TIMEOUT where that server does not catch up in time
+   */
   async list(): Promise<Entry<T>[]> {
     const found = new Map<string, Entry<T>>();
+    let seen = 0;
     let watch: Watch | undefined;
     let timer: Timer | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
+        const late = `bucket ${this.name} could not be listed in time`;
         timer = this.clock.after(this.exists ? readLimitMs(this.link) : BUCKET_WAIT_MS, () =>
-          reject(new MusterError('TIMEOUT', `bucket ${this.name} could not be listed in time`)),
+          reject(new MusterError('TIMEOUT', late)),
         );
+        let end: number | undefined;
+        const look = async (): Promise<void> => {
+          end ??= await this.endAfter(seen);
+          if (seen >= end) resolve();
+        };
         watch = this.watch({
           onChange: (key, value, revision) => {
             if (value === undefined) found.delete(key);
             else found.set(key, { key, value, revision });
           },
-          onLive: resolve,
+          onSeen: (revision) => {
+            seen = Math.max(seen, revision);
+            if (end !== undefined && seen >= end) resolve();
+          },
+          onLive: () => void look().catch(reject),
         });
       });
     } finally {
