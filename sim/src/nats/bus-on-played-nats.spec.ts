@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Bus, Lease, silentLog, WorkerRegistry } from '#bus';
 import { anyJson } from '#bus/testing/any-json.js';
+import { Streams, Subjects } from '#contracts';
 import { Dice } from '#contracts/testing/dice.js';
 import { RealHandles } from '../time/real-handles.js';
 import { SeededRandom } from '../time/seeded-random.js';
@@ -120,6 +121,20 @@ describe('the product on the played nats-server', () => {
       faults.setReplicaBehind('KV_nodes', behind, 800);
       const listed = await run(reader.list());
       expect(Object.fromEntries(listed.map(({ key, value }) => [key, value.n]))).toEqual({ a: 2, b: 1 });
+    }
+  });
+
+  it('reads the newest events, on and back, also from a replica that has not got them', async () => {
+    const { run, start, faults } = await world();
+    const { bus } = start('a');
+    for (const node of ['a-1', 'b-1', 'a-1']) await run(bus.emit('in-service', node, { node }));
+    for (const behind of [1, 2, 3]) {
+      faults.setReplicaBehind(Streams.events.name, behind, 800);
+      const filters = [Subjects.event('*', 'a-1')];
+      const on = await run(bus.readOn(filters, { after: 0, count: 10 }));
+      expect([on.items.map((e) => e.seq), on.last]).toEqual([[1, 3], 3]);
+      const back = await run(bus.readBack(filters, { count: 10, keep: () => true }));
+      expect(back.items.map((e) => e.seq)).toEqual([3, 1]);
     }
   });
 

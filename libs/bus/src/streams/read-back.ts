@@ -56,7 +56,11 @@ export async function readBack(
   return end > firstSeq ? { items, next: end } : { items };
 }
 
-/** All under the filter from `from` on, and before `end`. */
+/**
+ * All under the filter from `from` on, and before `end`: also where the server that is read from is behind its cluster,
+ * for the stream's leader says what is still to come.
+ * @throws MusterError TIMEOUT
+ */
 export async function readWindow(
   link: Link,
   filter: string,
@@ -64,26 +68,42 @@ export async function readWindow(
   end: number,
   timeoutMs: number,
 ): Promise<PastEvent[]> {
+  const stream = Streams.events.name;
   const found: PastEvent[] = [];
+  let last = from - 1;
   let reader: StreamReader | undefined;
   let timer: Timer | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       const late = (): void => reject(new MusterError('TIMEOUT', 'the events were not read in time'));
       timer = link.clock.after(Math.max(0, timeoutMs), late);
+      /** Comes only now, for the server that is read from did not have it. */
+      let missing: number | undefined;
+      const look = async (): Promise<void> => {
+        const next = await link.messages.next(stream, filter, Math.max(1, last + 1));
+        if (next === undefined || next.seq >= end) return resolve();
+        if (next.seq > last) missing = next.seq;
+        else await look();
+      };
+      const lookOrFail = (): void => void look().catch(reject);
       reader = new StreamReader(link, {
-        stream: Streams.events.name,
+        stream,
         filter,
-        start: () => ({ from: 'seq', seq: Math.max(1, (found.at(-1)?.seq ?? from - 1) + 1) }),
+        start: () => ({ from: 'seq', seq: Math.max(1, last + 1) }),
         onMessage: ({ seq, subject, data }) => {
           if (seq >= end) return resolve();
+          last = seq;
           try {
             found.push({ seq, subject, value: JSON.parse(text.decode(data)) as unknown });
           } catch (err) {
             link.log.warn({ err, subject, seq }, 'an event that is not JSON is left out');
           }
+          if (missing !== undefined && seq >= missing) {
+            missing = undefined;
+            lookOrFail();
+          }
         },
-        onLive: resolve,
+        onLive: lookOrFail,
       });
     });
   } finally {
