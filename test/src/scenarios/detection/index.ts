@@ -11,12 +11,13 @@ import { D19D20, D21 } from './peers.js';
 import { D22, D22parts } from './rejoin.js';
 import { D25 } from './voiceless.js';
 import { D7of2, D7of3, D7of4, D7of5, D7of6 } from './votes.js';
-import { D15, D16, D18, D18vote } from './wire.js';
+import { D16, D18, D18vote } from './wire.js';
 
 export { D2 } from './agents.js';
+export { D15 } from './wire.js';
 
-/** Cables and datagrams: none of them leaves a host to be set up again. */
-export const networks: readonly Scenario[] = [D3, D4, D6, D8, D10, D13, D15];
+/** Cables: none of them leaves a host to be set up again. */
+export const networks: readonly Scenario[] = [D3, D4, D6, D8, D10, D13];
 export const monitor: readonly Scenario[] = [D18, D19D20, D21];
 
 /** Minutes each, or on fleets of another size. */
