@@ -48,7 +48,7 @@ export const FLOORS: Record<string, number> = {
   secrets: 49,
   services: 20,
   store: 19,
-  storm: 15,
+  storm: 16,
 };
 
 export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([area, list]) =>
@@ -56,4 +56,4 @@ export const mutants: readonly AreaMutant[] = Object.entries(tables).flatMap(([a
 );
 
 /** Those that `npm run sim -- NAME --json` plays. */
-export const SIMS: readonly string[] = ['detect', 'hands'];
+export const SIMS: readonly string[] = ['detect', 'hands', 'fleet'];

@@ -34,6 +34,13 @@ export const storm: readonly Mutant[] = [
     specs: trips,
   },
   {
+    name: 'a storm holds nobody, and nobody wrote a history of it',
+    file: 'libs/domain/src/incident/storm.ts',
+    symbol: 'askStorm',
+    operation: { replace: 'trip === undefined', with: 'trip !== null' },
+    sims: ['fleet'],
+  },
+  {
     name: 'a storm lets go of who has a permit already',
     file: 'libs/domain/src/incident/decide-incident.ts',
     symbol: 'decideIncident',
