@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execaSync } from 'execa';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { daemon, type Daemon } from '#bus/testing/daemon.js';
 import { freePort } from '#bus/testing/free-port.js';
+import type { AlarmRecord } from '#contracts';
 import { until as seen } from '../../inventory/src/testing/until.js';
 
 const program = fileURLToPath(new URL('../../../dist/apps/standalone/src/main.js', import.meta.url));
@@ -32,7 +33,7 @@ const mayMount = (): boolean => {
   let child: Daemon;
   let url: string;
 
-  /** Exactly what it holds, or all of it again: no ballast has to be written. */
+  /** Exactly what it holds, or all of it again: no ballast has to be written to fill it. */
   const resize = (bytes: number): void =>
     void execaSync('mount', ['-o', `remount,size=${bytes}`, store], { stdio: 'ignore' });
   const held = (): number => {
@@ -82,6 +83,22 @@ const mayMount = (): boolean => {
     );
     rmSync(root, { recursive: true, force: true });
   });
+
+  it('is told at 80 %, before it is full, until there is room again', async () => {
+    const standing = async (): Promise<string[]> =>
+      (JSON.parse((await get('/v1/alarms')).text) as { items: AlarmRecord[] }).items
+        .filter((a) => a.code === 'store-space' && a.cleared === undefined)
+        .map((a) => a.message);
+    await until('the alarms to be read', () => standing().then((told) => told.length === 0));
+    writeFileSync(join(store, 'ballast'), Buffer.alloc(64 * MiB));
+    resize(Math.ceil(held() / 0.85));
+    await until('the disk to be told', async () => (await standing()).length === 1);
+    expect((await standing())[0]).toContain(store);
+    expect(JSON.parse((await get('/healthz')).text)).toEqual({ status: 'ok' });
+    rmSync(join(store, 'ballast'));
+    resize(256 * MiB);
+    await until('that to be over', async () => (await standing()).length === 0);
+  }, 60_000);
 
   it('is named by the gateway, and Muster goes on by itself, with all that it knew, once there is room again', async () => {
     // Ready is who answers reads: workers come a moment later.

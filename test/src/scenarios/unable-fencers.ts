@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { StatusView } from '#contracts';
+import type { AlarmRecord, StatusView } from '#contracts';
 import type { Fleet } from '../../../lab/src/fleet/fleet.js';
 import { hostRunning, kill, nowNs, powerWrites, startedAfter } from '../observations.js';
 import type { Scenario } from '../scenario.js';
@@ -19,6 +19,7 @@ type Fault = 'no-ipmitool' | 'no-fork';
 async function unable(fleet: Fleet, fault: Fault, during: boolean, say: (figure: string) => void): Promise<void> {
   const host = await hostRunning(fleet, 'w1');
   const service = await leader(fleet);
+  const mark = fleet.events.mark();
   if (during) await fleet.lab('bmc', host, 'hold=set');
   else await fleet.lab('service', service, fault);
   const death = await kill(fleet, host);
@@ -45,6 +46,11 @@ async function unable(fleet: Fleet, fault: Fault, during: boolean, say: (figure:
     `nobody but ${[...able].join(', ')} has read the power`,
   );
   assert.ok((await powerWrites(fleet, host, death.ns)).includes('off'));
+  const raised = fleet.events.seen.slice(mark).filter((e) => {
+    const { code, cleared } = e.data as Partial<AlarmRecord>;
+    return e.kind === 'alarm' && code === 'fencing-failed' && cleared === undefined;
+  });
+  assert.ok(raised.length <= 1, `fencing-failed was raised ${raised.length} times`);
 }
 
 const unableLeader = (name: string, fault: Fault, during: boolean): Scenario => ({
