@@ -6,33 +6,19 @@ import {
   type NodeState,
   type NodeStatus,
 } from '#contracts';
+import { statusChanges } from '#domain/node/status.js';
 
-/** Where a status may go. `Provisioning`, `Cancelled` and `Maintenance` are left by the end of their job only. */
-const next: Record<NodeStatus, readonly NodeStatus[]> = {
-  Unallocated: ['Provisioning'],
-  Decommissioned: ['Provisioning'],
-  Provisioning: ['Allocated', 'Unallocated'],
-  Allocated: ['Cancelled', 'Maintenance'],
-  Cancelled: ['Decommissioned'],
-  Maintenance: ['Allocated', 'Unallocated'],
-};
-
-/** Status that a job of this kind puts its nodes into while it lives; absent: it leaves the status alone. */
-const startOf: Partial<Record<JobKind, NodeStatus>> = {
-  commission: 'Provisioning',
-  decommission: 'Cancelled',
-  maintenance: 'Maintenance',
-};
-
-export const statusDuring = (kind: JobKind): NodeStatus | undefined => startOf[kind];
+/** Status that a job of this kind puts its nodes into while it lives; undefined: it leaves the status alone. */
+export const statusDuring = (kind: JobKind): NodeStatus | undefined =>
+  statusChanges.find((c) => c.by === kind && c.when === 'begins')?.to;
 
 /**
  * Why a job of this kind cannot start on the node as it is; undefined: it can. The sentence about a transition is
  * word for word that of the operations contract.
  */
 export function refusedStart(node: NodeRecord, kind: JobKind): MusterError | undefined {
-  const to = startOf[kind];
-  if (to !== undefined) return next[node.status].includes(to) ? undefined : illegal(node, to);
+  const to = statusDuring(kind);
+  if (to !== undefined) return mayBegin(node.status, kind) ? undefined : illegal(node, to);
   if (kind === 'service-test' && node.status !== 'Unallocated' && node.status !== 'Decommissioned')
     return new MusterError(
       'ILLEGAL_TRANSITION',
@@ -47,6 +33,9 @@ export function refusedStart(node: NodeRecord, kind: JobKind): MusterError | und
     );
   return undefined;
 }
+
+const mayBegin = (status: NodeStatus, kind: JobKind): boolean =>
+  statusChanges.some((c) => c.from === status && c.by === kind && c.when === 'begins');
 
 const illegal = (node: NodeRecord, to: NodeStatus): MusterError =>
   new MusterError(
@@ -64,17 +53,10 @@ export function statusAfter(
   node: NodeRecord,
   job: Pick<JobRecord, 'kind' | 'status' | 'startedAt'>,
 ): NodeStatus | undefined {
-  const during = startOf[job.kind];
-  if (during === undefined || node.status !== during) return undefined;
-  const ok = job.status === 'Complete';
-  if (!ok && job.startedAt === undefined)
-    return job.kind === 'commission'
-      ? node.prevStatus === 'Decommissioned'
-        ? 'Decommissioned'
-        : 'Unallocated'
-      : 'Allocated';
-  if (job.kind === 'decommission') return 'Decommissioned';
-  return ok ? 'Allocated' : 'Unallocated';
+  if (node.status !== statusDuring(job.kind)) return undefined;
+  const when = job.status === 'Complete' ? 'succeeds' : job.startedAt === undefined ? 'unbegun' : 'fails';
+  const changes = statusChanges.filter((c) => c.from === node.status && c.by === job.kind && c.when === when);
+  return (changes.find((c) => c.to === node.prevStatus) ?? changes[0])?.to;
 }
 
 /** Both `prev` fields follow each change of either axis, as clients of the operations contract know it. */
@@ -102,7 +84,7 @@ export function moveForJob(
 ): NodeRecord | undefined {
   if (node.lastJob === job.id) return undefined;
   let moved = node;
-  const during = startOf[job.kind];
+  const during = statusDuring(job.kind);
   if (during !== undefined && node.status !== during) {
     const refused = refusedStart(node, job.kind);
     if (refused) throw refused;
