@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { does, examples, type Run } from '../command/command.js';
 import { alarmsPage, gatesPage } from '../output/remedy-pages.js';
+import { statesPage } from '../output/states-page.js';
 
 /** Columns of the manual, whatever the terminal. */
 const WIDTH = 110;
@@ -10,20 +11,23 @@ const HEAD = `# The command line
 What \`muster --help\` and \`muster COMMAND --help\` say, in one place; written by \`muster manual > docs/cli.md\`.
 `;
 
-const pagesOf = { commands: manual, alarms: alarmsPage, gates: gatesPage };
+const pagesOf = { commands: manual, alarms: alarmsPage, gates: gatesPage, states: statesPage };
 
 export function manualCommand(program: Command): void {
   examples(
     does(
       program
         .command('manual')
-        .description('a page of Markdown: the help of all commands, every alarm with what to do, or every gate')
+        .description(
+          'a page of Markdown: the help of all commands, every alarm with what to do, every gate, or every state',
+        )
         .addArgument(new Argument('[page]').choices(Object.keys(pagesOf)).default('commands')),
       (run: Run, name: keyof typeof pagesOf) => Promise.resolve(run.terminal.out(pagesOf[name](program))),
     ),
     'manual > docs/cli.md',
     'manual alarms > docs/alarms.md',
     'manual gates > docs/gates.md',
+    'manual states > docs/states.md',
   );
 }
 

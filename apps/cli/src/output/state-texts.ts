@@ -1,0 +1,198 @@
+import type { IncidentPhase } from '#contracts/incident/incident.js';
+import type { JobStatus } from '#contracts/job/job.js';
+import type { NodeState, NodeStatus, PendingReturn } from '#contracts/node/node.js';
+import type { PowerStep } from '#domain/power/next-step.js';
+import type { PowerWish } from '#domain/power/power-wish.js';
+import type { WorkloadEvent } from '#domain/workload/changes.js';
+import type { WorkloadStage } from '#domain/workload/stage.js';
+
+/** What a state means, and what ends it. */
+export type StateText = readonly [meaning: string, ends: string];
+
+export const phaseTexts: Record<IncidentPhase, StateText> = {
+  open: [
+    'The node was found `DOWN`, or was ordered off: the first step of a story. A record begins as `investigating`.',
+    'Its gates are asked.',
+  ],
+  investigating: [
+    'The gates are asked, with the verdict as of now.',
+    'All gates pass and it has a permit; or one stops; or the verdict is no longer `DOWN`.',
+  ],
+  suppressed: [
+    'Blocked by a gate, which is named with its figures.',
+    'The gate lets it, or an operator releases it, confirms the node down or cancels it; or the node is heard.',
+  ],
+  fencing: [
+    'The fencing leader powers the node off, level by level, and reads its power back.',
+    'Two reads as off of each device of a level; or no level is left; or the node is heard when the quarantine is over.',
+  ],
+  fenced: [
+    'The power was proven off, or a person has confirmed that the node is down.',
+    'The conductor begins the recovery; or the node speaks, and the proof is void.',
+  ],
+  failed: [
+    'No fencing level could be proven off. Nothing is recovered, and the alarm `fencing-failed` stands.',
+    'The backoff is over, the devices were edited, or a person confirms; or the node is heard.',
+  ],
+  recovering: [
+    'What was assigned to the node is taken from it, placed, and started elsewhere.',
+    'Each workload runs, or waits for what an alarm names.',
+  ],
+  recovered: [
+    'Nothing of it is left to recover. The node is off, or on its way back.',
+    'The node serves again, is out of the cluster, was deleted, or died anew after a boot.',
+  ],
+  closed: [
+    'Over. A record that holds a power order alone is closed from its beginning.',
+    'A new incident takes its place.',
+  ],
+  survived: ['The node lived on although it was ordered off.', 'A new incident takes its place.'],
+  cancelled: ['Ended before the first `off`: by the verdict, or by an operator.', 'A new incident takes its place.'],
+};
+
+/** {@link PowerWish} as one word; `nothing` where there is none. */
+export type WishName =
+  | 'nothing'
+  | (PowerWish extends infer W
+      ? W extends { verb: string; orderer: string }
+        ? `${W['orderer']}-${W['verb']}`
+        : never
+      : never);
+
+export const wishTexts: Record<WishName, StateText> = {
+  nothing: ['The record wants nothing of the power.', 'An incident begins to fence, or an order is due.'],
+  'incident-off': [
+    'A fencing, by a verdict or by hand: hard `off`, until it is proven.',
+    'The proof, a failure of the attempt, or the survival of the node.',
+  ],
+  'system-on': [
+    'The power-on after a recovery, by the policy `afterRecovery`.',
+    'Read back as on, given up after three tries, or withheld: a pause, mode `observe`, a cordon.',
+  ],
+  'operator-on': [
+    'The order of an operator, also the second half of a cycle.',
+    'Read as on, given up, or void: a pause, a cancelled incident, a new incident, no fencer in time.',
+  ],
+  'operator-soft': [
+    'The order of an operator: the system is asked to shut down, which proves nothing.',
+    'Its device took the command; or void, also where the node has rebooted since.',
+  ],
+};
+
+export const powerStepTexts: Record<PowerStep['do'], string> = {
+  idle: 'Nothing is wanted.',
+  recheck: 'Inventory is asked whether the incident still stands, as of now. No `off` without its yes.',
+  command: 'Commands are given: an `off`, `on` or `soft` is written into the record first, a read after it.',
+  fenced: 'The level is proven off: the incident becomes `fenced`.',
+  'next-level': 'This level could not be proven off: the next one begins.',
+  failed: 'No level is left: the incident becomes `failed`, with a backoff of 10 s, doubled up to 5 min.',
+  done: 'The order ended, well or not: that is written into the record.',
+  wait: 'Until a time, or until a command ends or the record changes.',
+};
+
+export const stageTexts: Record<WorkloadStage, StateText> = {
+  unplaced: ['It shall run, and is assigned to no node.', 'A node with room is found, or it is seen running.'],
+  'start-owed': ['It is assigned, and its start is owed.', 'A job gets the start, once nothing stands against it.'],
+  starting: [
+    'A job has its start, and the start gate of its node is open.',
+    'The job, or the report of the node, tells.',
+  ],
+  running: ['It is assigned, and nothing is owed.', 'An edit, a move, an end, a reboot, or the death of its node.'],
+  'leave-owed': ['It shall run elsewhere: its stop is owed here.', 'A job gets the stop.'],
+  leaving: ['A job has that stop.', 'Read back as gone; or the stop failed, and is owed again.'],
+  'stop-owed': ['It shall not run: its stop is owed.', 'A job gets the stop.'],
+  stopping: ['A job has that stop.', 'Read back as stopped; or the stop failed, and is owed again.'],
+  stopped: ['It shall not run, and was read back so.', 'It is wanted again, or is seen running.'],
+  idle: ['It shall not run, and is assigned to no node.', 'It is wanted, or is seen running.'],
+};
+
+export const workloadEventTexts: Record<WorkloadEvent['kind'], string> = {
+  put: 'an operator registers or edits it',
+  restored: 'a `put` is undone that was refused after it was written',
+  assigned: 'it is placed on a node',
+  cleared: 'it is taken from a node that cannot run it',
+  moved: 'its start is owed by another node: the first does not run it',
+  corrected: 'it is seen elsewhere, and the record follows',
+  'start-given': 'a job gets its start',
+  started: 'it runs, by its job or by the report of its node',
+  'start-failed': 'the job did not start it',
+  held: 'its start waits for what is told',
+  lost: 'its node has rebooted',
+  ended: 'it has ended by itself',
+  steady: 'it has run on for long enough',
+  'stop-needed': 'it runs although it shall not',
+  'move-ordered': 'it is to leave its node',
+  'given-up': 'its node did not get it started, and it is to leave',
+  'stop-given': 'a job gets its stop',
+  stopped: 'it was read back as stopped',
+  left: 'it was read back as gone from the node that it leaves',
+  'stop-failed': 'the job did not stop it',
+};
+
+export const jobTexts: Record<JobStatus, StateText> = {
+  Queued: [
+    'Admitted: its nodes are reserved. One with workloads in `moving` waits until these have left.',
+    'A worker takes it; or it is cancelled or refused, and has done nothing.',
+  ],
+  Running: [
+    'A worker holds its lease and carries it out.',
+    'The playbooks have ended, it is cancelled, or they cannot be run. Where its worker is gone another one takes over.',
+  ],
+  Complete: ['All its nodes succeeded.', 'Final. Inventory carries the results into the nodes and frees them.'],
+  Errored: [
+    'It failed, was cancelled, or was refused.',
+    'Final. Inventory carries the results into the nodes and frees them.',
+  ],
+};
+
+export const statusTexts: Record<NodeStatus, StateText> = {
+  Unallocated: ['Registered, and nothing is set up on it.', 'A commission.'],
+  Provisioning: ['A commission sets it up.', 'The end of that job.'],
+  Allocated: [
+    'Set up for its host group. It may serve, and it may be fenced.',
+    'A decommission or an update (maintenance).',
+  ],
+  Cancelled: ['A decommission cleans it up.', 'The end of that job.'],
+  Decommissioned: ['It was cleaned up, or that was tried.', 'A commission.'],
+  Maintenance: ['An update cleans it up and sets it up anew.', 'The end of that job.'],
+};
+
+export const nodeStateTexts: Record<NodeState, StateText> = {
+  Unknown: ['It was never heard, or its agent was revoked.', 'The first verdict `UP`, `DEGRADED`, `DOWN` or `LEFT`.'],
+  Discovered: [
+    'It is heard: the last of these verdicts was `UP` or `DEGRADED`.',
+    '`DOWN`, `LEFT`, or its agent is revoked.',
+  ],
+  Disappeared: [
+    'It is not heard: the last of these verdicts was `DOWN` or `LEFT`.',
+    '`UP`, `DEGRADED`, or its agent is revoked.',
+  ],
+};
+
+export const returnReasonTexts: Record<PendingReturn['reason'], string> = {
+  disappeared: 'it was `Disappeared`, and is heard again',
+  degraded: 'it was silent on `management` for longer than `holdDown`, and is `UP`',
+  rebooted: 'it is heard in another boot, or was proven off',
+  'first-seen': 'it is heard for the first time',
+};
+
+/** Of a return: no type in the code names these, they follow from the members of {@link PendingReturn}. */
+export const returnTexts = {
+  due: [
+    'The return is noted; the node is out of service.',
+    'It is reachable, free and quiet: a check begins. More returns in ten minutes than `flaps`: it is held.',
+  ],
+  checking: ['A job looks at the node and changes nothing.', 'The job has ended.'],
+  'to be set up': [
+    'The check has found drift, something broken, or another configuration, and `onReturn` is `resetup`.',
+    'Nothing runs there: a re-setup begins. Something runs there, or nobody says so for 30 s: it is held.',
+  ],
+  'being set up': ['A job cleans the node up and sets it up.', 'The job has ended.'],
+  held: [
+    'An operator is asked: `ask`, `check-only`, services that are well in an unchanged boot, flapping, a failed re-setup.',
+    'An operator releases it; or it comes back in a new boot, unless it flaps.',
+  ],
+  'held for work': ['A re-setup would end what runs there.', 'Nothing runs there any more: it is checked anew.'],
+  'in service': ['The check, or the re-setup, has passed: the return is over.', 'The next return.'],
+} as const satisfies Record<string, StateText>;
+export type ReturnStage = keyof typeof returnTexts;

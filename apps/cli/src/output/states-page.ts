@@ -1,0 +1,207 @@
+import { closedPhases, type IncidentPhase } from '#contracts/incident/incident.js';
+import type { JobStatus } from '#contracts/job/job.js';
+import { phaseChanges } from '#domain/incident/phases.js';
+import { statusChanges, type StatusChange } from '#domain/node/status.js';
+import { workloadChanges, type WorkloadChange, type WorkloadEvent } from '#domain/workload/changes.js';
+import { WorkloadStages, type WorkloadStage } from '#domain/workload/stage.js';
+import { markdownTable, OUTSIDE, stateDiagram, type Arrow } from './markdown.js';
+import {
+  jobTexts,
+  nodeStateTexts,
+  phaseTexts,
+  powerStepTexts,
+  returnReasonTexts,
+  returnTexts,
+  stageTexts,
+  statusTexts,
+  wishTexts,
+  workloadEventTexts,
+  type ReturnStage,
+  type StateText,
+  type WishName,
+} from './state-texts.js';
+
+const HEAD = `# States
+
+What an incident, the power of a node, a workload, a job, a node and its return can be, and what ends each state. Every change
+is a compare-and-set on the record that was decided on. The pictures of incident, workload and status, and the list of a
+workload's changes, are made from the tables in the code: there, what is not in the table cannot be written. The others are
+drawn by hand. A state that stays what it is is not drawn. Written by \`muster manual states > docs/states.md\`; the words are
+those of the [glossary](glossary.md).`;
+
+/** `docs/states.md`. */
+export const statesPage = (): string =>
+  `${[HEAD, incident(), power(), workload(), job(), node(), comeback()].join('\n\n')}\n`;
+
+const code = (name: string): string => `\`${name}\``;
+const tableOf = (texts: Readonly<Record<string, StateText>>): string =>
+  markdownTable([
+    ['state', 'what it means', 'what ends it'],
+    ...Object.entries(texts).map(([state, [meaning, ends]]) => [code(state), meaning, ends]),
+  ]);
+const meanings = (head: string, texts: Readonly<Record<string, string>>): string =>
+  markdownTable([[head, 'what it means'], ...Object.entries(texts).map(([name, text]) => [code(name), text])]);
+
+function incident(): string {
+  const first: readonly IncidentPhase[] = ['investigating', 'closed'];
+  const arrows: Arrow[] = [
+    ...first.map((to) => ({ from: OUTSIDE, to })),
+    ...phaseChanges.map(({ from, to, by, uncommanded }) => ({
+      from,
+      to,
+      label: `${by.join(' or ')}${uncommanded === true ? ', before the first off' : ''}`,
+    })),
+    ...closedPhases.map((from) => ({ from, to: OUTSIDE })),
+  ];
+  return [
+    '## Incident',
+    'The key of a node in bucket `incidents`, field `phase`. The table: `libs/domain/src/incident/phases.ts`. An arrow names the service that writes the change.',
+    stateDiagram(arrows),
+    tableOf(phaseTexts),
+  ].join('\n\n');
+}
+
+/** By hand: what a record wants follows from its fields, in {@link powerWish}. */
+const wishes: readonly (readonly [WishName, WishName, string])[] = [
+  ['nothing', 'incident-off', 'the incident is fencing'],
+  ['incident-off', 'nothing', 'fenced, failed or survived'],
+  ['nothing', 'system-on', 'the incident recovers'],
+  ['system-on', 'nothing', 'done or withheld'],
+  ['nothing', 'operator-on', 'an order is due'],
+  ['operator-on', 'nothing', 'done or void'],
+  ['nothing', 'operator-soft', 'an order is due'],
+  ['operator-soft', 'nothing', 'done or void'],
+];
+
+const power = (): string =>
+  [
+    '## Power',
+    "What the record of a node wants of its power: `powerWish` in `libs/domain/src/power/power-wish.ts`. The fencing leader alone acts on it, and does one thing at a time. Off beats on; an order waits until the node's incident is recovered or over. A cycle is a fencing, and an `on` after it.",
+    stateDiagram(wishes.map(([from, to, label]) => ({ from, to, label }))),
+    tableOf(wishTexts),
+    'The next step of the leader: `nextPowerStep` in `libs/domain/src/power/next-step.ts`.',
+    meanings('step', powerStepTexts),
+    'After the last `off` ended, or its owner was lost, the power quarantine stands (`libs/domain/src/power/quarantine.ts`): until it has passed nobody powers the node on, releases it or sets it up anew.',
+  ].join('\n\n');
+
+/** By operators, or against the way of the others: they stand in the table, and would hide the way in a picture. */
+const undrawn: readonly WorkloadEvent['kind'][] = ['put', 'restored', 'corrected'];
+
+const changes = Object.entries(workloadChanges) as [WorkloadEvent['kind'], WorkloadChange][];
+const waysOf = ({ stages }: WorkloadChange): [from: WorkloadStage, to: readonly WorkloadStage[]][] =>
+  WorkloadStages.flatMap((from) => (stages[from] === undefined ? [] : [[from, stages[from]]]));
+
+function workload(): string {
+  const arrows = changes
+    .filter(([kind]) => !undrawn.includes(kind))
+    .flatMap(([kind, change]) =>
+      waysOf(change).flatMap(([from, to]) => to.filter((s) => s !== from).map((s) => ({ from, to: s, label: kind }))),
+    );
+  return [
+    '## Workload',
+    `Its stage by its record in bucket \`workloads\` alone: \`stageOf\` in \`libs/domain/src/workload/stage.ts\`. The table of changes: \`libs/domain/src/workload/changes.ts\`. The picture is without ${listed(undrawn)}; these stand in the table below.`,
+    stateDiagram(arrows),
+    tableOf(stageTexts),
+    'Where a change raises the generation, nodes and start gates refuse every order of before.',
+    markdownTable([
+      ['change', 'what has happened', 'in', 'ends in', 'generation'],
+      ...changes.map(([kind, change]) => [
+        code(kind),
+        workloadEventTexts[kind],
+        stages(waysOf(change).map(([from]) => from)),
+        stages(WorkloadStages.filter((s) => waysOf(change).some(([, to]) => to.includes(s)))),
+        change.generation,
+      ]),
+    ]),
+    'What is shown beside it (`running`, `held`, `no-room`, …) is computed at every read: [alarms.md](alarms.md#what-is-with-a-workload).',
+  ].join('\n\n');
+}
+
+const listed = (names: readonly string[]): string => names.map(code).join(', ');
+
+function stages(of: readonly WorkloadStage[]): string {
+  const others = WorkloadStages.filter((s) => !of.includes(s));
+  if (others.length === 0) return 'any';
+  return others.length < of.length ? `any but ${listed(others)}` : listed(of);
+}
+
+/** By hand: each is written where it happens. */
+const jobChanges: readonly (readonly [
+  from: JobStatus | typeof OUTSIDE,
+  to: JobStatus | typeof OUTSIDE,
+  why?: string,
+])[] = [
+  [OUTSIDE, 'Queued', 'admitted'],
+  ['Queued', 'Running', 'a worker takes it'],
+  ['Queued', 'Errored', 'cancelled or refused'],
+  ['Running', 'Complete', 'done'],
+  ['Running', 'Errored', 'failed or cancelled'],
+  ['Complete', OUTSIDE],
+  ['Errored', OUTSIDE],
+];
+
+const job = (): string =>
+  [
+    '## Job',
+    'A record in bucket `jobs`, field `status`. Inventory admits, the worker that holds its lease carries it out (`apps/provisioner/src/jobs`). It has ended for who rests on it when it is `settled`, too.',
+    stateDiagram(jobChanges.map(([from, to, label]) => ({ from, to, ...(label !== undefined && { label }) }))),
+    tableOf(jobTexts),
+  ].join('\n\n');
+
+const endings: Record<StatusChange['when'], string> = {
+  begins: 'begins',
+  succeeds: 'succeeds',
+  fails: 'fails',
+  unbegun: 'never began',
+};
+
+const node = (): string =>
+  [
+    '## Node',
+    'A node has several axes, each with a writer of its own.',
+    '### Status',
+    'The lifecycle: it changes by a job alone. The table: `libs/domain/src/node/status.ts`.',
+    stateDiagram(statusChanges.map(({ from, to, by, when }) => ({ from, to, label: `${by} ${endings[when]}` }))),
+    tableOf(statusTexts),
+    '### State',
+    'Is the node heard? By the verdicts of the detector (`apps/inventory/src/nodes/verdict-application.ts`), in any status. `SUSPECT` and `UNKNOWN` leave it as it is. Of a node without an agent external monitors tell.',
+    stateDiagram([
+      { from: OUTSIDE, to: 'Unknown' },
+      { from: 'Unknown', to: 'Discovered', label: 'UP or DEGRADED' },
+      { from: 'Unknown', to: 'Disappeared', label: 'DOWN or LEFT' },
+      { from: 'Discovered', to: 'Disappeared', label: 'DOWN or LEFT' },
+      { from: 'Disappeared', to: 'Discovered', label: 'UP or DEGRADED' },
+      { from: 'Discovered', to: 'Unknown', label: 'agent revoked' },
+      { from: 'Disappeared', to: 'Unknown', label: 'agent revoked' },
+    ]),
+    tableOf(nodeStateTexts),
+    '### In service',
+    'Beside these an operator sets and ends a `cordon`, and the system sets `maintenance` after a fencing and ends it when the check has passed. Whether a node is in service is computed from all of them at every read, and never stored: [the reasons](alarms.md#why-a-node-is-out-of-service).',
+  ].join('\n\n');
+
+/** By hand: a return is made of several members of the node's record. */
+const returns: readonly (readonly [from: ReturnStage | typeof OUTSIDE, to: ReturnStage, why: string])[] = [
+  [OUTSIDE, 'due', 'heard again'],
+  ['due', 'checking', 'reachable, free and quiet'],
+  ['due', 'held', 'flapping'],
+  ['checking', 'due', 'the check could not be carried out'],
+  ['checking', 'in service', 'passed'],
+  ['checking', 'to be set up', 'drift, onReturn is resetup'],
+  ['checking', 'held', 'drift, an operator is asked'],
+  ['to be set up', 'being set up', 'nothing runs there'],
+  ['to be set up', 'held for work', 'something runs there'],
+  ['held for work', 'due', 'nothing runs there any more'],
+  ['being set up', 'in service', 'passed'],
+  ['being set up', 'held', 'failed'],
+  ['held', 'due', 'released, or a new boot'],
+];
+
+const comeback = (): string =>
+  [
+    '## Return',
+    'An `Allocated` node that is heard again after an absence: member `pendingReturn` of its record. What begins it: `apps/inventory/src/returns`; what a job makes of it: `apps/inventory/src/jobs/settle.ts`.',
+    stateDiagram(returns.map(([from, to, label]) => ({ from, to, label }))),
+    tableOf(returnTexts),
+    meanings('reason', returnReasonTexts),
+    'A return waits while the node is not heard on `management`, while a job holds it, while its incident is neither recovered nor over, and while the power quarantine stands.',
+  ].join('\n\n');
