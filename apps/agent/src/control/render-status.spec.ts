@@ -53,7 +53,7 @@ d     lost    silent (24)   not shared
 
 rejoin: lost d
   runs: 2 by timer, 1 by heard; none by the timer
-  since the start: 1 lost, 4 greeted, 0 joined
+  since the start: 1 lost, 4 rejoin attempts, 0 rejoined
   switched off: timer
   1970-01-01T00:00:00.000Z  lost  d  silent
 `);

@@ -1,5 +1,6 @@
 import { linkClass } from '#contracts/wire/link.js';
 import type { Report } from '#contracts/wire/report.js';
+import type { RejoinHappening } from '../membership/rejoin-diary.js';
 import type { AgentStatus } from './agent-status.js';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -29,6 +30,12 @@ function columns(rows: string[][]): string[] {
   return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd());
 }
 
+const happeningTexts: Record<RejoinHappening['what'], string> = {
+  lost: 'lost',
+  greeted: 'rejoin attempt',
+  joined: 'rejoined',
+};
+
 function rejoinLines({ rejoin, health }: AgentStatus): string[] {
   const counts = health.metrics?.rejoin;
   const off = Object.entries(rejoin.switches).filter(([, on]) => !on);
@@ -37,9 +44,9 @@ function rejoinLines({ rejoin, health }: AgentStatus): string[] {
     `rejoin: ${rejoin.lost.length === 0 ? 'nobody is lost' : `lost ${rejoin.lost.join(', ')}`}${rejoin.isolated ? ' (isolated)' : ''}`,
     `  runs: ${runs.length === 0 ? 'none yet' : runs.join(', ')}; ` +
       (rejoin.nextRunInMs === null ? 'none by the timer' : `the next by the timer in ${seconds(rejoin.nextRunInMs)}`),
-    `  since the start: ${counts?.lost ?? 0} lost, ${counts?.greeted ?? 0} greeted, ${counts?.joined ?? 0} joined`,
+    `  since the start: ${counts?.lost ?? 0} lost, ${counts?.greeted ?? 0} rejoin attempts, ${counts?.joined ?? 0} rejoined`,
     ...(off.length > 0 ? [`  switched off: ${off.map(([name]) => name).join(', ')}`] : []),
-    ...columns(rejoin.happenings.map((h) => [new Date(h.at).toISOString(), h.what, h.peer, h.why])),
+    ...columns(rejoin.happenings.map((h) => [new Date(h.at).toISOString(), happeningTexts[h.what], h.peer, h.why])),
   ];
 }
 

@@ -37,7 +37,7 @@ export function incidentCommands(program: Command): void {
     'incident report host1-SN1 --format json',
   );
   for (const [verb, description] of [
-    ['release', 'let a suppressed incident past its gate'],
+    ['release', 'let an incident past the gate that blocks it'],
     ['confirm', 'state that you have seen the node to be down: its workloads start elsewhere'],
   ] as const)
     examples(

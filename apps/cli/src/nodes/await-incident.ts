@@ -30,7 +30,9 @@ export async function awaitIncident(run: Run, node: string, id: string): Promise
   await run.print.machine(incident, [incident.id]);
   const { phase, gate } = incident;
   if (phase === 'suppressed')
-    throw new Failure(`${node}: held at ${gate ?? 'a gate'}: muster incident release ${node} --reason … lets it past`);
+    throw new Failure(
+      `${node}: blocked by ${gate ?? 'a gate'}: muster incident release ${node} --reason … lets it past`,
+    );
   if (phase !== 'recovered' && phase !== 'closed') throw new Failure(`${node}: the fencing ended as ${phase}`);
 }
 

@@ -7,7 +7,7 @@ const NAMES = 8;
 const mostOf = (count: number): number => Math.floor(count / 2) + 1;
 
 /**
- * What was counted, in the order in which a verdict needs it: who accuses and how many must, who hears the node, who has
+ * What was counted, in the order in which a verdict needs it: who reports it down and how many must, who hears the node, who has
  * no vote and why, on which networks it is silent, whether the monitor could judge at all, and what it saw itself.
  */
 export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
@@ -18,18 +18,18 @@ export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
       : [['evidence', 'not kept; that of a verdict is, for a day, from when it was given']];
   const by = (stance: EvidenceRow['stance']): EvidenceRow[] => e.observers.filter((o) => o.stance === stance);
   return [
-    ['accuse', `${accusers(e, c)}${named(by('accuses'))}`],
-    ['hear it', `${by('hears').length}${named(by('hears'))}`],
+    ['reports down', `${accusers(e, c)}${named(by('accuses'))}`],
+    ['hears it', `${by('hears').length}${named(by('hears'))}`],
     ['no vote', `${by('absent').length}${named(by('absent'), (o) => ` (${whyAbsent(o)})`)}`],
     ['silent', silentOn(e)],
     ['monitor', sight(c)],
-    ['own look', c.ownProbe === undefined ? 'has not looked itself' : probeText(c.ownProbe)],
+    ['own probe', c.ownProbe === undefined ? 'none yet' : probeText(c.ownProbe)],
     ...looksOfOthers(c.lifeLooks ?? []),
     ['own report', c.ownReportAgeMs === undefined ? 'none seen' : `${shortAge(c.ownReportAgeMs)} old`],
   ];
 }
 
-/** In a large fleet both majorities must accuse: those by the plan, and those that were polled. */
+/** In a large fleet both majorities must report it down: those by the plan, and those that were polled. */
 function accusers(e: NodeEvidence, c: NonNullable<NodeEvidence['counts']>): string {
   const share = (is: number, of: number, whom: string): string =>
     of === 0 ? `nobody ${whom}` : `${is} of ${of} ${whom}, ${mostOf(of)} needed`;

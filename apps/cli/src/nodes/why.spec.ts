@@ -79,14 +79,14 @@ describe('node why', () => {
       'e-5           absent  never heard               -                         -',
       'f-6           absent  0.9 s ago, no word of it  -                         -',
       'g-7 (polled)  absent  0.2 s ago, no answer      -                         -',
-      '  accuse     0 of 2 polled, 2 needed, and 0 of 4 by the plan, 3 needed',
-      '  hear it    1: b-2',
-      '  no vote    5: c-3 (stale 4.2 s), d-4 (abstains), e-5 (never heard), f-6 (no word of it, report 0.9 s old), g-7 (no answer)',
-      '  silent     management to 0 of 4, backend to 1 of 4',
-      '  monitor    not sighted, calls nobody dead: 3 of 7 members report beside it, 4 needed',
-      '  own look   echo on management, ssh banner, 0.1 s old',
-      "  asked      b-2 ssh silent, ping reply, closed port cannot, its agent's port unreachable",
-      '  own report 0.4 s old',
+      '  reports down 0 of 2 polled, 2 needed, and 0 of 4 by the plan, 3 needed',
+      '  hears it     1: b-2',
+      '  no vote      5: c-3 (stale 4.2 s), d-4 (abstains), e-5 (never heard), f-6 (no word of it, report 0.9 s old), g-7 (no answer)',
+      '  silent       management to 0 of 4, backend to 1 of 4',
+      '  monitor      not sighted, calls nobody dead: 3 of 7 members report beside it, 4 needed',
+      '  own probe    echo on management, ssh banner, 0.1 s old',
+      "  asked        b-2 ssh silent, ping reply, closed port cannot, its agent's port unreachable",
+      '  own report   0.4 s old',
       '',
     ]);
   });
@@ -96,7 +96,7 @@ describe('node why', () => {
     expect(stdout).toContain('a-1: DEGRADED on backend since 2026-11-21T20:15:00.000Z: Silent on backend.\n');
     expect(stdout).toContain('b-2: backend: silent 7\n');
     expect(stdout).toContain('e-5: report: never heard\n');
-    expect(stdout).toContain('a-1: hear it: 1: b-2\n');
+    expect(stdout).toContain('a-1: hears it: 1: b-2\n');
     expect(stdout).toContain('a-1: own report: 0.4 s old\n');
     expect(stdout).not.toContain('\u001b');
   });
@@ -109,14 +109,14 @@ describe('node why', () => {
     expect(await call({ TERM: 'xterm', NO_COLOR: '1' })).not.toContain('\u001b');
   });
 
-  it('says in a small fleet how many must accuse, and of two members that the witness counts', async () => {
+  it('says in a small fleet how many must report it down, and of two members that the witness counts', async () => {
     const of = async (counts: Partial<NonNullable<NodeEvidence['counts']>>): Promise<string> => {
       const observers = evidence.observers.filter((o) => o.polled !== true);
       const all = { ...evidence.counts, assigned: 4, accusers: 3, ...counts };
       sut.on('GET /v1/nodes/a-1/evidence', { ...evidence, observers, counts: all });
       return (await sut.call(['node', 'why', 'a-1'])).stdout;
     };
-    expect(await of({})).toContain('a-1: accuse: 3 of 4 observers, 3 needed\n');
+    expect(await of({})).toContain('a-1: reports down: 3 of 4 observers, 3 needed\n');
     expect(await of({ members: 4, sighted: true })).toContain(
       'a-1: monitor: sighted: 3 of 4 members report beside it, 3 needed\n',
     );

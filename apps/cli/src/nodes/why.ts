@@ -15,7 +15,7 @@ export function whyCommand(node: Command): void {
         .command('why <name>')
         .alias('evidence')
         .description(
-          'why a node is judged as it is: who accuses it, who hears it, who says nothing, network by network',
+          'why a node is judged as it is: who reports it down, who hears it, who says nothing, network by network',
         )
         .option('--at <time>', 'as of then, within the last day: 15m (ago), 20:15, ISO 8601, or ms since 1970'),
       why,
@@ -23,7 +23,7 @@ export function whyCommand(node: Command): void {
     'node why host1-SN1',
     'node why host1-SN1 --at 15m',
     'node why host1-SN1 --at 2026-11-21T20:15:00Z',
-    'node why host1-SN1 | grep accuse',
+    'node why host1-SN1 | grep "reports down"',
     'node why host1-SN1 -o yaml',
   );
 }
@@ -38,13 +38,13 @@ async function why(run: Run, given: string, o: { at?: string }): Promise<void> {
   terminal.line(`${terminal.paint('bold', name)}: ${sentence(e, at !== undefined, terminal)}`);
   const rows = e.observers.map((row) => [
     row.polled ? `${row.observer} (polled)` : row.observer,
-    terminal.paint(stanceColours[row.stance], row.stance),
+    terminal.paint(stanceColours[row.stance], stanceTexts[row.stance]),
     reportText(row),
     ...e.networks.map((n) => cellText(row.networks[n], terminal)),
   ]);
   run.print.rows(['OBSERVER', 'COUNTS', 'REPORT', ...e.networks.map((n) => n.toUpperCase())], rows, 'no observers');
   for (const [fact, text] of evidenceFacts(e))
-    terminal.line(terminal.interactive ? `  ${fact.padEnd(10)} ${text}` : `${name}: ${fact}: ${text}`);
+    terminal.line(terminal.interactive ? `  ${fact.padEnd(12)} ${text}` : `${name}: ${fact}: ${text}`);
 }
 
 const verdictColours: Record<VerdictKind, Colour> = {
@@ -54,6 +54,11 @@ const verdictColours: Record<VerdictKind, Colour> = {
   DOWN: 'red',
   LEFT: 'cyan',
   UNKNOWN: 'yellow',
+};
+const stanceTexts: Record<EvidenceRow['stance'], string> = {
+  accuses: 'reports down',
+  hears: 'hears',
+  absent: 'absent',
 };
 const stanceColours: Record<EvidenceRow['stance'], Colour> = { accuses: 'red', hears: 'green', absent: 'yellow' };
 

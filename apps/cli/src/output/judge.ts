@@ -9,6 +9,12 @@ const BEACON_OLD_MS = 3_000;
 const holderOf = (s: StatusView, name: string): string | undefined =>
   s.leases.find((l) => l.name === name && l.holder !== undefined && l.holder !== '')?.holder;
 
+/** The phase of an incident on a screen: `blocked by PAUSED`, `failed`. */
+export function phaseText({ phase, gate }: { phase: string; gate?: string }): string {
+  if (phase === 'suppressed') return `blocked by ${gate ?? 'a gate'}`;
+  return gate === undefined ? phase : `${phase} (${gate})`;
+}
+
 /** What makes it serious: nobody would be fenced, or a fencing is stuck. */
 export function criticalFindings(s: StatusView): string[] {
   const leaders = NEEDED_LEASES.filter((name) => holderOf(s, name) === undefined).map((name) => `no ${name} leads`);
@@ -18,8 +24,7 @@ export function criticalFindings(s: StatusView): string[] {
     findings.push('no detector is heard');
   else if (!s.detector.sighted && s.detector.members > 0) findings.push('the detector sees too few of the nodes');
   for (const i of s.incidents)
-    if (i.phase === 'failed' || i.phase === 'suppressed')
-      findings.push(`${i.node} is ${i.phase}${i.gate === undefined ? '' : ` (${i.gate})`}`);
+    if (i.phase === 'failed' || i.phase === 'suppressed') findings.push(`${i.node} is ${phaseText(i)}`);
   for (const a of s.alarms)
     if (a.severity === 'critical' && a.cleared === undefined && a.acknowledged === undefined)
       findings.push(`alarm ${a.code} ${a.subject}`);
@@ -34,7 +39,7 @@ export function attentionFindings(s: StatusView): string[] {
 /** Nothing but suspects: within seconds they live, or are dead. */
 export const onlyLooks = (s: StatusView): boolean => judge(s) === 1 && standingFindings(s).length === 0;
 
-/** Nodes in trouble of which neither an incident nor an alarm tells yet. */
+/** Nodes that are not all well, of which neither an incident nor an alarm tells yet. */
 export function untoldNodes(s: StatusView): TroubledNode[] {
   const told = new Set([
     ...s.incidents.map((i) => i.node),

@@ -133,7 +133,7 @@ describe('muster status', () => {
     expect(seen(with_('SUSPECT'))).toEqual([1, 'prod: looking: a-1 is SUSPECT']);
     expect(seen(with_('DOWN'))).toEqual([1, 'prod: needs attention: a-1 is DOWN']);
     expect(statusScreen(with_('DEGRADED', ['backend']), pipe)).toContain(
-      '  trouble  a-1: DEGRADED on backend (muster node why a-1)',
+      '  verdict  a-1: DEGRADED on backend (muster node why a-1)',
     );
     // Said once where an alarm or an incident tells of it already, and beside what else there is.
     const told = { ...alarm, code: 'node-degraded' as const };
@@ -173,7 +173,7 @@ describe('muster status', () => {
         'workloads  1 of 3 running, 2 not as they should be',
         '  workload db: dead: a-1 is DOWN. (muster node why a-1)',
         '  weak     No witness is set. (muster settings set witness=X:1)',
-        '  incident b-2: suppressed (PAUSED): DOWN (muster fencing set enforce)',
+        '  incident b-2: blocked by PAUSED: DOWN (muster fencing set enforce)',
         '  alarm    drift a-1 (warning): m (muster node resetup a-1 --wait)',
       ]),
     );

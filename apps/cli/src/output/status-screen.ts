@@ -7,6 +7,7 @@ import {
   judge,
   NEEDED_LEASES,
   onlyLooks,
+  phaseText,
   troubleText,
   untoldNodes,
 } from './judge.js';
@@ -56,15 +57,14 @@ export function statusScreen(s: StatusView, t: Terminal, missed?: number): strin
     ),
     ...some(
       untoldNodes(s).map((n) => {
-        const word = t.paint(n.verdict === 'DOWN' ? 'red' : 'yellow', 'trouble');
+        const word = t.paint(n.verdict === 'DOWN' ? 'red' : 'yellow', 'verdict');
         return `  ${word}  ${n.node}: ${troubleText(n)} (muster node why ${n.node})`;
       }),
     ),
     ...some(
       s.incidents.map((i) => {
-        const gate = i.gate === undefined ? '' : ` (${i.gate})`;
         const remedy = i.gate === undefined ? undefined : gateRemedy(i.gate, i.node);
-        return `  ${t.paint('red', 'incident')} ${i.node}: ${i.phase}${gate}: ${i.reason}${todo(remedy)}`;
+        return `  ${t.paint('red', 'incident')} ${i.node}: ${phaseText(i)}: ${i.reason}${todo(remedy)}`;
       }),
     ),
     ...some(
@@ -135,7 +135,7 @@ function fenceable(s: StatusView): string[] {
 
 function detector({ detector: d }: StatusView): string {
   if (d.beaconAgeMs === undefined) return 'not heard';
-  const sight = d.sighted ? 'sighted' : 'blind';
+  const sight = d.sighted ? 'sighted' : 'no quorum';
   return `${sight}, ${d.reporters} of ${d.members} members report (${d.instance ?? 'unknown'}, beacon ${shortAge(d.beaconAgeMs)} ago)`;
 }
 

@@ -35,7 +35,10 @@ export class AgentMetrics {
       '1 while the agent says that its own silence means nothing',
     );
     this.members = this.gauge('muster_agent_members', 'Peers that are members for this agent');
-    this.lost = this.gauge('muster_agent_lost_peers', 'Peers that this agent has lost, and greets until they answer');
+    this.lost = this.gauge(
+      'muster_agent_lost_peers',
+      'Peers that this agent has lost, and asks to rejoin until they answer',
+    );
     this.rss = this.gauge('muster_agent_rss_bytes', 'Resident memory of the agent');
     this.cpu = this.counter('muster_agent_cpu_seconds_total', 'Processor time of the agent since its start', 'node');
     this.datagrams = this.counter(

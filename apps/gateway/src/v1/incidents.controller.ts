@@ -40,7 +40,7 @@ export class IncidentsController {
 
   @Post(':node/release')
   @HttpCode(202)
-  @Allow('operator', 'Let a suppressed incident past its gate')
+  @Allow('operator', 'Let an incident past the gate that blocks it')
   release(@Param('node') node: string, @Body() { reason, force }: ReasonRequest, @Who() who: By) {
     return this.rpc.write('inventory.incidents.release', { ...who, node, reason, ...(force === true && { force }) });
   }
