@@ -280,6 +280,6 @@ describe('what an operator takes back, or puts right', () => {
   it('a drill is refused while anything else is wrong, and cancels itself', async () => {
     await served.fleet.say('n-11', { verdict: 'UP' });
     expect((await drill('n-11')).status).toBe(202);
-    expect((await phase('n-11', 'cancelled')).steps.at(-1)?.detail).toContain('in trouble');
+    expect((await phase('n-11', 'cancelled')).steps.at(-1)?.detail).toContain('silent or in an incident');
   });
 });

@@ -48,7 +48,7 @@ function byRule(
   t: Tally,
   { life, leaveGrace }: { life: boolean; leaveGrace: number },
 ): Judgement {
-  if (t.blind) return judged('UNKNOWN', `Blind: only ${f.reporters} of ${f.members} members report.`);
+  if (t.blind) return judged('UNKNOWN', `No quorum: only ${f.reporters} of ${f.members} members report.`);
   if (f.conflict) return judged('UNKNOWN', 'CONFLICT: two machines use this name.');
   if (f.leftMs !== undefined && f.leftMs < graceOf(f.left, leaveGrace))
     return judged('LEFT', `It said ${seconds(f.leftMs)} ago that it leaves.`);
@@ -94,8 +94,8 @@ const graceOf = (left: TargetFacts['left'], leaveGrace: number): number =>
 
 const tallied = (f: TargetFacts, t: Tally): string =>
   f.polled
-    ? `${t.accusers} of ${t.assigned} polled accuse, ${t.hears} hear it`
-    : `${t.accusers} accuse, ${t.hears} hear it`;
+    ? `${t.accusers} of ${t.assigned} polled report it down, ${t.hears} hear it`
+    : `${t.accusers} report it down, ${t.hears} hear it`;
 
 /** What stands between SUSPECT and DOWN, for people. */
 function whyNotDown(f: TargetFacts, t: Tally): string {

@@ -2832,7 +2832,10 @@ export const namedSchemas: Record<string, Schema> = {
       'When so many nodes fall that the cause is rather ours, a switch or a room, than the nodes: limits of the gates BRAKE, CAP and FLAPPING. Of each `…AtLeast` and `…Share` the larger counts; M is the number of members.',
     type: 'object',
     properties: {
-      brakeAtLeast: { type: 'number', description: 'Nodes that may be in trouble at once, however small the fleet.' },
+      brakeAtLeast: {
+        type: 'number',
+        description: 'Nodes that may be silent or in an incident at once, however small the fleet.',
+      },
       brakeShare: { type: 'number', description: 'The same as a share of M, 0 to 0.5.' },
       capAtLeast: { type: 'number', description: 'Fencings within 10 min, however small the fleet.' },
       capShare: { type: 'number', description: 'The same as a share of M, 0 to 1.' },

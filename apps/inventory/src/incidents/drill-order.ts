@@ -62,8 +62,8 @@ export function drillPermit(storm: StormFacts | undefined, i: Pick<IncidentRecor
   if (storm !== undefined && others.size === 0) return { granted: true, permits: undefined, results: [] };
   const detail =
     storm === undefined
-      ? 'A view of the records has a gap: it is not known whether others are in trouble.'
-      : `Others are in trouble: ${[...others].slice(0, 5).join(', ')}.`;
+      ? 'A view of the records has a gap: it is not known whether others are silent or in an incident.'
+      : `Others are silent or in an incident: ${[...others].slice(0, 5).join(', ')}.`;
   const gate = { gate: 'BRAKE', pass: false, detail } as const;
   return { granted: false, permits: undefined, gate, results: [gate] };
 }

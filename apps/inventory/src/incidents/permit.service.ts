@@ -19,7 +19,7 @@ export class PermitService {
       check();
       const look = this.look();
       if (look === undefined) {
-        const detail = 'A view of the records has a gap: it is not known how many others are in trouble.';
+        const detail = 'A view of the records has a gap: it is not known how many others are silent or in an incident.';
         const gate = { gate: 'BRAKE', pass: false, detail } as const;
         decision = { granted: false, permits: undefined, gate, results: [gate] };
         return undefined;

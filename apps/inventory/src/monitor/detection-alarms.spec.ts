@@ -101,7 +101,7 @@ describe('alarms of the detection', () => {
     const twice = aNode('a', { verdict: { ...verdict, reason: 'CONFLICT: two machines report under this name.' } });
     expect(ids({ nodes: [twice, ...up('b')] })).toEqual(['conflict=a']);
     const active = new Set(['conflict=a']);
-    const blind = aNode('a', { verdict: { ...verdict, reason: 'Blind: only 1 of 5 members report.' } });
+    const blind = aNode('a', { verdict: { ...verdict, reason: 'No quorum: only 1 of 5 members report.' } });
     expect(ids({ nodes: [blind, ...up('b')] })).toEqual([]);
     expect(ids({ nodes: [blind, ...up('b')], active })).toEqual(['conflict=a']);
     expect(ids({ nodes: up('a', 'b'), active })).toEqual([]);

@@ -106,8 +106,8 @@ describe('the report on an incident', () => {
     expect(report.gates.map((g) => g.gate)).toEqual(['BRAKE', 'BLIND']);
     expect(report.evidence).toEqual([
       'Verdict DOWN (epoch 3, sequence 17): 2 of 2 observers hear nothing of it',
-      '1 of 2 observers accused it; 2 of 3 members could see.',
-      'Accused by host2-SN2.',
+      '1 of 2 observers reported it down; 2 of 3 members reported to the detector.',
+      'Reported down by host2-SN2.',
       'Heard by host3-SN3.',
       'Its own last report was 3.4 s old.',
     ]);

@@ -158,11 +158,11 @@ function votes({ evidence: e }: Verdict): string[] {
     ...new Set(e.observers.filter((o) => o.stance === stance).map((o) => o.observer)),
   ];
   const lines = [
-    `${e.accusers} of ${e.assigned} observers accused it; ${e.sightedReporters} of ${e.members} members could see.`,
+    `${e.accusers} of ${e.assigned} observers reported it down; ${e.sightedReporters} of ${e.members} members reported to the detector.`,
   ];
   const accusing = named('accuses');
   const hearing = named('hears');
-  if (accusing.length > 0) lines.push(`Accused by ${accusing.join(', ')}.`);
+  if (accusing.length > 0) lines.push(`Reported down by ${accusing.join(', ')}.`);
   if (hearing.length > 0) lines.push(`Heard by ${hearing.join(', ')}.`);
   if (e.ownReportAgeMs !== undefined) lines.push(`Its own last report was ${seconds(e.ownReportAgeMs)} old.`);
   if (e.left !== undefined) lines.push(`Its agent's last word was that it goes (${e.left}).`);

@@ -39,7 +39,7 @@ export const gateGuides: Record<GateCode, GateGuide> = {
   },
   BRAKE: {
     meaning:
-      'More nodes are in trouble at once than may be: the cause is rather the network or the power than the nodes.',
+      'More nodes are silent or in incidents at once than may be: the cause is rather the network or the power than the nodes.',
     text: 'Look for what they have in common. Let those go that are really dead, or confirm them.',
     command: () => 'muster storm get',
   },

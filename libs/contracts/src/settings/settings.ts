@@ -72,7 +72,7 @@ export function checkDetection(d: DetectionSettings): DetectionSettings {
  * CAP and FLAPPING. Of each `…AtLeast` and `…Share` the larger counts; M is the number of members.
  */
 export interface StormLimits {
-  /** Nodes that may be in trouble at once, however small the fleet. @default 2 */
+  /** Nodes that may be silent or in an incident at once, however small the fleet. @default 2 */
   brakeAtLeast: number;
   /** The same as a share of M, 0 to 0.5. @default 0.2 */
   brakeShare: number;

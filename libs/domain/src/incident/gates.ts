@@ -61,7 +61,7 @@ const blind: Ask = (f) => {
   const d = f.detector;
   if (d === undefined || !d.fresh)
     return stop('No beacon of an active detector within 3 s: its verdicts count as UNKNOWN.');
-  if (!d.sighted) return stop(`The detector is blind: ${d.reporters} of ${d.members} members report to it.`);
+  if (!d.sighted) return stop(`The detector has no quorum: ${d.reporters} of ${d.members} members report to it.`);
   const judged = f.verdict?.verdict;
   if (f.cause === 'auto' && judged !== 'DOWN' && !(f.degraded === true && judged === 'DEGRADED'))
     return stop(`The verdict as of now is ${judged ?? 'not known'}, not DOWN.`);
@@ -135,7 +135,7 @@ const ofStorm =
   (gate: StormGate): Ask =>
   (f) =>
     f.storm === undefined
-      ? stop('It is not known how many others are in trouble.')
+      ? stop('It is not known how many others are silent or in an incident.')
       : askStorm(gate, f.storm, f.node, f.incident?.id);
 
 /** Missing input: stops. One server that is not on this node survives; of several, more than half must stay. */
@@ -215,7 +215,10 @@ export const gateTable: Readonly<Record<GateCode, Gate>> = {
   BRAKE: gate('BRAKE', {
     ask: ofStorm('BRAKE'),
     figures: [
-      { name: 'nodes that may be in trouble at once', setting: 'fencing.storm.brakeAtLeast, fencing.storm.brakeShare' },
+      {
+        name: 'nodes that may be silent or in an incident at once',
+        setting: 'fencing.storm.brakeAtLeast, fencing.storm.brakeShare',
+      },
       { name: 'a permit counts for', ms: StormNumbers.brakeWindow },
       { name: 'silence, and an incident, count for', ms: StormNumbers.candidateWindow },
       { name: 'a storm ends after the last return by', ms: StormNumbers.opensAfter },

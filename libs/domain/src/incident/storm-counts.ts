@@ -97,7 +97,7 @@ export const stormCounts = {
     const limit = brakeLimit(s.members, s.limits);
     return {
       pass: n <= limit,
-      detail: `${n} node(s) in trouble (silent, not yet recovered, or fenced within 60 s), at most ${limit} of ${s.members} members may be at once.`,
+      detail: `${n} node(s) at once silent, not yet recovered, or fenced within 60 s; at most ${limit} of ${s.members} members may be.`,
     };
   },
 
