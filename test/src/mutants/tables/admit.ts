@@ -321,4 +321,24 @@ export const admit: readonly Mutant[] = [
     operation: { replace: 'refused.set(w, e)', with: 'throw e' },
     specs: ['apps/inventory/src/nodes/edits.service.spec.ts'],
   },
+  {
+    name: 'a node that was not set up whole counts as Allocated',
+    file: 'libs/domain/src/node/status.ts',
+    symbol: 'statusChanges',
+    operation: {
+      replace: "{ from: 'Provisioning', to: 'Unallocated', by: 'commission', when: 'fails' }",
+      with: "{ from: 'Provisioning', to: 'Allocated', by: 'commission', when: 'fails' }",
+    },
+    specs: ['apps/inventory/src/jobs/settle.spec.ts'],
+  },
+  {
+    name: 'a commission begins on a node that serves',
+    file: 'libs/domain/src/node/status.ts',
+    symbol: 'statusChanges',
+    operation: {
+      replace: "{ from: 'Unallocated', to: 'Provisioning', by: 'commission', when: 'begins' }",
+      with: "{ from: 'Allocated', to: 'Provisioning', by: 'commission', when: 'begins' }",
+    },
+    specs: ['apps/inventory/src/operations/admission.spec.ts'],
+  },
 ];
