@@ -100,7 +100,7 @@ export class RevocationService {
       return { node, users: doomed.length, ...(told < servers && { pending }) };
     } catch (e) {
       const error = MusterError.from(e);
-      this.context.log.error({ err: error, node }, 'NATS was not told of a revocation');
+      this.context.log.error({ err: error, node }, 'a revocation could not be published to NATS');
       return { node, users: 0, pending: error.message };
     }
   }

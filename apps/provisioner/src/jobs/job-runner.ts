@@ -258,7 +258,10 @@ export class JobRunner {
       });
       // It may fail long before it is awaited: handled by nobody, that would be the end of this process.
       const told = this.tell(claimed.job, `running.${claimed.job.generation}`).catch((error: unknown) =>
-        log.warn({ job: seen.id, reason: MusterError.from(error).message }, 'the begin of a job was not told'),
+        log.warn(
+          { job: seen.id, reason: MusterError.from(error).message },
+          'the event of the begin of a job could not be published',
+        ),
       );
       await run.run();
       forget = true;
