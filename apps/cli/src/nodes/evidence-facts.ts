@@ -7,8 +7,8 @@ const NAMES = 8;
 const mostOf = (count: number): number => Math.floor(count / 2) + 1;
 
 /**
- * What was counted, in the order in which a verdict needs it: who reports it down and how many must, who hears the node, who has
- * no vote and why, on which networks it is silent, whether the monitor could judge at all, and what it saw itself.
+ * What was counted, in the order in which a verdict needs it: who reports the node down and how many must, who hears it,
+ * who has no vote and why, on which networks it is silent, whether the monitor could judge at all, and what it saw itself.
  */
 export function evidenceFacts(e: NodeEvidence): [fact: string, text: string][] {
   const c = e.counts;

@@ -101,6 +101,14 @@ describe('node why', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
+  it('calls an observer that accuses one that reports the node down', async () => {
+    const [first] = evidence.observers;
+    sut.on('GET /v1/nodes/a-1/evidence', { ...evidence, observers: [{ ...first, stance: 'accuses' }] });
+    const { stdout } = await sut.call(['node', 'why', 'a-1']);
+    expect(stdout).toContain('b-2: counts: reports down\n');
+    expect(stdout).not.toContain('accuses');
+  });
+
   it('has colours on a terminal, and none where they are not wanted', async () => {
     const red = '\u001b[31msilent 7\u001b[0m';
     const call = async (env: Record<string, string>): Promise<string> =>
