@@ -1,8 +1,9 @@
 import { execa } from 'execa';
 import { MusterError } from '#contracts';
 import type { LabFolder } from './folder.js';
+import { inNamespaceOf } from './controls/on-control.js';
 import { hostState } from './hosts.js';
-import type { HostPlan, LabMode } from './plan.js';
+import type { ControlPlan, HostPlan, LabMode } from './plan.js';
 
 export interface ExecAnswer {
   exitCode: number;
@@ -35,16 +36,28 @@ export async function execInHost(
         };
   if (process.env['TERM'] !== undefined) env['TERM'] = process.env['TERM'];
   const enter = mode === 'netns' ? ['nsenter', '-t', String(pid), '-m', '-u', '-i', '-n', '-p', '--'] : [];
-  const [command, ...args] = [...enter, ...argv];
-  const done = await execa(command!, args, {
-    env: { ...env, MUSTER_LAB_DIR: folder.path },
+  return await done([...enter, ...argv], { ...env, MUSTER_LAB_DIR: folder.path }, capture);
+}
+
+/** The same on a control host, as its root: it has this machine's files and its own networks, by which NATS is reached. */
+export const execOnControl = (
+  folder: LabFolder,
+  control: ControlPlan,
+  argv: readonly string[],
+  capture: boolean,
+): Promise<ExecAnswer> => done(inNamespaceOf(control, argv), { ...process.env, MUSTER_LAB_DIR: folder.path }, capture);
+
+async function done(argv: readonly string[], env: NodeJS.ProcessEnv, capture: boolean): Promise<ExecAnswer> {
+  const [command, ...args] = argv;
+  const ended = await execa(command!, args, {
+    env,
     extendEnv: false,
     stdio: capture ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     stripFinalNewline: false,
     reject: false,
   });
   // It has neither where it could not be started.
-  if (done.exitCode === undefined && done.signal === undefined)
-    throw new MusterError('COMMAND_FAILED', `${command}: ${done.originalMessage}`, {}, { cause: done });
-  return { exitCode: done.exitCode ?? 1, stdout: done.stdout ?? '', stderr: done.stderr ?? '' };
+  if (ended.exitCode === undefined && ended.signal === undefined)
+    throw new MusterError('COMMAND_FAILED', `${command}: ${ended.originalMessage}`, {}, { cause: ended });
+  return { exitCode: ended.exitCode ?? 1, stdout: ended.stdout ?? '', stderr: ended.stderr ?? '' };
 }

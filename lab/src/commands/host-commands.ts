@@ -1,5 +1,5 @@
 import { bmcAlive, killBmc, powerOf, rewire, setFault, setPower, startBmc, wiringsFor } from '../bmc.js';
-import { execInHost } from '../exec.js';
+import { execInHost, execOnControl, type ExecAnswer } from '../exec.js';
 import { bootHost, crashHost, dozeHost, freezeHost, shutDownHost, thawHost } from '../hosts.js';
 import { hostOf } from '../plan.js';
 import { number } from './arguments.js';
@@ -73,10 +73,18 @@ export function hostCommands(cli: Cli): void {
     });
   cli.program
     .command('exec <host> <command...>')
-    .description('run a command in a host: exec host1 -- systemctl status')
+    .description(
+      'run a command in a host, or on a control host (ctl; of several ctl1 …): exec host1 -- systemctl status',
+    )
     .action(async (name: string, argv: string[]) => {
-      const { lab, plan, host } = cli.at(name);
-      const done = await execInHost(lab, plan.mode, host, argv, cli.json);
+      const folder = cli.folder();
+      folder.running();
+      const control = folder.plan().controls.find((c) => c.name === name);
+      const inHost = (): Promise<ExecAnswer> => {
+        const { lab, plan, host } = cli.at(name);
+        return execInHost(lab, plan.mode, host, argv, cli.json);
+      };
+      const done = await (control === undefined ? inHost() : execOnControl(folder, control, argv, cli.json));
       cli.answer(done);
       cli.exitCode(done.exitCode);
     });
