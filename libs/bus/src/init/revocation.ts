@@ -67,7 +67,7 @@ export async function asRevoker<T>(o: RevocationOptions, work: (nc: NatsConnecti
       refused ? 'UNAUTHORIZED' : 'BUS_UNAVAILABLE',
       refused
         ? 'NATS does not know the key of revocations: it has to be started anew after muster init'
-        : 'NATS cannot be reached for a revocation',
+        : `NATS at ${o.servers.join(', ')} cannot be reached (${(cause as Error).message})`,
       {},
       { cause },
     );

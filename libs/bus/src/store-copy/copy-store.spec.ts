@@ -22,6 +22,8 @@ import {
 import { generationFloor, ReadyStream, STORE_GENERATION_KEY, type StoreGeneration } from '#contracts';
 import { connectPorts } from '../nats/connect.js';
 import { wantedStreams } from '../streams/storage.js';
+import { initCluster } from '../init/init-cluster.js';
+import { freePort } from '../testing/free-port.js';
 import { whenClusterServes } from '../testing/nats-cluster.js';
 import { listening } from '../testing/nats.js';
 import { SystemNats } from '../testing/nats-process.js';
@@ -239,6 +241,16 @@ const title = 'the store of one control host';
       await after.close();
       open.length = 0;
       expect((await terms(servers, 1))[0]).toBeGreaterThanOrEqual(generationFloor(kept?.value.generation ?? 0));
+
+      // One that services have found, and have written to since.
+      const found = { copied: '2026-01-01T00:00:00.000Z', at: '2026-01-02T00:00:00.000Z', found: true as const };
+      const finder = await inventory(servers);
+      await finder
+        .bucket<StoreGeneration>('settings')
+        .mutate(STORE_GENERATION_KEY, (now) => ({ generation: now!.value.generation + 1, loaded: found }));
+      await finder.close();
+      open.length = 0;
+      expect((await restoredStore({ dir: etc, servers })).copied).toBe(found.copied);
     });
 
     it('is not taken from a folder that was never finished', async () => {
@@ -249,3 +261,21 @@ const title = 'the store of one control host';
     });
   },
 );
+
+it('says what is to run, and from where it is reached, where NATS does not answer who is connected', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'muster-copy-'));
+  try {
+    // Nobody listens there.
+    const servers = [`127.0.0.1:${await freePort()}`];
+    await initCluster(dir, { cluster: 'spec', natsListen: servers, storeDir: join(dir, 'js'), agents: [] });
+    const o = { dir, servers: servers.map((at) => `nats://${at}`) };
+    for (const refused of [restoredStore(o), saveStore(join(dir, 'copy'), o)])
+      await expect(refused).rejects.toMatchObject({
+        code: 'BUS_UNAVAILABLE',
+        message: expect.stringMatching(/^NATS at nats:\/\/127.* cannot be reached from here, .* --nats$/) as string,
+      });
+    expect(existsSync(join(dir, 'copy'))).toBe(false);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

@@ -143,12 +143,14 @@ async function asInventory<T>(o: StoreCopyOptions, work: (bus: Bus) => Promise<T
 async function beginGeneration(bus: Bus, copied: number, { dir, begin }: NewGenerationOptions): Promise<NewGeneration> {
   const file = new GenerationFile(dir);
   const wallMs = systemClock.wallMs();
-  const [at, until] = [wallMs, copied].map((ms) => new Date(ms).toISOString()) as [string, string];
-  await begin?.(bus, { copied: until, at });
   const settings = bus.bucket<StoreGeneration>('settings');
   const there = await settings.read(STORE_GENERATION_KEY);
-  const inCopy = there !== undefined && 'value' in there ? there.value.generation : 0;
-  const generation = nextGeneration({ known: [inCopy, file.read()], copied, wallMs });
+  const inCopy = there !== undefined && 'value' in there ? there.value : undefined;
+  const at = new Date(wallMs).toISOString();
+  // Services have written since they found it: it is of before that all the same.
+  const until = inCopy?.loaded?.found === true ? inCopy.loaded.copied : new Date(copied).toISOString();
+  await begin?.(bus, { copied: until, at });
+  const generation = nextGeneration({ known: [inCopy?.generation ?? 0, file.read()], copied, wallMs });
   file.write(generation);
   await settings.mutate(STORE_GENERATION_KEY, () => ({ generation, loaded: { copied: until, at } }), {
     overUnreadable: true,
@@ -170,13 +172,25 @@ async function carryBirths(bus: Bus, streams: ReadonlyMap<string, SavedStream>):
 
 async function refuseServices(o: StoreCopyOptions): Promise<void> {
   const key = readRevokerKey(join(o.dir, 'keys', 'revoker.key'));
-  const running = await connectedServices({ key, servers: o.servers, ...withAuthority(o) });
+  const running = await connectedServices({ key, servers: o.servers, ...withAuthority(o) }).catch((e: unknown) => {
+    throw MusterError.from(e).code === 'BUS_UNAVAILABLE' ? unreachable(o, e) : e;
+  });
   if (running.length > 0)
     throw new MusterError(
       'CONFIG_INVALID',
       `${running.join(', ')} ${running.length > 1 ? 'are' : 'is'} connected to NATS: stop the services on every control host first, and leave NATS running`,
     );
 }
+
+/** Whoever stopped all of it, or runs this elsewhere, has to know what is to run, and from where. */
+const unreachable = ({ servers }: StoreCopyOptions, cause: unknown): MusterError =>
+  new MusterError(
+    'BUS_UNAVAILABLE',
+    `NATS at ${servers.join(', ')} cannot be reached from here, and nothing was done: NATS alone has to run, without the ` +
+      'services; run this on a control machine, or name an address by which it is reached from here: --nats',
+    {},
+    { cause },
+  );
 
 const withAuthority = ({ dir }: StoreCopyOptions): { ca?: string } => {
   const ca = authorityOf(dir);
@@ -205,7 +219,7 @@ async function asOwner<T>(o: StoreCopyOptions, work: (nc: NatsConnection) => Pro
       reconnect: false,
     });
   } catch (cause) {
-    throw new MusterError('BUS_UNAVAILABLE', `NATS at ${o.servers.join(', ')} cannot be reached`, {}, { cause });
+    throw unreachable(o, cause);
   }
   try {
     return await work(nc);

@@ -19,8 +19,11 @@ export const STORE_GENERATION_KEY = 'store-generation';
 export interface StoreGeneration {
   /** Grows with every load: unix time of the load, s, or one more than any that is known. */
   generation: number;
-  /** Until somebody has acknowledged it. ISO times: of the last write that the copy has, and of the load. */
-  loaded?: { copied: string; at: string };
+  /**
+   * Until somebody has acknowledged it. ISO times: of the last write that the copy has, or later, and of the load. `found`:
+   * nobody loaded it, an inventory has found that its files were put back; what was under way in it was not ended then.
+   */
+  loaded?: { copied: string; at: string; found?: true };
 }
 
 /** Tokens of one generation: as many terms as a cluster has in years, and the year 2100 is within a whole number. */
