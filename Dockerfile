@@ -45,7 +45,11 @@ COPY --from=build /build/program ./
 CMD ["node", "dist/apps/gateway/src/main.js"]
 
 FROM service AS inventory
+USER root
+RUN install -d -o muster -g muster -m 700 /var/lib/muster/inventory
 COPY --from=build /build/program ./
+USER 10001:10001
+ENV MUSTER_DATA_DIR=/var/lib/muster/inventory
 CMD ["node", "dist/apps/inventory/src/main.js"]
 
 FROM service AS detector

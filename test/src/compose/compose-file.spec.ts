@@ -45,7 +45,7 @@ describe('docker-compose.yml', () => {
 
   it.each(all)('shows nobody more than its own part of the installation: %s', (name, { volumes = [] }) => {
     if (name === 'init') return;
-    const other = ['nats:/var/lib/muster/nats', 'provisioner:/var/lib/muster/provisioner'];
+    const other = ['nats', 'inventory', 'provisioner'].map((volume) => `${volume}:/var/lib/muster/${volume}`);
     const own = [`shown-${name}:/etc/muster:ro`, ...other.filter((volume) => volume.startsWith(`${name}:`))];
     expect(volumes).toEqual(name === 'cli' ? [] : own);
   });
