@@ -19,15 +19,26 @@ export async function paced(
 ): Promise<Paced> {
   const agent = new Agent({ keepAlive: true, maxSockets: o.connections });
   const began = performance.now();
-  const answers: Promise<number>[] = [];
+  // A failure among them waits for the last one: unheard until then, it would end this process.
+  const answers: Promise<{ ms: number } | { error: Error }>[] = [];
   for (let n = 0; n < o.count; n += 1) {
     const due = began + n * o.everyMs;
     const wait = due - performance.now();
     if (wait > 0) await pause(wait);
-    answers.push(post(url, agent, o.body(n)).then(() => performance.now() - due));
+    answers.push(
+      post(url, agent, o.body(n)).then(
+        () => ({ ms: performance.now() - due }),
+        (error: Error) => ({ error }),
+      ),
+    );
   }
   try {
-    const ms = (await Promise.all(answers)).sort((a, b) => a - b);
+    const ms = (await Promise.all(answers))
+      .map((answer) => {
+        if ('error' in answer) throw answer.error;
+        return answer.ms;
+      })
+      .sort((a, b) => a - b);
     const at = (share: number): number => ms[Math.min(ms.length - 1, Math.floor(ms.length * share))] as number;
     return { p50: at(0.5), p99: at(0.99) };
   } finally {
@@ -46,7 +57,11 @@ function post(url: string, agent: Agent, body: string): Promise<void> {
         else reject(new MusterError('COMMAND_FAILED', `POST ${url}: ${res.statusCode} ${text.slice(0, 300)}`));
       });
     });
-    req.on('error', reject);
+    req.on('error', (e: NodeJS.ErrnoException) => {
+      // The server ends a connection that was idle for long, maybe in the moment in which it is used again.
+      if (req.reusedSocket && e.code === 'ECONNRESET') resolve(post(url, agent, body));
+      else reject(e);
+    });
     req.end(body);
   });
 }
