@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import {
   AlarmCodes,
   alarmGuides,
@@ -12,8 +11,7 @@ import {
   type OutReason,
   type Remedy,
 } from '#contracts';
-import { createProgram } from '../program.js';
-import { fakeIo } from '../testing/muster.js';
+import { parsedCommand } from '../testing/parsed-command.js';
 import { alarmsPage, exampleNodes, gatesPage } from './remedy-pages.js';
 
 const page = (name: string): string => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8');
@@ -32,26 +30,11 @@ const remedies: [name: string, remedy: Remedy][] = [
   ),
 ];
 
-/** The command that the program's own parser finds in the line; nothing is carried out. */
-async function parsed(line: string): Promise<string> {
-  const { io } = fakeIo([]);
-  const program = createProgram(io);
-  let found = '';
-  const disarm = (command: Command, words: string): void => {
-    if (command.commands.length === 0) command.action(() => void (found = words));
-    for (const inner of command.commands) disarm(inner, `${words} ${inner.name()}`);
-  };
-  disarm(program, 'muster');
-  const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3] ?? '');
-  await program.parseAsync(words.slice(1), { from: 'user' });
-  return found;
-}
-
 describe('a remedy', () => {
   it.each(remedies)('of %s is a sentence and a command that the program itself takes', async (_, remedy) => {
     expect(remedy.text).toMatch(/^[A-Z].*\.$/);
     expect(remedy.command).toMatch(/^muster /);
-    const command = await parsed(remedy.command);
+    const command = await parsedCommand(remedy.command);
     expect(remedy.command.startsWith(command.split(' list')[0] ?? '')).toBe(true);
   });
 

@@ -45,7 +45,7 @@ export function refusedDeletion(r: UnreadableRecord, f: DeletionFacts): MusterEr
     const paused = f.fencing.mode === 'observe' || isPaused(f.fencing.paused, f.now);
     if (!paused)
       return no(
-        'without the permits nobody knows how much was fenced in the last ten minutes: pause fencing for ten minutes first (muster fencing pause)',
+        'without the permits nobody knows how much was fenced in the last ten minutes: pause fencing for ten minutes first: muster fencing set enforce --pause 10m --reason …',
       );
   }
   if (r.bucket === 'leases' && f.knownMs < LEASE_WAIT_MS)
