@@ -64,6 +64,8 @@ export const AlarmCodes = [
   'bucket-anew',
   /** The store was loaded from a copy: what was written after it is not there. */
   'store-loaded',
+  /** An inventory cannot keep what it has seen of the store. */
+  'store-unwatched',
   /** The disk under NATS fills up. */
   'store-space',
   /** NATS is spoken to over a network without TLS. */

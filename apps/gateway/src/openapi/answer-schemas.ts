@@ -549,6 +549,7 @@ export const namedSchemas: Record<string, Schema> = {
           'resetup-failed',
           'store-loaded',
           'store-space',
+          'store-unwatched',
           'token-behind',
           'webhook-failing',
           'workload-ended',

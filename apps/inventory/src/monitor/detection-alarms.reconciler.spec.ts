@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
@@ -19,7 +20,7 @@ describe('alarms about what the detector sees', () => {
     const values = {
       cluster: 'lab',
       instance: 'inventory-1',
-      dataDir: '/tmp',
+      dataDir: join(nats.dir, 'data'),
       logLevel: process.env['SPEC_LOG'] ?? 'silent',
       nats: { servers: [nats.url] },
       initial: { detection: specDetection },

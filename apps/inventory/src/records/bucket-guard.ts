@@ -14,6 +14,8 @@ import { type CertificateOwner, expiryAlarms, plainAlarms } from './nats-tls.js'
 import { spaceAlarms } from './store-space.js';
 import { decideBirths } from './bucket-births.js';
 import { decideLoaded } from './store-loaded.js';
+import type { StoreNow } from './put-back.js';
+import { StoreMemory } from './store-memory.js';
 
 /** Between two looks, ms. */
 const LOOK_MS = 5_000;
@@ -33,6 +35,7 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
+    private readonly memory: StoreMemory,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -110,9 +113,21 @@ export class BucketGuard implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
+  /** What else is looked at does not wait for it. */
+  private async compare(facts: StoreNow['buckets']): Promise<void> {
+    try {
+      await this.memory.look(facts);
+    } catch (e) {
+      const { message: reason } = MusterError.from(e);
+      this.context.log.error({ reason }, 'whether the files of NATS were put back could not be told, or not acted on');
+    }
+  }
+
   private async look(): Promise<void> {
     const { bus, config } = this.context;
-    const births = await bus.bucketBirths();
+    const facts = await bus.bucketFacts();
+    const births = new Map([...facts].map(([name, f]) => [name, f?.created]));
+    if (births.get('settings') !== undefined) await this.compare(facts);
     const { bucket } = settingsOf<BucketBirths>(this.store);
     const found = births.get('settings') === undefined ? undefined : await bucket.read(BUCKET_BIRTHS_KEY);
     const kept = found !== undefined && 'value' in found ? found.value : undefined;

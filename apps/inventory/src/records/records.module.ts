@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BucketGuard } from './bucket-guard.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
+import { StoreMemory } from './store-memory.js';
 
-@Module({ controllers: [RecordsController], providers: [BucketGuard, RecordsService] })
+@Module({ controllers: [RecordsController], providers: [BucketGuard, RecordsService, StoreMemory] })
 export class RecordsModule {}

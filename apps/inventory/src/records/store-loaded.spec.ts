@@ -19,6 +19,13 @@ describe('a store that was loaded from a copy', () => {
     expect(decideLoaded(seen.keep, [])).toEqual({ alarms: [] });
   });
 
+  it('is told of in other words where nobody said so: what is under way in it goes on', () => {
+    const [alarm] = decideLoaded({ ...kept, loaded: { ...kept.loaded, found: true } }, []).alarms;
+    expect(alarm?.message).toContain('older ones, of before 2026-11-01T00:00:00.000Z');
+    expect(alarm?.message).toContain('muster store restored');
+    expect(decideLoaded(kept, []).alarms[0]?.message).not.toContain('muster store restored');
+  });
+
   it('is not accepted by what was acknowledged of an earlier load, or of something else', () => {
     const others = [
       { code: 'store-loaded' as const, subject: '1794000000', acknowledged: by },

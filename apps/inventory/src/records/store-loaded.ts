@@ -17,9 +17,17 @@ export function decideLoaded(
   const subject = String(generation);
   if (stands.some((a) => a.code === 'store-loaded' && a.subject === subject && a.acknowledged !== undefined))
     return { alarms: [], keep: { generation } };
+  const { copied, at, found } = loaded;
+  const what =
+    found === true
+      ? `At ${at} the files of NATS were found to be older ones, of before ${copied}: somebody has put them back`
+      : `At ${at} the store was put back to a copy whose last write is of ${copied}`;
+  const ended = found === true ? UNDER_WAY : '';
   const message =
-    `The store was loaded at ${loaded.at} from a copy whose last write is of ${loaded.copied}; what was written after that ` +
-    'is not in it. Check open incidents, cordons, where each workload runs, and who was revoked since (docs/store.md), ' +
-    `then: muster alarms ack store-loaded=${subject}`;
+    `${what}; what was written after that is not in it, and fencing is paused. ${ended}Check who is dead, cordons, where ` +
+    'each workload runs, and who was revoked since (docs/store.md), then: ' +
+    `muster alarms ack store-loaded=${subject}; muster fencing set enforce`;
   return { alarms: [{ code: 'store-loaded', subject, severity: 'critical', message }] };
 }
+
+const UNDER_WAY = 'Its jobs and incidents go on: stop the services, and run muster store restored, which ends them. ';

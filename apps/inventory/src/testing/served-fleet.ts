@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { defaultFencing, type Clock } from '#contracts';
 import { Bus } from '#bus';
@@ -60,7 +61,7 @@ async function startReplica(nats: TestNats, instance: string, clock: Clock | und
   const values = {
     cluster: 'lab',
     instance,
-    dataDir: '/tmp',
+    dataDir: join(nats.dir, 'data'),
     logLevel,
     nats: { servers: [nats.url] },
     initial: {

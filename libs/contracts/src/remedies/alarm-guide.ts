@@ -293,8 +293,15 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     subject: 'GENERATION',
     meaning:
       'The store is of an earlier moment, by a load or by files that were put back: what was written after that is not in it, and fencing is paused.',
-    text: 'Check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it, and end the pause: muster fencing set enforce.',
+    text: 'Where the alarm says that files were put back, stop the services and run muster store restored first. Then check what happened since: who is dead and who is cordoned, where each workload runs, and who was revoked. docs/store.md has the list. When all of it is right accept it, and end the pause: muster fencing set enforce.',
     command: (generation) => `muster alarms ack ${word(`store-loaded=${generation}`)}`,
+  },
+  'store-unwatched': {
+    subject: 'INVENTORY',
+    meaning:
+      'An inventory cannot write into its data folder what it has seen of the store: files of NATS that are put back while it does not run are not found by it.',
+    text: 'Make room on that disk, or let inventory write into the folder that the alarm names (dataDir in muster.yaml, MUSTER_DATA_DIR). It ends by itself.',
+    command: always('muster alarms list'),
   },
   'store-space': {
     subject: 'disk, of several control hosts disk.HOST',

@@ -47,7 +47,7 @@ export const FLOORS: Record<string, number> = {
   return: 75,
   secrets: 49,
   services: 20,
-  store: 19,
+  store: 32,
   storm: 16,
 };
 

@@ -5,6 +5,8 @@ const watch = ['libs/bus/src/store-health/store-watch.spec.ts'];
 const revival = ['apps/standalone/src/revival-decision.spec.ts'];
 const storage = ['libs/bus/src/streams/storage.spec.ts'];
 const limits = ['libs/bus/src/init/store-limits.spec.ts'];
+const putBack = ['apps/inventory/src/records/put-back.spec.ts'];
+const superseded = ['libs/domain/src/restore/superseded.spec.ts'];
 
 /** A store that cannot be written is named, and nothing makes it worse. */
 export const store: readonly Mutant[] = [
@@ -147,5 +149,96 @@ export const store: readonly Mutant[] = [
     symbol: 'asLastSeen',
     operation: { operand: 'r.detail !== gap' },
     specs: ['apps/inventory/src/status/as-last-seen.spec.ts'],
+  },
+  {
+    name: 'a proof of off outlives the moment that its store was put back to',
+    file: 'libs/domain/src/restore/superseded.ts',
+    symbol: 'supersededIncident',
+    operation: { replace: '!isAfterOff(i)', with: 'true' },
+    specs: superseded,
+  },
+  {
+    name: 'an order to the power outlives the moment that its store was put back to',
+    file: 'libs/domain/src/restore/superseded.ts',
+    symbol: 'supersededIncident',
+    operation: { replace: 'withoutOrder(note(i, text, at), `${why}.`)', with: 'note(i, text, at)' },
+    specs: superseded,
+  },
+  {
+    name: 'a job of a store that was put back is run again',
+    file: 'libs/domain/src/restore/superseded.ts',
+    symbol: 'supersededJob',
+    operation: { replace: 'isEndedJob(job)', with: 'true' },
+    specs: superseded,
+  },
+  {
+    name: 'a pause without an end has ended',
+    file: 'libs/contracts/src/settings/settings.ts',
+    symbol: 'isPaused',
+    operation: { operand: 'p.until === undefined' },
+    specs: superseded,
+  },
+  {
+    name: 'files that were put back by hand are taken for those of before',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'lostTails',
+    operation: { replace: 'f.lastSeq < was.lastSeq', with: 'false' },
+    specs: putBack,
+  },
+  {
+    name: 'the tail that was lost with the power is taken for files that were put back',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'lowerRevision',
+    operation: { replace: 'last.watchedMs - m.watchedMs >= LOST_TAIL_MS', with: 'true' },
+    specs: putBack,
+  },
+  {
+    name: 'a tail that was lost is found later, in a bucket that is quiet',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'without',
+    operation: { replace: 'Math.min(was.lastSeq, ends)', with: 'was.lastSeq' },
+    specs: putBack,
+  },
+  {
+    name: 'a clock that is set forward makes a lost tail a store that was put back',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'lowerRevision',
+    operation: { replace: 'last.watchedMs - m.watchedMs', with: 'last.at - m.at' },
+    specs: putBack,
+  },
+  {
+    name: 'a store that was loaded since is taken for one that was put back',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'lowerRevision',
+    operation: { operand: 'store.generation > solid.generation' },
+    specs: putBack,
+  },
+  {
+    name: 'the store of before a load comes back unseen',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'lowerGeneration',
+    operation: { replace: 's.generation > generation', with: 'false' },
+    specs: putBack,
+  },
+  {
+    name: 'a store that was never seen is taken for one that was put back',
+    file: 'apps/inventory/src/records/put-back.ts',
+    symbol: 'lowerGeneration',
+    operation: { drop: 'if (first < 0) return undefined;' },
+    specs: putBack,
+  },
+  {
+    name: 'files that were put back are found, and fencing goes on',
+    file: 'apps/inventory/src/records/store-memory.ts',
+    symbol: 'StoreMemory.begin',
+    operation: { replace: 'pausedFor(was.fencing, { why })', with: 'was.fencing' },
+    specs: ['apps/inventory/src/records/store-memory.spec.ts'],
+  },
+  {
+    name: 'what an inventory cannot write is told to nobody',
+    file: 'apps/inventory/src/records/store-memory.ts',
+    symbol: 'StoreMemory.unwatched',
+    operation: { replace: 'this.unwritten === undefined', with: 'true' },
+    specs: ['apps/inventory/src/records/store-memory.spec.ts'],
   },
 ];
