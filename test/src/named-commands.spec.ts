@@ -24,7 +24,7 @@ const texts: [what: string, text: string | undefined][] = [
   ...recordAlarms(Array.from({ length: 30 }, (_, n) => ({ ...records[0]!, key: `n-${n}` })))
     .slice(-1)
     .map((a): [string, string] => [`the alarm of ${a.subject}`, a.message]),
-  ...[loaded]
+  ...[loaded, { ...loaded, found: true as const }]
     .flatMap((l) => decideLoaded({ generation: 5, loaded: l }, []).alarms)
     .map((a): [string, string] => ['the alarm of a store that was loaded', a.message]),
   ...decideBirths(
@@ -55,6 +55,7 @@ describe('a command in a text of records and of the store', () => {
       'muster fencing set',
       'muster record delete',
       'muster record list',
+      'muster store restored',
     ]);
   });
 });

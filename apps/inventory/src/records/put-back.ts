@@ -5,7 +5,7 @@ import type { Bus } from '#bus';
 export interface StoreMark {
   /** Wall clock, ms: for people alone, since it may be set. */
   at: number;
-  /** How long the store had been watched by then, ms, by the monotonic clocks of all processes that kept this file. */
+  /** How long the store had been watched by then, whole ms, by the monotonic clocks of all processes that kept this file. */
   watchedMs: number;
   generation: number;
   /** ISO: when the bucket was made. */
@@ -163,7 +163,7 @@ const isDate = (ms: unknown): boolean => typeof ms === 'number' && !Number.isNaN
 
 const isMark = (m: Partial<StoreMark> | null): boolean =>
   isDate(m?.at) &&
-  Number.isFinite(m?.watchedMs) &&
+  isCount(m?.watchedMs) &&
   isCount(m?.generation) &&
   typeof m?.buckets === 'object' &&
   m.buckets !== null &&

@@ -79,9 +79,8 @@ describe('what an inventory remembers of the store', () => {
     cpSync(nats.dir, before, { recursive: true });
     await nats.restart();
     let bus = await connect();
-    const leases = async (): Promise<number> => (await bus.bucketFacts()).get('leases')?.lastSeq ?? 0;
-    const at = await leases();
-    await until(async () => (await leases()) > at + 3, 'more is written');
+    // In a bucket that no inventory writes by itself: what is put back does not get past that before it is looked at.
+    for (let i = 0; i < 5; i++) await bus.bucket('workloads').delete('gone', undefined);
     for (const close of running) await close();
     for (const instance of ['inventory-1', 'inventory-2']) await remember(bus, instance);
     await nats.kill();

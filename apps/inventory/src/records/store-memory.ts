@@ -62,7 +62,7 @@ export class StoreMemory {
 
   private decide(store: StoreNow): ReturnType<typeof decideSeen> {
     const { clock } = this.context;
-    const watchedMs = this.began.watchedMs + clock.monotonicMs() - this.began.at;
+    const watchedMs = this.began.watchedMs + Math.floor(clock.monotonicMs() - this.began.at);
     return decideSeen(this.seen, store, { at: clock.wallMs(), watchedMs });
   }
 
