@@ -13,6 +13,7 @@ import {
   type Verdict,
 } from '#contracts';
 import { answer, answerText, ask, call } from './rpc/call.js';
+import { answerReadings } from './rpc/read-gate.js';
 import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './streams/durable-consumer.js';
 import { readBack, type PastEvent, type ReadBackOptions } from './streams/read-back.js';
 import { readOn, type ReadOn, type ReadOnOptions } from './streams/read-on.js';
@@ -50,6 +51,7 @@ export class Bus {
   private readonly buckets = new Map<BucketName, KvBucket<unknown>>();
   private readonly link: Link;
   private readonly logs: JobLogs;
+  private answersReadings = false;
 
   constructor(ports: BusPorts) {
     this.link = new Link(ports);
@@ -115,10 +117,13 @@ export class Bus {
 
   /**
    * Creates the streams and buckets that are missing. CONFIG_INVALID where one exists with another shape,
-   * BUS_UNAVAILABLE where no server answers for one in time.
+   * BUS_UNAVAILABLE where no server answers for one in time. From then on services with NATS accounts of their own
+   * have their readings of them through here.
    */
-  createBuckets(o: StorageOptions = {}): Promise<void> {
-    return createStorage(this.link, o);
+  async createBuckets(o: StorageOptions = {}): Promise<void> {
+    await createStorage(this.link, o);
+    if (!this.answersReadings) answerReadings(this.link);
+    this.answersReadings = true;
   }
 
   /** When each bucket was made, and the last revision in it; undefined: it is not there. */

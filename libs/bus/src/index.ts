@@ -11,9 +11,11 @@ export {
   credentialsFile,
   enableTls,
   configuredStore,
+  hasSeparateServices,
   initCluster,
   isCluster,
   revokeToolUser,
+  separateServices,
   toolUsers,
   type InitOptions,
 } from './init/init-cluster.js';
@@ -38,7 +40,7 @@ export {
   type StoreCopyOptions,
 } from './store-copy/copy-store.js';
 export { natsServers } from './init/server-facts.js';
-export { ToolRoles, userKinds, type ToolRole, type UserKind } from './init/permissions.js';
+export { ToolRoles, userKinds, type ToolRole, type UserKind } from './users/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
 export type { UnreadableBook } from './kv/unreadable-book.js';
 export { KvView } from './kv/kv-view.js';

@@ -23,6 +23,11 @@ export interface BusCredentials {
    * @default no TLS
    */
   ca?: string;
+  /**
+   * It is of an account without streams: records and events are read through inventory, and stored by import.
+   * @default false: of the account that holds them
+   */
+  ownAccount?: boolean;
 }
 
 export interface BusOptions {

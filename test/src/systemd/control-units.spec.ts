@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execa, execaSync } from 'execa';
-import { connectBus, initCluster, renewServerCertificate } from '#bus';
+import { connectBus, initCluster, renewServerCertificate, type Bus } from '#bus';
 import { tlsFiles } from '#bus/init/tls-files.js';
 import { daemon } from '#bus/testing/daemon.js';
 import { startTestNats, type TestNats } from '#bus/testing/nats.js';
@@ -148,6 +148,7 @@ async function endedWordless(service: PromiseLike<{ exitCode?: number }>): Promi
 
 describe('a service with what its unit shows it', () => {
   let nats: TestNats;
+  let bus: Bus;
   let dir: string;
   /** All at once: each mostly waits. */
   const runs = new Map<string, Promise<void>>();
@@ -155,13 +156,13 @@ describe('a service with what its unit shows it', () => {
   beforeAll(async () => {
     nats = await startTestNats({ users: true });
     dir = mkdtempSync(join(tmpdir(), 'muster-units-'));
-    const bus = await connectBus({
+    bus = await connectBus({
       name: 'spec',
       servers: [nats.url],
       credentials: JSON.parse(readFileSync(join(nats.dir, 'creds', 'inventory.json'), 'utf8')) as never,
     });
+    // The others read through an inventory, and that of the units ends before some have begun.
     await bus.createBuckets();
-    await bus.close();
     for (const unit of ours) {
       const run = startAndEnd(unit);
       // Each test has its own failure to tell.
@@ -171,6 +172,7 @@ describe('a service with what its unit shows it', () => {
   });
   afterAll(async () => {
     await Promise.allSettled(runs.values());
+    await bus.close();
     await nats.stop();
     rmSync(dir, { recursive: true });
   });

@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { StoreWatch, type StoreTrouble } from '#bus';
-import { bucketStream } from '#bus/kv/kv-keys.js';
+import { bucketStream } from '#bus/store-names/kv-keys.js';
 import { type ErrorCode, MusterError, ReadyStream, Streams } from '#contracts';
 import type { ServiceContext } from '#service';
 

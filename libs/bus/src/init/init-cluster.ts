@@ -12,13 +12,14 @@ import {
   issueToolCredentials,
   newAgentsKey,
   newOperatorKeys,
+  newOwnAccounts,
   type OperatorKeys,
   type Revocable,
 } from './nats-accounts.js';
 import { hostFolder, writtenHosts } from './control-hosts.js';
 import { listenAddress, natsConfig, withTls, type NatsConfigOptions } from './nats-config.js';
 import { keyPair, publicKeyOf } from '#contracts/keys/nkey.js';
-import { userKinds, type ToolRole } from './permissions.js';
+import { ApartServices, userKinds, type ToolRole } from '../users/permissions.js';
 import { FOR_GOOD } from './revocation.js';
 import { privateFolder, writePrivately } from './private-files.js';
 import { diskOf, maxFileStore } from './store-limits.js';
@@ -67,6 +68,7 @@ export async function initCluster(dir: string, o: InitOptions): Promise<void> {
   o.hosts?.forEach(checkCertificateName);
   const encrypted = wantsTls(dir, o);
   const keys = ensureKeys(dir);
+  await separateServices(dir, accountsIn(o.storeDir));
   adoptStore(dir, o.storeDir, keys.account);
   if (encrypted) {
     await ensureAuthority(dir, o.cluster);
@@ -97,6 +99,38 @@ function ensureKeys(dir: string): OperatorKeys {
   newKey(keyFile(dir, 'agents'), () => JSON.stringify(newAgentsKey(keys)));
   return keys;
 }
+
+/** Whether services have NATS accounts of their own: all but those of an earlier `muster init` have. */
+export const hasSeparateServices = (dir: string): boolean => readOperatorKeys(dir).own !== undefined;
+
+/**
+ * Gives each service but inventory an account of its own, with a new user, where it shares that of the records; the
+ * users that they had are worthless from the servers' next start on, and so are the new ones until then. Nothing where
+ * it was done before. CONFIG_INVALID where there is no cluster.
+ * @param accountsDir where the server keeps its accounts
+ * @returns whether anything was changed
+ */
+export async function separateServices(dir: string, accountsDir = configuredAccountsDir(dir)): Promise<boolean> {
+  if (!isCluster(dir)) throw new MusterError('CONFIG_INVALID', `${dir} was not made by muster init`);
+  const keys = readOperatorKeys(dir);
+  if (keys.own !== undefined) return false;
+  refusePlainUsers(dir);
+  const own = newOwnAccounts();
+  // The operator's key last: what was ended half-way is done again.
+  const revoker = keyFile(dir, 'revoker');
+  if (existsSync(revoker))
+    writePrivately(revoker, `${JSON.stringify({ ...readRevokerKey(revoker), own: accountsOf(own) })}\n`);
+  for (const service of ApartServices) {
+    const before = existing(dir, service);
+    if (before?.jwt !== undefined && before.seed !== undefined) noteRevoked(dir, publicKeyOf(before.seed));
+    rmSync(credentialsFile(dir, service), { force: true });
+  }
+  writePrivately(keyFile(dir, 'operator'), `${JSON.stringify({ ...keys, own })}\n`);
+  await writeUsers(dir, [], accountsDir);
+  return true;
+}
+
+const accountsOf = (own: NonNullable<OperatorKeys['own']>): string[] => ApartServices.map((s) => own[s].account);
 
 /**
  * Keys, CA and users of a cluster whose servers are configured elsewhere; what is there is kept, as by {@link initCluster}.
@@ -347,7 +381,10 @@ function revocable(
   alsoTold: readonly string[],
 ): Revocable | undefined {
   if (accountsDir === undefined) return undefined;
-  newKey(keyFile(dir, 'revoker'), () => JSON.stringify(newRevokerKey(keys)));
+  const { account, system, own } = keys;
+  newKey(keyFile(dir, 'revoker'), () =>
+    JSON.stringify(newRevokerKey({ account, system, ...(own && { own: accountsOf(own) }) })),
+  );
   const told = toldFiles(keys, [accountsDir, ...alsoTold]).map(
     (file) => decode<Account>(readFileSync(file, 'utf8').trim()).nats.revocations,
   );

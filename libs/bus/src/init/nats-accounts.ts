@@ -1,17 +1,21 @@
 import { encodeAccount, encodeOperator, encodeUser, newScopedSigner, type Permissions as Claims } from '@nats-io/jwt';
-import { createAccount, createOperator, createUser } from '@nats-io/nkeys';
+import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys';
 import type { BusCredentials } from '../types.js';
+import { bordersOf, type Border } from './account-borders.js';
 import type { AgentsKey } from './agents-key.js';
 import { toolUser } from '#contracts';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import {
   agentPermissions,
+  ApartServices,
+  isApart,
   toolPermissions,
   userPermissions,
+  type ApartService,
   type Permissions,
   type ToolRole,
   type UserKind,
-} from './permissions.js';
+} from '../users/permissions.js';
 import { revokerPermissions, type RevokerKey } from './revoker-key.js';
 
 /**
@@ -25,8 +29,18 @@ export interface OperatorKeys {
   system: string;
   /** Public key of Muster's account. */
   account: string;
-  /** nkey seed: signs the services' users. */
+  /** nkey seed: signs the users of Muster's account that are no agents'. */
   services: string;
+  /** Services' own accounts. Absent: all users are of Muster's account, as an earlier `muster init` made them. */
+  own?: Record<ApartService, OwnAccount>;
+}
+
+/** Of one service. */
+export interface OwnAccount {
+  /** Public key. */
+  account: string;
+  /** nkey seed: signs its user. */
+  users: string;
 }
 
 export function newOperatorKeys(): OperatorKeys {
@@ -35,8 +49,17 @@ export function newOperatorKeys(): OperatorKeys {
     system: publicKeyOfAccount(),
     account: publicKeyOfAccount(),
     services: seedOf(createAccount()),
+    own: newOwnAccounts(),
   };
 }
+
+export const newOwnAccounts = (): Record<ApartService, OwnAccount> =>
+  Object.fromEntries(
+    ApartServices.map((service) => [
+      service,
+      { account: publicKeyOfAccount(), users: seedOf(createAccount()) } satisfies OwnAccount,
+    ]),
+  ) as Record<ApartService, OwnAccount>;
 
 const publicKeyOfAccount = (): string => keyPair(seedOf(createAccount())).getPublicKey();
 
@@ -74,9 +97,10 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revo
   const operator = keyPair(keys.operator);
   const scope = newScopedSigner(keyPair(agents.seed), 'agent', claims(agentPermissions('{{name()}}')));
   const revoker =
-    revocable &&
-    newScopedSigner(keyPair(revocable.key.users), 'revoker', claims(revokerPermissions(revocable.key.account)));
+    revocable && newScopedSigner(keyPair(revocable.key.users), 'revoker', claims(revokerPermissions(revocable.key)));
   const system = { limits: noLimits, ...(revoker && { signing_keys: [revoker] }) };
+  const { own } = keys;
+  const borders = own && bordersOf({ store: keys.account, ...publicKeys(own) });
   const accounts = [
     [keys.system, await encodeAccount('SYSTEM', keys.system, system, { signer: operator })],
     [
@@ -88,10 +112,12 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revo
           limits: { ...noLimits, ...allStorage },
           signing_keys: [keyPair(keys.services).getPublicKey(), scope],
           ...(revocable?.revocations && { revocations: revocable.revocations }),
+          ...borders?.store,
         },
         { signer: operator },
       ),
     ],
+    ...(own && borders ? await ownAccounts(own, borders, operator) : []),
   ] as const;
   const claimed = {
     system_account: keys.system,
@@ -117,6 +143,23 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revo
   ].join('\n');
 }
 
+const publicKeys = (own: Record<ApartService, OwnAccount>): Record<ApartService, string> =>
+  Object.fromEntries(ApartServices.map((service) => [service, own[service].account])) as Record<ApartService, string>;
+
+/** They keep nothing: what they have stored is stored by the account whose streams they import. */
+const ownAccounts = (
+  own: Record<ApartService, OwnAccount>,
+  borders: Record<ApartService, Border>,
+  operator: KeyPair,
+): Promise<[account: string, jwt: string][]> =>
+  Promise.all(
+    ApartServices.map(async (service): Promise<[string, string]> => {
+      const { account, users } = own[service];
+      const signed = { limits: noLimits, signing_keys: [keyPair(users).getPublicKey()], ...borders[service] };
+      return [account, await encodeAccount(service.toUpperCase(), account, signed, { signer: operator })];
+    }),
+  );
+
 /** What this version of Muster needs to be allowed. `seedBefore`: of the user's key, which it keeps. */
 export async function issueServiceCredentials(
   keys: OperatorKeys,
@@ -124,9 +167,11 @@ export async function issueServiceCredentials(
   seedBefore?: string,
 ): Promise<BusCredentials> {
   const pair = keyPair(seedBefore ?? seedOf(createUser()));
-  const by = { signer: keyPair(keys.services) };
-  const jwt = await encodeUser(user, pair.getPublicKey(), keys.account, claims(userPermissions(user)), by);
-  return { user, seed: seedOf(pair), jwt };
+  const own = isApart(user) ? keys.own?.[user] : undefined;
+  const by = { signer: keyPair(own?.users ?? keys.services) };
+  const allowed = claims(userPermissions(user, own !== undefined));
+  const jwt = await encodeUser(user, pair.getPublicKey(), own?.account ?? keys.account, allowed, by);
+  return { user, seed: seedOf(pair), jwt, ...(own && { ownAccount: true }) };
 }
 
 /** A program's own user; a new key each time, so that a revoked one stays worthless. */

@@ -146,30 +146,32 @@ export const revokedAgentUsers = (o: RevocationOptions, keys: readonly string[])
 export async function connectedAgents(o: RevocationOptions, agents: AgentsKey): Promise<AgentConnection[]> {
   const issuer = keyPair(agents.seed).getPublicKey();
   const found = new Map<string, AgentConnection>();
-  for (const { iss, name, sub, iat } of await connectedUsers(o))
+  for (const { iss, name, sub, iat } of await connectedUsers(o, [o.key.account]))
     if (iss === issuer) found.set(sub, { node: fromToken(name), key: sub, issuedAt: iat * 1000 });
   return [...found.values()];
 }
 
 /** Services of which a process is connected now to any server. */
 export async function connectedServices(o: RevocationOptions): Promise<ServiceName[]> {
-  const names = (await connectedUsers(o)).map((user) => user.name);
+  const names = (await connectedUsers(o, [o.key.account, ...(o.key.own ?? [])])).map((user) => user.name);
   return ServiceNames.filter((service) => names.includes(service));
 }
 
-const connectedUsers = (o: RevocationOptions): Promise<Claims<User>[]> =>
+const connectedUsers = (o: RevocationOptions, accounts: readonly string[]): Promise<Claims<User>[]> =>
   asRevoker(o, async (nc) => {
     const found: Claims<User>[] = [];
-    for (let offset = 0; ; offset += PAGE) {
-      const pages = await userPages(nc, o, offset);
-      found.push(
-        ...pages
-          .flat()
-          .filter((text) => text !== '')
-          .map((text) => claimsOf<User>(text)),
-      );
-      if (pages.every((jwts) => jwts.length < PAGE)) return found;
-    }
+    for (const account of accounts)
+      for (let offset = 0; ; offset += PAGE) {
+        const pages = await userPages(nc, o, account, offset);
+        found.push(
+          ...pages
+            .flat()
+            .filter((text) => text !== '')
+            .map((text) => claimsOf<User>(text)),
+        );
+        if (pages.every((jwts) => jwts.length < PAGE)) break;
+      }
+    return found;
   });
 
 type Claims<T> = ReturnType<typeof decode<T>>;
@@ -197,9 +199,14 @@ async function update(nc: NatsConnection, o: RevocationOptions, jwt: string): Pr
 }
 
 /** By server: of each connection its user's JWT, '' for one that has none. */
-async function userPages(nc: NatsConnection, o: RevocationOptions, offset: number): Promise<string[][]> {
+async function userPages(
+  nc: NatsConnection,
+  o: RevocationOptions,
+  account: string,
+  offset: number,
+): Promise<string[][]> {
   const request = JSON.stringify({ auth: true, offset, limit: PAGE });
-  return (await asked(nc, o, SystemRequests.connections(o.key.account), request)).map((text) => {
+  return (await asked(nc, o, SystemRequests.connections(account), request)).map((text) => {
     const { data } = JSON.parse(text) as { data?: { connections?: { jwt?: string }[] } };
     return (data?.connections ?? []).map((c) => c.jwt ?? '');
   });

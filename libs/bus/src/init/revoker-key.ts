@@ -1,7 +1,7 @@
 import { createAccount, createOperator } from '@nats-io/nkeys';
 import { inboxPrefix } from '#contracts';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
-import type { Permissions } from './permissions.js';
+import type { Permissions } from '../users/permissions.js';
 import { readKeyFile } from './read-key-file.js';
 
 /**
@@ -13,25 +13,32 @@ export interface RevokerKey {
   account: string;
   /** Public key of nats-server's own account, over which it is told. */
   system: string;
+  /** Public keys of the services' own accounts, whose connections are counted. @default none */
+  own?: string[];
   /** nkey seed: signs the account. */
   operator: string;
   /** nkey seed: signs the user that tells the server. */
   users: string;
 }
 
-export const newRevokerKey = ({ account, system }: Pick<RevokerKey, 'account' | 'system'>): RevokerKey => ({
+export const newRevokerKey = ({
   account,
   system,
+  own,
+}: Pick<RevokerKey, 'account' | 'system' | 'own'>): RevokerKey => ({
+  account,
+  system,
+  ...(own && { own }),
   operator: seedOf(createOperator()),
   users: seedOf(createAccount()),
 });
 
 /** CONFIG_INVALID names the file, never its content. */
 export function readRevokerKey(file: string): RevokerKey {
-  const check = ({ account, system, operator, users }: RevokerKey): RevokerKey => {
+  const check = ({ account, system, own, operator, users }: RevokerKey): RevokerKey => {
     for (const seed of [operator, users]) keyPair(seed);
-    if (typeof account !== 'string' || typeof system !== 'string') throw new TypeError('no account');
-    return { account, system, operator, users };
+    for (const key of [account, system, ...(own ?? [])]) if (typeof key !== 'string') throw new TypeError('no account');
+    return { account, system, ...(own && { own }), operator, users };
   };
   return readKeyFile(file, check, "a revoker's key: run muster init");
 }
@@ -51,12 +58,12 @@ export const SystemRequests = {
 } as const;
 
 /** The scope of the key `users`: no user that it signs may do more. */
-export const revokerPermissions = (account: string): Permissions => ({
+export const revokerPermissions = ({ account, own = [] }: Pick<RevokerKey, 'account' | 'own'>): Permissions => ({
   publish: [
     SystemRequests.update,
     SystemRequests.servers,
     SystemRequests.lookup(account),
-    SystemRequests.connections(account),
+    ...[account, ...own].map((key) => SystemRequests.connections(key)),
   ],
   subscribe: [`${inboxPrefix(REVOKER)}.>`],
   responses: false,

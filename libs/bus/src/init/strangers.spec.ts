@@ -11,7 +11,7 @@ import {
   revokeToolUser,
   type BusPorts,
 } from '../index.js';
-import { bucketStream, subjectOf } from '../kv/kv-keys.js';
+import { bucketStream, subjectOf } from '../store-names/kv-keys.js';
 import { proofOf } from '#contracts/keys/nkey.js';
 import { connectPorts } from '../nats/connect.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
@@ -48,6 +48,10 @@ const api = [
   ),
   ...streams.flatMap(apiOf),
 ];
+/** The same under the name that it has in accounts without streams. */
+const imported = api.map((subject) => subject.replace('$JS.API', 'muster.js'));
+/** Of these a service may ask for what its streams hold, and for how far they are: nothing that goes elsewhere. */
+const reads = /^muster\.js\.STREAM\.(INFO|MSG\.GET)\./;
 
 /** Name in the table → a subject that stands for it. */
 const leases = ['detector', 'fencer', 'conductor', 'job.j1'];
@@ -75,6 +79,9 @@ const targets: [string, string][] = [
   ['`muster.cmd.events`', Subjects.command('events')],
   ['other `muster.cmd.*`', Subjects.command('fence')],
   ['`muster.monitor.*`', Subjects.monitor('discovered')],
+  ['readings for the detector', Subjects.read('detector')],
+  ['readings for the gateway', Subjects.read('gateway')],
+  ['messages of readings', Subjects.feed('detector', 'zzz')],
 ];
 
 let nats: TestNats;
@@ -153,9 +160,17 @@ describe('each NATS user', () => {
         api.map((subject) => ({ subject })),
       );
       if (noApi.size < api.length) may.get(user)?.add('any request to JetStream');
+      const noImported = await refused(
+        nc,
+        imported.map((subject) => ({ subject })),
+      );
+      const asked = imported.filter((subject) => !noImported.has(subject));
+      if (asked.length > 0) may.get(user)?.add('state and single messages of streams that it reads');
+      expect(asked.filter((subject) => !reads.test(subject))).toEqual([]);
     }
     may.get('inventory')?.add('any request to JetStream');
-    const rows = [...targets.map(([name]) => name), 'any request to JetStream'].map((name) =>
+    const asked = ['any request to JetStream', 'state and single messages of streams that it reads'];
+    const rows = [...targets.map(([name]) => name), ...asked].map((name) =>
       `| ${name} | ${users.map((u) => (may.get(u)?.has(name) === true ? 'yes' : '')).join(' | ')} |`.replaceAll(
         / +/g,
         ' ',

@@ -6,7 +6,7 @@ import type { StoredMessage } from '../ports/message-log.js';
 import { readLimitMs } from '../streams/ask-patiently.js';
 import { storageIsWhole } from '../streams/storage-is-whole.js';
 import { store } from '../streams/store.js';
-import { bucketStream, isMarker, subjectFound, subjectOf } from './kv-keys.js';
+import { bucketStream, isMarker, subjectFound, subjectOf } from '../store-names/kv-keys.js';
 import { KvView } from './kv-view.js';
 import { KvWatch, type WatchOptions } from './kv-watch.js';
 import type { Entry, Watch } from '../types.js';

@@ -1,5 +1,5 @@
 import { standIn, type BucketName, type UnreadableRecord } from '#contracts';
-import { bucketStream, isMarker, keyOf } from './kv-keys.js';
+import { bucketStream, isMarker, keyOf } from '../store-names/kv-keys.js';
 import type { Link } from '../ports/link.js';
 import type { ReadMessage } from '../ports/message-log.js';
 import { StreamReader } from '../streams/stream-reader.js';

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from '@nats-io/transport-node';
-import { inboxPrefix, MusterError } from '#contracts';
+import { inboxPrefix, MusterError, ServiceNames, type ServiceName } from '#contracts';
 import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
 import type { BusPorts } from '../ports/link.js';
@@ -49,7 +49,7 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
   return {
     name: o.name,
     wire,
-    messages: new NatsLog(wire),
+    messages: new NatsLog(wire, apartService(o.credentials)),
     clock: systemClock,
     random: systemRandom,
     log: o.log ?? silentLog,
@@ -57,6 +57,9 @@ export async function connectPorts(o: BusOptions): Promise<BusPorts> {
     ...(o.seal && { seal: o.seal }),
   };
 }
+
+const apartService = (credentials: BusCredentials | undefined): ServiceName | undefined =>
+  credentials?.ownAccount === true ? ServiceNames.find((service) => service === credentials.user) : undefined;
 
 /** BUS_UNAVAILABLE when no server answered in time; UNAUTHORIZED when one did and refused the user, or is not to be trusted. */
 export async function connectWire(o: BusOptions): Promise<NatsWire> {

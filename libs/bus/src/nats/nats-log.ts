@@ -1,5 +1,6 @@
 import type { ConsumerConfig, ConsumerInfo, StreamConfig, StreamInfo } from '@nats-io/jetstream';
-import { headers, type MsgHdrs } from '@nats-io/transport-node';
+import { headers, nuid, type MsgHdrs } from '@nats-io/transport-node';
+import { isWireError, MusterError, Subjects, type ServiceName } from '#contracts';
 import { ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import type {
   Appended,
@@ -11,6 +12,8 @@ import type {
   ReadSession,
   StoredMessage,
 } from '../ports/message-log.js';
+import { OwnApi, StoreApi } from '../store-names/store-api.js';
+import { readingConfig, readingRequest } from '../readings/reading.js';
 import { patienceWith } from '../servers/patience.js';
 import { systemClock } from '../system/system-clock.js';
 import type { NatsWire } from './nats-wire.js';
@@ -21,6 +24,8 @@ import { NatsReadSession } from './read-session.js';
 const ANSWER_MS = 2_000;
 /** The same where it has to write files first. */
 const WORK_MS = 5_000;
+/** Of a reading that is asked for: servers before 2.10 do not tell that nobody answers in another account, ms. */
+const READING_MS = 1_000;
 
 interface Answer {
   error?: { code: number; err_code?: number; description: string };
@@ -34,7 +39,15 @@ function parse<T>(text: string): T {
 
 /** JetStream over one connection: its requests and answers as they stand in the server's API. */
 export class NatsLog implements MessageLog {
-  constructor(private readonly wire: NatsWire) {}
+  private readonly prefix: string;
+
+  /** @param service whose account is its own: it asks inventory for its readings. @default the streams' account */
+  constructor(
+    private readonly wire: NatsWire,
+    private readonly service?: ServiceName,
+  ) {
+    this.prefix = service === undefined ? StoreApi : OwnApi;
+  }
 
   async append(subject: string, payload: Uint8Array | string, o: AppendOptions): Promise<Appended> {
     try {
@@ -85,11 +98,19 @@ export class NatsLog implements MessageLog {
   }
 
   async read(stream: string, o: ReadOptions): Promise<ReadSession> {
-    const session = new NatsReadSession(this.wire, o);
+    const reading = nuid.next();
+    const at = this.service === undefined ? this.wire.inbox() : Subjects.feed(this.service, reading);
+    const session = new NatsReadSession(this.wire, at, o);
     try {
       session.listen();
-      const body = { stream_name: stream, config: session.consumerConfig() };
-      session.begin(await this.api<ConsumerInfo>(`CONSUMER.CREATE.${stream}`, body));
+      session.begin(
+        this.service === undefined
+          ? await this.api<ConsumerInfo>(`CONSUMER.CREATE.${stream}`, {
+              stream_name: stream,
+              config: readingConfig(o, at),
+            })
+          : await this.askReading(this.service, JSON.stringify(readingRequest(stream, o, reading))),
+      );
       return session;
     } catch (e) {
       session.close();
@@ -121,10 +142,17 @@ export class NatsLog implements MessageLog {
     await this.api(`STREAM.PURGE.${stream}`, { filter: o.subject, keep: o.keep }, WORK_MS);
   }
 
-  /** One request to `$JS.API.<verb>`. */
+  private async askReading(service: ServiceName, request: string): Promise<ConsumerInfo> {
+    const text = await this.wire.request(Subjects.read(service), request, { timeoutMs: READING_MS });
+    const answer = parse<ConsumerInfo>(text);
+    if (isWireError(answer)) throw MusterError.from(answer);
+    return answer;
+  }
+
+  /** One request to JetStream's API. */
   private async api<T>(verb: string, body?: unknown, timeoutMs = ANSWER_MS): Promise<T> {
     const text = body === undefined ? '' : JSON.stringify(body);
-    return parse<T>(await this.wire.request(`$JS.API.${verb}`, text, { timeoutMs }));
+    return parse<T>(await this.wire.request(`${this.prefix}.${verb}`, text, { timeoutMs }));
   }
 
   /** As {@link api}, where to ask twice changes nothing: a stream without a leader loses what it is asked. */

@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { MusterError } from '#contracts';
 import type { PulledMessage } from '../ports/message-log.js';
+import { StoreApi } from '../store-names/store-api.js';
 import { systemClock } from '../system/system-clock.js';
 import { deliveredAt } from './delivered-at.js';
 import { busUnavailable } from './failures.js';
@@ -70,6 +71,6 @@ function nextMessage(
     };
     o.signal?.addEventListener('abort', abort, { once: true });
     const request = JSON.stringify({ batch: 1, expires: ns(o.waitMs) });
-    wire.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`, request, { reply: inbox });
+    wire.nc.publish(`${StoreApi}.CONSUMER.MSG.NEXT.${stream}.${durable}`, request, { reply: inbox });
   });
 }

@@ -1,15 +1,14 @@
-import type { ConsumerConfig, ConsumerInfo } from '@nats-io/jetstream';
+import type { ConsumerInfo } from '@nats-io/jetstream';
 import type { Msg, MsgHdrs, Subscription } from '@nats-io/transport-node';
 import type { Timer } from '#contracts';
-import type { ReadMessage, ReadOptions, ReadSession, ReadStart } from '../ports/message-log.js';
+import type { ReadMessage, ReadOptions, ReadSession } from '../ports/message-log.js';
+import { HEARTBEAT_MS } from '../readings/reading.js';
 import { systemClock } from '../system/system-clock.js';
 import { deliveredAt } from './delivered-at.js';
 import type { NatsWire } from './nats-wire.js';
 
-const HEARTBEAT_MS = 1_000;
 /** Heartbeats that may be missed before the session is in doubt. */
 const MISSED_BEATS = 3;
-const ns = (ms: number): number => ms * 1_000_000;
 
 /**
  * One ephemeral push consumer. In doubt after a hole in the consumer's sequence, or silence without heartbeats. Ticks are
@@ -18,7 +17,6 @@ const ns = (ms: number): number => ms * 1_000_000;
 export class NatsReadSession implements ReadSession {
   private live = false;
   private ended = false;
-  private readonly inbox: string;
   private sub: Subscription | undefined;
   private ticker: Timer | undefined;
   private quietTicks = 0;
@@ -28,38 +26,18 @@ export class NatsReadSession implements ReadSession {
   private work: Promise<void> = Promise.resolve();
   private busy = 0;
 
+  /** @param at the subject on which the messages come */
   constructor(
     private readonly wire: NatsWire,
+    private readonly at: string,
     private readonly o: ReadOptions,
-  ) {
-    this.inbox = wire.inbox();
-  }
+  ) {}
 
   /** Before the server is asked: it may send before it answers. */
   listen(): void {
-    this.sub = this.wire.nc.subscribe(this.inbox, {
+    this.sub = this.wire.nc.subscribe(this.at, {
       callback: (err, msg) => (err ? this.doubt(err.message) : this.receive(msg)),
     });
-  }
-
-  /** What the server is asked for. */
-  consumerConfig(): Partial<ConsumerConfig> {
-    const { start, filter } = this.o;
-    return {
-      deliver_subject: this.inbox,
-      deliver_policy: deliverPolicy[start.from],
-      ...(start.from === 'seq' && { opt_start_seq: start.seq }),
-      ...(start.from === 'time' && { opt_start_time: start.time.toISOString() }),
-      filter_subject: filter,
-      ack_policy: 'none' as ConsumerConfig['ack_policy'],
-      replay_policy: 'instant' as ConsumerConfig['replay_policy'],
-      max_deliver: 1,
-      mem_storage: true,
-      num_replicas: 1,
-      flow_control: true,
-      idle_heartbeat: ns(HEARTBEAT_MS),
-      inactive_threshold: ns(5 * HEARTBEAT_MS),
-    };
   }
 
   /** The server has agreed. */
@@ -144,14 +122,6 @@ export class NatsReadSession implements ReadSession {
     else this.queue(announce);
   }
 }
-
-const deliverPolicy = {
-  'last-per-subject': 'last_per_subject',
-  all: 'all',
-  new: 'new',
-  seq: 'by_start_sequence',
-  time: 'by_start_time',
-} as Record<ReadStart['from'], ConsumerConfig['deliver_policy']>;
 
 const none: Record<string, string> = Object.freeze({});
 

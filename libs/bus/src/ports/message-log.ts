@@ -1,6 +1,7 @@
 import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
+import type { Reading, ReadStart } from '../readings/reading.js';
 
-export type { ConsumerConfig, StreamConfig };
+export type { ConsumerConfig, ReadStart, StreamConfig };
 
 /** One that is stored. */
 export interface StoredMessage {
@@ -28,9 +29,6 @@ export interface AppendOptions {
  */
 export type Appended = { seq: number; duplicate: boolean } | { conflict: true };
 
-export type ReadStart =
-  { from: 'last-per-subject' | 'all' | 'new' } | { from: 'seq'; seq: number } | { from: 'time'; time: Date };
-
 export interface ReadMessage {
   subject: string;
   seq: number;
@@ -38,9 +36,7 @@ export interface ReadMessage {
   headers: Record<string, string>;
 }
 
-export interface ReadOptions {
-  filter: string;
-  start: ReadStart;
+export interface ReadOptions extends Reading {
   /** In order, without holes. A promise holds the sender back until it is done. It neither throws nor rejects. */
   onMessage(m: ReadMessage): void | Promise<void>;
   /** All that was stored when the session began has been handed over. Once. */

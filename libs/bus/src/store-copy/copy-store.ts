@@ -11,7 +11,7 @@ import { connectedServices } from '../init/revocation.js';
 import { readRevokerKey } from '../init/revoker-key.js';
 import { authorityOf } from '../init/tls-files.js';
 import { readCredentials } from '../keys/credentials.js';
-import { bucketStream } from '../kv/kv-keys.js';
+import { bucketStream } from '../store-names/kv-keys.js';
 import { natsOptions } from '../nats/connect.js';
 import { dial } from '../nats/dial.js';
 import { apiError, ApiFailure, isStreamMissing } from '../ports/log-failure.js';

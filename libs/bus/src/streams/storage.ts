@@ -1,5 +1,5 @@
 import { Buckets, MusterError, ReadyStream, Streams, type BucketName, type StreamFacts } from '#contracts';
-import { bucketStream } from '../kv/kv-keys.js';
+import { bucketStream } from '../store-names/kv-keys.js';
 import type { Link } from '../ports/link.js';
 import { apiError, isPassing, isStreamMissing } from '../ports/log-failure.js';
 import type { StreamConfig } from '../ports/message-log.js';

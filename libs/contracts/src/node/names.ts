@@ -28,6 +28,7 @@ export const inboxPrefix = (user: string): string => `_INBOX_${token(user).repla
 
 /**
  * Answers go to inboxes and nowhere else. Whoever asks says where its answer is to go, and who answers may publish more
- * than who asks: told `$KV.…`, it would write its answer into a bucket.
+ * than who asks: told `$KV.…`, it would write its answer into a bucket. `_R_.` is nats-server's own: it takes the answer
+ * to who asked in another account.
  */
-export const isInbox = (reply: string): boolean => /^_INBOX[._]/.test(reply);
+export const isInbox = (reply: string): boolean => /^(_INBOX[._]|_R_\.)/.test(reply);

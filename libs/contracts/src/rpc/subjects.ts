@@ -26,6 +26,10 @@ export const Subjects = {
   beacon: (): string => 'muster.beacon.detector',
   /** Plain request: the active detector's verdict on a node as of now. Only the lease holder answers. */
   currentVerdict: (): string => 'muster.ask.detector.verdict',
+  /** Plain request of a service for a reading of a stream, which inventory has the server make: its messages come by {@link feed}. */
+  read: (service: ServiceName): string => `muster.read.${service}`,
+  /** What is read for a service. @param reading one token of its own choice */
+  feed: (service: ServiceName, reading: string): string => `muster.feed.${service}.${reading}`,
   /** Inlet for other monitors: `{"nodes":[{label,serial,addr},…]}`. */
   monitor: (name: 'discovered' | 'disappeared'): string => `muster.monitor.${name}`,
   /** Inlet for tools: plain JSON in, plain `{ok, job | code, message}` out; `events` replays what was told. */

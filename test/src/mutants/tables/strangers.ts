@@ -1,10 +1,54 @@
 import type { Mutant } from '../mutant.js';
 
 const guesses = ['apps/gateway/src/auth/guessed-tokens.spec.ts'];
+const forgeries = ['libs/bus/src/init/forged-replies.spec.ts'];
 const connections = ['apps/gateway/src/http/connection-limit.spec.ts'];
 
 /** What people and programs send stays data: nothing of it is carried out, and it stops nobody. */
 export const strangers: readonly Mutant[] = [
+  {
+    name: 'a service shares the account of the records',
+    file: 'libs/bus/src/init/nats-accounts.ts',
+    symbol: 'issueServiceCredentials',
+    operation: [
+      { replace: 'own?.users ?? keys.services', with: 'keys.services' },
+      { replace: 'own?.account ?? keys.account', with: 'keys.account' },
+    ],
+    specs: forgeries,
+  },
+  {
+    name: 'a service makes consumers of the records itself',
+    file: 'libs/bus/src/users/permissions.ts',
+    symbol: 'readApart',
+    operation: {
+      replace: '`${OwnApi}.STREAM.MSG.GET.${stream}`',
+      with: '`${OwnApi}.STREAM.MSG.GET.${stream}`, `${OwnApi}.CONSUMER.CREATE.${stream}`',
+    },
+    specs: forgeries,
+  },
+  {
+    name: 'a service reads what it may not',
+    file: 'libs/bus/src/readings/reading.ts',
+    symbol: 'decideReading',
+    operation: { operand: '!readable.includes(stream)' },
+    specs: ['libs/bus/src/readings/reading.spec.ts'],
+  },
+  {
+    name: 'a reading is sent to whomever a service names',
+    file: 'libs/bus/src/readings/reading.ts',
+    symbol: 'decideReading',
+    operation: { operand: '!TOKEN.test(reading)' },
+    specs: ['libs/bus/src/readings/reading.spec.ts'],
+  },
+  {
+    name: 'the former user of a service is good for ever',
+    file: 'libs/bus/src/init/init-cluster.ts',
+    symbol: 'separateServices',
+    operation: {
+      drop: 'if (before?.jwt !== undefined && before.seed !== undefined) noteRevoked(dir, publicKeyOf(before.seed));',
+    },
+    specs: ['libs/bus/src/init/separate-services.spec.ts'],
+  },
   {
     name: 'Ansible takes the name of a member for a template',
     file: 'apps/provisioner/src/content/ansible-yaml.ts',
@@ -94,21 +138,21 @@ export const strangers: readonly Mutant[] = [
   },
   {
     name: 'a program may ask JetStream, and have the answer stored anywhere',
-    file: 'libs/bus/src/init/permissions.ts',
+    file: 'libs/bus/src/users/permissions.ts',
     symbol: 'needs.tools',
     operation: { set: 'publishes', to: "[...commandsAndMonitors, '$JS.API.CONSUMER.CREATE.MUSTER']" },
     specs: ['libs/bus/src/init/strangers.spec.ts'],
   },
   {
     name: 'a provisioner may take the lease of the fencer',
-    file: 'libs/bus/src/init/permissions.ts',
+    file: 'libs/bus/src/users/permissions.ts',
     symbol: 'needs.provisioner',
     operation: { set: 'foreignLeases', to: "['detector']" },
     specs: ['libs/bus/src/init/strangers.spec.ts'],
   },
   {
     name: 'a program that is to read may order',
-    file: 'libs/bus/src/init/permissions.ts',
+    file: 'libs/bus/src/users/permissions.ts',
     symbol: 'toolPermissions',
     operation: { replace: "role === 'operator'", with: 'role !== undefined' },
     specs: ['libs/bus/src/init/strangers.spec.ts'],

@@ -10,7 +10,8 @@ import {
   type BucketName,
   type ServiceName,
 } from '#contracts';
-import { bucketStream, subjectOf } from '../kv/kv-keys.js';
+import { bucketStream, subjectOf } from '../store-names/kv-keys.js';
+import { OwnApi, StoreApi } from '../store-names/store-api.js';
 
 /** Of a NATS user: what is not allowed is refused. */
 export interface Permissions {
@@ -21,6 +22,15 @@ export interface Permissions {
   /** May answer, once, on the reply subject of a request that it received. */
   responses: boolean;
 }
+
+/**
+ * Services with a NATS account of their own: what the server answers them, wherever they want it, goes no further than
+ * what they may publish.
+ */
+export const ApartServices = ['detector', 'provisioner', 'fencer', 'gateway'] as const satisfies readonly ServiceName[];
+export type ApartService = (typeof ApartServices)[number];
+
+export const isApart = (kind: UserKind): kind is ApartService => (ApartServices as readonly UserKind[]).includes(kind);
 
 /** `tools`: for programs of the operator that speak NATS; each may have a user of its own, see {@link toolPermissions}. */
 export type UserKind = ServiceName | 'tools';
@@ -41,9 +51,13 @@ interface Needs {
   writesLogs?: boolean;
   emits?: boolean;
   publishes?: readonly string[];
+  /** Published for all who listen, and stored nowhere. */
+  tells?: readonly string[];
   /** Plain subjects; with `answers` it may reply. */
   listens?: readonly string[];
   answers?: boolean;
+  /** Plain requests to it, beside its RPCs. */
+  answersOn?: readonly string[];
   /**
    * Whom it answers also on a connection that was made after the question came: the server's own permission to answer
    * ends with the connection. Whoever may do that could also answer what that user asks others.
@@ -73,9 +87,11 @@ const needs: Record<UserKind, Needs> = {
     leases: ['detector'],
     followsEvents: true,
     emits: true,
-    publishes: [Subjects.verdict('*'), Subjects.beacon(), Subjects.poll('*'), Subjects.life('*')],
-    listens: [Subjects.report('*'), Subjects.currentVerdict()],
+    publishes: [Subjects.verdict('*'), Subjects.poll('*'), Subjects.life('*')],
+    tells: [Subjects.beacon()],
+    listens: [Subjects.report('*')],
     answers: true,
+    answersOn: [Subjects.currentVerdict()],
     asks: [KEYS, LIFE_SEEN],
   },
   inventory: {
@@ -89,6 +105,7 @@ const needs: Record<UserKind, Needs> = {
     publishes: [Subjects.peersChanged('*'), Subjects.currentVerdict()],
     listens: [Subjects.report('*'), Subjects.peers('*'), Subjects.gate('*'), Subjects.beacon(), ...commandsAndMonitors],
     answers: true,
+    answersOn: [Subjects.read('*' as ServiceName)],
     answersLate: ['gateway'],
     calls: ['inventory', 'fencer', 'provisioner'],
     creates: true,
@@ -140,21 +157,52 @@ export function toolPermissions(name: string, role: ToolRole): Permissions {
   };
 }
 
-export function userPermissions(kind: UserKind): Permissions {
+/** Streams that it reads. */
+export const readableStreams = (kind: UserKind): string[] => {
   const n = needs[kind];
-  const streams = [
+  return [
     ...(n.reads ?? []).map(bucketStream),
     ...(n.followsEvents ? [Streams.events.name] : []),
     ...(n.readsLogs ? [Streams.logs.name] : []),
   ];
+};
+
+/** What passes between a service with an account of its own and the others. */
+export interface Exchange {
+  /** Published for all who listen. */
+  tells: readonly string[];
+  /** Heard, of what others publish. */
+  listens: readonly string[];
+  /** Requests that it answers. */
+  answers: readonly string[];
+  /** Requests of its own, and what is stored for it. */
+  asks: readonly string[];
+}
+
+export function exchangeOf(service: ApartService): Exchange {
+  const { tells = [], listens = [], answers, answersOn = [] } = needs[service];
+  return {
+    tells,
+    listens: [...listens, Subjects.feed(service, '>')],
+    answers: [...(answers === true ? [Subjects.rpc(service, '>')] : []), ...answersOn],
+    asks: userPermissions(service, true).publish.filter((subject) => !tells.includes(subject)),
+  };
+}
+
+/** @param apart it has an account of its own, where it is an {@link ApartServices} */
+export function userPermissions(kind: UserKind, apart: boolean): Permissions {
+  const n = needs[kind];
+  const streams = readableStreams(kind);
+  const own = apart && isApart(kind) ? kind : undefined;
   const except = [
     ...(n.calls?.includes('inventory') ? [ENROL, KEYS, LIFE_SEEN].map((verb) => Subjects.rpc('inventory', verb)) : []),
     ...(n.foreignLeases ?? []).map((name) => subjectOf('leases', name)),
   ];
   return {
     publish: [
-      ...(streams.length > 0 ? [`$JS.API.STREAM.INFO.${ReadyStream.name}`] : []),
-      ...streams.flatMap(readStream),
+      ...(streams.length > 0 ? [`${own ? OwnApi : StoreApi}.STREAM.INFO.${ReadyStream.name}`] : []),
+      ...streams.flatMap(own ? readApart : readStream),
+      ...(own ? [Subjects.read(own)] : []),
       ...(n.writes ?? []).map((bucket) => `$KV.${bucket}.>`),
       ...(n.leases ?? []).map((name) => subjectOf('leases', name)),
       ...(n.consumesEvents ? consumeStream(Streams.events.name) : []),
@@ -162,15 +210,20 @@ export function userPermissions(kind: UserKind): Permissions {
       ...(n.emits ? [`${Subjects.event('*', '*')}`] : []),
       ...(n.writesLogs ? [Subjects.log('*')] : []),
       ...(n.publishes ?? []),
+      ...(n.tells ?? []),
       ...(n.calls ?? []).map((service) => Subjects.rpc(service, '>')),
       ...(n.answersLate ?? []).map((user) => `${inboxPrefix(user)}.>`),
+      // Of a question from another account.
+      ...(n.answersLate ? ['_R_.>'] : []),
       ...(n.asks ?? []).map((verb) => Subjects.rpc('inventory', verb)),
     ],
     ...(except.length > 0 && { except }),
     subscribe: [
       `${inboxPrefix(kind)}.>`,
       ...(n.answers && kind !== 'tools' ? [Subjects.rpc(kind, '>')] : []),
+      ...(own ? [Subjects.feed(own, '>')] : []),
       ...(n.listens ?? []),
+      ...(n.answersOn ?? []),
     ],
     responses: n.answers === true,
   };
@@ -195,9 +248,16 @@ export function agentPermissions(node: string): Permissions {
 }
 
 const readStream = (stream: string): string[] => [
-  `$JS.API.STREAM.INFO.${stream}`,
-  `$JS.API.STREAM.MSG.GET.${stream}`,
-  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `${StoreApi}.STREAM.INFO.${stream}`,
+  `${StoreApi}.STREAM.MSG.GET.${stream}`,
+  `${StoreApi}.CONSUMER.CREATE.${stream}`,
+  `$JS.FC.${stream}.>`,
+];
+
+/** Makes no consumer: a consumer sends to any subject of the account that holds the streams. */
+const readApart = (stream: string): string[] => [
+  `${OwnApi}.STREAM.INFO.${stream}`,
+  `${OwnApi}.STREAM.MSG.GET.${stream}`,
   `$JS.FC.${stream}.>`,
 ];
 
