@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { shareAccount } from '#bus/testing/shared-account.js';
 import { MusterUnderTest, type Outcome } from './testing/muster.js';
 
 const node = (label: string, serial: string, address: string): object => ({
@@ -294,6 +295,24 @@ describe('muster', () => {
         new RegExp(`^ {2}${account}: (\\S+)$`, 'm').exec(conf)?.[1] ?? '',
       );
       expect((await init(three)).stderr).not.toContain('revoked');
+    } finally {
+      rmSync(join(dir, '..'), { recursive: true, force: true });
+    }
+  });
+
+  it('separates the services of an earlier Muster where it is told to, once, and says what is to be done', async () => {
+    const dir = join(mkdtempSync(join(tmpdir(), 'muster-cli-')), 'c');
+    const init = async (...options: string[]): Promise<string> => {
+      const { code, stderr } = await sut.run(['init', dir, ...options]);
+      expect(code).toBe(0);
+      return stderr;
+    };
+    try {
+      expect(await init()).not.toMatch(/separate-services|start NATS anew/);
+      await shareAccount(dir);
+      expect(await init('--agent', 'b-2')).toContain('with --separate-services gives them their own');
+      expect(await init('--separate-services')).toContain('stop the services, start NATS anew, start the services');
+      expect(await init('--separate-services')).not.toMatch(/start NATS anew|share one/);
     } finally {
       rmSync(join(dir, '..'), { recursive: true, force: true });
     }

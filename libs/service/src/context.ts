@@ -59,6 +59,11 @@ export async function openContext(service: ServiceName, given?: ServiceConfig): 
   if (refusal !== undefined) throw new MusterError('CONFIG_INVALID', refusal);
   const log = createLogger(service, config);
   const who = { name: config.instance, servers: config.nats.servers, ...(credentials && { credentials }) };
+  if (credentials !== undefined && service !== 'inventory' && credentials.ownAccount !== true)
+    log.warn(
+      { user: credentials.user },
+      'its NATS user shares the account of the records, as an earlier muster init made it: run "muster init" with --separate-services',
+    );
   const seal = recordSeal(service, config);
   const bus = await connectBus({ ...who, log, ...(seal && { seal }) });
   try {

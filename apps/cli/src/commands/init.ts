@@ -14,6 +14,7 @@ interface InitOptions {
   agent: string[];
   host: string[];
   plain?: true;
+  separateServices?: true;
 }
 
 const LISTEN = '127.0.0.1:4222';
@@ -24,6 +25,11 @@ const NO_SERVER =
   'no nats-server is installed here: nats.conf is written for 2.9; for 2.10 and newer add "sync_interval: always" to jetstream';
 const KEPT =
   'users only: nats.conf, muster.yaml and keys are kept as they are; a running NATS server lets new agents in at once';
+
+const SEPARATED =
+  'services have NATS accounts and users of their own now, and their former users are worthless once NATS is started anew: stop the services, start NATS anew, start the services';
+const SHARED =
+  'services share one NATS account with the records: "muster init" with --separate-services gives them their own (docs/security.md)';
 
 const UNREAD_REVOCATIONS =
   'which agents were revoked is not to be read here, where no NATS has its store: a server that starts with these files lets them in until inventory has refused them again, within a minute of its start';
@@ -55,6 +61,10 @@ export function initCommand(program: Command): void {
         )
         .option('--plain', 'no TLS for NATS, also where other machines reach it')
         .option(
+          '--separate-services',
+          'on a folder of an earlier Muster: NATS accounts of their own for the services; NATS has to be started anew',
+        )
+        .option(
           '--agent <node>',
           'a node whose agent gets credentials; may be repeated',
           (n, all: string[]) => [...all, n],
@@ -66,6 +76,7 @@ export function initCommand(program: Command): void {
     'init /etc/muster --nats-listen 0.0.0.0:4222 --host muster.example',
     'init /etc/muster --nats-store /var/lib/muster/nats    # for services under systemd',
     'init /etc/muster --agent host3-SN3      # one more: all else stays as it is',
+    'init /etc/muster --separate-services    # once, after an upgrade: a new folder has it',
     'init prod --hosts ctl1=10.0.0.1,ctl2=10.0.0.2,ctl3=10.0.0.3    # prod/hosts/ctl1 is for /etc/muster of ctl1',
     'init prod --hosts ctl1=10.0.0.1+10.1.0.1,ctl2=10.0.0.2+10.1.0.2,ctl3=10.0.0.3+10.1.0.3',
   );
@@ -84,7 +95,8 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
   ] as const;
   const odd = given.find(([is]) => is)?.[1];
   if (odd !== undefined) throw new Failure(`${odd} does not go with --hosts: each host listens on its own addresses`);
-  const { initHosts, isCluster, parseControlHosts, writtenHosts } = await import('#bus');
+  const { hasSeparateServices, initHosts, isCluster, parseControlHosts, separateServices, writtenHosts } =
+    await import('#bus');
   const { newAdminToken } = await import('../hosts/admin-token.js');
   const { hostFiles } = await import('../hosts/host-files.js');
   const hosts = parseControlHosts(list);
@@ -92,6 +104,7 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
   const { token, file } = newAdminToken([]);
   const place = { dir: resolve(o.at ?? '/etc/muster'), store: resolve(o.natsStore ?? '/var/lib/muster/nats') };
   const version = await versionHere(hosts.length === 1 ? terminal : undefined);
+  if (!isNew && o.separateServices === true && (await separateServices(dir))) terminal.note(`muster: ${SEPARATED}`);
   const { readsRevocations } = await initHosts(dir, {
     cluster: o.cluster,
     agents: o.agent,
@@ -111,6 +124,7 @@ async function initSeveral({ terminal }: Run, dir: string, o: InitOptions, list:
     terminal.note(
       `muster: ${resolve(dir, 'hosts', name)} is for ${place.dir} of ${name}, readable by its services alone`,
     );
+  if (!hasSeparateServices(dir)) terminal.note(`muster: ${SHARED}`);
   const { gone } = writtenHosts(dir);
   if (gone.length > 0) terminal.note(`muster: ${goneHosts(resolve(dir), gone)}`);
   if (!isNew && !readsRevocations) terminal.note(`muster: ${UNREAD_REVOCATIONS}`);
@@ -127,7 +141,15 @@ async function versionHere(terminal: Run['terminal'] | undefined): Promise<strin
 
 async function initOne({ terminal }: Run, dir: string, o: InitOptions): Promise<void> {
   // Loaded only here: every other command speaks HTTP and starts faster without it.
-  const { addAgentUsers, configuredStore, initCluster, isCluster, storeRoomWarning } = await import('#bus');
+  const {
+    addAgentUsers,
+    configuredStore,
+    hasSeparateServices,
+    initCluster,
+    isCluster,
+    separateServices,
+    storeRoomWarning,
+  } = await import('#bus');
   const exists = isCluster(dir);
   const storeDir = resolve((exists ? configuredStore(dir) : o.natsStore) ?? resolve(dir, 'nats'));
   if (exists && o.natsStore !== undefined)
@@ -136,8 +158,11 @@ async function initOne({ terminal }: Run, dir: string, o: InitOptions): Promise<
     );
   if (exists && (o.host.length > 0 || o.plain === true))
     throw new Failure(`${dir} exists: the certificate of its NATS is a matter of "muster tls"`);
-  if (exists) await addAgentUsers(dir, o.agent);
-  else {
+  if (exists) {
+    if (o.separateServices === true && (await separateServices(dir))) terminal.note(`muster: ${SEPARATED}`);
+    await addAgentUsers(dir, o.agent);
+    if (!hasSeparateServices(dir)) terminal.note(`muster: ${SHARED}`);
+  } else {
     const natsVersion = await versionHere(terminal);
     await initCluster(dir, {
       cluster: o.cluster,

@@ -25,6 +25,7 @@ import {
   type InstallationOptions,
 } from './installation.js';
 import { Containers, shownFiles } from '#bus/init/shown-files.js';
+import { shareAccount } from '#bus/testing/shared-account.js';
 import { DEMO_HOSTS, demoNodes } from './demo-files.js';
 
 let top: string;
@@ -138,6 +139,15 @@ describe('the installation of a composition', () => {
     configure(o, yaml.replace('user: root', 'user: ops'));
     for (const container of Containers.filter((c) => c !== 'nats'))
       expect(readFileSync(join(o.shown, container, 'muster.yaml'), 'utf8')).toContain('user: ops');
+  });
+
+  it('gives services of an earlier Muster accounts of their own, and shows them to their containers', async () => {
+    await install(o);
+    await shareAccount(o.dir);
+    const shared = (): object =>
+      JSON.parse(readFileSync(join(o.shown, 'fencer', 'creds', 'fencer.json'), 'utf8')) as object;
+    await renewUsers(o);
+    expect(shared()).toMatchObject({ user: 'fencer', ownAccount: true });
   });
 
   it('gives users what another version of Muster needs, with their keys', async () => {

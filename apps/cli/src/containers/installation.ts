@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execaSync } from 'execa';
-import { addAgentUsers, initCluster, isCluster, moveKeyApart, storeRoomWarning } from '#bus';
+import { addAgentUsers, initCluster, isCluster, moveKeyApart, separateServices, storeRoomWarning } from '#bus';
 import { privateFolder, writePrivately } from '#bus/init/private-files.js';
 import { MusterError } from '#contracts';
 import { loadConfig } from '#service';
@@ -99,10 +99,10 @@ export function renewAdminToken(o: InstallationPlaces): Said {
   return { result, notes: shown(o) };
 }
 
-/** The services' users with the permissions of this version of Muster: after an upgrade. */
+/** The services' users with the accounts and permissions of this version of Muster: after an upgrade, before a restart. */
 export async function renewUsers(o: InstallationPlaces): Promise<Said> {
   requireInstallation(o.dir);
-  await addAgentUsers(o.dir, []);
+  if (!(await separateServices(o.dir))) await addAgentUsers(o.dir, []);
   return { notes: shown(o) };
 }
 

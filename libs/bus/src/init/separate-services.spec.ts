@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   addAgentUsers,
@@ -15,6 +14,7 @@ import {
 } from '../index.js';
 import { publicKeyOf } from '#contracts/keys/nkey.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
+import { shareAccount } from '../testing/shared-account.js';
 import { connectedServices } from './revocation.js';
 import { ApartServices, type ApartService } from '../users/permissions.js';
 
@@ -30,20 +30,9 @@ const connectAs = async (c: BusCredentials): Promise<Bus> => {
 const reads = async (bus: Bus, service: ApartService): Promise<string[]> =>
   (await bus.bucket(service === 'gateway' ? 'tokens' : 'settings').list()).map((e) => e.key);
 
-/** A folder as an earlier `muster init` made it, and a server that was started with it. */
-async function makeShared(dir: string): Promise<void> {
-  for (const key of ['operator', 'revoker']) {
-    const file = join(dir, 'keys', `${key}.key`);
-    const { own: _own, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { own?: object };
-    writeFileSync(file, JSON.stringify(rest));
-  }
-  for (const service of ApartServices) rmSync(credentialsFile(dir, service));
-  await addAgentUsers(dir, []);
-}
-
 beforeAll(async () => {
   nats = await startTestNats({ users: true });
-  await makeShared(nats.dir);
+  await shareAccount(nats.dir);
   await nats.restart();
   inventory = await connectAs(credentials('inventory'));
   await inventory.createBuckets();
