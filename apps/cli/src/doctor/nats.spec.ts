@@ -16,6 +16,7 @@ const bus = (o: Partial<BusFacts> = {}): BusFacts => ({
   replicas: 1,
   servers: { items: [server()] },
   streams: { items: [{ name: 'KV_nodes', replicas: 1 }] },
+  ownAccounts: true,
   disk: { path: '/srv', totalBytes: 100 * GiB, freeBytes: 50 * GiB },
   ...o,
 });
@@ -36,8 +37,15 @@ describe('the doctor on the bus', () => {
       'nats.sync',
       'nats.store',
       'nats.replicas',
+      'nats.accounts',
       'nats.disk',
     ]);
+  });
+
+  it('warns where services share the account of the records, and says what it cannot know', () => {
+    expect(state('nats.accounts', { ownAccounts: false })).toBe('warn');
+    const { ownAccounts: _own, ...rest } = bus();
+    expect(natsFindings({ value: rest }).find((f) => f.check === 'nats.accounts')?.state).toBe('unknown');
   });
 
   it('misses a server of a cluster', () => {
@@ -99,6 +107,6 @@ describe('the doctor on the bus', () => {
     const failed = { failed: 'no Muster at 127.0.0.1:9007' };
     expect(new Set(natsFindings(failed).map((f) => f.state))).toEqual(new Set(['unknown']));
     const half = sut({ servers: failed, streams: failed });
-    expect(half.filter((f) => f.state === 'ok').map((f) => f.check)).toEqual(['nats.disk']);
+    expect(half.filter((f) => f.state === 'ok').map((f) => f.check)).toEqual(['nats.accounts', 'nats.disk']);
   });
 });

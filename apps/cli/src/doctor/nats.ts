@@ -4,15 +4,16 @@ import { CRITICAL_AT, isFull, sizeText, WARN_AT } from '#bus/store-health/store-
 import { bad, ok, unknown, warn, type Asked, type Finding } from './finding.js';
 
 const ASK = 'muster status';
+const SEPARATE = 'run muster init DIR --separate-services, then restart nats-server and the services: docs/security.md';
 const INIT = 'run muster init DIR again, then restart nats-server: it may then be asked';
 
 /** The bus: what runs there, when it writes to the disk, how many copies there are, and how full they are. */
 export function natsFindings(asked: Asked<BusFacts>): Finding[] {
   if ('failed' in asked)
-    return ['servers', 'version', 'sync', 'replicas', 'disk'].map((what) =>
+    return ['servers', 'version', 'sync', 'replicas', 'accounts', 'disk'].map((what) =>
       unknown(`nats.${what}`, 'nats', asked.failed, ASK),
     );
-  const { servers, streams, replicas, disk } = asked.value;
+  const { servers, streams, replicas, ownAccounts, disk } = asked.value;
   return [
     ...('failed' in servers
       ? ['servers', 'version', 'sync', 'store'].map((what) => unknown(`nats.${what}`, 'nats', servers.failed, INIT))
@@ -20,6 +21,7 @@ export function natsFindings(asked: Asked<BusFacts>): Finding[] {
     ...('failed' in streams
       ? [unknown('nats.replicas', 'nats', streams.failed, ASK)]
       : replicaFindings(streams.items, replicas)),
+    accountFinding(ownAccounts),
     diskFinding(disk),
   ];
 }
@@ -34,6 +36,15 @@ function serverCount(found: readonly NatsServerFacts[], replicas: number): Findi
     `${found.length} of ${replicas} answer: ${names || 'none'}`,
     'start the server that is missing; two of three lost end all writes',
   );
+}
+
+function accountFinding(own: boolean | undefined): Finding {
+  const check = 'nats.accounts';
+  if (own === undefined)
+    return unknown(check, 'nats', 'inventory has no keys.revoker, which tells of the accounts', SEPARATE);
+  return own
+    ? ok(check, 'nats', 'services have accounts of their own')
+    : warn(check, 'nats', 'services share the account of the records: a stolen one reaches all of them', SEPARATE);
 }
 
 function serverFindings(s: NatsServerFacts): Finding[] {

@@ -632,6 +632,7 @@ export const namedSchemas: Record<string, Schema> = {
           },
         ],
       },
+      ownAccounts: { type: 'boolean', description: 'Services have NATS accounts of their own; absent: not known.' },
       disk: {
         type: 'object',
         properties: { path: { type: 'string' }, totalBytes: { type: 'number' }, freeBytes: { type: 'number' } },

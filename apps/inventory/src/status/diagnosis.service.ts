@@ -52,15 +52,27 @@ export class DiagnosisService {
       replicas: config.replicas,
       servers,
       streams,
+      ...this.ownAccounts(),
       ...(disk !== undefined && { disk }),
     };
   }
 
+  /** As the key says whose accounts it knows. */
+  private ownAccounts(): Pick<BusFacts, 'ownAccounts'> {
+    const { revoker } = this;
+    return revoker === undefined ? {} : { ownAccounts: readRevokerKey(revoker).own !== undefined };
+  }
+
+  private get revoker(): string | undefined {
+    const { revoker } = this.context.config.keys;
+    return revoker !== undefined && existsSync(revoker) ? revoker : undefined;
+  }
+
   private async servers(): Promise<NatsServerFacts[]> {
-    const { keys, nats } = this.context.config;
-    if (keys.revoker === undefined || !existsSync(keys.revoker))
+    const { revoker } = this;
+    if (revoker === undefined)
       throw new MusterError('CONFIG_INVALID', 'inventory has no keys.revoker, with which servers can be asked');
-    const found = await natsServers({ key: readRevokerKey(keys.revoker), servers: nats.servers });
+    const found = await natsServers({ key: readRevokerKey(revoker), servers: this.context.config.nats.servers });
     if (found.length === 0)
       throw new MusterError(
         'NO_RESPONDER',

@@ -29,6 +29,8 @@ export interface BusFacts {
   replicas: number;
   servers: { items: NatsServerFacts[] } | { failed: string };
   streams: { items: StreamFacts[] } | { failed: string };
+  /** Services have NATS accounts of their own; absent: not known. */
+  ownAccounts?: boolean;
   /** Of the machine of who answers; absent: the store is not there, or nobody has said where it is. */
   disk?: { path: string; totalBytes: number; freeBytes: number };
 }
