@@ -15,6 +15,7 @@ export const strangers: readonly Mutant[] = [
       { replace: 'own?.account ?? keys.account', with: 'keys.account' },
     ],
     specs: forgeries,
+    test: 'has no answer stored',
   },
   {
     name: 'a service makes consumers of the records itself',
@@ -25,6 +26,7 @@ export const strangers: readonly Mutant[] = [
       with: '`${OwnApi}.STREAM.MSG.GET.${stream}`, `${OwnApi}.CONSUMER.CREATE.${stream}`',
     },
     specs: forgeries,
+    test: 'has no answer stored',
   },
   {
     name: 'a service reads what it may not',
