@@ -113,6 +113,33 @@ const name = 'program' in newer ? 'three NATS servers' : `three NATS servers (sk
     }
   });
 
+  it('let services with accounts of their own read and write through each of them', async () => {
+    const inventory = await connect(service('inventory'));
+    const settings = inventory.bucket<unknown>('settings');
+    // More than the server sends ahead of who reads.
+    const big = 'x'.repeat(20_000);
+    await whenClusterServes(() => settings.mutate('big.0', () => ({ big })));
+    await Promise.all(Array.from({ length: 199 }, (_, i) => settings.mutate(`big.${i + 1}`, () => ({ big }))));
+    for (const url of cluster.urls) {
+      const bus = await connect(service('detector'), [url]);
+      const keys = new Set<string>();
+      let changed: () => void = () => undefined;
+      const live = new Promise<void>((resolve) => {
+        const told = (key: string): void => {
+          keys.add(key);
+          if (key === `later.${url.slice(-2)}`) changed();
+        };
+        bus.bucket('settings').watch({ onChange: told, onUnreadable: ({ key }) => told(key), onLive: resolve });
+      });
+      await live;
+      expect([...keys].filter((key) => key.startsWith('big.'))).toHaveLength(200);
+      const seen = new Promise<void>((resolve) => (changed = resolve));
+      await settings.mutate(`later.${url.slice(-2)}`, () => ({}));
+      await seen;
+      await bus.emit('audit', 'three', {} as never);
+    }
+  });
+
   it('are all known to a client that was told of one', async () => {
     const bus = await connect(service('gateway'), [cluster.urls[0]!]);
     const before = bus.serverInfo?.name;
