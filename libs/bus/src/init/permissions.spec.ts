@@ -236,7 +236,7 @@ describe("the services' NATS users", () => {
       for (const verb of ['inventory.tokens.create', 'inventory.nodes.power', 'inventory.incidents.confirm'] as const)
         await expect(worker.call(verb, {} as never)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     const recheck = { node: 'n2', incident: 'i', epoch: 1 };
-    // Servers before 2.10 do not tell that nobody listens in another account.
+    // nats-server 2.9 does not tell that nobody listens in another account.
     const refused = { code: expect.stringMatching(/^(NO_RESPONDER|TIMEOUT)$/) as string };
     await expect(fencer.call('inventory.incidents.recheck', recheck)).rejects.toMatchObject(refused);
   });

@@ -24,7 +24,7 @@ import { NatsReadSession } from './read-session.js';
 const ANSWER_MS = 2_000;
 /** The same where it has to write files first. */
 const WORK_MS = 5_000;
-/** Of a reading that is asked for: servers before 2.10 do not tell that nobody answers in another account, ms. */
+/** Of a reading that is asked for: nats-server 2.9 does not tell that nobody answers in another account, ms. */
 const READING_MS = 1_000;
 
 interface Answer {
