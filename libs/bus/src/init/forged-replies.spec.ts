@@ -7,7 +7,7 @@ import { bucketStream, subjectOf } from '../store-names/kv-keys.js';
 import { connectPorts } from '../nats/connect.js';
 import { connectionOf } from '../testing/connection-of.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
-import { newerNats } from '../testing/newer-nats.js';
+import { installedAndNewer } from '../testing/newer-nats.js';
 
 /**
  * A service whose credentials were stolen: it asks for all that it may ask for, and wants each answer stored where it may
@@ -40,14 +40,7 @@ const requests = (stream: string): string[] =>
     ),
   );
 
-const newer = newerNats();
-const servers: [string, string | undefined][] = [
-  ['the installed nats-server', undefined],
-  ...('program' in newer ? [['a newer nats-server', newer.program] as [string, string]] : []),
-];
-if ('missing' in newer) process.stderr.write(`only the installed nats-server is tried: ${newer.missing}\n`);
-
-describe.each(servers)('with %s, a service that was broken into', (_name, program) => {
+describe.each(installedAndNewer())('with %s, a service that was broken into', (_name, program) => {
   let nats: TestNats;
   let inventory: Bus;
   let store: BusPorts;

@@ -15,7 +15,7 @@ import type {
 import { OwnApi, StoreApi } from '../store-names/store-api.js';
 import { readingConfig, readingRequest } from '../readings/reading.js';
 import { patienceWith } from '../servers/patience.js';
-import { systemClock } from '../system/system-clock.js';
+import { askAgain } from './ask-again.js';
 import type { NatsWire } from './nats-wire.js';
 import { pullOne } from './pull.js';
 import { NatsReadSession } from './read-session.js';
@@ -24,8 +24,10 @@ import { NatsReadSession } from './read-session.js';
 const ANSWER_MS = 2_000;
 /** The same where it has to write files first. */
 const WORK_MS = 5_000;
-/** Of a reading that is asked for: nats-server 2.9 does not tell that nobody answers in another account, ms. */
-const READING_MS = 1_000;
+/** Of a reading that inventory is asked for, ms: it may be slow, and is a process of which there may be several. */
+const READING_MS = 10_000;
+/** nats-server 2.9 does not tell that nobody answers in another account, ms. */
+const READING_AGAIN_MS = 1_000;
 
 interface Answer {
   error?: { code: number; err_code?: number; description: string };
@@ -142,9 +144,11 @@ export class NatsLog implements MessageLog {
     await this.api(`STREAM.PURGE.${stream}`, { filter: o.subject, keep: o.keep }, WORK_MS);
   }
 
+  /** Asked twice, the server makes it once: inventory gives it the name that the service has chosen. */
   private async askReading(service: ServiceName, request: string): Promise<ConsumerInfo> {
-    const text = await this.wire.request(Subjects.read(service), request, { timeoutMs: READING_MS });
-    const answer = parse<ConsumerInfo>(text);
+    const ask = (timeoutMs: number): Promise<string> =>
+      this.wire.request(Subjects.read(service), request, { timeoutMs });
+    const answer = parse<ConsumerInfo>(await askAgain(ask, READING_AGAIN_MS, READING_MS));
     if (isWireError(answer)) throw MusterError.from(answer);
     return answer;
   }
@@ -159,21 +163,7 @@ export class NatsLog implements MessageLog {
   private async question<T>(verb: string, body?: unknown, limitMs = ANSWER_MS): Promise<T> {
     const { askAgainMs } = patienceWith(this.wire.serverInfo);
     if (askAgainMs === undefined) return this.api<T>(verb, body, limitMs);
-    const tries = [this.api<T>(verb, body, limitMs)];
-    for (let left = limitMs - askAgainMs; left > 0; left -= askAgainMs) {
-      const first = Promise.race(tries);
-      const again = new AbortController();
-      const waited = systemClock.sleep(askAgainMs, { signal: again.signal }).then(() => 'again' as const);
-      try {
-        if ((await Promise.race([first.then(() => 'answered' as const), waited])) === 'answered') return await first;
-      } finally {
-        again.abort();
-      }
-      tries.push(this.api<T>(verb, body, left));
-      // Whichever fails after the first answer is nobody's news.
-      tries.at(-1)?.catch(() => undefined);
-    }
-    return Promise.race(tries);
+    return askAgain((leftMs) => this.api<T>(verb, body, leftMs), askAgainMs, limitMs);
   }
 
   private async message(stream: string, which: object): Promise<StoredMessage | undefined> {

@@ -17,7 +17,7 @@ export interface ReadingRequest {
   stream: string;
   filter: string;
   start: { from: ReadStart['from']; seq?: number; time?: string };
-  /** One token: it becomes the end of the subject on which the messages come. */
+  /** One token: it becomes the end of the subject on which the messages come, and of the consumer's name. */
   reading: string;
 }
 

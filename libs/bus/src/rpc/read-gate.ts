@@ -18,11 +18,16 @@ export function answerReadings(link: Link): void {
     answer(link, Subjects.read(service), (request: unknown) => open(link, service, request), { queue: 'inventory' });
 }
 
-/** The server's own answer, as the service would have had it: also a refusal. */
-async function open(link: Link, service: ServiceName, request: unknown): Promise<unknown> {
-  const { stream, reading, ...what } = decideReading(readableStreams(service), request);
-  const body = { stream_name: stream, config: readingConfig(what, Subjects.feed(service, reading)) };
-  const text = await link.wire.request(`${StoreApi}.CONSUMER.CREATE.${stream}`, JSON.stringify(body), {
+/**
+ * The server's own answer, as the service would have had it: also a refusal. A service that waits asks again, perhaps
+ * another inventory: by its name the reading is made once.
+ */
+async function open(link: Link, service: ServiceName, asked: unknown): Promise<unknown> {
+  const { stream, reading, ...what } = decideReading(readableStreams(service), asked);
+  const name = `${service}-${reading}`;
+  const config = { name, ...readingConfig(what, Subjects.feed(service, reading)) };
+  const request = JSON.stringify({ stream_name: stream, config });
+  const text = await link.wire.request(`${StoreApi}.CONSUMER.CREATE.${stream}.${name}`, request, {
     timeoutMs: ANSWER_MS,
   });
   return JSON.parse(text) as unknown;

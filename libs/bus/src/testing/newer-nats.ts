@@ -7,3 +7,13 @@ export function newerNats(): { program: string } | { missing: string } {
     ? { missing: found.stderr || found.shortMessage || 'no reason was given' }
     : { program: found.stdout.trim() };
 }
+
+/** Servers to try the same on: what it is called, and its program, undefined for the one that specs run against. */
+export function installedAndNewer(): [name: string, program: string | undefined][] {
+  const newer = newerNats();
+  if ('missing' in newer) process.stderr.write(`only the installed nats-server is tried: ${newer.missing}\n`);
+  return [
+    ['the installed nats-server', undefined],
+    ...('program' in newer ? [['a newer nats-server', newer.program] as [string, string]] : []),
+  ];
+}

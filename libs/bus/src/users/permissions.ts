@@ -67,6 +67,8 @@ interface Needs {
   calls?: readonly ServiceName[];
   /** RPCs of inventory that it calls, and no others: it is nobody's administrator. */
   asks?: readonly string[];
+  /** Has the server make the readings that services with an account of their own ask for. */
+  readsForOthers?: boolean;
   /** Creates streams and buckets, and keeps verdicts from filling theirs. */
   creates?: boolean;
 }
@@ -106,6 +108,7 @@ const needs: Record<UserKind, Needs> = {
     listens: [Subjects.report('*'), Subjects.peers('*'), Subjects.gate('*'), Subjects.beacon(), ...commandsAndMonitors],
     answers: true,
     answersOn: [Subjects.read('*' as ServiceName)],
+    readsForOthers: true,
     answersLate: ['gateway'],
     calls: ['inventory', 'fencer', 'provisioner'],
     creates: true,
@@ -203,6 +206,7 @@ export function userPermissions(kind: UserKind, apart: boolean): Permissions {
       ...(streams.length > 0 ? [`${own ? OwnApi : StoreApi}.STREAM.INFO.${ReadyStream.name}`] : []),
       ...streams.flatMap(own ? readApart : readStream),
       ...(own ? [Subjects.read(own)] : []),
+      ...(n.readsForOthers ? streams.map((stream) => `${StoreApi}.CONSUMER.CREATE.${stream}.*`) : []),
       ...(n.writes ?? []).map((bucket) => `$KV.${bucket}.>`),
       ...(n.leases ?? []).map((name) => subjectOf('leases', name)),
       ...(n.consumesEvents ? consumeStream(Streams.events.name) : []),
