@@ -29,7 +29,10 @@ export class TokenBook {
    */
   identify(token: string, answer: ServerResponse): Identity {
     if (!this.watch.live)
-      throw new MusterError('BUS_UNAVAILABLE', 'this token cannot be checked without NATS; ask again in a moment');
+      throw new MusterError(
+        'BUS_UNAVAILABLE',
+        'this token cannot be checked without NATS and inventory; ask again in a moment',
+      );
     const hash = createHash('sha256').update(token).digest('hex');
     if (!this.stands(hash)) throw new MusterError('UNAUTHORIZED', 'this token is not known, or it has ended');
     this.answers.set(answer, hash);
