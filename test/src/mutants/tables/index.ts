@@ -41,7 +41,7 @@ export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 163,
   fence: 109,
-  keys: 69,
+  keys: 71,
   lease: 28,
   recover: 50,
   return: 75,

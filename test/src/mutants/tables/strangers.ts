@@ -43,6 +43,25 @@ export const strangers: readonly Mutant[] = [
     specs: ['libs/bus/src/readings/reading.spec.ts'],
   },
   {
+    name: 'a reading that is asked for twice is made twice',
+    file: 'libs/bus/src/rpc/read-gate.ts',
+    symbol: 'open',
+    operation: { replace: '`${service}-${reading}`', with: '`${service}-${reading}${link.random.hex(4)}`' },
+    specs: ['libs/bus/src/readings/asked-readings.spec.ts'],
+    test: 'needs seconds for each answer',
+  },
+  {
+    name: 'a service is blind while inventory is slow',
+    file: 'libs/bus/src/nats/nats-log.ts',
+    symbol: 'NatsLog.askReading',
+    operation: {
+      replace: 'askAgain(ask, READING_AGAIN_MS, READING_MS)',
+      with: 'askAgain(ask, READING_AGAIN_MS, READING_AGAIN_MS)',
+    },
+    specs: ['libs/bus/src/readings/asked-readings.spec.ts'],
+    test: 'needs seconds for each answer',
+  },
+  {
     name: 'the former user of a service is good for ever',
     file: 'libs/bus/src/init/init-cluster.ts',
     symbol: 'separateServices',
