@@ -1,4 +1,12 @@
-import { encodeAccount, encodeOperator, encodeUser, newScopedSigner, type Permissions as Claims } from '@nats-io/jwt';
+import {
+  encodeAccount,
+  encodeOperator,
+  encodeUser,
+  newScopedSigner,
+  type Export,
+  type Import,
+  type Permissions as Claims,
+} from '@nats-io/jwt';
 import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys';
 import type { BusCredentials } from '../types.js';
 import { bordersOf, type Border } from './account-borders.js';
@@ -71,6 +79,13 @@ export const newAgentsKey = (keys: OperatorKeys): AgentsKey => ({
 const noLimits = { subs: -1, data: -1, payload: -1, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
 const allStorage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 
+/**
+ * Nothing is published here. The server loads its own account before it listens, and with it those that it imports from.
+ * Where users of several accounts that import from one come at once to a server that has not loaded that one, some of
+ * them are left with a copy of it, seen on 2.9.10: what they publish reaches no stream.
+ */
+const LOADS = { name: 'muster.loads', subject: 'muster.loads', type: 'stream' } as unknown as Export & Import;
+
 const ANSWER_WITHIN_NS = 60 * 1_000_000_000;
 
 /** An empty list of what is allowed would allow everything. */
@@ -98,9 +113,13 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revo
   const scope = newScopedSigner(keyPair(agents.seed), 'agent', claims(agentPermissions('{{name()}}')));
   const revoker =
     revocable && newScopedSigner(keyPair(revocable.key.users), 'revoker', claims(revokerPermissions(revocable.key)));
-  const system = { limits: noLimits, ...(revoker && { signing_keys: [revoker] }) };
   const { own } = keys;
   const borders = own && bordersOf({ store: keys.account, ...publicKeys(own) });
+  const system = {
+    limits: noLimits,
+    ...(revoker && { signing_keys: [revoker] }),
+    ...(own && { imports: [{ ...LOADS, account: keys.account }] }),
+  };
   const accounts = [
     [keys.system, await encodeAccount('SYSTEM', keys.system, system, { signer: operator })],
     [
@@ -112,7 +131,7 @@ export async function accountsConfig(keys: OperatorKeys, agents: AgentsKey, revo
           limits: { ...noLimits, ...allStorage },
           signing_keys: [keyPair(keys.services).getPublicKey(), scope],
           ...(revocable?.revocations && { revocations: revocable.revocations }),
-          ...borders?.store,
+          ...(borders && { ...borders.store, exports: [...borders.store.exports, LOADS] }),
         },
         { signer: operator },
       ),
