@@ -23,6 +23,7 @@ export { initHosts, type HostPlace, type HostsOptions, type WrittenHosts } from 
 export { hostFolder, parseControlHosts, writtenHosts, type ControlHost } from './init/control-hosts.js';
 export { issueAgentCredentials, readAgentsKey, type AgentsKey } from './init/agents-key.js';
 export {
+  accountChanges,
   connectedAgents,
   revokeAgentUsers,
   revokedAgentUsers,

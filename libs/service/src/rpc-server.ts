@@ -1,6 +1,6 @@
 import { NatsContext, Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { throwError, type Observable } from 'rxjs';
-import { writeAnswer, type Wire, type WireMessage, type WireSubscription } from '#bus';
+import { accountChanges, writeAnswer, type Wire, type WireMessage, type WireSubscription } from '#bus';
 import { isInbox, type Clock } from '#contracts';
 
 /** Requests in work may take this long after the service was told to stop, ms. */
@@ -84,6 +84,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     const message = await this.deserializer.deserialize(envelope, { channel: subject, replyTo: m.reply });
     if (!('id' in message) || message.id === undefined) return this.handleEvent(subject, message, context);
     const { id } = message;
+    const { ended: changes } = accountChanges();
     const request = {};
     this.inWork.add(request);
     const ended = (): void => {
@@ -93,7 +94,11 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     const answer = (packet: Packet): void => {
       // Over also where it cannot be put into words: the stop must not wait for it.
       if (packet.isDisposed === true || packet.err !== undefined) ended();
-      m.respond(writeAnswer({ ...packet, id }, envelope?.trailing === true));
+      const text = writeAnswer({ ...packet, id }, envelope?.trailing === true);
+      m.respond(text);
+      // A revocation meanwhile has taken the way of the answer away, perhaps its own.
+      if (accountChanges().begun !== changes && m.askersReply !== undefined && isInbox(m.askersReply))
+        this.wire.publish(m.askersReply, text);
     };
     const produce = async (): Promise<Observable<unknown>> => {
       try {

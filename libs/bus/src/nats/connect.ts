@@ -67,7 +67,12 @@ export async function connectWire(o: BusOptions): Promise<NatsWire> {
   const deadline = systemClock.monotonicMs() + limit;
   for (;;) {
     try {
-      return new NatsWire(await dial(natsOptions(o)), o.log ?? silentLog, o.credentials?.user);
+      return new NatsWire(
+        await dial(natsOptions(o)),
+        o.log ?? silentLog,
+        o.credentials?.user,
+        o.credentials?.ownAccount === true,
+      );
     } catch (e) {
       const text = e instanceof Error ? e.message : String(e);
       // "Authentication Timeout" is no refusal: one of the two was too busy to sign or to check in time.

@@ -1,10 +1,18 @@
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix } from '#contracts';
-import type { ServerInfo, SubscribeOptions, Wire, WireMessage, WireStatus, WireSubscription } from '../ports/wire.js';
+import type {
+  RequestOptions,
+  ServerInfo,
+  SubscribeOptions,
+  Wire,
+  WireMessage,
+  WireStatus,
+  WireSubscription,
+} from '../ports/wire.js';
 import { systemClock } from '../system/system-clock.js';
 import type { BusLog } from '../types.js';
 import { busFailure, busUnavailable } from './failures.js';
-import { Requests } from './requests.js';
+import { ASKERS_REPLY, Requests, type SendOptions } from './requests.js';
 
 /** One NATS connection that knows whether it stands, and whose requests fail at once when it breaks. */
 export class NatsWire implements Wire {
@@ -18,8 +26,10 @@ export class NatsWire implements Wire {
     private readonly log: BusLog,
     /** Absent: the client's common `_INBOX`. */
     private readonly user?: string,
+    /** Its account is its own, apart from that of the streams. */
+    apart = false,
   ) {
-    this.requests = new Requests(nc, this.inbox());
+    this.requests = new Requests(nc, this.inbox(), apart);
     void this.followStatus();
   }
 
@@ -52,12 +62,12 @@ export class NatsWire implements Wire {
     return () => this.listeners.delete(fn);
   }
 
-  async request(subject: string, text: string, o: { timeoutMs: number }): Promise<string> {
+  async request(subject: string, text: string, o: RequestOptions): Promise<string> {
     return (await this.send(subject, text, o)).string();
   }
 
   /** As {@link request}, with bytes and headers both ways. */
-  send(subject: string, payload: Uint8Array | string, o: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg> {
+  send(subject: string, payload: Uint8Array | string, o: SendOptions): Promise<Msg> {
     if (!this.up || this.closed) return Promise.reject(busUnavailable(subject));
     return this.requests.send(subject, payload, o);
   }
@@ -136,12 +146,15 @@ export class NatsWire implements Wire {
 
 class HeardMessage implements WireMessage {
   readonly reply?: string;
+  readonly askersReply?: string;
 
   constructor(
     private readonly msg: Msg,
     private readonly nc: NatsConnection,
   ) {
     if (msg.reply) this.reply = msg.reply;
+    const askers = msg.headers?.get(ASKERS_REPLY);
+    if (askers) this.askersReply = askers;
   }
 
   get subject(): string {

@@ -12,7 +12,7 @@ describe('requests', () => {
   beforeAll(async () => {
     nats = await startTestNats();
     nc = await connect({ servers: [nats.url] });
-    requests = new Requests(nc, inbox);
+    requests = new Requests(nc, inbox, false);
   });
 
   afterAll(async () => {

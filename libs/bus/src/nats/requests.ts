@@ -3,6 +3,7 @@ import {
   PermissionViolationError,
   RequestError,
   TimeoutError,
+  headers,
   type Msg,
   type MsgHdrs,
   type NatsConnection,
@@ -19,8 +20,24 @@ interface Waiting {
   timer: Timer;
 }
 
+/** Header with the reply subject as it is in the asker's account. */
+export const ASKERS_REPLY = 'Muster-Reply';
+
 /** What the server sends in place of an answer where nobody listens. */
 const NO_RESPONDERS = 503;
+
+export interface SendOptions {
+  timeoutMs: number;
+  headers?: MsgHdrs;
+  /** In place of other headers: the reply subject, for who answers. @default false */
+  namesReply?: boolean;
+}
+
+function namingReply(reply: string): MsgHdrs {
+  const h = headers();
+  h.set(ASKERS_REPLY, reply);
+  return h;
+}
 
 /**
  * Requests over one connection, whose answers all come in by one subscription. The client's own makes an Error, with
@@ -35,10 +52,12 @@ export class Requests {
   constructor(
     private readonly nc: NatsConnection,
     private readonly inbox: string,
+    /** The connection's account is its own: others see other reply subjects. */
+    private readonly apart: boolean,
   ) {}
 
   /** @throws MusterError TIMEOUT, NO_RESPONDER, FORBIDDEN, BUS_UNAVAILABLE */
-  send(subject: string, payload: Uint8Array | string, o: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg> {
+  send(subject: string, payload: Uint8Array | string, o: SendOptions): Promise<Msg> {
     return new Promise((resolve, reject) => {
       const token = (this.count++).toString(36);
       const late = (): void => this.take(token)?.reject(busFailure(new TimeoutError(), subject));
@@ -47,10 +66,9 @@ export class Requests {
       this.waiting.set(token, { subject, resolve, reject, timer });
       try {
         this.sub ??= this.listen();
-        this.nc.publish(subject, payload, {
-          reply: `${this.inbox}.${token}`,
-          ...(o.headers && { headers: o.headers }),
-        });
+        const reply = `${this.inbox}.${token}`;
+        const given = o.namesReply === true && this.apart ? namingReply(reply) : o.headers;
+        this.nc.publish(subject, payload, { reply, ...(given && { headers: given }) });
       } catch (e) {
         this.take(token)?.reject(busFailure(e, subject));
       }

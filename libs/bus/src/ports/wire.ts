@@ -4,6 +4,11 @@ export interface WireMessage {
   text: string;
   /** Where an answer is expected; absent: nowhere. */
   reply?: string;
+  /**
+   * The same in the account of who asked, where that is another: `reply` is then the server's own, which forgets it when
+   * an account changes.
+   */
+  askersReply?: string;
   /** Answers it; dropped where no answer is expected or the connection is gone. */
   respond(text: string): void;
 }
@@ -33,6 +38,12 @@ export interface ServerInfo {
   connectUrls: readonly string[];
 }
 
+export interface RequestOptions {
+  timeoutMs: number;
+  /** Who answers is told where the answer goes in the asker's own account: see {@link WireMessage.askersReply}. @default false */
+  namesReply?: boolean;
+}
+
 export type WireStatus = 'connected' | 'disconnected';
 
 /**
@@ -52,7 +63,7 @@ export interface Wire {
    * One request, one answer. TIMEOUT, NO_RESPONDER, FORBIDDEN; BUS_UNAVAILABLE at once without a connection, or when it
    * breaks meanwhile: the other side may have carried it out all the same.
    */
-  request(subject: string, text: string, o: { timeoutMs: number }): Promise<string>;
+  request(subject: string, text: string, o: RequestOptions): Promise<string>;
   /** Dropped without a connection. */
   publish(subject: string, text: string): void;
   subscribe(subject: string, o: SubscribeOptions): WireSubscription;

@@ -1,7 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Bus, connectBus, credentialsFile, readCredentials, type BusPorts, type KvView } from '../index.js';
+import { join } from 'node:path';
+import { publicKeyOf } from '#contracts/keys/nkey.js';
+import {
+  Bus,
+  connectBus,
+  credentialsFile,
+  readCredentials,
+  readRevokerKey,
+  revokeAgentUsers,
+  type BusPorts,
+  type KvView,
+} from '../index.js';
 import { connectPorts } from '../nats/connect.js';
 import type { SubscribeOptions } from '../ports/wire.js';
 import { installedAndNewer } from '../testing/newer-nats.js';
@@ -51,7 +62,7 @@ async function viewed(): Promise<KvView<unknown>> {
 
 describe.each(installedAndNewer())('with %s, a reading that is asked of inventory', (_name, program) => {
   beforeAll(async () => {
-    nats = await startTestNats({ users: true, ...(program !== undefined && { program }) });
+    nats = await startTestNats({ users: true, agents: ['n1'], ...(program !== undefined && { program }) });
     const maker = await connectBus(as('inventory'));
     await maker.createBuckets();
     await maker.close();
@@ -101,5 +112,15 @@ describe.each(installedAndNewer())('with %s, a reading that is asked of inventor
     const begun = performance.now();
     await waiting;
     expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
+  it('goes on when a user is revoked meanwhile', { timeout: 20_000 }, async () => {
+    await startInventory(0);
+    const view = await viewed();
+    const key = readRevokerKey(join(nats.dir, 'keys', 'revoker.key'));
+    const { seed } = readCredentials(credentialsFile(nats.dir, 'agent=n1'));
+    await revokeAgentUsers({ key, servers: [nats.url] }, [publicKeyOf(seed)]);
+    const revision = await store.bucket('nodes').create('n3-s3', {});
+    expect(await view.shows(revision, 5_000)).toBe(true);
   });
 });

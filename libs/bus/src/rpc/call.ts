@@ -37,7 +37,7 @@ export async function call<V extends RpcVerb>(
 ): Promise<RpcAnswer<V>> {
   const subject = rpcSubject(verb);
   const envelope = JSON.stringify({ pattern: subject, data: request, id: link.random.uuid(), trailing: true });
-  const answer = readAnswer(await link.wire.request(subject, envelope, { timeoutMs })) as NestAnswer;
+  const answer = readAnswer(await link.wire.request(subject, envelope, { timeoutMs, namesReply: true })) as NestAnswer;
   if (answer.err !== undefined && answer.err !== null) throw remoteError(answer.err, subject);
   return answer.response as RpcAnswer<V>;
 }

@@ -109,7 +109,7 @@ const needs: Record<UserKind, Needs> = {
     answers: true,
     answersOn: [Subjects.read('*' as ServiceName)],
     readsForOthers: true,
-    answersLate: ['gateway'],
+    answersLate: ['gateway', 'provisioner', 'detector', 'fencer'],
     calls: ['inventory', 'fencer', 'provisioner'],
     creates: true,
   },
@@ -186,7 +186,8 @@ export function exchangeOf(service: ApartService): Exchange {
   const { tells = [], listens = [], answers, answersOn = [] } = needs[service];
   return {
     tells,
-    listens: [...listens, Subjects.feed(service, '>')],
+    // Answers also come by the way of what others tell: see {@link WireMessage.askersReply}.
+    listens: [...listens, Subjects.feed(service, '>'), `${inboxPrefix(service)}.>`],
     answers: [...(answers === true ? [Subjects.rpc(service, '>')] : []), ...answersOn],
     asks: userPermissions(service, true).publish.filter((subject) => !tells.includes(subject)),
   };

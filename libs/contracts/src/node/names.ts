@@ -31,4 +31,4 @@ export const inboxPrefix = (user: string): string => `_INBOX_${token(user).repla
  * than who asks: told `$KV.…`, it would write its answer into a bucket. `_R_.` is nats-server's own: it takes the answer
  * to who asked in another account.
  */
-export const isInbox = (reply: string): boolean => /^(_INBOX[._]|_R_\.)/.test(reply);
+export const isInbox = (reply: string): boolean => /^(_INBOX[._]|_R_\.)\S+$/.test(reply);
