@@ -41,7 +41,7 @@ export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 163,
   fence: 109,
-  keys: 71,
+  keys: 73,
   lease: 28,
   recover: 50,
   return: 75,

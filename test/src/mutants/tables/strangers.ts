@@ -62,6 +62,22 @@ export const strangers: readonly Mutant[] = [
     test: 'needs seconds for each answer',
   },
   {
+    name: 'services that come at once to a new server write into nothing',
+    file: 'libs/bus/src/init/nats-accounts.ts',
+    symbol: 'accountsConfig',
+    operation: { replace: '{ imports: [{ ...LOADS, account: keys.account }] }', with: '{ imports: [] }' },
+    specs: ['libs/bus/src/init/first-start.spec.ts'],
+    test: 'lets every service write',
+  },
+  {
+    name: 'what was asked for a revocation is not answered',
+    file: 'libs/service/src/rpc-server.ts',
+    symbol: 'RpcServer.carryOut',
+    operation: { replace: 'accountChanges().begun !== changes', with: 'accountChanges().begun < changes' },
+    specs: ['apps/inventory/src/agents/revocation-rpc.spec.ts'],
+    test: 'needs no record where it is connected',
+  },
+  {
     name: 'the former user of a service is good for ever',
     file: 'libs/bus/src/init/init-cluster.ts',
     symbol: 'separateServices',
