@@ -15,7 +15,7 @@ import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { StatusModule } from './status/status.module.js';
-import { StoreModule } from './store/store.module.js';
+import { StoreModule } from './store.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 
 /** Owns node state, jobs, incidents and workloads; the one place that decides. */

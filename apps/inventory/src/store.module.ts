@@ -1,15 +1,15 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ServiceContext } from '#service';
-import { AlarmService } from '../alarms/alarm.service.js';
-import { AuditService } from './audit.service.js';
-import { DetectorView } from '../monitor/detector-view.js';
-import { DegradedWatch } from '../nodes/degraded-watch.js';
-import { NodeService } from '../nodes/node.service.js';
-import { ServiceView } from '../nodes/service-view.js';
-import { ReservationBook } from '../operations/reservation-book.js';
-import { AfterAnswer } from './after-answer.js';
-import { InventoryStore } from './inventory-store.js';
-import { KnownNames, ownNameService } from './known-names.js';
+import { AlarmService } from './alarms/alarm.service.js';
+import { DetectorView } from './monitor/detector-view.js';
+import { DegradedWatch } from './nodes/degraded-watch.js';
+import { NodeService } from './nodes/node.service.js';
+import { ServiceView } from './nodes/service-view.js';
+import { ReservationBook } from './operations/reservation-book.js';
+import { AfterAnswer } from './store/after-answer.js';
+import { AuditService } from './store/audit.service.js';
+import { InventoryStore } from './store/inventory-store.js';
+import { KnownNames, ownNameService } from './store/known-names.js';
 
 @Injectable()
 class StoreShutdown implements OnApplicationShutdown {
