@@ -1,9 +1,11 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { AgentsModule } from './agents/agents.module.js';
 import { AlarmsModule } from './alarms/alarms.module.js';
 import { ChecksModule } from './checks/checks.module.js';
 import { ClaimsModule } from './claims/claims.module.js';
 import { ConductorModule } from './conductor/conductor.module.js';
+import { ConductorService } from './conductor/conductor.service.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
@@ -16,6 +18,7 @@ import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { StatusModule } from './status/status.module.js';
 import { StoreModule } from './store.module.js';
+import { tasksBy } from './tasks.js';
 import { TokensModule } from './tokens/tokens.module.js';
 
 /** Owns node state, jobs, incidents and workloads; the one place that decides. */
@@ -41,4 +44,13 @@ import { TokensModule } from './tokens/tokens.module.js';
     ConductorModule,
   ],
 })
-export class InventoryModule {}
+export class InventoryModule implements OnModuleInit {
+  constructor(
+    private readonly modules: ModuleRef,
+    private readonly conductor: ConductorService,
+  ) {}
+
+  onModuleInit(): void {
+    for (const task of tasksBy((by) => this.modules.get(by, { strict: false }))) this.conductor.add(task);
+  }
+}

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AlarmRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** A machine that was refused may be tried again by nobody: its alarm ends after a day, ms. */
@@ -14,17 +13,12 @@ export const isOver = (a: AlarmRecord, isNode: (name: string) => boolean, now: n
 
 @Injectable()
 export class DuplicateAlarmsReconciler implements Reconciler {
-  readonly name = 'duplicate-alarms';
-
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     if (!this.store.nodes.view.live || !this.store.alarms.view.live) return;
     const isNode = (name: string): boolean => this.store.nodes.view.get(name) !== undefined;
     for (const a of this.alarms.list().filter((alarm) => alarm.code === 'duplicate'))

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';
 import { RevocationService } from './revocation.service.js';
@@ -14,20 +13,16 @@ const SWEEP_MS = 500;
 /** Keeps what NATS lets in equal to what the nodes' records name. */
 @Injectable()
 export class RevocationReconciler implements Reconciler {
-  readonly name = 'revocations';
   private repairAt = 0;
   private sweepAt = 0;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly users: AgentUsers,
     private readonly revocations: RevocationService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     // Through a gap nobody knows which nodes there are.
     if (!this.revocations.able || !this.store.nodes.view.live || !this.users.live) return;
     const check = (): void => void c.check();

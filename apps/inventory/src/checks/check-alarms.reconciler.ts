@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AlarmCode, AlarmRecord, NodeRecord, PendingReturn } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { isInForce } from '../jobs/accepted-drift.js';
 import { checkVerdict } from '../jobs/check-verdict.js';
 import { FLAPPING } from '../returns/return.js';
@@ -89,17 +88,12 @@ function acceptedText({ acceptedDrift: a }: NodeRecord, at: number): string {
 /** One alarm for each return that waits for an operator or for ssh, and for what the check of a healthy node has found. */
 @Injectable()
 export class CheckAlarmsReconciler implements Reconciler {
-  readonly name = 'check-alarms';
-
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const at = this.store.clock.wallMs();
     const wanted = this.store.nodes.view.entries().flatMap(({ key: subject, value: n }) => {
       const alarm = n.pendingReturn === undefined ? standingAlarm(n, at) : returnAlarm(subject, n.pendingReturn);

@@ -9,8 +9,7 @@ import {
   type JobRecord,
   type NodeRecord,
 } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { ServiceView, type Look } from '../nodes/service-view.js';
 import { OperationsService } from '../operations/operations.service.js';
@@ -27,22 +26,18 @@ const underWay: readonly IncidentPhase[] = ['open', 'investigating', 'fencing', 
 /** Has each node in service checked once per `check.every`, by ordinary jobs that only look. */
 @Injectable()
 export class PeriodicCheckReconciler implements Reconciler {
-  readonly name = 'periodic-checks';
   private looked = -Infinity;
   /** Node → monotonic time of the earliest next try. */
   private readonly notBefore = new Map<string, number>();
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly service: ServiceView,
     private readonly operations: OperationsService,
     private readonly jobs: JobsService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const own = this.store.jobs.view.entries().flatMap((e) => (e.value.cause === PERIODIC ? [e.value] : []));
     const { every } = this.store.clusterSettings.check;
     if (every === 0 && own.every(isEndedJob)) return;
@@ -62,7 +57,7 @@ export class PeriodicCheckReconciler implements Reconciler {
   }
 
   /** A node that is to be fenced, or is away, must not be held by a look at it; and recovery goes first. */
-  private async callOff(c: ConductorView, own: readonly JobRecord[], calm: boolean): Promise<void> {
+  private async callOff(c: TaskRun, own: readonly JobRecord[], calm: boolean): Promise<void> {
     const running = own.filter((j) => !isEndedJob(j) && j.cancel === undefined);
     if (running.length === 0) return;
     const look = this.service.look();
@@ -98,7 +93,7 @@ export class PeriodicCheckReconciler implements Reconciler {
     });
   }
 
-  private async start(c: ConductorView, name: string): Promise<void> {
+  private async start(c: TaskRun, name: string): Promise<void> {
     try {
       await this.operations.submit(
         { by: 'muster', kind: 'check', nodes: [name] },

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RESERVATIONS_KEY } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { hasExpired } from '#domain/claim/claim-holds.js';
 import { ClaimsService } from './claims.service.js';
@@ -9,17 +8,12 @@ import { ClaimsService } from './claims.service.js';
 /** Frees the nodes of a claim at the time of day that came of its `ttl`. */
 @Injectable()
 export class ClaimExpiryReconciler implements Reconciler {
-  readonly name = 'claim-expiry';
-
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly claims: ClaimsService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const now = this.store.clock.wallMs();
     const seen = this.store.reservations.view.get(RESERVATIONS_KEY)?.value.claims ?? {};
     for (const claim of Object.values(seen)) {

@@ -1,23 +1,17 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { conductorFloor, MusterError, type Timer } from '#contracts';
+import { conductorFloor, type Timer } from '#contracts';
 import { Lease, tokenFloor } from '#bus';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
-import type { ConductorView, Reconciler } from './reconciler.js';
-import { Rounds } from './rounds.js';
+import { Executor } from './executor.js';
+import type { Source, Task } from './task.js';
 
-/** Between two rounds where nothing wakes the conductor earlier. */
-export const ROUND_MS = 1000;
-
-/**
- * The one inventory process that drives incidents, recoveries and returns: holder of lease `conductor`. Reconcilers
- * add themselves at start; each runs in its own rounds, so that a slow or failing one holds up no other.
- */
+/** The one inventory process that drives incidents, recoveries and returns: holder of lease `conductor`. */
 @Injectable()
 export class ConductorService implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly rounds: Rounds[] = [];
   private readonly lease: Lease;
-  private timer: Timer | undefined;
+  private readonly executor: Executor;
+  private readonly timers: Timer[] = [];
   private unsubscribe: (() => void) | undefined;
 
   constructor(
@@ -26,37 +20,54 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   ) {
     const floor = (): Promise<number> => tokenFloor(context.bus, () => this.highestToken());
     this.lease = new Lease(context.bus, { name: 'conductor', holder: context.config.instance, floor });
+    this.executor = new Executor(
+      { begin: () => this.begin(), check: () => this.lease.check() },
+      context.clock,
+      context.log,
+    );
   }
 
-  /** Called by each reconciler in its own constructor. */
-  add(reconciler: Reconciler): void {
-    this.rounds.push(new Rounds(() => this.round(reconciler), this.context.clock));
+  /** To be called before the application starts. @throws INTERNAL where another has the same name */
+  add(task: Task): void {
+    this.executor.add(task);
   }
 
   get held(): boolean {
     return this.lease.held;
   }
 
-  /** Runs all reconcilers soon; many wakes make one round. Does nothing on a replica that does not hold the lease. */
-  wake(): void {
-    if (this.lease.held) for (const r of this.rounds) r.wake();
+  /** Runs those tasks soon that watch it. Does nothing on a replica that does not hold the lease. */
+  wake(source: Source): void {
+    if (this.lease.held) this.executor.wake(source);
   }
 
   onApplicationBootstrap(): void {
     this.lease.on((event, token) => {
       this.context.log.debug({ token }, event === 'acquired' ? 'this is the conductor now' : 'no longer the conductor');
-      this.wake();
+      if (this.lease.held) this.executor.wakeAll();
     });
     this.lease.start();
-    this.unsubscribe = this.store.onChange(() => this.wake());
-    this.timer = this.context.clock.every(ROUND_MS, () => this.wake());
+    this.unsubscribe = this.store.onChange((source) => this.wake(source));
+    for (const period of this.executor.periods)
+      this.timers.push(
+        this.context.clock.every(period, () => {
+          if (this.lease.held) this.executor.wakePeriodic(period);
+        }),
+      );
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.timer?.cancel();
+    for (const timer of this.timers) timer.cancel();
     this.unsubscribe?.();
-    await Promise.all(this.rounds.map((r) => r.close()));
+    await this.executor.close();
     await this.lease.stop();
+  }
+
+  /** A record with a token above the own one: the lease is taken anew first. */
+  private begin(): number | undefined {
+    if (!this.lease.held) return undefined;
+    const found = this.highestToken() ?? 0;
+    return found > this.lease.token && this.lease.raise(found) ? undefined : this.lease.token;
   }
 
   private highestToken(): number | undefined {
@@ -66,30 +77,5 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
       incidents.view.entries().map((e) => e.value),
       jobs.view.entries().map((e) => e.value),
     );
-  }
-
-  private async round(reconciler: Reconciler): Promise<void> {
-    if (!this.lease.held) return;
-    const found = this.highestToken() ?? 0;
-    if (found > this.lease.token && this.lease.raise(found)) return;
-    const view: ConductorView = {
-      token: this.lease.token,
-      now: this.context.clock.monotonicMs(),
-      check: () => {
-        const token = this.lease.check();
-        // Lost and won again within one round: what the round has read may be older than another conductor's acts.
-        if (token !== view.token)
-          throw new MusterError('LEASE_LOST', 'The conductor lease changed hands in this round.');
-        return token;
-      },
-    };
-    try {
-      await reconciler.reconcile(view);
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      const line = { reconciler: reconciler.name, code: e.code, cause: e.cause };
-      if (e.code === 'LEASE_LOST') this.context.log.debug(line, e.message);
-      else this.context.log.error(line, `round failed: ${e.message}`);
-    }
   }
 }

@@ -1,4 +1,4 @@
-import type { ConductorView } from './reconciler.js';
+import type { TaskRun } from './task.js';
 
 /**
  * After so long, ms, a new conductor knows of everybody who lives: agents and workers have connected again, a worker of
@@ -20,7 +20,7 @@ export class Settling {
    * @param live no view has a gap; after one all is looked at anew
    * @param all nobody lacks as of now: then everything is known, however soon
    */
-  hasSettled(c: Pick<ConductorView, 'token' | 'now'>, live: boolean, all: boolean): boolean {
+  hasSettled(c: Pick<TaskRun, 'token' | 'now'>, live: boolean, all: boolean): boolean {
     if (c.token !== this.term || !live) {
       this.term = c.token;
       this.since = c.now;

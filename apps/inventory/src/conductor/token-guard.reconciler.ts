@@ -4,24 +4,19 @@ import { followTokens, Lease, type Closable, type LeaseViewer } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { ConductorService } from './conductor.service.js';
-import type { ConductorView, Reconciler } from './reconciler.js';
+import type { Reconciler, TaskRun } from './task.js';
 import { behindAlarms } from './token-guard.js';
 
 /** Keeps the highest token in mind apart from bucket `leases`, and says where a holder's is below what records hold. */
 @Injectable()
 export class TokenGuardReconciler implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
-  readonly name = 'token-guard';
   private leases: LeaseViewer | undefined;
   private tokens: Closable | undefined;
 
   constructor(
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
-    conductor: ConductorService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     this.tokens = followTokens(this.store.bus);
@@ -32,7 +27,7 @@ export class TokenGuardReconciler implements Reconciler, OnApplicationBootstrap,
     await Promise.all([this.leases?.close(), this.tokens?.close()]);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const leases = this.leases?.list() ?? [];
     const { nodes, incidents, jobs } = this.store;
     if (!nodes.view.live || !incidents.view.live || !jobs.view.live) return;

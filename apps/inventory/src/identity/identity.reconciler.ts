@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { identityBasis, knownIdentity, MusterError, type NodeRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { identityAlarmCodes, identityAlarms } from './identity-alarms.js';
@@ -28,22 +27,18 @@ interface Plan {
 /** Compares power devices with their machines in good days, and keeps the alarms about them. */
 @Injectable()
 export class IdentityReconciler implements Reconciler {
-  readonly name = 'power-identity';
   private readonly plans = new Map<string, Plan>();
   private running = 0;
   private lookedAt = -Infinity;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
     private readonly reads: IdentityReads,
     private readonly names: KnownNames,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     if (!this.store.nodes.view.live || !this.store.alarms.view.live || c.now - this.lookedAt < LOOK_MS) return;
     this.lookedAt = c.now;
     const nodes = this.store.nodes.view.entries().map((e) => e.value);

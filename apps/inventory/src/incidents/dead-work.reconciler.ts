@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { deadWithWork } from './dead-work.js';
@@ -11,18 +10,13 @@ import { deadWithWork } from './dead-work.js';
 /** Keeps alarm `dead-with-work` equal to what the fleet calls for. */
 @Injectable()
 export class DeadWorkReconciler implements Reconciler {
-  readonly name = 'dead-work';
-
   constructor(
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
     private readonly detector: DetectorView,
-    conductor: ConductorService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const { nodes, workloads, incidents } = this.store;
     // Without a detector nobody is called dead, and what was stays so.
     if (!this.detector.fresh || !nodes.view.live || !workloads.view.live) return;

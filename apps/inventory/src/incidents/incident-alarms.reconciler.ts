@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { IncidentRecord, NodeRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { runningBy } from './dead-work.js';
@@ -15,7 +14,6 @@ import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarm
 /** Keeps the alarms that stand for incidents equal to what the incidents call for. */
 @Injectable()
 export class IncidentAlarmsReconciler implements Reconciler {
-  readonly name = 'incident-alarms';
   private readonly orderedSince: AgeBook;
   /** Time in which the monitor did not see the fleet does not count: it could not have heard the node. */
   private readonly switchedOn: AgeBook;
@@ -25,14 +23,12 @@ export class IncidentAlarmsReconciler implements Reconciler {
     private readonly alarms: AlarmService,
     private readonly facts: GateFactsService,
     detector: DetectorView,
-    conductor: ConductorService,
   ) {
     this.orderedSince = new AgeBook(store.clock);
     this.switchedOn = new AgeBook({ monotonicMs: () => detector.sightedMs });
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const incidents = this.store.incidents.view
       .entries()
       .map((e) => e.value)

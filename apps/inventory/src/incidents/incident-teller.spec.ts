@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IncidentRecord, IncidentStep } from '#contracts';
-import type { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView } from '../conductor/reconciler.js';
 import type { InventoryStore } from '../store/inventory-store.js';
+import { playRun } from '../testing/play-run.js';
 import { IncidentTeller } from './incident-teller.js';
 
 const step = (phase: IncidentStep['phase'], detail = ''): IncidentStep => ({ phase, at: 100_000, detail });
@@ -20,8 +19,8 @@ function teller(steps: IncidentStep[], emit = (): Promise<void> => Promise.resol
     bus: { emit, log },
     clock: { wallMs: () => now.at },
   } as unknown as InventoryStore;
-  const sut = new IncidentTeller(store, { add: () => undefined } as unknown as ConductorService);
-  return { lines, now, look: (token = 1) => sut.reconcile({ token } as ConductorView) };
+  const sut = new IncidentTeller(store);
+  return { lines, now, look: (token = 1) => playRun(sut, { token }) };
 }
 
 describe('the log', () => {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { MusterError, type EventMap, type IncidentRecord, type IncidentStep } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { stepLevel, stepLine } from './step-log.js';
 
@@ -19,7 +18,6 @@ const RETELL_MS = 60_000;
  */
 @Injectable()
 export class IncidentTeller implements Reconciler {
-  readonly name = 'incident-events';
   /** Incident id → steps that were told. */
   private readonly told = new Map<string, Set<string>>();
   /** Steps that nobody else is known to have told: this process tried. */
@@ -27,14 +25,9 @@ export class IncidentTeller implements Reconciler {
   /** In which it told last. */
   private term?: number;
 
-  constructor(
-    private readonly store: InventoryStore,
-    conductor: ConductorService,
-  ) {
-    conductor.add(this);
-  }
+  constructor(private readonly store: InventoryStore) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const incidents = this.store.incidents.view.entries().map((e) => e.value);
     const ids = new Set(incidents.map((i) => i.id));
     for (const id of this.told.keys()) if (!ids.has(id)) this.told.delete(id);

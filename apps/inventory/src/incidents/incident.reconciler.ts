@@ -16,7 +16,7 @@ import { go, note } from '#domain/incident/steps.js';
 import { ServiceContext } from '#service';
 import { isTakenBack, takenBackOver } from './taken-back.js';
 import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
@@ -52,7 +52,6 @@ const ORDER_LAPSES_MS = 600_000;
 /** From a verdict DOWN to phase `fencing`, and what becomes of it until the power is proven off. */
 @Injectable()
 export class IncidentReconciler implements Reconciler {
-  readonly name = 'incidents';
   private readonly commandsSeen: AgeBook;
   private readonly failedSince: AgeBook;
   private readonly orderedSince: AgeBook;
@@ -77,15 +76,14 @@ export class IncidentReconciler implements Reconciler {
     this.failedSince = new AgeBook(context.clock);
     this.orderedSince = new AgeBook(context.clock);
     this.switchedOn = new AgeBook(context.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const silent = this.facts.silent().map((s) => s.node);
     const degraded = this.treatedAsDown();
     for (const node of [...silent, ...degraded]) {
       this.power.gather(node);
-      this.identity.begin(node, () => this.conductor.wake());
+      this.identity.begin(node, () => this.conductor.wake('identity-reads'));
     }
     this.power.keep(new Set([...silent, ...degraded].map((n) => n.name)));
     this.identity.forgetOld();
@@ -105,7 +103,7 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** Heard again, or in another boot: its next death is another one. */
-  private async onTakenBack(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async onTakenBack(c: TaskRun, i: IncidentRecord): Promise<void> {
     const node = this.store.nodes.view.get(i.node)?.value;
     const now = node && latestVerdict(node, this.detector.fresh ? this.detector.beacon : undefined);
     if (takenBackOver(i, now, node?.bootId) !== undefined)
@@ -139,7 +137,7 @@ export class IncidentReconciler implements Reconciler {
     }
   }
 
-  private async onDown(c: ConductorView, node: NodeRecord): Promise<void> {
+  private async onDown(c: TaskRun, node: NodeRecord): Promise<void> {
     const open = this.store.incidents.view.get(node.name)?.value;
     if (open !== undefined && isOpenIncident(open)) {
       if (open.phase === 'recovered') await this.closeForNext(c, node, open);
@@ -153,7 +151,7 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** Treated as DOWN by policy: the same way, and held by gate LIFE_SIGN while anybody hears it. */
-  private async onDegraded(c: ConductorView, node: NodeRecord): Promise<void> {
+  private async onDegraded(c: TaskRun, node: NodeRecord): Promise<void> {
     const open = this.store.incidents.view.get(node.name)?.value;
     if (open !== undefined && (isOpenIncident(open) || this.isLeftAlone(open))) return;
     if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) || this.identity.pending(node.name)) return;
@@ -162,12 +160,7 @@ export class IncidentReconciler implements Reconciler {
     await this.open(c, node, verdict, { degraded: true });
   }
 
-  private async open(
-    c: ConductorView,
-    node: NodeRecord,
-    verdict: Verdict,
-    o: { degraded?: boolean } = {},
-  ): Promise<void> {
+  private async open(c: TaskRun, node: NodeRecord, verdict: Verdict, o: { degraded?: boolean } = {}): Promise<void> {
     const facts = await this.facts.gather(node, verdict, { cause: 'auto', ...o });
     const at = this.context.clock.wallMs();
     const record = newIncident({
@@ -214,7 +207,7 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** Fenced, powered on again, and dead again before it was in service: that is a new death. */
-  private async closeForNext(c: ConductorView, node: NodeRecord, i: IncidentRecord): Promise<void> {
+  private async closeForNext(c: TaskRun, node: NodeRecord, i: IncidentRecord): Promise<void> {
     if (node.bootId === undefined || node.bootId === i.bootId) return;
     await this.incidents.change(node.name, i.id, (now) => {
       c.check();
@@ -224,7 +217,7 @@ export class IncidentReconciler implements Reconciler {
     });
   }
 
-  private async onOpen(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async onOpen(c: TaskRun, i: IncidentRecord): Promise<void> {
     if (i.phase === 'recovered') return this.withhold(c, i);
     if (i.phase === 'fenced' || i.phase === 'recovering') return;
     const node = this.store.nodes.view.get(i.node)?.value;
@@ -234,7 +227,7 @@ export class IncidentReconciler implements Reconciler {
     }
     // Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain.
     if (!wasCommanded(i) && i.phase !== 'fencing') {
-      this.identity.begin(node, () => this.conductor.wake());
+      this.identity.begin(node, () => this.conductor.wake('identity-reads'));
       if (this.identity.pending(i.node)) return;
     }
     const verdict = await this.verdictNow.of(i.node);
@@ -243,7 +236,7 @@ export class IncidentReconciler implements Reconciler {
   }
 
   private async decide(
-    c: ConductorView,
+    c: TaskRun,
     i: IncidentRecord,
     node: NodeRecord,
     d: IncidentDecision,
@@ -289,7 +282,7 @@ export class IncidentReconciler implements Reconciler {
   }
 
   private async suppress(
-    c: ConductorView,
+    c: TaskRun,
     i: IncidentRecord,
     d: { gate: IncidentRecord['gates'][number]; gates: IncidentRecord['gates'] },
     verdict: Verdict | undefined,
@@ -312,14 +305,14 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** Ends it before the first command; does nothing where a command has been given meanwhile. */
-  private async end(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
+  private async end(c: TaskRun, i: IncidentRecord, reason: string): Promise<void> {
     await this.change(c, i, (now) =>
       mayCancel(now) ? go(now, 'cancelled', reason, this.context.clock.wallMs()) : undefined,
     );
   }
 
   /** A pause, mode observe or a cordon that came after the power-on was asked for. */
-  private async withhold(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async withhold(c: TaskRun, i: IncidentRecord): Promise<void> {
     if (i.powerOn?.wanted !== true || i.powerOn.done === true || !this.store.settings.view.live) return;
     const node = this.store.nodes.view.get(i.node)?.value;
     const why = powerOnForbidden(this.store.clusterSettings.fencing, node, this.context.clock.wallMs());
@@ -327,7 +320,7 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** It lives although it was ordered off: nothing is recovered, and only W later is it known that no order is under way. */
-  private async survive(c: ConductorView, i: IncidentRecord, reason: string): Promise<void> {
+  private async survive(c: TaskRun, i: IncidentRecord, reason: string): Promise<void> {
     if (!quarantineOver(i, this.commandsSeen)) return;
     await this.change(c, i, (now) =>
       now.commands.length === i.commands.length
@@ -344,7 +337,7 @@ export class IncidentReconciler implements Reconciler {
 
   /** A write on what was looked at: where the phase has moved on meanwhile, the next round decides anew. */
   private async change(
-    c: ConductorView,
+    c: TaskRun,
     i: IncidentRecord,
     fn: (now: IncidentRecord) => IncidentRecord | undefined,
   ): Promise<void> {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isOrderDue } from '#domain/incident/order.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { IncidentService } from './incident.service.js';
@@ -13,19 +12,16 @@ export const ORDER_LAPSES_MS = 120_000;
 /** Ends orders to power devices that no fencer carries out. */
 @Injectable()
 export class PowerOrderReconciler implements Reconciler {
-  readonly name = 'power-orders';
   private readonly since: AgeBook;
 
   constructor(
     private readonly store: InventoryStore,
     private readonly incidents: IncidentService,
-    conductor: ConductorService,
   ) {
     this.since = new AgeBook(store.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const waiting = this.store.incidents.view
       .entries()
       .map((e) => e.value)

@@ -1,23 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { AGES_EVERY_MS } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { PermitService } from './permit.service.js';
 
 /** Trips storms whether or not an incident asks for a permit, ends those that are over, and writes down how old all is. */
 @Injectable()
 export class StormReconciler implements Reconciler {
-  readonly name = 'storms';
   private written: { token: number; at: number } | undefined;
 
-  constructor(
-    private readonly permits: PermitService,
-    conductor: ConductorService,
-  ) {
-    conductor.add(this);
-  }
+  constructor(private readonly permits: PermitService) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     // A new conductor first learns how old all is from the one before.
     if (this.written?.token !== c.token) this.written = { token: c.token, at: c.now };
     const due = c.now - this.written.at >= AGES_EVERY_MS;

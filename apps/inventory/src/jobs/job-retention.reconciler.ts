@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Entry } from '#bus';
 import { MusterError, RESERVATIONS_KEY, type JobRecord } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { expendable, JOBS_KEPT } from './job-retention.js';
 
@@ -12,16 +11,9 @@ const SLACK = 50;
 /** Keeps the bucket of jobs from growing for ever. */
 @Injectable()
 export class JobRetentionReconciler implements Reconciler {
-  readonly name = 'job-retention';
+  constructor(private readonly store: InventoryStore) {}
 
-  constructor(
-    conductor: ConductorService,
-    private readonly store: InventoryStore,
-  ) {
-    conductor.add(this);
-  }
-
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     if (this.store.jobs.view.entries().length <= JOBS_KEPT + SLACK) return;
     const views = [this.store.nodes.view, this.store.workloads.view, this.store.reservations.view];
     // A record that is not seen may name any of them.

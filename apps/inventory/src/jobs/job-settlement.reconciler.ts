@@ -7,8 +7,7 @@ import {
   type JobRecord,
   type NodeRecord,
 } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { applyMonitorEvent } from '../monitor/monitor-event.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
@@ -24,24 +23,19 @@ import { settle, type SettleFacts, type Settlement } from './settle.js';
  */
 @Injectable()
 export class JobSettlementReconciler implements Reconciler {
-  readonly name = 'job-settlement';
-
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly book: ReservationBook,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const ended = this.store.jobs.view.entries().filter((e) => isEndedJob(e.value) && !e.value.settled);
     // No two of them hold the same node.
     await inParallel(ended, (e) => this.settleJob(e.value, c));
   }
 
-  private async settleJob(seen: JobRecord, c: ConductorView): Promise<void> {
+  private async settleJob(seen: JobRecord, c: TaskRun): Promise<void> {
     const job = (await this.store.jobs.bucket.get(seen.id))?.value;
     if (!job || job.settled || !isEndedJob(job)) return;
     let nodesAt = 0;
@@ -88,7 +82,7 @@ export class JobSettlementReconciler implements Reconciler {
   }
 
   /** A node without an agent that had disappeared and answers at its address again: this is its way back. */
-  private async rediscover(job: JobRecord, c: ConductorView): Promise<void> {
+  private async rediscover(job: JobRecord, c: TaskRun): Promise<void> {
     const found = (job.addresses ?? []).filter((a) => job.results[a]?.ok);
     for (const { key, value } of this.store.nodes.view.entries()) {
       const addr = managementAddress(value);

@@ -3,8 +3,7 @@ import { alarmKey } from '#contracts';
 import { isDegraded } from '#domain/verdict/networks-out.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { detectionAlarmCodes, detectionAlarms } from './detection-alarms.js';
@@ -15,14 +14,12 @@ const BLIND = 'blind';
 /** Keeps the alarms about the detector, the networks and the names equal to what the detector says. */
 @Injectable()
 export class DetectionAlarmsReconciler implements Reconciler {
-  readonly name = 'detection-alarms';
   private readonly blindSince: AgeBook;
   private readonly degradedSince: AgeBook;
   /** Nobody was listening before: an unheard detector is silent since this process began. */
   private readonly began: number;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly detector: DetectorView,
     private readonly alarms: AlarmService,
@@ -30,10 +27,9 @@ export class DetectionAlarmsReconciler implements Reconciler {
     this.blindSince = new AgeBook(store.clock);
     this.degradedSince = new AgeBook(store.clock);
     this.began = store.clock.monotonicMs();
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     // Through a gap nobody knows which nodes there are: what is up stays up.
     if (!this.store.nodes.view.live || !this.store.alarms.view.live) return;
     const nodes = this.store.nodes.view.entries().map((e) => e.value);

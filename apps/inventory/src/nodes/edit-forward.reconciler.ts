@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { editOf } from './edits.js';
 import { EditsService } from './edits.service.js';
@@ -12,19 +11,15 @@ const UNDECIDED_MS = 60_000;
 /** Completes edits that were decided and left half written, and sweeps those that were prepared and never decided. */
 @Injectable()
 export class EditForwardReconciler implements Reconciler {
-  readonly name = 'edit-forward';
   /** When each edit that is not decided was first seen here. */
   private readonly waiting = new Map<string, number>();
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly edits: EditsService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const { view } = this.store.reservations;
     const decided = Object.keys(view.get(RESERVATIONS_KEY)?.value.edits ?? {});
     for (const edit of decided) {

@@ -3,10 +3,10 @@ import { openSecret, sealSecret, type SealedSecret } from '#bus';
 import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { longestTurnMs } from '../testing/longest-turn.js';
+import { playRun } from '../testing/play-run.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
 import type { ServiceContext } from '#service';
-import type { ConductorService } from '../conductor/conductor.service.js';
 import type { AgentUsers } from '../agents/agent-users.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
@@ -296,11 +296,10 @@ describe('what was prepared and never decided', () => {
     };
     const bus = { log: { error: ({ edit }: { edit: string }) => failed.push(edit) } };
     const reconciler = new EditForwardReconciler(
-      { add: () => undefined } as unknown as ConductorService,
       { reservations: { view }, bus } as unknown as InventoryStore,
       edits as unknown as EditsService,
     );
-    const round = (now: number) => reconciler.reconcile({ now, token: 1, check: () => 1 });
+    const round = (now: number) => playRun(reconciler, { now });
     await round(1_000);
     await round(60_000);
     expect(swept).toEqual(['carried out edit-b-1', 'carried out edit-b-1']);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, Subjects, type CurrentVerdictRequest } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -15,20 +14,17 @@ const MISSED_MS = 2000;
 /** Asks the detector for verdicts that never arrived, by what its beacons say. */
 @Injectable()
 export class VerdictCatchUpReconciler implements Reconciler {
-  readonly name = 'verdict-catch-up';
   private readonly lagging: AgeBook;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly detector: DetectorView,
     private readonly verdicts: VerdictService,
   ) {
     this.lagging = new AgeBook(store.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const missed = this.missed();
     this.lagging.keep(missed);
     for (const node of missed) {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { thinned } from './verdict-retention.js';
 
@@ -10,17 +9,11 @@ const EVERY_MS = 30_000;
 /** Keeps the verdicts from pushing everything else out of the stream that they share with the events. */
 @Injectable()
 export class VerdictRetentionReconciler implements Reconciler {
-  readonly name = 'verdict-retention';
   private notBefore = 0;
 
-  constructor(
-    conductor: ConductorService,
-    private readonly store: InventoryStore,
-  ) {
-    conductor.add(this);
-  }
+  constructor(private readonly store: InventoryStore) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     if (c.now < this.notBefore) return;
     this.notBefore = c.now + EVERY_MS;
     const { bus } = this.store;

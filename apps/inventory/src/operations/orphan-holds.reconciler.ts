@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { MusterError, RESERVATIONS_KEY } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { lostJob, orphanHolds, type OrphanHold } from './orphan-holds.js';
@@ -16,18 +15,13 @@ export const ORPHANED_MS = 30_000;
 /** Ends jobs of which only the hold on their nodes is left: nobody else would ever free them. */
 @Injectable()
 export class OrphanHoldsReconciler implements Reconciler {
-  readonly name = 'orphan-holds';
   private readonly since: AgeBook;
 
-  constructor(
-    conductor: ConductorService,
-    private readonly store: InventoryStore,
-  ) {
+  constructor(private readonly store: InventoryStore) {
     this.since = new AgeBook(store.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const { jobs, reservations } = this.store;
     if (!jobs.view.live || !reservations.view.live) return;
     const held = reservations.view.get(RESERVATIONS_KEY)?.value;
@@ -45,7 +39,7 @@ export class OrphanHoldsReconciler implements Reconciler {
     return found?.revision ?? 0;
   }
 
-  private async end(o: OrphanHold, c: ConductorView): Promise<void> {
+  private async end(o: OrphanHold, c: TaskRun): Promise<void> {
     const { bucket } = this.store.jobs;
     const now = (await this.store.reservations.bucket.get(RESERVATIONS_KEY))?.value;
     const found = await bucket.read(o.job);

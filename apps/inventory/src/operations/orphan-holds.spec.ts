@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, Reservations } from '#contracts';
-import type { ConductorService } from '../conductor/conductor.service.js';
 import { settle } from '../jobs/settle.js';
 import type { InventoryStore } from '../store/inventory-store.js';
+import { playRun } from '../testing/play-run.js';
 import { aNode } from '../testing/records.js';
 import { lostJob, orphanHolds } from './orphan-holds.js';
 import { ORPHANED_MS, OrphanHoldsReconciler } from './orphan-holds.reconciler.js';
@@ -77,10 +77,10 @@ describe('the sweep of orphan holds', () => {
         log: { error: () => undefined },
       },
     } as unknown as InventoryStore;
-    const sut = new OrphanHoldsReconciler({ add: () => undefined } as unknown as ConductorService, store);
+    const sut = new OrphanHoldsReconciler(store);
     const round = (at: number): Promise<void> => {
       clock.now = at;
-      return sut.reconcile({ now: at, token: 9, check: () => 9 });
+      return playRun(sut, { now: at, token: 9 });
     };
     return { state, written, round };
   }

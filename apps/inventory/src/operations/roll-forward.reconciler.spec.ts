@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { JobRecord } from '#contracts';
-import type { ConductorService } from '../conductor/conductor.service.js';
 import type { InventoryStore } from '../store/inventory-store.js';
+import { playRun } from '../testing/play-run.js';
 import type { OperationsService } from './operations.service.js';
 import { RollForwardReconciler } from './roll-forward.reconciler.js';
 
@@ -11,7 +11,6 @@ it('of two jobs that were left half done, one that cannot be helped does not kee
   const failed: string[] = [];
   const pending = { a: { id: 'a' }, b: { id: 'b' } };
   const reconciler = new RollForwardReconciler(
-    { add: () => undefined } as unknown as ConductorService,
     {
       clock: { monotonicMs: () => now },
       reservations: { view: { get: () => ({ value: { pending } }) } },
@@ -25,7 +24,7 @@ it('of two jobs that were left half done, one that cannot be helped does not kee
       },
     } as unknown as OperationsService,
   );
-  const round = () => reconciler.reconcile({ now: 0, token: 1, check: () => 1 });
+  const round = () => playRun(reconciler);
   await round();
   expect([helped, failed]).toEqual([[], []]);
   now = 500;

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, RESERVATIONS_KEY, type JobRecord } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { OperationsService } from './operations.service.js';
@@ -15,19 +14,16 @@ const HELP_MS = 500;
  */
 @Injectable()
 export class RollForwardReconciler implements Reconciler {
-  readonly name = 'roll-forward';
   private readonly pendingSince: AgeBook;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly operations: OperationsService,
   ) {
     this.pendingSince = new AgeBook(store.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const seen = this.store.reservations.view.get(RESERVATIONS_KEY)?.value;
     const pending = seen?.pending ?? {};
     this.pendingSince.keep(Object.keys(pending));

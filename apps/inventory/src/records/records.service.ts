@@ -11,7 +11,7 @@ import type { Watch } from '#bus';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { recordAlarms, refusedDeletion } from './record-rules.js';
@@ -25,7 +25,6 @@ const FOLLOWED: readonly BucketName[] = ['secrets', 'tokens', 'idempotency', 'le
  */
 @Injectable()
 export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApplicationShutdown {
-  readonly name = 'records';
   private readonly watches: Watch[] = [];
   private readonly known: AgeBook;
   private stop: (() => void) | undefined;
@@ -38,8 +37,7 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
     conductor: ConductorService,
   ) {
     this.known = new AgeBook(store.clock);
-    this.stop = store.bus.unreadable.onChange(() => conductor.wake());
-    conductor.add(this);
+    this.stop = store.bus.unreadable.onChange(() => conductor.wake('unreadable-records'));
   }
 
   onApplicationBootstrap(): void {
@@ -52,7 +50,7 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
     await Promise.all(this.watches.map((w) => w.close()));
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const records = this.list();
     await keepAlarms(this.alarms, ['record-unreadable'], recordAlarms(records), () => void c.check());
     // Nor is more sealed by a key that is not the store's.
@@ -60,7 +58,7 @@ export class RecordsService implements Reconciler, OnApplicationBootstrap, OnApp
   }
 
   /** Whoever writes a record seals it: once in each term is enough. */
-  private async sealClear(c: ConductorView): Promise<void> {
+  private async sealClear(c: TaskRun): Promise<void> {
     const { nodes, workloads, jobs } = this.store;
     if (this.sealedIn === c.token || [nodes, workloads, jobs].some((t) => !t.view.live)) return;
     for (const { bucket, view } of [nodes, workloads, jobs] as Table<unknown>[])

@@ -3,8 +3,7 @@ import { MusterError, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -21,7 +20,6 @@ const LOOK_EVERY_MS = 500;
  */
 @Injectable()
 export class AbsenceReconciler implements Reconciler {
-  readonly name = 'absences';
   /** Since when a workload is as it is. */
   private readonly since: AgeBook;
   private lookedAt = -Infinity;
@@ -32,13 +30,11 @@ export class AbsenceReconciler implements Reconciler {
     private readonly alarms: AlarmService,
     private readonly workloads: WorkloadService,
     private readonly facts: StartFactsService,
-    conductor: ConductorService,
   ) {
     this.since = new AgeBook(context.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     if (c.now - this.lookedAt < LOOK_EVERY_MS) return;
     this.lookedAt = c.now;
     if (!this.store.live) {
@@ -75,7 +71,7 @@ export class AbsenceReconciler implements Reconciler {
     return { presence, key: [w.name, presence, w.generation, report?.bootId, report?.epoch].join('/') };
   }
 
-  private async tryStep(c: ConductorView, w: WorkloadRecord, step: Exclude<AbsenceStep, 'none'>): Promise<void> {
+  private async tryStep(c: TaskRun, w: WorkloadRecord, step: Exclude<AbsenceStep, 'none'>): Promise<void> {
     try {
       const done = await this.workloads.change(w.name, step === 'owe' ? 'ended' : undefined, (now) => {
         c.check();

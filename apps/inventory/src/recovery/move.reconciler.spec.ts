@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, JobRecord, PowerOrder } from '#contracts';
+import { playRun } from '../testing/play-run.js';
 import { aNode, anIncident } from '../testing/records.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import type { InventoryStore } from '../store/inventory-store.js';
@@ -33,11 +34,10 @@ async function waitsFor(stored: IncidentRecord | undefined): Promise<string[] | 
     { hosts: () => [] },
     new PowerQuarantine(store as unknown as InventoryStore),
     { steps: () => new Map() },
-    { add: () => undefined },
   ];
   // What is played here is less than the real parts, and all that is asked of them.
   const sut = new MoveReconciler(...(parts as unknown as ConstructorParameters<typeof MoveReconciler>));
-  await sut.reconcile({ now: 1, token: 1, check: () => 1 });
+  await playRun(sut, { now: 1 });
   return job.moving;
 }
 

@@ -6,8 +6,7 @@ import { isStopped } from '#domain/workload/owed-start.js';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
@@ -28,7 +27,6 @@ const ALARM_AFTER_MS = 3_000;
  */
 @Injectable()
 export class MoveReconciler implements Reconciler {
-  readonly name = 'moves';
   private readonly stuckSince: AgeBook;
 
   constructor(
@@ -41,13 +39,11 @@ export class MoveReconciler implements Reconciler {
     private readonly hosts: HostsView,
     private readonly quarantine: PowerQuarantine,
     private readonly degraded: DegradedWatch,
-    conductor: ConductorService,
   ) {
     this.stuckSince = new AgeBook(context.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     if (!this.store.live) return;
     const drained = this.draining();
     const jobs = this.waitingJobs();
@@ -78,7 +74,7 @@ export class MoveReconciler implements Reconciler {
     await keepAlarms(this.alarms, ['drain-stuck'], this.wanted(plan.stuck), () => void c.check());
   }
 
-  private async begin(c: ConductorView, b: MovePlan['begin'][number]): Promise<void> {
+  private async begin(c: TaskRun, b: MovePlan['begin'][number]): Promise<void> {
     const done = await this.workloads.change(b.workload, 'stopping', () => {
       c.check();
       return beginning(b, this.context.clock.wallMs());
@@ -89,14 +85,14 @@ export class MoveReconciler implements Reconciler {
     else this.context.log.debug({ workload: b.workload, ...b.move }, 'workload begins to move');
   }
 
-  private async release(c: ConductorView, r: MovePlan['release'][number]): Promise<void> {
+  private async release(c: TaskRun, r: MovePlan['release'][number]): Promise<void> {
     await this.workloads.change(r.workload, 'cleared', (now) => {
       c.check();
       return isStopped(now) ? { kind: 'cleared', from: r.node } : undefined;
     });
   }
 
-  private async noteDrained(c: ConductorView, n: NodeRecord, stuck: Stuck): Promise<void> {
+  private async noteDrained(c: TaskRun, n: NodeRecord, stuck: Stuck): Promise<void> {
     if (n.cordon?.drained !== undefined) return;
     const reported = this.reported(n.name);
     const why = notEmptyBecause(n, this.seenOn([n.name]), reported);
@@ -111,7 +107,7 @@ export class MoveReconciler implements Reconciler {
   }
 
   /** The job's list of what has still to leave; none: workers may take it. */
-  private async noteMoved(c: ConductorView, job: JobRecord, stuck: Stuck): Promise<void> {
+  private async noteMoved(c: TaskRun, job: JobRecord, stuck: Stuck): Promise<void> {
     const seen = this.seenOn(job.nodes);
     const there = seen.length > 0 ? seen : await this.readOn(job.nodes);
     const moving = there.map((w) => w.name);

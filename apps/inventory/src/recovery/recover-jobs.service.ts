@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type JobRecord } from '#contracts';
-import type { ConductorView } from '../conductor/reconciler.js';
+import type { TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** Writes the jobs that workloads were handed to. The workload names its job first, so each is written once, whoever does. */
@@ -8,7 +8,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 export class RecoverJobs {
   constructor(private readonly store: InventoryStore) {}
 
-  async write(c: ConductorView, job: JobRecord): Promise<void> {
+  async write(c: TaskRun, job: JobRecord): Promise<void> {
     c.check();
     try {
       await this.store.jobs.bucket.create(job.id, job);

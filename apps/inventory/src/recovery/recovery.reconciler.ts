@@ -5,8 +5,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { IncidentService } from '../incidents/incident.service.js';
 import { NodeService } from '../nodes/node.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -31,8 +30,6 @@ const SHOWN_MS = 1_000;
  */
 @Injectable()
 export class RecoveryReconciler implements Reconciler {
-  readonly name = 'recovery';
-
   constructor(
     private readonly context: ServiceContext,
     private readonly store: InventoryStore,
@@ -43,12 +40,9 @@ export class RecoveryReconciler implements Reconciler {
     private readonly placing: WorkloadReconciler,
     private readonly contradictions: Contradictions,
     private readonly collateral: CollateralWatch,
-    conductor: ConductorService,
-  ) {
-    conductor.add(this);
-  }
+  ) {}
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const after = this.store.incidents.view
       .entries()
       .map((e) => e.value)
@@ -77,14 +71,14 @@ export class RecoveryReconciler implements Reconciler {
     );
   }
 
-  private async step(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async step(c: TaskRun, i: IncidentRecord): Promise<void> {
     if (i.phase === 'fenced') await this.beginOnceProven(c, i);
     else if (i.phase === 'recovering') await this.follow(c, i);
     else await this.finish(c, i);
   }
 
   /** The word of a device that is not proven counts later, and not where the off may have hit another node. */
-  private async beginOnceProven(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async beginOnceProven(c: TaskRun, i: IncidentRecord): Promise<void> {
     if (i.drill !== undefined && i.drill.result === undefined) return this.judgeDrill(c, i);
     // Nothing is recovered by a drill: what it has switched off, whosever it is, is to be switched on again.
     const isEmpty = !this.store.workloads.view.entries().some((e) => e.value.assignment?.node === i.node);
@@ -112,7 +106,7 @@ export class RecoveryReconciler implements Reconciler {
     });
   }
 
-  private async judgeDrill(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async judgeDrill(c: TaskRun, i: IncidentRecord): Promise<void> {
     const step = this.collateral.drill(i);
     if (step.do === 'wait') return;
     const at = this.context.clock.wallMs();
@@ -133,7 +127,7 @@ export class RecoveryReconciler implements Reconciler {
   }
 
   /** First the node, which is not off and whose devices are in doubt; then nothing is recovered on that proof any more. */
-  private async voidProof(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async voidProof(c: TaskRun, i: IncidentRecord): Promise<void> {
     const at = this.context.clock.wallMs();
     let node: NodeRecord | undefined;
     try {
@@ -154,7 +148,7 @@ export class RecoveryReconciler implements Reconciler {
   }
 
   /** Maintenance and the proof go into the node's record first: from then on nothing is placed there. */
-  private async begin(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async begin(c: TaskRun, i: IncidentRecord): Promise<void> {
     await this.markOff(c, i);
     // A full read, not the view: a workload that was assigned a moment before the fence must not be missed.
     const all = (await this.store.workloads.bucket.list()).map((e) => e.value);
@@ -175,7 +169,7 @@ export class RecoveryReconciler implements Reconciler {
     await this.follow(c, recovering);
   }
 
-  private async markOff(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async markOff(c: TaskRun, i: IncidentRecord): Promise<void> {
     try {
       await this.nodes.change(
         i.node,
@@ -191,7 +185,7 @@ export class RecoveryReconciler implements Reconciler {
     }
   }
 
-  private async follow(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async follow(c: TaskRun, i: IncidentRecord): Promise<void> {
     const view = this.store.workloads.view;
     const known = new Set(i.recovery.map((r) => r.workload));
     const late = view
@@ -224,7 +218,7 @@ export class RecoveryReconciler implements Reconciler {
   }
 
   /** Clears the assignment, and calls back a start or stop that was on its way to the dead node. */
-  private async take(c: ConductorView, i: IncidentRecord, workload: string): Promise<void> {
+  private async take(c: TaskRun, i: IncidentRecord, workload: string): Promise<void> {
     const seen = this.store.workloads.view.get(workload)?.value;
     if (seen !== undefined && seen.assignment?.node !== i.node) return;
     let job: string | undefined;
@@ -242,7 +236,7 @@ export class RecoveryReconciler implements Reconciler {
   }
 
   /** Recovered: counts the power-on, takes what was assigned there late, and closes when the node is back. */
-  private async finish(c: ConductorView, i: IncidentRecord): Promise<void> {
+  private async finish(c: TaskRun, i: IncidentRecord): Promise<void> {
     const entry = await this.store.nodes.bucket.get(i.node);
     const node = entry?.value;
     if (node === undefined) return this.close(c, i, 'The node was deleted.');
@@ -266,7 +260,7 @@ export class RecoveryReconciler implements Reconciler {
       await this.close(c, i, 'The node is back in service.');
   }
 
-  private async close(c: ConductorView, i: IncidentRecord, detail: string): Promise<void> {
+  private async close(c: TaskRun, i: IncidentRecord, detail: string): Promise<void> {
     await this.incidents.change(i.node, i.id, (now) => {
       const conductor = c.check();
       return now.phase === 'recovered'

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MusterError, type Assignment, type WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { stopJob, stopOutcome } from './recover-job.js';
@@ -17,7 +16,6 @@ import { WorkloadService } from './workload.service.js';
  */
 @Injectable()
 export class StopReconciler implements Reconciler {
-  readonly name = 'stops';
   private readonly since: AgeBook;
 
   constructor(
@@ -26,13 +24,11 @@ export class StopReconciler implements Reconciler {
     private readonly workloads: WorkloadService,
     private readonly facts: StartFactsService,
     private readonly jobs: RecoverJobs,
-    conductor: ConductorService,
   ) {
     this.since = new AgeBook(context.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const all = this.store.workloads.view.entries().map((e) => e.value);
     const stopping = all.filter((w) => w.assignment !== undefined && (w.desired === 'stopped' || w.stop !== undefined));
     const kept = new Set(stopping.map((w) => w.name));
@@ -40,7 +36,7 @@ export class StopReconciler implements Reconciler {
     await Promise.all(stopping.map((w) => this.tryOne(c, w)));
   }
 
-  private async tryOne(c: ConductorView, w: WorkloadRecord): Promise<void> {
+  private async tryOne(c: TaskRun, w: WorkloadRecord): Promise<void> {
     try {
       await this.one(c, w);
     } catch (cause) {
@@ -50,7 +46,7 @@ export class StopReconciler implements Reconciler {
     }
   }
 
-  private async one(c: ConductorView, w: WorkloadRecord): Promise<void> {
+  private async one(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const at = w.assignment;
     if (at === undefined) return;
     const step = stopStep(this.look(w, at.node));
@@ -65,7 +61,7 @@ export class StopReconciler implements Reconciler {
   }
 
   /** Nothing of it runs there: what moves has left, what shall not run is stopped. */
-  private async readBack(c: ConductorView, w: WorkloadRecord, at: Assignment): Promise<void> {
+  private async readBack(c: TaskRun, w: WorkloadRecord, at: Assignment): Promise<void> {
     await this.workloads.change(w.name, w.move === undefined ? 'stopped' : 'cleared', (now) => {
       c.check();
       return { kind: now.move === undefined ? 'stopped' : 'left', generation: at.generation };
@@ -87,7 +83,7 @@ export class StopReconciler implements Reconciler {
   }
 
   /** First the workload names the job, then it is written, so that it is never written twice. */
-  private async give(c: ConductorView, w: WorkloadRecord): Promise<void> {
+  private async give(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const id = this.context.random.uuid();
     const handed = await this.workloads.change(w.name, undefined, () => {
       c.check();
@@ -97,7 +93,7 @@ export class StopReconciler implements Reconciler {
     if (job !== undefined) await this.jobs.write(c, job);
   }
 
-  private async follow(c: ConductorView, w: WorkloadRecord): Promise<void> {
+  private async follow(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const id = w.stop?.job;
     const at = w.assignment;
     if (id === undefined || at === undefined) return;

@@ -9,8 +9,7 @@ import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.j
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { Settling } from '../conductor/settling.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -36,7 +35,6 @@ const GATE_MS = 30_000;
  */
 @Injectable()
 export class WorkloadReconciler implements Reconciler {
-  readonly name = 'workloads';
   private readonly since: AgeBook;
   private readonly roomless = new Map<string, string>();
   private readonly settling = new Settling();
@@ -50,10 +48,8 @@ export class WorkloadReconciler implements Reconciler {
     private readonly hosts: HostsView,
     private readonly jobs: RecoverJobs,
     private readonly contradictions: Contradictions,
-    conductor: ConductorService,
   ) {
     this.since = new AgeBook(context.clock);
-    conductor.add(this);
   }
 
   /** There was no room for it in the last round. */
@@ -61,7 +57,7 @@ export class WorkloadReconciler implements Reconciler {
     return this.roomless.has(workload);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     const wanted = new HeldAlarms();
     const all = this.store.workloads.view.entries().map((e) => e.value);
     // One that is being stopped so that it can move is the stops' until it has left.
@@ -121,7 +117,7 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   /** Looks at the node's own report: seen running there, or lost with a boot. */
-  private async note(c: ConductorView, w: WorkloadRecord): Promise<void> {
+  private async note(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const at = w.assignment;
     const report = at && this.facts.of(at.node);
     if (at === undefined || report?.workloads === undefined) return;
@@ -164,7 +160,7 @@ export class WorkloadReconciler implements Reconciler {
       }));
   }
 
-  private async placeAll(c: ConductorView, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
+  private async placeAll(c: TaskRun, unassigned: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     this.roomless.clear();
     if (unassigned.length === 0) return;
     const places = this.placesFor(unassigned);
@@ -180,7 +176,7 @@ export class WorkloadReconciler implements Reconciler {
     return new Map(placeWorkloads(toPlace, this.hosts.hosts()).map((p) => [p.workload, p]));
   }
 
-  private async placeOne(c: ConductorView, w: WorkloadRecord, p: Placement, wanted: HeldAlarms): Promise<void> {
+  private async placeOne(c: TaskRun, w: WorkloadRecord, p: Placement, wanted: HeldAlarms): Promise<void> {
     const check = this.facts.check(w.name, p.to ?? '');
     const refused = startRefusal('place', this.placeFacts(w, check));
     if (refused !== undefined) return this.dealWith(c, w, refused.code, check, wanted);
@@ -202,7 +198,7 @@ export class WorkloadReconciler implements Reconciler {
     this.context.log[level]({ workload: w.name, node: to, why: p.why }, 'workload placed');
   }
 
-  private async startAll(c: ConductorView, owed: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
+  private async startAll(c: TaskRun, owed: WorkloadRecord[], wanted: HeldAlarms): Promise<void> {
     const due: WorkloadRecord[] = [];
     const switching: WorkloadRecord[] = [];
     let seen: Serving | undefined;
@@ -227,7 +223,7 @@ export class WorkloadReconciler implements Reconciler {
 
   /** Looks at every node before the start; deals with what is found. */
   private async isDue(
-    c: ConductorView,
+    c: TaskRun,
     w: WorkloadRecord,
     serving: () => Serving,
     wanted: HeldAlarms,
@@ -252,7 +248,7 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   private async waitForWord(
-    c: ConductorView,
+    c: TaskRun,
     w: WorkloadRecord,
     nodes: readonly string[],
     wanted: HeldAlarms,
@@ -274,7 +270,7 @@ export class WorkloadReconciler implements Reconciler {
 
   /** It was seen: the registry follows, or it is held where that cannot be. */
   private async dealWith(
-    c: ConductorView,
+    c: TaskRun,
     w: WorkloadRecord,
     code: StartReason,
     check: StartCheck,
@@ -291,7 +287,7 @@ export class WorkloadReconciler implements Reconciler {
 
   /** Its node is not in service: a lost one moves after a while, when the node itself says that it does not run there. */
   private async waitForNode(
-    c: ConductorView,
+    c: TaskRun,
     w: WorkloadRecord,
     node: string,
     why: string,
@@ -317,7 +313,7 @@ export class WorkloadReconciler implements Reconciler {
     return 'wait';
   }
 
-  private async switchNode(c: ConductorView, w: WorkloadRecord, to: string | undefined): Promise<void> {
+  private async switchNode(c: TaskRun, w: WorkloadRecord, to: string | undefined): Promise<void> {
     const from = w.assignment?.node;
     if (from === undefined || to === undefined) return;
     if (startRefusal('replace', { check: this.facts.check(w.name, to) }) !== undefined) return;
@@ -328,7 +324,7 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   /** Hands the starts to a new job: first the workloads name it, then it is written, so that it is never written twice. */
-  private async give(c: ConductorView, g: StartGroup): Promise<void> {
+  private async give(c: TaskRun, g: StartGroup): Promise<void> {
     const id = this.context.random.uuid();
     const handed: WorkloadRecord[] = [];
     for (const w of g.workloads) {
@@ -343,7 +339,7 @@ export class WorkloadReconciler implements Reconciler {
       await this.jobs.write(c, recoverJob(id, { ...g, workloads: handed }, c.token, this.context.clock.wallMs()));
   }
 
-  private async followJob(c: ConductorView, w: WorkloadRecord): Promise<void> {
+  private async followJob(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const id = w.start?.job;
     const at = w.assignment;
     if (id === undefined || at === undefined) return;
@@ -364,7 +360,7 @@ export class WorkloadReconciler implements Reconciler {
   }
 
   /** The conductor before this one named the job and went down before it wrote it. */
-  private async rewriteJob(c: ConductorView, id: string, w: WorkloadRecord): Promise<void> {
+  private async rewriteJob(c: TaskRun, id: string, w: WorkloadRecord): Promise<void> {
     const same = this.store.workloads.view
       .entries()
       .map((e) => e.value)
@@ -377,7 +373,7 @@ export class WorkloadReconciler implements Reconciler {
     );
   }
 
-  private async correct(c: ConductorView, w: WorkloadRecord, seen: SeenElsewhere): Promise<void> {
+  private async correct(c: TaskRun, w: WorkloadRecord, seen: SeenElsewhere): Promise<void> {
     const seenOn = seen.node;
     const done = await this.workloads.change(w.name, 'assigned', () => {
       c.check();
@@ -390,7 +386,7 @@ export class WorkloadReconciler implements Reconciler {
       );
   }
 
-  private async hold(c: ConductorView, w: WorkloadRecord, text: string): Promise<void> {
+  private async hold(c: TaskRun, w: WorkloadRecord, text: string): Promise<void> {
     if (w.held === text) return;
     // The words of a hold change with figures: one that is held already is no news.
     await this.workloads.change(w.name, w.held === undefined ? 'held' : undefined, (now) => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { NodeRecord, PendingReturn } from '#contracts';
-import type { ConductorService } from '../conductor/conductor.service.js';
 import type { NodeService } from '../nodes/node.service.js';
 import type { OperationsService, SystemCause } from '../operations/operations.service.js';
 import type { StartFactsService } from '../recovery/start-facts.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aNode } from '../testing/fixtures.js';
+import { playRun } from '../testing/play-run.js';
 import type { FlapWatch } from './flap-watch.js';
 import type { PowerQuarantine } from './power-quarantine.js';
 import { ReturnReconciler } from './return.reconciler.js';
@@ -18,7 +18,6 @@ const waits: PendingReturn = { reason: 'rebooted', at: 1 };
 async function submitted(seen: NodeRecord): Promise<{ kind: string; system: SystemCause }[]> {
   const asked: { kind: string; system: SystemCause }[] = [];
   const reconciler = new ReturnReconciler(
-    { add: () => undefined } as unknown as ConductorService,
     {
       nodes: { view: { entries: () => [{ key: seen.name, value: seen, revision: 1 }] } },
       jobs: { view: { entries: () => [] } },
@@ -36,7 +35,7 @@ async function submitted(seen: NodeRecord): Promise<{ kind: string; system: Syst
     { count: () => 1 } as unknown as FlapWatch,
     { of: () => undefined } as unknown as StartFactsService,
   );
-  await reconciler.reconcile({ now: 1, token: 1, check: () => 1 });
+  await playRun(reconciler, { now: 1 });
   return asked;
 }
 

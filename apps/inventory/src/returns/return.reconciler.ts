@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isSettledJob, MusterError, type NodeRecord, type WorkloadRecord } from '#contracts';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { NodeService } from '../nodes/node.service.js';
 import { OperationsService } from '../operations/operations.service.js';
@@ -23,7 +22,6 @@ export const RETURNS_AT_ONCE = 4;
  */
 @Injectable()
 export class ReturnReconciler implements Reconciler {
-  readonly name = 'returns';
   /** Node → monotonic time of the earliest next try. */
   private readonly notBefore = new Map<string, number>();
   private readonly tries = new Map<string, number>();
@@ -31,7 +29,6 @@ export class ReturnReconciler implements Reconciler {
   private readonly since: AgeBook;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly nodes: NodeService,
     private readonly operations: OperationsService,
@@ -40,10 +37,9 @@ export class ReturnReconciler implements Reconciler {
     private readonly facts: StartFactsService,
   ) {
     this.since = new AgeBook(store.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     await this.findUnseen(c);
     const due = this.store.nodes.view
       .entries()
@@ -65,7 +61,7 @@ export class ReturnReconciler implements Reconciler {
     }
   }
 
-  private async findUnseen(c: ConductorView): Promise<void> {
+  private async findUnseen(c: TaskRun): Promise<void> {
     for (const { value: n } of this.store.nodes.view.entries()) {
       if (n.maintenance === undefined || n.pendingReturn !== undefined) continue;
       if (!isUnseenReturn(n, this.look(n, c.now))) continue;
@@ -142,7 +138,7 @@ export class ReturnReconciler implements Reconciler {
   }
 
   /** @returns whether a job was started */
-  private async start(n: NodeRecord, kind: 'check' | 'resetup', c: ConductorView): Promise<boolean> {
+  private async start(n: NodeRecord, kind: 'check' | 'resetup', c: TaskRun): Promise<boolean> {
     const services = kind === 'resetup' ? n.pendingReturn?.only : undefined;
     try {
       await this.operations.submit(

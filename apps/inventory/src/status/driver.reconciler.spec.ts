@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlarmRecord } from '#contracts';
 import type { AlarmService } from '../alarms/alarm.service.js';
-import type { ConductorService } from '../conductor/conductor.service.js';
 import { SETTLE_MS } from '../conductor/settling.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
+import { playRun } from '../testing/play-run.js';
 import { DriverReconciler } from './driver.reconciler.js';
 
 describe('a driver that nobody offers', () => {
@@ -49,7 +49,6 @@ describe('a driver that nobody offers', () => {
       bus: { emit: async () => Promise.resolve() },
     };
     sut = new DriverReconciler(
-      { add: () => undefined } as unknown as ConductorService,
       store as unknown as InventoryStore,
       { missingDrivers: () => missing } as unknown as ServiceView,
       alarms as unknown as AlarmService,
@@ -58,7 +57,7 @@ describe('a driver that nobody offers', () => {
 
   const round = async (at: number): Promise<void> => {
     now = at;
-    await sut.reconcile({ token: term, now, check: () => term });
+    await playRun(sut, { token: term, now });
   };
 
   it('is an alarm after its time, once, and until one does', async () => {

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AlarmRecord } from '#contracts';
 import { AlarmService, isActive } from '../alarms/alarm.service.js';
-import { ConductorService } from '../conductor/conductor.service.js';
-import type { ConductorView, Reconciler } from '../conductor/reconciler.js';
+import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { SETTLE_MS } from '../conductor/settling.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { ServiceView } from '../nodes/service-view.js';
@@ -11,22 +10,19 @@ import { InventoryStore } from '../store/inventory-store.js';
 /** One event and one alarm for each driver that nodes need and nobody offers for {@link SETTLE_MS}; the alarm ends when one does. */
 @Injectable()
 export class DriverReconciler implements Reconciler {
-  readonly name = 'drivers';
   private readonly told = new Map<string, number>();
   private readonly missingSince: AgeBook;
   private term: number | undefined;
 
   constructor(
-    conductor: ConductorService,
     private readonly store: InventoryStore,
     private readonly service: ServiceView,
     private readonly alarms: AlarmService,
   ) {
     this.missingSince = new AgeBook(store.clock);
-    conductor.add(this);
   }
 
-  async reconcile(c: ConductorView): Promise<void> {
+  async reconcile(c: TaskRun): Promise<void> {
     // While the watch has a gap nobody knows who is alive: an alarm would be a guess.
     const blind = this.store.workers.stale || !this.store.nodes.view.live;
     // Who has just begun to look, or looks again, has not heard all workers yet.

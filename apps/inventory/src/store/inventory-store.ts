@@ -42,6 +42,10 @@ export interface Table<T> {
   view: KvView<T>;
 }
 
+/** Buckets of which every change is told to {@link InventoryStore.onChange}. */
+const watchedTables = ['nodes', 'incidents', 'jobs', 'workloads', 'settings', 'admission'] as const;
+export type ChangeSource = (typeof watchedTables)[number] | 'workers';
+
 /** What inventory remembers. Writes go through the buckets, by compare-and-set; views follow within a millisecond or so. */
 @Injectable()
 export class InventoryStore {
@@ -198,12 +202,12 @@ export class InventoryStore {
     });
   }
 
-  /** Called on every change of a node, incident, job, workload, reservation or worker. */
-  onChange(fn: () => void): () => void {
-    const stops = [this.nodes, this.incidents, this.jobs, this.workloads, this.settings, this.reservations].map((t) =>
-      t.view.onChange(fn),
+  /** Called on every change of a record of one of these buckets, or of a worker, with what it is a change of. */
+  onChange(fn: (of: ChangeSource) => void): () => void {
+    const stops = watchedTables.map((name) =>
+      (name === 'admission' ? this.reservations : this[name]).view.onChange(() => fn(name)),
     );
-    stops.push(this.workers.onChange(fn));
+    stops.push(this.workers.onChange(() => fn('workers')));
     return () => stops.forEach((stop) => stop());
   }
 

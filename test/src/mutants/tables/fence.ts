@@ -578,7 +578,7 @@ export const fence: readonly Mutant[] = [
     name: 'nobody asks the device of a suspect who it is',
     file: 'apps/inventory/src/incidents/incident.reconciler.ts',
     symbol: 'IncidentReconciler.reconcile',
-    operation: { drop: 'this.identity.begin(node, () => this.conductor.wake());' },
+    operation: { drop: "this.identity.begin(node, () => this.conductor.wake('identity-reads'));" },
     specs: ['apps/inventory/src/identity/identity-of-the-dead.spec.ts'],
   },
   {

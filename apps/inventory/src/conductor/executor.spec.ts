@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#bus/system/system-clock.js';
+import { MusterError } from '#contracts';
+import { Executor } from './executor.js';
+import { EVERYTHING, type Reconciler, type Source, type Task, type TaskRun } from './task.js';
+
+/** Who holds the lease, and what the executor logs. Time is the spec's. */
+class World {
+  term: number | undefined = 1;
+  readonly errors: [facts: object, line: string][] = [];
+  readonly lost: string[] = [];
+  readonly sut = new Executor(
+    {
+      begin: () => this.term,
+      check: () => {
+        if (this.term === undefined) throw new MusterError('LEASE_LOST', 'not held');
+        return this.term;
+      },
+    },
+    systemClock,
+    {
+      debug: (_facts: object, line: string) => void this.lost.push(line),
+      error: (facts: object, line: string) => void this.errors.push([facts, line]),
+    },
+  );
+
+  add(name: string, reconcile: Reconciler['reconcile'], watches: readonly Source[] = EVERYTHING): void {
+    const task: Task = { name, watches, periodMs: 1000, reconciler: { reconcile } };
+    this.sut.add(task);
+  }
+}
+
+/** Settles what is due now. */
+const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
+/** A wait that the spec ends. */
+function gate(): { passed: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+describe('the executor', () => {
+  let world: World;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    world = new World();
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it('begins nothing where the lease is not held', async () => {
+    const ran: string[] = [];
+    world.add('a', async () => Promise.resolve(void ran.push('a')));
+    world.term = undefined;
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ran).toEqual([]);
+    world.term = 2;
+    world.sut.wakeAll();
+    await settled();
+    expect(ran).toEqual(['a']);
+  });
+
+  it.each([
+    ['lost', undefined],
+    ['lost and won again', 2],
+  ])('lets nothing be written once the lease was %s while the run waited', async (_how, then) => {
+    const written: string[] = [];
+    const { passed, open } = gate();
+    world.add('a', async (run) => {
+      run.check();
+      written.push('before');
+      await passed;
+      run.check();
+      written.push('after');
+    });
+    world.sut.wakeAll();
+    await settled();
+    world.term = then;
+    open();
+    await settled();
+    expect(written).toEqual(['before']);
+    expect(world.errors).toEqual([]);
+    expect(world.lost).toHaveLength(1);
+  });
+
+  it('gives the next term a run of its own', async () => {
+    const tokens: number[] = [];
+    world.add('a', async (run) => Promise.resolve(void tokens.push(run.token, run.check())));
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    world.term = 7;
+    world.sut.wakeAll();
+    await settled();
+    expect(tokens).toEqual([1, 1, 7, 7]);
+  });
+
+  it('leaves the others running where one throws, and runs that one again', async () => {
+    let runs = 0;
+    const ran: string[] = [];
+    world.add('fails', async () => Promise.reject(new Error(`odd ${++runs}`)));
+    world.add('other', async () => Promise.resolve(void ran.push('other')));
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    world.sut.wakeAll();
+    await settled();
+    expect(ran).toEqual(['other', 'other']);
+    expect(world.errors).toMatchObject([
+      [{ task: 'fails', code: 'INTERNAL' }, 'fails failed: odd 1'],
+      [{ task: 'fails' }, 'fails failed: odd 2'],
+    ]);
+  });
+
+  it('lets one that hangs hold up no other', async () => {
+    const ran: string[] = [];
+    world.add('hangs', () => new Promise(() => undefined));
+    world.add('fences', async () => Promise.resolve(void ran.push('fences')));
+    for (let i = 0; i < 3; i++) {
+      world.sut.wake('nodes');
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(ran).toEqual(['fences', 'fences', 'fences']);
+  });
+
+  it('runs one never twice at once, and once more for all wakes that came meanwhile', async () => {
+    let now = 0;
+    let most = 0;
+    let runs = 0;
+    const { passed, open } = gate();
+    world.add('slow', async () => {
+      runs++;
+      most = Math.max(most, ++now);
+      await passed;
+      now--;
+    });
+    for (let i = 0; i < 5; i++) {
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(20);
+    }
+    open();
+    await vi.advanceTimersByTimeAsync(100);
+    expect({ most, runs }).toEqual({ most: 1, runs: 2 });
+  });
+
+  it('wakes those that watch what has changed, and those whose period is over', async () => {
+    const ran: string[] = [];
+    const note = (name: string) => async (_run: TaskRun) => Promise.resolve(void ran.push(name));
+    world.add('all', note('all'));
+    world.add('nodes', note('nodes'), ['nodes']);
+    world.sut.wake('jobs');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ran).toEqual(['all']);
+    world.sut.wake('nodes');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ran).toEqual(['all', 'all', 'nodes']);
+    expect(world.sut.periods).toEqual([1000]);
+    world.sut.wakePeriodic(1000);
+    await settled();
+    expect(ran).toEqual(['all', 'all', 'nodes', 'all', 'nodes']);
+  });
+
+  it('waits at its end for the runs in progress, and begins no other', async () => {
+    let runs = 0;
+    const { passed, open } = gate();
+    world.add('slow', async () => {
+      runs++;
+      await passed;
+    });
+    world.sut.wakeAll();
+    world.sut.wakeAll();
+    let closed = false;
+    const closing = world.sut.close().then(() => (closed = true));
+    await settled();
+    expect(closed).toBe(false);
+    open();
+    await closing;
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(runs).toBe(1);
+  });
+
+  it('refuses a second task of one name', () => {
+    world.add('a', async () => Promise.resolve());
+    expect(() => world.add('a', async () => Promise.resolve())).toThrow('two tasks are called a');
+  });
+});

@@ -1,0 +1,81 @@
+import { MusterError, type Clock } from '#contracts';
+import type { Bus } from '#bus';
+import { Rounds } from './rounds.js';
+import type { Source, Task } from './task.js';
+
+/** The right to act as the one conductor. */
+export interface ConductorRight {
+  /** Token of the term in which a run may begin now; undefined: none may. */
+  begin(): number | undefined;
+  /** The token, right before an act. @throws LEASE_LOST */
+  check(): number;
+}
+
+interface Entry {
+  task: Task;
+  rounds: Rounds;
+}
+
+/**
+ * Runs each task in rounds of its own, so that one that is slow, hangs or fails holds up no other; nothing of it begins
+ * without the lease, and nothing that it writes after a check was decided in another term.
+ */
+export class Executor {
+  private readonly entries: Entry[] = [];
+
+  constructor(
+    private readonly right: ConductorRight,
+    private readonly clock: Clock,
+    private readonly log: Pick<Bus['log'], 'debug' | 'error'>,
+  ) {}
+
+  add(task: Task): void {
+    if (this.entries.some((e) => e.task.name === task.name))
+      throw new MusterError('INTERNAL', `two tasks are called ${task.name}`);
+    this.entries.push({ task, rounds: new Rounds(() => this.run(task), this.clock) });
+  }
+
+  /** Periods of its tasks, ms, each once. */
+  get periods(): number[] {
+    return [...new Set(this.entries.map((e) => e.task.periodMs))];
+  }
+
+  /** Runs every task soon. */
+  wakeAll(): void {
+    for (const { rounds } of this.entries) rounds.wake();
+  }
+
+  /** Runs those soon that watch it; many wakes make one run. */
+  wake(source: Source): void {
+    for (const { task, rounds } of this.entries) if (task.watches.includes(source)) rounds.wake();
+  }
+
+  /** Runs those soon whose period this is. */
+  wakePeriodic(periodMs: number): void {
+    for (const { task, rounds } of this.entries) if (task.periodMs === periodMs) rounds.wake();
+  }
+
+  /** Resolves when the runs in progress have ended; no further one starts. */
+  async close(): Promise<void> {
+    await Promise.all(this.entries.map((e) => e.rounds.close()));
+  }
+
+  private async run(task: Task): Promise<void> {
+    const token = this.right.begin();
+    if (token === undefined) return;
+    const check = (): number => {
+      // Lost and won again within one run: what it has read may be older than another conductor's acts.
+      if (this.right.check() !== token)
+        throw new MusterError('LEASE_LOST', 'The conductor lease changed hands in this run.');
+      return token;
+    };
+    try {
+      await task.reconciler.reconcile({ token, now: this.clock.monotonicMs(), check });
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      const facts = { task: task.name, code: e.code, cause: e.cause };
+      if (e.code === 'LEASE_LOST') this.log.debug(facts, e.message);
+      else this.log.error(facts, `${task.name} failed: ${e.message}`);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** What a task may be woken by: a change in a bucket, among the workers, or in what this process knows besides. */
+export const Sources = [
+  'nodes',
+  'incidents',
+  'jobs',
+  'workloads',
+  'settings',
+  'admission',
+  'workers',
+  /** A record that nobody can read was found, or is gone. */
+  'unreadable-records',
+  /** What a power device says of whose it is was read. */
+  'identity-reads',
+] as const;
+export type Source = (typeof Sources)[number];
+
+/** A task that misses no change, because nobody has shown yet which changes it can do without. */
+export const EVERYTHING: readonly Source[] = Sources;
+
+/** The right of one run of a task: held by the conductor only. */
+export interface TaskRun {
+  /** Epoch of the lease; written into every incident, job and assignment that the run decides. */
+  readonly token: number;
+  /** Monotonic ms of this process at the start of the run. */
+  readonly now: number;
+  /**
+   * To be asked right before each write of the run.
+   * @returns the token
+   * @throws MusterError LEASE_LOST when another may hold the lease by now
+   */
+  check(): number;
+}
+
+/**
+ * One concern that the conductor drives: from the records as they are towards what they should be. Level-triggered: it
+ * looks at all of its records each run, so that a crash at any moment, or a lost wake-up, costs one period.
+ */
+export interface Reconciler {
+  reconcile(run: TaskRun): Promise<void>;
+}
+
+/** How a concern is run. */
+export interface TaskPlan {
+  /** Stable: it stands in log lines, in alarms and in the API. */
+  readonly name: string;
+  /** What wakes it. It runs at the beginning of each term as well. */
+  readonly watches: readonly Source[];
+  /** Where nothing wakes it, it runs this often, ms. */
+  readonly periodMs: number;
+}
+
+export interface Task extends TaskPlan {
+  readonly reconciler: Reconciler;
+}

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { EVERYTHING } from './conductor/task.js';
+import { tasks } from './tasks.js';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+it('every concern that is written as a reconciler is in the list, once, under a name of its own', () => {
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+    .map((file) => readFileSync(join(root, file), 'utf8'));
+  const written = sources.flatMap((text) => /class (\w+) implements Reconciler\b/.exec(text)?.[1] ?? []);
+  expect(tasks.map((t) => t.by.name).toSorted()).toEqual(written.toSorted());
+  expect(new Set(tasks.map((t) => t.name)).size).toBe(tasks.length);
+});
+
+it('no task is woken by less than everything, nor runs less often than once a second', () => {
+  for (const { name, watches, periodMs } of tasks)
+    expect({ name, watches, periodMs }).toEqual({ name, watches: EVERYTHING, periodMs: 1000 });
+});
