@@ -111,6 +111,58 @@ describe('the executor', () => {
     ]);
   });
 
+  it('leaves the other parts of a run running where one throws, and logs what it was about', async () => {
+    const done: string[] = [];
+    world.add('a', async (run) => {
+      await Promise.all(
+        ['n-1', 'n-2'].map((node) =>
+          run.isolated({ node }, async () => {
+            if (node === 'n-1') throw new MusterError('TIMEOUT', 'no answer');
+            return Promise.resolve(void done.push(node));
+          }),
+        ),
+      );
+      done.push('rest');
+    });
+    world.sut.wakeAll();
+    await settled();
+    expect(done).toEqual(['n-2', 'rest']);
+    expect(world.errors).toMatchObject([[{ task: 'a', node: 'n-1', code: 'TIMEOUT' }, 'a failed: no answer']]);
+  });
+
+  it('begins no part once the lease is lost, nor once it was lost and won again, and ends the run', async () => {
+    for (const then of [undefined, 2]) {
+      const begun: string[] = [];
+      const name = `then ${then}`;
+      world.term = 1;
+      world.add(name, async (run) => {
+        for (const node of ['n-1', 'n-2'])
+          await run.isolated({ node }, async () => {
+            begun.push(node);
+            world.term = then;
+            return Promise.resolve();
+          });
+        begun.push('rest');
+      });
+      world.sut.wakeAll();
+      await settled();
+      expect(begun).toEqual(['n-1']);
+    }
+    expect(world.errors).toEqual([]);
+  });
+
+  it('does not end the process where a run fails before it awaits the parts that it began', async () => {
+    world.add('a', async (run) => {
+      world.term = undefined;
+      const parts = [run.isolated({ node: 'n-1' }, async () => Promise.resolve())];
+      if (parts.length > 0) throw new Error('odd');
+      await Promise.all(parts);
+    });
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(world.errors).toMatchObject([[{ task: 'a' }, 'a failed: odd']]);
+  });
+
   it('lets one that hangs hold up no other', async () => {
     const ran: string[] = [];
     world.add('hangs', () => new Promise(() => undefined));

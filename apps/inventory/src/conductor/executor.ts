@@ -1,7 +1,7 @@
 import { MusterError, type Clock } from '#contracts';
 import type { Bus } from '#bus';
 import { Rounds } from './rounds.js';
-import type { Source, Task } from './task.js';
+import type { About, Source, Task, TaskRun } from './task.js';
 
 /** The right to act as the one conductor. */
 export interface ConductorRight {
@@ -69,13 +69,30 @@ export class Executor {
         throw new MusterError('LEASE_LOST', 'The conductor lease changed hands in this run.');
       return token;
     };
+    const attempt = async (about: About, act: () => Promise<unknown>): Promise<void> => {
+      try {
+        check();
+        await act();
+      } catch (cause) {
+        const e = MusterError.from(cause);
+        if (e.code === 'LEASE_LOST') throw e;
+        this.log.error(
+          { task: task.name, ...about, code: e.code, cause: e.cause },
+          `${task.name} failed: ${e.message}`,
+        );
+      }
+    };
+    const isolated: TaskRun['isolated'] = (about, act) => {
+      const part = attempt(about, act);
+      // Parts are gathered first and awaited together: where the gathering fails, nobody awaits this one.
+      part.catch(() => undefined);
+      return part;
+    };
     try {
-      await task.reconciler.reconcile({ token, now: this.clock.monotonicMs(), check });
+      await attempt({}, () => task.reconciler.reconcile({ token, now: this.clock.monotonicMs(), check, isolated }));
     } catch (cause) {
-      const e = MusterError.from(cause);
-      const facts = { task: task.name, code: e.code, cause: e.cause };
-      if (e.code === 'LEASE_LOST') this.log.debug(facts, e.message);
-      else this.log.error(facts, `${task.name} failed: ${e.message}`);
+      const { code, message } = MusterError.from(cause);
+      this.log.debug({ task: task.name, code }, message);
     }
   }
 }

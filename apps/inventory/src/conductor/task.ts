@@ -17,6 +17,9 @@ export type Source = (typeof Sources)[number];
 /** A task that misses no change, because nobody has shown yet which changes it can do without. */
 export const EVERYTHING: readonly Source[] = Sources;
 
+/** What a part of a run is about, as it stands in a log line: `{ node: 'host-1' }`. */
+export type About = Readonly<Record<string, string>>;
+
 /** The right of one run of a task: held by the conductor only. */
 export interface TaskRun {
   /** Epoch of the lease; written into every incident, job and assignment that the run decides. */
@@ -29,6 +32,12 @@ export interface TaskRun {
    * @throws MusterError LEASE_LOST when another may hold the lease by now
    */
   check(): number;
+  /**
+   * A part of the run that must not hold up the others: it begins at once where the lease is held, and what it throws
+   * is logged with what it is about.
+   * @throws MusterError LEASE_LOST, and nothing else: that ends the run
+   */
+  isolated(about: About, act: () => Promise<unknown>): Promise<void>;
 }
 
 /**

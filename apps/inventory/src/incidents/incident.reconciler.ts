@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   devicesMark,
   isOpenIncident,
-  MusterError,
   type GateResult,
   type IncidentRecord,
   type NodeRecord,
@@ -93,12 +92,13 @@ export class IncidentReconciler implements Reconciler {
     const open = this.store.incidents.view.entries().filter((e) => isOpenIncident(e.value) && !e.value.unreadable);
     this.forgetEnded(new Set(open.map((e) => e.value.id)));
     for (const node of silent)
-      if (latestVerdict(node, beacon) === 'DOWN') work.push(this.isolated(node.name, () => this.onDown(c, node)));
-    for (const node of degraded) work.push(this.isolated(node.name, () => this.onDegraded(c, node)));
+      if (latestVerdict(node, beacon) === 'DOWN')
+        work.push(c.isolated({ node: node.name }, () => this.onDown(c, node)));
+    for (const node of degraded) work.push(c.isolated({ node: node.name }, () => this.onDegraded(c, node)));
     for (const { value, revision } of open)
-      if (this.isDue(value, revision, c.now)) work.push(this.isolated(value.node, () => this.onOpen(c, value)));
+      if (this.isDue(value, revision, c.now)) work.push(c.isolated({ node: value.node }, () => this.onOpen(c, value)));
     for (const { value } of this.store.incidents.view.entries())
-      if (isTakenBack(value)) work.push(this.isolated(value.node, () => this.onTakenBack(c, value)));
+      if (isTakenBack(value)) work.push(c.isolated({ node: value.node }, () => this.onTakenBack(c, value)));
     await Promise.all(work);
   }
 
@@ -124,17 +124,6 @@ export class IncidentReconciler implements Reconciler {
     if (was !== undefined && was.state === state && now - was.at < AGAIN_MS) return false;
     this.examined.set(i.id, { state, at: now });
     return true;
-  }
-
-  /** One node's trouble must not hold up another's. */
-  private async isolated(node: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      if (e.code === 'LEASE_LOST') return;
-      this.context.log.error({ node, code: e.code, cause: e.cause }, `incident round failed: ${e.message}`);
-    }
   }
 
   private async onDown(c: TaskRun, node: NodeRecord): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, RESERVATIONS_KEY } from '#contracts';
+import { RESERVATIONS_KEY } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { editOf } from './edits.js';
@@ -23,8 +23,7 @@ export class EditForwardReconciler implements Reconciler {
     const { view } = this.store.reservations;
     const decided = Object.keys(view.get(RESERVATIONS_KEY)?.value.edits ?? {});
     for (const edit of decided) {
-      c.check();
-      await this.isolated(edit, () => this.edits.carryOut(edit));
+      await c.isolated({ edit }, () => this.edits.carryOut(edit));
     }
     const prepared = new Set(view.entries().flatMap((e) => editOf(e.key) ?? []));
     for (const edit of this.waiting.keys()) if (!prepared.has(edit)) this.waiting.delete(edit);
@@ -32,18 +31,7 @@ export class EditForwardReconciler implements Reconciler {
       const since = this.waiting.get(edit) ?? c.now;
       this.waiting.set(edit, since);
       if (decided.includes(edit) || c.now - since < UNDECIDED_MS) continue;
-      c.check();
-      await this.isolated(edit, () => this.edits.sweep(edit));
-    }
-  }
-
-  /** One edit's trouble keeps no other one waiting. */
-  private async isolated(edit: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      this.store.bus.log.error({ edit, code: e.code, cause: e.cause }, `edit-forward: ${e.message}`);
+      await c.isolated({ edit }, () => this.edits.sweep(edit));
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, RESERVATIONS_KEY, type JobRecord } from '#contracts';
+import { RESERVATIONS_KEY } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -29,18 +29,7 @@ export class RollForwardReconciler implements Reconciler {
     this.pendingSince.keep(Object.keys(pending));
     for (const job of Object.values(pending)) {
       if (this.pendingSince.ageMs(job.id) < HELP_MS) continue;
-      c.check();
-      await this.help(job);
-    }
-  }
-
-  /** One that cannot be helped keeps none of the others waiting. */
-  private async help(job: JobRecord): Promise<void> {
-    try {
-      await this.operations.carryOut(job);
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      this.store.bus.log.error({ job: job.id, code: e.code, cause: e.cause }, `roll-forward: ${e.message}`);
+      await c.isolated({ job: job.id }, () => this.operations.carryOut(job));
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, type WorkloadRecord } from '#contracts';
+import type { WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
@@ -57,7 +57,9 @@ export class AbsenceReconciler implements Reconciler {
       if (step !== 'none') steps.push({ workload, step });
     }
     this.since.retain((key) => seen.has(key));
-    await inParallel(steps, ({ workload, step }) => this.tryStep(c, workload, step));
+    await inParallel(steps, ({ workload, step }) =>
+      c.isolated({ workload: workload.name }, () => this.step(c, workload, step)),
+    );
     await keepAlarms(this.alarms, ['workload-ended'], wanted, () => void c.check());
   }
 
@@ -71,22 +73,16 @@ export class AbsenceReconciler implements Reconciler {
     return { presence, key: [w.name, presence, w.generation, report?.bootId, report?.epoch].join('/') };
   }
 
-  private async tryStep(c: TaskRun, w: WorkloadRecord, step: Exclude<AbsenceStep, 'none'>): Promise<void> {
-    try {
-      const done = await this.workloads.change(w.name, step === 'owe' ? 'ended' : undefined, (now) => {
-        c.check();
-        if (now.generation !== w.generation || now.boot !== w.boot) return undefined;
-        return step === 'owe' ? { kind: 'ended', at: this.context.clock.wallMs() } : { kind: 'steady' };
-      });
-      if (done !== undefined && step === 'owe')
-        this.context.log.warn(
-          { workload: w.name, node: w.assignment?.node, times: done.ended?.times },
-          'workload has ended by itself: it is started again',
-        );
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      if (e.code === 'LEASE_LOST') throw e;
-      this.context.log.error({ workload: w.name, code: e.code, cause: e.cause }, `absence: ${e.message}`);
-    }
+  private async step(c: TaskRun, w: WorkloadRecord, step: Exclude<AbsenceStep, 'none'>): Promise<void> {
+    const done = await this.workloads.change(w.name, step === 'owe' ? 'ended' : undefined, (now) => {
+      c.check();
+      if (now.generation !== w.generation || now.boot !== w.boot) return undefined;
+      return step === 'owe' ? { kind: 'ended', at: this.context.clock.wallMs() } : { kind: 'steady' };
+    });
+    if (done !== undefined && step === 'owe')
+      this.context.log.warn(
+        { workload: w.name, node: w.assignment?.node, times: done.ended?.times },
+        'workload has ended by itself: it is started again',
+      );
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
+import { waitsForMoves, type JobRecord, type NodeRecord, type WorkloadRecord } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
 import { isFailing, START_FAILED } from '#domain/workload/failed-starts.js';
 import { isStopped } from '#domain/workload/owed-start.js';
@@ -66,10 +66,10 @@ export class MoveReconciler implements Reconciler {
     // What was found out about a node already says more than that it is not empty.
     const stuck: Stuck = (node, why) => void (plan.stuck.has(node) || moving.has(node) || plan.stuck.set(node, [why]));
     await Promise.all([
-      ...plan.begin.map((b) => this.isolated(b.workload, () => this.begin(c, b))),
-      ...plan.release.map((r) => this.isolated(r.workload, () => this.release(c, r))),
-      ...drained.map((n) => this.isolated(n.name, () => this.noteDrained(c, n, stuck))),
-      ...jobs.map((j) => this.isolated(j.id, () => this.noteMoved(c, j, stuck))),
+      ...plan.begin.map((b) => c.isolated({ workload: b.workload }, () => this.begin(c, b))),
+      ...plan.release.map((r) => c.isolated({ workload: r.workload }, () => this.release(c, r))),
+      ...drained.map((n) => c.isolated({ node: n.name }, () => this.noteDrained(c, n, stuck))),
+      ...jobs.map((j) => c.isolated({ job: j.id }, () => this.noteMoved(c, j, stuck))),
     ]);
     await keepAlarms(this.alarms, ['drain-stuck'], this.wanted(plan.stuck), () => void c.check());
   }
@@ -183,17 +183,6 @@ export class MoveReconciler implements Reconciler {
         severity: 'warning',
         message: `Its workloads cannot all be moved away. ${why.slice(0, 5).join(' ')}`,
       }));
-  }
-
-  /** One node's trouble must not hold up another's. */
-  private async isolated(subject: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      if (e.code === 'LEASE_LOST') throw e;
-      this.context.log.error({ subject, code: e.code, cause: e.cause }, `moves: ${e.message}`);
-    }
   }
 }
 

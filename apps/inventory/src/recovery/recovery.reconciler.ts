@@ -55,19 +55,12 @@ export class RecoveryReconciler implements Reconciler {
     const alarms = [...contradicted, ...isVoided].map(stillSpeaks);
     await keepAlarms(this.alarms, ['conflict-power'], alarms, () => void c.check());
     await Promise.all(
-      after.map(async (i) => {
-        try {
+      after.map((i) =>
+        c.isolated({ node: i.node }, async () => {
           if (certain.some((x) => x.id === i.id)) await this.voidProof(c, i);
           else if (!contradicted.some((x) => x.id === i.id) || i.phase === 'recovered') await this.step(c, i);
-        } catch (cause) {
-          const e = MusterError.from(cause);
-          if (e.code !== 'LEASE_LOST')
-            this.context.log.error(
-              { node: i.node, code: e.code, cause: e.cause },
-              `recovery round failed: ${e.message}`,
-            );
-        }
-      }),
+        }),
+      ),
     );
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, type Assignment, type WorkloadRecord } from '#contracts';
+import type { Assignment, WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
@@ -33,17 +33,7 @@ export class StopReconciler implements Reconciler {
     const stopping = all.filter((w) => w.assignment !== undefined && (w.desired === 'stopped' || w.stop !== undefined));
     const kept = new Set(stopping.map((w) => w.name));
     this.since.retain((key) => kept.has(key.split('/')[1] ?? ''));
-    await Promise.all(stopping.map((w) => this.tryOne(c, w)));
-  }
-
-  private async tryOne(c: TaskRun, w: WorkloadRecord): Promise<void> {
-    try {
-      await this.one(c, w);
-    } catch (cause) {
-      const e = MusterError.from(cause);
-      if (e.code === 'LEASE_LOST') throw e;
-      this.context.log.error({ workload: w.name, code: e.code, cause: e.cause }, `stop: ${e.message}`);
-    }
+    await Promise.all(stopping.map((w) => c.isolated({ workload: w.name }, () => this.one(c, w))));
   }
 
   private async one(c: TaskRun, w: WorkloadRecord): Promise<void> {

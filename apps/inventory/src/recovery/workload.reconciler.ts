@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MusterError, type WorkloadRecord } from '#contracts';
+import type { WorkloadRecord } from '#contracts';
 import { leftOut } from '#domain/workload/failed-starts.js';
 import { maySwitchNode, provesStart, waitKey } from '#domain/workload/owed-start.js';
 import { isMassReturn, isOnItsWay, type Serving } from '#domain/workload/own-node.js';
@@ -66,7 +66,7 @@ export class WorkloadReconciler implements Reconciler {
     const whyBarred = (w: WorkloadRecord): string | undefined =>
       startRefusal('round', { barred: barred.get(w.name) })?.why;
     const isFree = (w: WorkloadRecord): boolean => whyBarred(w) === undefined;
-    await this.each(running, (w) => this.note(c, w));
+    await this.each(c, running, (w) => this.note(c, w));
     await this.placeAll(
       c,
       running.filter((w) => w.assignment === undefined && isFree(w)),
@@ -83,6 +83,7 @@ export class WorkloadReconciler implements Reconciler {
         wanted.setCertain(w.name, held(w, why));
     }
     await this.each(
+      c,
       running.filter((w) => w.start?.job !== undefined),
       (w) => this.followJob(c, w),
     );
@@ -164,7 +165,7 @@ export class WorkloadReconciler implements Reconciler {
     this.roomless.clear();
     if (unassigned.length === 0) return;
     const places = this.placesFor(unassigned);
-    await this.each(unassigned, async (w) => {
+    await this.each(c, unassigned, async (w) => {
       const p = places.get(w.name);
       if (p !== undefined) await this.placeOne(c, w, p, wanted);
     });
@@ -203,14 +204,14 @@ export class WorkloadReconciler implements Reconciler {
     const switching: WorkloadRecord[] = [];
     let seen: Serving | undefined;
     const serving = (): Serving => (seen ??= this.serving());
-    await this.each(owed, async (w) => {
+    await this.each(c, owed, async (w) => {
       const now = await this.isDue(c, w, serving, wanted);
       if (now === 'start') due.push(w);
       else if (now === 'elsewhere') switching.push(w);
     });
     const places = this.placesFor(switching);
-    await this.each(switching, (w) => this.switchNode(c, w, places.get(w.name)?.to));
-    await this.each(groupStarts(due), (g) => this.give(c, g));
+    await this.each(c, switching, (w) => this.switchNode(c, w, places.get(w.name)?.to));
+    await Promise.all(groupStarts(due).map((g) => c.isolated({ node: g.node }, () => this.give(c, g))));
   }
 
   private serving(): Serving {
@@ -406,18 +407,12 @@ export class WorkloadReconciler implements Reconciler {
     return incident === undefined ? 'unassigned' : `incident:${incident.id}`;
   }
 
-  private async each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-    await Promise.all(
-      items.map(async (item) => {
-        try {
-          await work(item);
-        } catch (cause) {
-          const e = MusterError.from(cause);
-          if (e.code !== 'LEASE_LOST')
-            this.context.log.error({ code: e.code, cause: e.cause }, `workload round: ${e.message}`);
-        }
-      }),
-    );
+  private async each(
+    c: TaskRun,
+    workloads: readonly WorkloadRecord[],
+    work: (w: WorkloadRecord) => Promise<void>,
+  ): Promise<void> {
+    await Promise.all(workloads.map((w) => c.isolated({ workload: w.name }, () => work(w))));
   }
 
   private forget(all: readonly WorkloadRecord[]): void {
