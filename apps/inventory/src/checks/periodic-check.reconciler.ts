@@ -9,15 +9,15 @@ import {
   type JobRecord,
   type NodeRecord,
 } from '#contracts';
-import type { Reconciler, TaskRun } from '../conductor/task.js';
+import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { ServiceView, type Look } from '../nodes/service-view.js';
 import { OperationsService } from '../operations/operations.service.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { checksToBegin, isCalm, mayBeChecked, servesOn, type FleetState, type WatchedNode } from './periodic-check.js';
 
-/** Between two looks at the whole fleet, ms: nothing here is in a hurry. */
-const LOOK_MS = 1_000;
+/** Between two looks at the whole fleet: nothing here is in a hurry. */
+const PACE: Pace = { everyMs: 1_000 };
 /** A node whose check was refused lets others go first for so long, ms. */
 const REFUSED_MS = 60_000;
 
@@ -26,7 +26,6 @@ const underWay: readonly IncidentPhase[] = ['open', 'investigating', 'fencing', 
 /** Has each node in service checked once per `check.every`, by ordinary jobs that only look. */
 @Injectable()
 export class PeriodicCheckReconciler implements Reconciler {
-  private looked = -Infinity;
   /** Node → monotonic time of the earliest next try. */
   private readonly notBefore = new Map<string, number>();
 
@@ -43,8 +42,10 @@ export class PeriodicCheckReconciler implements Reconciler {
     if (every === 0 && own.every(isEndedJob)) return;
     const calm = isCalm(this.fleetState());
     await this.callOff(c, own, calm);
-    if (every === 0 || !calm || c.now - this.looked < LOOK_MS) return;
-    this.looked = c.now;
+    if (every > 0 && calm) await c.every('look', PACE, () => this.beginDue(c, own, every));
+  }
+
+  private async beginDue(c: TaskRun, own: readonly JobRecord[], every: number): Promise<void> {
     const look = this.service.look();
     const now = this.store.clock.wallMs();
     const begin = checksToBegin(this.watched(c.now, look), {

@@ -23,6 +23,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     this.executor = new Executor(
       { begin: () => this.begin(), check: () => this.lease.check() },
       context.clock,
+      context.random,
       context.log,
     );
   }

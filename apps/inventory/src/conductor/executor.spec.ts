@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
 import { MusterError } from '#contracts';
 import { Executor } from './executor.js';
 import { EVERYTHING, type Reconciler, type Source, type Task, type TaskRun } from './task.js';
@@ -7,6 +8,7 @@ import { EVERYTHING, type Reconciler, type Source, type Task, type TaskRun } fro
 /** Who holds the lease, and what the executor logs. Time is the spec's. */
 class World {
   term: number | undefined = 1;
+  chance = 0;
   readonly errors: [facts: object, line: string][] = [];
   readonly lost: string[] = [];
   readonly sut = new Executor(
@@ -17,7 +19,8 @@ class World {
         return this.term;
       },
     },
-    systemClock,
+    { ...systemClock, monotonicMs: () => performance.now() },
+    { ...systemRandom, number: () => this.chance },
     {
       debug: (_facts: object, line: string) => void this.lost.push(line),
       error: (facts: object, line: string) => void this.errors.push([facts, line]),
@@ -192,6 +195,60 @@ describe('the executor', () => {
     open();
     await vi.advanceTimersByTimeAsync(100);
     expect({ most, runs }).toEqual({ most: 1, runs: 2 });
+  });
+
+  it('does a part at its pace, however often the task runs, and in the next term too', async () => {
+    const done: number[] = [];
+    const began = performance.now();
+    world.add('a', (run) =>
+      run.every('look', { everyMs: 500 }, async () =>
+        Promise.resolve(void done.push(Math.round(performance.now() - began))),
+      ),
+    );
+    for (let at = 0; at < 1200; at += 100) {
+      if (at === 200) world.term = 2;
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(done).toEqual([0, 500, 1000]);
+  });
+
+  it('tries a part that failed again by its policy, with the chance that it is given', async () => {
+    const tried: number[] = [];
+    const began = performance.now();
+    const retry = { firstMs: 1000, growth: 2, mostMs: 3000, spread: 0.5 };
+    world.add('a', (run) =>
+      run.every('look', { everyMs: 100, retry }, async () => {
+        tried.push(Math.round(performance.now() - began));
+        return tried.length === 5 ? Promise.resolve() : Promise.reject(new Error('odd'));
+      }),
+    );
+    for (let at = 0; at < 9100; at += 100) {
+      if (at === 6000) world.chance = 0.8;
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    // 1 s, 2 s, 3 s; at 6 s chance takes two fifths of 3 s off; then all is well, and the next failure is a first one.
+    expect(tried).toEqual([0, 1000, 3000, 6000, 7800, 7900, 8500]);
+    expect(world.errors).toHaveLength(6);
+  });
+
+  it('does a part that lost the lease again as soon as it is held', async () => {
+    let tries = 0;
+    world.add('a', (run) =>
+      run.every('look', { everyMs: 60_000 }, async () => {
+        tries++;
+        world.term = tries === 1 ? undefined : 2;
+        run.check();
+        return Promise.resolve();
+      }),
+    );
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    world.term = 2;
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(tries).toBe(2);
   });
 
   it('wakes those that watch what has changed, and those whose period is over', async () => {

@@ -1,7 +1,8 @@
-import { MusterError, type Clock } from '#contracts';
+import { MusterError, type Clock, type Random } from '#contracts';
 import type { Bus } from '#bus';
+import { retryDelayMs } from './retry-policy.js';
 import { Rounds } from './rounds.js';
-import type { About, Source, Task, TaskRun } from './task.js';
+import type { About, Pace, Source, Task, TaskRun } from './task.js';
 
 /** The right to act as the one conductor. */
 export interface ConductorRight {
@@ -14,6 +15,8 @@ export interface ConductorRight {
 interface Entry {
   task: Task;
   rounds: Rounds;
+  /** Part that has a pace → monotonic ms from which it is due again, and how often in a row it has failed. */
+  paced: Map<string, { dueAt: number; failures: number }>;
 }
 
 /**
@@ -26,13 +29,15 @@ export class Executor {
   constructor(
     private readonly right: ConductorRight,
     private readonly clock: Clock,
+    private readonly random: Random,
     private readonly log: Pick<Bus['log'], 'debug' | 'error'>,
   ) {}
 
   add(task: Task): void {
     if (this.entries.some((e) => e.task.name === task.name))
       throw new MusterError('INTERNAL', `two tasks are called ${task.name}`);
-    this.entries.push({ task, rounds: new Rounds(() => this.run(task), this.clock) });
+    const entry: Entry = { task, rounds: new Rounds(() => this.run(entry), this.clock), paced: new Map() };
+    this.entries.push(entry);
   }
 
   /** Periods of its tasks, ms, each once. */
@@ -60,7 +65,8 @@ export class Executor {
     await Promise.all(this.entries.map((e) => e.rounds.close()));
   }
 
-  private async run(task: Task): Promise<void> {
+  private async run(entry: Entry): Promise<void> {
+    const { task } = entry;
     const token = this.right.begin();
     if (token === undefined) return;
     const check = (): number => {
@@ -88,11 +94,33 @@ export class Executor {
       part.catch(() => undefined);
       return part;
     };
+    const now = this.clock.monotonicMs();
+    const every: TaskRun['every'] = (part, pace, act) => this.every(entry, now, part, pace, act);
     try {
-      await attempt({}, () => task.reconciler.reconcile({ token, now: this.clock.monotonicMs(), check, isolated }));
+      await attempt({}, () => task.reconciler.reconcile({ token, now, check, isolated, every }));
     } catch (cause) {
       const { code, message } = MusterError.from(cause);
       this.log.debug({ task: task.name, code }, message);
+    }
+  }
+
+  private async every(
+    { paced }: Entry,
+    now: number,
+    part: string,
+    { everyMs, retry = { firstMs: everyMs } }: Pace,
+    act: () => Promise<unknown>,
+  ): Promise<void> {
+    const { dueAt = -Infinity, failures = 0 } = paced.get(part) ?? {};
+    if (now < dueAt) return;
+    try {
+      await act();
+      paced.set(part, { dueAt: now + everyMs, failures: 0 });
+    } catch (cause) {
+      const e = MusterError.from(cause);
+      const wait = retryDelayMs(retry, failures + 1, e, this.random.number());
+      paced.set(part, { dueAt: now + wait, failures: failures + 1 });
+      throw e;
     }
   }
 }

@@ -1,3 +1,5 @@
+import type { RetryPolicy } from './retry-policy.js';
+
 /** What a task may be woken by: a change in a bucket, among the workers, or in what this process knows besides. */
 export const Sources = [
   'nodes',
@@ -38,6 +40,19 @@ export interface TaskRun {
    * @throws MusterError LEASE_LOST, and nothing else: that ends the run
    */
   isolated(about: About, act: () => Promise<unknown>): Promise<void>;
+  /**
+   * Does it where it was last begun `everyMs` ago or longer, also in another term of this process, and where a failure
+   * has waited its time. What it throws is thrown.
+   */
+  every(part: string, pace: Pace, act: () => Promise<unknown>): Promise<void>;
+}
+
+/** How often a part of a task is done at most, however often the task is woken. */
+export interface Pace {
+  /** From one beginning to the next, ms. */
+  readonly everyMs: number;
+  /** After a failure. @default everyMs */
+  readonly retry?: RetryPolicy;
 }
 
 /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { identityBasis, knownIdentity, MusterError, type NodeRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
-import type { Reconciler, TaskRun } from '../conductor/task.js';
+import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { identityAlarmCodes, identityAlarms } from './identity-alarms.js';
@@ -12,8 +12,8 @@ import { IdentityReads } from './identity-reads.js';
 const AGAIN_MS = 6 * 3_600_000;
 /** The same where it could not be read, or nobody was there to read it. */
 const FAILED_AGAIN_MS = 60_000;
-/** Between two looks at all nodes, ms: rounds come with every change of any record. */
-const LOOK_MS = 500;
+/** Between two looks at all nodes: runs come with every change of any record. */
+const PACE: Pace = { everyMs: 500 };
 /** Reads at once: the queue of the fencers is for those who fence. */
 const AT_ONCE = 4;
 
@@ -29,7 +29,6 @@ interface Plan {
 export class IdentityReconciler implements Reconciler {
   private readonly plans = new Map<string, Plan>();
   private running = 0;
-  private lookedAt = -Infinity;
 
   constructor(
     private readonly store: InventoryStore,
@@ -39,8 +38,10 @@ export class IdentityReconciler implements Reconciler {
   ) {}
 
   async reconcile(c: TaskRun): Promise<void> {
-    if (!this.store.nodes.view.live || !this.store.alarms.view.live || c.now - this.lookedAt < LOOK_MS) return;
-    this.lookedAt = c.now;
+    if (this.store.nodes.view.live && this.store.alarms.view.live) await c.every('look', PACE, () => this.look(c));
+  }
+
+  private async look(c: TaskRun): Promise<void> {
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
     this.readDue(nodes, c.now);
     await keepAlarms(

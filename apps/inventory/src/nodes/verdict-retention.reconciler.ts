@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { Reconciler, TaskRun } from '../conductor/task.js';
+import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { thinned } from './verdict-retention.js';
 
-/** A fleet of 1,000 that flaps as fast as it can stores some 100 MB in that time, ms. */
-const EVERY_MS = 30_000;
+/** A fleet of 1,000 that flaps as fast as it can stores some 100 MB in that time. */
+const PACE: Pace = { everyMs: 30_000 };
 
 /** Keeps the verdicts from pushing everything else out of the stream that they share with the events. */
 @Injectable()
 export class VerdictRetentionReconciler implements Reconciler {
-  private notBefore = 0;
-
   constructor(private readonly store: InventoryStore) {}
 
   async reconcile(c: TaskRun): Promise<void> {
-    if (c.now < this.notBefore) return;
-    this.notBefore = c.now + EVERY_MS;
+    await c.every('thin', PACE, () => this.thin(c));
+  }
+
+  private async thin(c: TaskRun): Promise<void> {
     const { bus } = this.store;
     const cut = thinned(await bus.eventStorage());
     if (cut.size === 0) return;

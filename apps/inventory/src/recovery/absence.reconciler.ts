@@ -3,7 +3,7 @@ import type { WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
-import type { Reconciler, TaskRun } from '../conductor/task.js';
+import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
@@ -11,8 +11,8 @@ import { StartFactsService } from './start-facts.js';
 import { absenceStep, absenceTold, presenceOf, type AbsenceStep, type Presence } from './workload-absence.js';
 import { WorkloadService } from './workload.service.js';
 
-/** All workloads are looked at: a burst of changes is no reason to do that more often, ms. */
-const LOOK_EVERY_MS = 500;
+/** All workloads are looked at: a burst of changes is no reason to do that more often. */
+const PACE: Pace = { everyMs: 500 };
 
 /**
  * Workloads that stop on a node that is well, without an order: their start is owed again. The start itself is given by
@@ -22,7 +22,6 @@ const LOOK_EVERY_MS = 500;
 export class AbsenceReconciler implements Reconciler {
   /** Since when a workload is as it is. */
   private readonly since: AgeBook;
-  private lookedAt = -Infinity;
 
   constructor(
     private readonly context: ServiceContext,
@@ -35,8 +34,10 @@ export class AbsenceReconciler implements Reconciler {
   }
 
   async reconcile(c: TaskRun): Promise<void> {
-    if (c.now - this.lookedAt < LOOK_EVERY_MS) return;
-    this.lookedAt = c.now;
+    await c.every('look', PACE, () => this.lookAtAll(c));
+  }
+
+  private async lookAtAll(c: TaskRun): Promise<void> {
     if (!this.store.live) {
       // A gap in what is seen is no absence.
       this.since.keep([]);

@@ -1,4 +1,5 @@
 import { isEndedJob, type JobRecord, type WorkloadOutcome, type WorkloadRecord } from '#contracts';
+import { retryDelayMs, type RetryPolicy } from '../conductor/retry-policy.js';
 
 /** Workloads of one node that one job starts. A first try takes them together; after a failure each has its own. */
 export interface StartGroup {
@@ -97,5 +98,8 @@ export function startOutcome(
 
 const seenBy = ({ seen }: WorkloadOutcome): { seen?: number } => (seen === undefined ? {} : { seen });
 
-/** Before the next try of a failed start, ms: 1 s, doubled with each failure, at most 30 s. */
-export const retryAfterMs = (attempt: number): number => Math.min(30_000, 1000 * 2 ** Math.max(0, attempt - 1));
+/** Before the next try of a failed start or stop. */
+const RETRY: RetryPolicy = { firstMs: 1000, growth: 2, mostMs: 30_000 };
+
+/** The same, ms. */
+export const retryAfterMs = (attempt: number): number => retryDelayMs(RETRY, attempt);

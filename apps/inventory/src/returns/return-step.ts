@@ -1,6 +1,7 @@
 import type { IncidentPhase, NodeRecord, PendingReturn } from '#contracts';
 import { quietPhases } from '#domain/incident/phases.js';
 import { isReachable } from '#domain/verdict/heard.js';
+import { retryDelayMs, type RetryPolicy } from '../conductor/retry-policy.js';
 import { FLAPPING } from './return.js';
 import type { WorkThere } from './work-there.js';
 
@@ -54,16 +55,19 @@ function resetupStep(p: PendingReturn, v: ReturnView): ReturnStep {
   return { do: 'hold', by: 'work', why: `drift, needs operator (${what}): ${p.found ?? 'see its last check'}` };
 }
 
-/** Between two tries of a check that ssh did not get to the node with, ms: 5 s, doubled with each, at most a minute. */
-const unreachedMs = (tries: number): number => Math.min(60_000, 5_000 * 2 ** Math.max(0, tries - 1));
-/** Between two tries of one that failed otherwise, ms: 5 s, doubled with each, at most 5 min. A person has to mend it. */
-const failedMs = (tries: number): number => Math.min(300_000, 5_000 * 2 ** Math.max(0, tries - 1));
+/** Between two tries of a check that ssh did not get to the node with. */
+const UNREACHED: RetryPolicy = { firstMs: 5_000, growth: 2, mostMs: 60_000 };
+/** Between two tries of one that failed otherwise: a person has to mend it. */
+const FAILED: RetryPolicy = { firstMs: 5_000, growth: 2, mostMs: 300_000 };
 
 /** Tries of its check that have failed so far; after each, ms until the next. */
 export const failedTries = (p: PendingReturn | undefined): { tries: number; waitMs: number } => {
   const unreached = p?.unreached?.tries ?? 0;
   const failed = p?.failedTries ?? 0;
-  return { tries: failed + unreached, waitMs: unreached > 0 ? unreachedMs(unreached) : failedMs(failed) };
+  return {
+    tries: failed + unreached,
+    waitMs: unreached > 0 ? retryDelayMs(UNREACHED, unreached) : retryDelayMs(FAILED, failed),
+  };
 };
 
 /**

@@ -1,4 +1,5 @@
 import { systemClock } from '#bus/system/system-clock.js';
+import { systemRandom } from '#bus/system/system-random.js';
 import { Executor } from '../conductor/executor.js';
 import { EVERYTHING, type Reconciler } from '../conductor/task.js';
 
@@ -21,6 +22,7 @@ export async function playRun(
   const executor = new Executor(
     { begin: () => token, check: () => token },
     { ...systemClock, monotonicMs: () => now },
+    systemRandom,
     { debug: () => undefined, error },
   );
   executor.add({ name: 'played', watches: EVERYTHING, periodMs: 1000, reconciler });
