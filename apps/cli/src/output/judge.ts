@@ -1,4 +1,4 @@
-import type { StatusView, TroubledNode } from '#contracts';
+import type { StatusView, TaskView, TroubledNode } from '#contracts';
 
 /** Three leases make a working Muster; each is taken over within seconds when its holder dies. */
 export const NEEDED_LEASES = ['detector', 'conductor', 'fencer'] as const;
@@ -50,6 +50,9 @@ export function untoldNodes(s: StatusView): TroubledNode[] {
   return troubled.filter((t) => !told.has(t.node));
 }
 
+/** Tasks of the conductor that fail more than once in a row: a compare-and-set that is lost once is everyday. */
+export const failingTasks = ({ tasks = [] }: StatusView): TaskView[] => tasks.filter((t) => t.errors > 1);
+
 /** `DEGRADED on backend`. */
 export const troubleText = ({ verdict, networks }: TroubledNode): string =>
   networks.length === 0 ? verdict : `${verdict} on ${networks.join(', ')}`;
@@ -66,6 +69,7 @@ function standingFindings(s: StatusView): string[] {
   for (const i of s.incidents) findings.push(`${i.node} is ${i.phase}`);
   for (const a of s.alarms) if (a.cleared === undefined) findings.push(`alarm ${a.code} ${a.subject}`);
   findings.push(...untold(s, (v) => v !== 'SUSPECT'));
+  for (const t of failingTasks(s)) findings.push(`task ${t.name} fails`);
   for (const d of s.missingDrivers) findings.push(`no live worker offers driver ${d.driver}`);
   findings.push(...workloadFindings(s), ...outFindings(s));
   for (const w of (s as Partial<StatusView>).weaknesses ?? []) findings.push(w.text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultFencing, type IncidentRecord, type StatusView } from '#contracts';
+import { defaultFencing, type IncidentRecord, type StatusView, type TaskView } from '#contracts';
 import { story } from './incident-story.js';
 import { parseAddress } from '../server/address.js';
 import { eventLine } from '../events/event-line.js';
@@ -56,6 +56,16 @@ const alarm = {
   count: 1,
   remedy: { text: 'Set it up anew.', command: 'muster node resetup a-1 --wait' },
 } as const;
+const task = (more: Partial<TaskView>): TaskView => ({
+  name: 'recovery',
+  watches: ['nodes'],
+  periodMs: 1000,
+  lastRun: 1,
+  lastMs: 2,
+  errors: 0,
+  errorsForMs: 0,
+  ...more,
+});
 const remedy = { text: 'Look.', command: 'muster node why a-1' };
 const outOf = (node: string, planned = false): StatusView['nodes']['out'][number] => ({
   node,
@@ -77,6 +87,8 @@ describe('muster status', () => {
     ['what is told may be old', { stale: 'the view of the records has a gap' }, 1],
     ['an incident is under way', { incidents: [incident({})] }, 1],
     ['a warning stands', { alarms: [alarm] }, 1],
+    ['a task of the conductor fails again', { tasks: [task({ errors: 2 })] }, 1],
+    ['a task of the conductor failed once', { tasks: [task({ errors: 1 })] }, 0],
     ['a driver is missing', { missingDrivers: [{ driver: 'ipmitool', nodes: ['a-1'] }] }, 1],
     ['an incident is stuck', { incidents: [incident({ phase: 'suppressed', gate: 'BRAKE' })] }, 2],
     ['an off failed', { incidents: [incident({ phase: 'failed' })] }, 2],
@@ -186,6 +198,18 @@ describe('muster status', () => {
     expect(statusScreen({ ...well, nodes: { ...well.nodes, out: fleet } }, pipe)[0]).toBe(
       'prod: needs attention: 5 nodes are out of service',
     );
+  });
+
+  it('names the tasks of the conductor that fail, with why, and no others', () => {
+    const lastError = { at: 5, code: 'TIMEOUT', message: 'no answer', about: 'node a-1' };
+    const lines = statusScreen(
+      { ...well, tasks: [task({ errors: 31, errorsForMs: 30_000, lastError }), task({ name: 'stops', lastError })] },
+      pipe,
+    );
+    expect(lines.filter((l) => /recovery|stops/.test(l))).toEqual([
+      'prod: needs attention: task recovery fails',
+      '  task     recovery: failed 31 times in 30 s: node a-1: no answer (TIMEOUT)',
+    ]);
   });
 
   it('stays one screen however much there is to tell, and says what is serious first', () => {

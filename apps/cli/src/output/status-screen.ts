@@ -1,9 +1,10 @@
-import type { Remedy, StatusView } from '#contracts';
+import type { Remedy, StatusView, TaskView } from '#contracts';
 import { gateRemedy } from '#contracts/remedies/gate-guide.js';
 import { pauseEnd } from '#contracts/settings/settings.js';
 import {
   attentionFindings,
   criticalFindings,
+  failingTasks,
   judge,
   NEEDED_LEASES,
   onlyLooks,
@@ -77,9 +78,16 @@ export function statusScreen(s: StatusView, t: Terminal, missed?: number): strin
         }),
     ),
     ...openNetworks(s, t),
+    ...some(failingTasks(s).map((task) => failingTask(task, t))),
     `workers    ${s.workers.map((w) => `${w.id} (${w.drivers.join(', ') || 'no drivers'})`).join(', ') || (s.stale === undefined ? 'none' : 'not known')}`,
     ...some(s.missingDrivers.map((d) => `  missing  driver ${d.driver}: needed by ${d.nodes.join(', ')}`)),
   ];
+}
+
+/** What the conductor cannot do, and why. Tasks that go well are in `--json`. */
+function failingTask({ name, errors, errorsForMs, lastError: e }: TaskView, t: Terminal): string {
+  const what = e === undefined ? '' : `: ${e.about === undefined ? '' : `${e.about}: `}${e.message} (${e.code})`;
+  return `  ${t.paint('yellow', 'task')}     ${name}: failed ${errors} times in ${shortAge(errorsForMs)}${what}`;
 }
 
 /** Chosen by who wrote the configuration: told, and nothing to attend to. */

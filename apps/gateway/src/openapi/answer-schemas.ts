@@ -2794,6 +2794,12 @@ export const namedSchemas: Record<string, Schema> = {
         },
       },
       workers: { type: 'array', items: { $ref: '#/components/schemas/WorkerRecord' } },
+      tasks: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/TaskView' },
+        description:
+          'What the conductor drives, in the order in which a change wakes it; absent: no conductor answers.',
+      },
     },
     required: [
       'cluster',
@@ -2903,6 +2909,44 @@ export const namedSchemas: Record<string, Schema> = {
       leaderless: { const: true, description: 'Nobody leads it: it takes no write.' },
     },
     required: ['name', 'replicas'],
+  },
+  TaskView: {
+    description: 'Something that the conductor drives, and how its runs have gone in the present term.',
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      watches: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Buckets of records, and other sources, of which each change wakes it.',
+      },
+      periodMs: { type: 'number', description: 'Where nothing wakes it, it runs this often, ms.' },
+      lastRun: {
+        type: 'number',
+        description: 'Wall clock, ms, of the beginning of its last run; absent: it has not run yet.',
+      },
+      lastMs: { type: 'number', description: 'How long the last run that ended took, ms; absent: none has ended yet.' },
+      runningMs: { type: 'number', description: 'How long the run in progress has taken, ms; absent: there is none.' },
+      errors: {
+        type: 'number',
+        description:
+          'How often in a row it has failed, or that part of it that has failed for longest; 0: nothing of it fails.',
+      },
+      errorsForMs: { type: 'number', description: 'Since the first of these, ms.' },
+      lastError: {
+        type: 'object',
+        properties: {
+          at: { type: 'number' },
+          code: { type: 'string' },
+          message: { type: 'string' },
+          about: { type: 'string' },
+        },
+        required: ['at', 'code', 'message'],
+        description:
+          'The last of these, or the last that there was; absent: none. `about` names the part of it that failed.',
+      },
+    },
+    required: ['name', 'watches', 'periodMs', 'errors', 'errorsForMs'],
   },
   TokenRecord: {
     description: 'An API token, as everybody may see it.',

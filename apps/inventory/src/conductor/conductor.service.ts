@@ -1,10 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { conductorFloor, type Timer } from '#contracts';
-import { Lease, tokenFloor } from '#bus';
+import { conductorFloor, MusterError, Subjects, type TaskView, type Timer } from '#contracts';
+import { Lease, tokenFloor, type Closable } from '#bus';
 import { ServiceContext } from '#service';
 import { InventoryStore } from '../store/inventory-store.js';
 import { Executor } from './executor.js';
 import type { Source, Task } from './task.js';
+
+/** The conductor is asked how its tasks go for so long, ms: whoever asks has other things to tell. */
+const ANSWER_MS = 500;
 
 /** The one inventory process that drives incidents, recoveries and returns: holder of lease `conductor`. */
 @Injectable()
@@ -13,6 +16,7 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   private readonly executor: Executor;
   private readonly timers: Timer[] = [];
   private unsubscribe: (() => void) | undefined;
+  private answering: Closable | undefined;
 
   constructor(
     private readonly context: ServiceContext,
@@ -37,6 +41,18 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
     return this.lease.held;
   }
 
+  /** How the tasks go, by whoever holds the lease; undefined: nobody answers. */
+  async tasks(): Promise<TaskView[] | undefined> {
+    if (this.lease.held) return this.executor.list();
+    try {
+      return await this.context.bus.ask<TaskView[]>(Subjects.tasks(), {}, { timeoutMs: ANSWER_MS });
+    } catch (cause) {
+      const { code, message } = MusterError.from(cause);
+      this.context.log.debug({ code }, `no conductor says how its tasks go: ${message}`);
+      return undefined;
+    }
+  }
+
   /** Runs those tasks soon that watch it. Does nothing on a replica that does not hold the lease. */
   wake(source: Source): void {
     if (this.lease.held) this.executor.wake(source);
@@ -45,6 +61,8 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   onApplicationBootstrap(): void {
     this.lease.on((event, token) => {
       this.context.log.debug({ token }, event === 'acquired' ? 'this is the conductor now' : 'no longer the conductor');
+      void this.answering?.close();
+      this.answering = event === 'acquired' ? this.answerTasks() : undefined;
       if (this.lease.held) this.executor.wakeAll();
     });
     this.lease.start();
@@ -60,8 +78,16 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) timer.cancel();
     this.unsubscribe?.();
+    await this.answering?.close();
     await this.executor.close();
     await this.lease.stop();
+  }
+
+  private answerTasks(): Closable {
+    return this.context.bus.answer<unknown, TaskView[]>(Subjects.tasks(), () => {
+      this.lease.check();
+      return this.executor.list();
+    });
   }
 
   /** A record with a token above the own one: the lease is taken anew first. */

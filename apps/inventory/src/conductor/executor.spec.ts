@@ -288,6 +288,70 @@ describe('the executor', () => {
     expect(runs).toBe(1);
   });
 
+  it('shows of each task its last run, what fails, how often in a row and for how long', async () => {
+    vi.setSystemTime(1_000_000);
+    let isBroken = true;
+    world.add('a', async (run) => {
+      await new Promise((resolve) => setTimeout(resolve, 7));
+      await run.isolated({ node: 'n-1' }, async () => Promise.resolve());
+      await run.isolated({ node: 'n-2' }, async () =>
+        isBroken ? Promise.reject(new MusterError('TIMEOUT', 'no answer')) : Promise.resolve(),
+      );
+      // Of the same node: what is well with it elsewhere ends no row of failures.
+      await run.isolated({ node: 'n-2' }, async () => Promise.resolve());
+    });
+    const shown = { name: 'a', watches: [...EVERYTHING], periodMs: 1000 };
+    expect(world.sut.list()).toEqual([{ ...shown, errors: 0, errorsForMs: 0 }]);
+    for (let i = 0; i < 3; i++) {
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    const lastError = { at: 1_002_007, code: 'TIMEOUT', message: 'no answer', about: 'node n-2' };
+    expect(world.sut.list()).toEqual([
+      { ...shown, lastRun: 1_002_000, lastMs: 7, errors: 3, errorsForMs: 2993, lastError },
+    ]);
+    isBroken = false;
+    world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(5);
+    expect(world.sut.list()).toMatchObject([{ lastRun: 1_003_000, runningMs: 5, errors: 3 }]);
+    await vi.advanceTimersByTimeAsync(995);
+    expect(world.sut.list()).toEqual([
+      { ...shown, lastRun: 1_003_000, lastMs: 7, errors: 0, errorsForMs: 0, lastError },
+    ]);
+  });
+
+  it('shows the part that has failed for longest, forgets one that is tried no more, and begins anew each term', async () => {
+    let parts: string[] = ['n-1', 'n-2'];
+    world.add('a', async (run) => {
+      for (const node of parts) await run.isolated({ node }, async () => Promise.reject(new Error('odd')));
+    });
+    const turn = async (): Promise<void> => {
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(1000);
+    };
+    await turn();
+    parts = ['n-2'];
+    await turn();
+    expect(world.sut.list()).toMatchObject([{ errors: 1, errorsForMs: 2000, lastError: { about: 'node n-1' } }]);
+    for (let i = 0; i < 150; i++) await turn();
+    expect(world.sut.list()).toMatchObject([{ errors: 152, lastError: { about: 'node n-2' } }]);
+    world.term = 2;
+    parts = [];
+    await turn();
+    const [task] = world.sut.list();
+    expect(task).toMatchObject({ errors: 0 });
+    expect(task).not.toHaveProperty('lastError');
+  });
+
+  it('keeps a part that failed at its pace failed until it is done again', async () => {
+    world.add('a', (run) => run.every('look', { everyMs: 60_000 }, async () => Promise.reject(new Error('odd'))));
+    for (let at = 0; at < 61; at++) {
+      world.sut.wakeAll();
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    expect(world.sut.list()).toMatchObject([{ errors: 2, lastError: { about: 'part look' } }]);
+  });
+
   it('refuses a second task of one name', () => {
     world.add('a', async () => Promise.resolve());
     expect(() => world.add('a', async () => Promise.resolve())).toThrow('two tasks are called a');

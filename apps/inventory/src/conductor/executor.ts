@@ -1,7 +1,8 @@
-import { MusterError, type Clock, type Random } from '#contracts';
+import { MusterError, type Clock, type Random, type TaskView } from '#contracts';
 import type { Bus } from '#bus';
 import { retryDelayMs } from './retry-policy.js';
 import { Rounds } from './rounds.js';
+import { Outcomes, TaskRecord } from './task-record.js';
 import type { About, Pace, Source, Task, TaskRun } from './task.js';
 
 /** The right to act as the one conductor. */
@@ -14,6 +15,7 @@ export interface ConductorRight {
 
 interface Entry {
   task: Task;
+  record: TaskRecord;
   rounds: Rounds;
   /** Part that has a pace → monotonic ms from which it is due again, and how often in a row it has failed. */
   paced: Map<string, { dueAt: number; failures: number }>;
@@ -36,8 +38,18 @@ export class Executor {
   add(task: Task): void {
     if (this.entries.some((e) => e.task.name === task.name))
       throw new MusterError('INTERNAL', `two tasks are called ${task.name}`);
-    const entry: Entry = { task, rounds: new Rounds(() => this.run(entry), this.clock), paced: new Map() };
+    const entry: Entry = {
+      task,
+      record: new TaskRecord(task, this.clock),
+      rounds: new Rounds(() => this.run(entry), this.clock),
+      paced: new Map(),
+    };
     this.entries.push(entry);
+  }
+
+  /** How each goes, as they were added. */
+  list(): TaskView[] {
+    return this.entries.map((e) => e.record.view());
   }
 
   /** Periods of its tasks, ms, each once. */
@@ -66,7 +78,7 @@ export class Executor {
   }
 
   private async run(entry: Entry): Promise<void> {
-    const { task } = entry;
+    const { task, record } = entry;
     const token = this.right.begin();
     if (token === undefined) return;
     const check = (): number => {
@@ -75,13 +87,16 @@ export class Executor {
         throw new MusterError('LEASE_LOST', 'The conductor lease changed hands in this run.');
       return token;
     };
+    const outcomes = new Outcomes();
     const attempt = async (about: About, act: () => Promise<unknown>): Promise<void> => {
       try {
         check();
         await act();
+        outcomes.add(about);
       } catch (cause) {
         const e = MusterError.from(cause);
         if (e.code === 'LEASE_LOST') throw e;
+        outcomes.add(about, e);
         this.log.error(
           { task: task.name, ...about, code: e.code, cause: e.cause },
           `${task.name} failed: ${e.message}`,
@@ -95,18 +110,22 @@ export class Executor {
       return part;
     };
     const now = this.clock.monotonicMs();
-    const every: TaskRun['every'] = (part, pace, act) => this.every(entry, now, part, pace, act);
+    const every: TaskRun['every'] = (part, pace, act) => this.every(entry, now, outcomes, part, pace, act);
+    record.begun(token);
     try {
       await attempt({}, () => task.reconciler.reconcile({ token, now, check, isolated, every }));
     } catch (cause) {
       const { code, message } = MusterError.from(cause);
       this.log.debug({ task: task.name, code }, message);
+    } finally {
+      record.ended(outcomes);
     }
   }
 
   private async every(
     { paced }: Entry,
     now: number,
+    outcomes: Outcomes,
     part: string,
     { everyMs, retry = { firstMs: everyMs } }: Pace,
     act: () => Promise<unknown>,
@@ -116,10 +135,12 @@ export class Executor {
     try {
       await act();
       paced.set(part, { dueAt: now + everyMs, failures: 0 });
+      outcomes.add({ part });
     } catch (cause) {
       const e = MusterError.from(cause);
       const wait = retryDelayMs(retry, failures + 1, e, this.random.number());
       paced.set(part, { dueAt: now + wait, failures: failures + 1 });
+      if (e.code !== 'LEASE_LOST') outcomes.add({ part }, e);
       throw e;
     }
   }

@@ -3,6 +3,7 @@ import { isOpenIncident, type JobRecord, type NodeRecord, type StatusView, type 
 import { Lease, type LeaseViewer } from '#bus';
 import { isMember } from '#domain/node/membership.js';
 import { AlarmService, shownAlarm } from '../alarms/alarm.service.js';
+import { ConductorService } from '../conductor/conductor.service.js';
 import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { isInForce } from '../jobs/accepted-drift.js';
@@ -27,6 +28,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
     private readonly service: ServiceView,
     private readonly alarms: AlarmService,
     private readonly standing: StandingService,
+    private readonly conductor: ConductorService,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -37,7 +39,8 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
     await this.leases?.close();
   }
 
-  status(): StatusView {
+  async status(): Promise<StatusView> {
+    const tasks = await this.conductor.tasks();
     const settings = this.store.clusterSettings;
     const { watchGap: gap } = this.store;
     const nodes = asLastSeen(this.service.list(), gap);
@@ -68,6 +71,7 @@ export class StatusService implements OnModuleInit, OnApplicationShutdown {
       alarms: this.alarms.list().map(shownAlarm),
       missingDrivers: this.store.workers.stale ? [] : this.service.missingDrivers(),
       workers: this.store.workers.live(),
+      ...(tasks !== undefined && { tasks }),
     };
   }
 

@@ -59,6 +59,27 @@ export interface LeaseView {
   ageMs: number;
 }
 
+/** Something that the conductor drives, and how its runs have gone in the present term. */
+export interface TaskView {
+  name: string;
+  /** Buckets of records, and other sources, of which each change wakes it. */
+  watches: string[];
+  /** Where nothing wakes it, it runs this often, ms. */
+  periodMs: number;
+  /** Wall clock, ms, of the beginning of its last run; absent: it has not run yet. */
+  lastRun?: number;
+  /** How long the last run that ended took, ms; absent: none has ended yet. */
+  lastMs?: number;
+  /** How long the run in progress has taken, ms; absent: there is none. */
+  runningMs?: number;
+  /** How often in a row it has failed, or that part of it that has failed for longest; 0: nothing of it fails. */
+  errors: number;
+  /** Since the first of these, ms. */
+  errorsForMs: number;
+  /** The last of these, or the last that there was; absent: none. `about` names the part of it that failed. */
+  lastError?: { at: number; code: string; message: string; about?: string };
+}
+
 export interface FenceableView {
   proven: number;
   /** Fenced all the same, by devices that nothing speaks against. */
@@ -139,6 +160,8 @@ export interface StatusView {
   alarms: AlarmView[];
   missingDrivers: { driver: string; nodes: string[] }[];
   workers: WorkerRecord[];
+  /** What the conductor drives, in the order in which a change wakes it; absent: no conductor answers. */
+  tasks?: TaskView[];
 }
 
 /** An absent filter lets all through. */

@@ -30,6 +30,8 @@ export const Subjects = {
   read: (service: ServiceName): string => `muster.read.${service}`,
   /** What is read for a service. @param reading one token of its own choice */
   feed: (service: ServiceName, reading: string): string => `muster.feed.${service}.${reading}`,
+  /** Plain request: how the conductor's tasks go. Only the holder of its lease answers. */
+  tasks: (): string => 'muster.rpc.inventory.tasks',
   /** Inlet for other monitors: `{"nodes":[{label,serial,addr},…]}`. */
   monitor: (name: 'discovered' | 'disappeared'): string => `muster.monitor.${name}`,
   /** Inlet for tools: plain JSON in, plain `{ok, job | code, message}` out; `events` replays what was told. */
