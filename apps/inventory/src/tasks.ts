@@ -6,6 +6,7 @@ import { CheckAlarmsReconciler } from './checks/check-alarms.reconciler.js';
 import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { ClaimExpiryReconciler } from './claims/claim-expiry.reconciler.js';
 import { EVERYTHING, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
+import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
 import { TokenGuardReconciler } from './conductor/token-guard.reconciler.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
 import { DeadWorkReconciler } from './incidents/dead-work.reconciler.js';
@@ -40,11 +41,12 @@ export interface TaskRow extends TaskPlan {
 /** Where nothing wakes a task, ms. */
 const SECOND = 1000;
 
-const row = (name: string, by: Type<Reconciler>): TaskRow => ({
+const row = (name: string, by: Type<Reconciler>, severity: TaskPlan['severity']): TaskRow => ({
   name,
   by,
   watches: EVERYTHING,
   periodMs: SECOND,
+  severity,
 });
 
 /**
@@ -52,37 +54,38 @@ const row = (name: string, by: Type<Reconciler>): TaskRow => ({
  * everything: that is known to be enough, and which changes one can do without is to be shown one by one.
  */
 export const tasks: readonly TaskRow[] = [
-  row('token-guard', TokenGuardReconciler),
-  row('verdict-retention', VerdictRetentionReconciler),
-  row('duplicate-alarms', DuplicateAlarmsReconciler),
-  row('datagram-keys', KeyRotationReconciler),
-  row('orphan-holds', OrphanHoldsReconciler),
-  row('detection-alarms', DetectionAlarmsReconciler),
-  row('dead-work', DeadWorkReconciler),
-  row('incident-alarms', IncidentAlarmsReconciler),
-  row('incident-events', IncidentTeller),
-  row('job-settlement', JobSettlementReconciler),
-  row('job-retention', JobRetentionReconciler),
-  row('check-alarms', CheckAlarmsReconciler),
-  row('records', RecordsService),
-  row('drivers', DriverReconciler),
-  row('power-identity', IdentityReconciler),
-  row('cordon-end', CordonEndReconciler),
-  row('claim-expiry', ClaimExpiryReconciler),
-  row('verdict-catch-up', VerdictCatchUpReconciler),
-  row('revocations', RevocationReconciler),
-  row('edit-forward', EditForwardReconciler),
-  row('roll-forward', RollForwardReconciler),
-  row('returns', ReturnReconciler),
-  row('storms', StormReconciler),
-  row('absences', AbsenceReconciler),
-  row('moves', MoveReconciler),
-  row('stops', StopReconciler),
-  row('workloads', WorkloadReconciler),
-  row('incidents', IncidentReconciler),
-  row('power-orders', PowerOrderReconciler),
-  row('periodic-checks', PeriodicCheckReconciler),
-  row('recovery', RecoveryReconciler),
+  row('token-guard', TokenGuardReconciler, 'critical'),
+  row('verdict-retention', VerdictRetentionReconciler, 'warning'),
+  row('duplicate-alarms', DuplicateAlarmsReconciler, 'warning'),
+  row('datagram-keys', KeyRotationReconciler, 'warning'),
+  row('orphan-holds', OrphanHoldsReconciler, 'warning'),
+  row('detection-alarms', DetectionAlarmsReconciler, 'warning'),
+  row('dead-work', DeadWorkReconciler, 'warning'),
+  row('incident-alarms', IncidentAlarmsReconciler, 'warning'),
+  row('incident-events', IncidentTeller, 'warning'),
+  row('job-settlement', JobSettlementReconciler, 'critical'),
+  row('job-retention', JobRetentionReconciler, 'warning'),
+  row('check-alarms', CheckAlarmsReconciler, 'warning'),
+  row('records', RecordsService, 'warning'),
+  row('drivers', DriverReconciler, 'warning'),
+  row('power-identity', IdentityReconciler, 'warning'),
+  row('cordon-end', CordonEndReconciler, 'warning'),
+  row('claim-expiry', ClaimExpiryReconciler, 'warning'),
+  row('verdict-catch-up', VerdictCatchUpReconciler, 'critical'),
+  row('revocations', RevocationReconciler, 'warning'),
+  row('edit-forward', EditForwardReconciler, 'warning'),
+  row('roll-forward', RollForwardReconciler, 'critical'),
+  row('returns', ReturnReconciler, 'critical'),
+  row('storms', StormReconciler, 'critical'),
+  row('absences', AbsenceReconciler, 'critical'),
+  row('moves', MoveReconciler, 'critical'),
+  row('stops', StopReconciler, 'critical'),
+  row('workloads', WorkloadReconciler, 'critical'),
+  row('incidents', IncidentReconciler, 'critical'),
+  row('power-orders', PowerOrderReconciler, 'warning'),
+  row('periodic-checks', PeriodicCheckReconciler, 'warning'),
+  row('recovery', RecoveryReconciler, 'critical'),
+  row('task-alarms', TaskAlarmsReconciler, 'warning'),
 ];
 
 /** The list, each with what drives it. */

@@ -60,6 +60,8 @@ export const AlarmCodes = [
   'record-unreadable',
   /** A lease is held with a token below one in the records that it guards: its holder's writes are refused. */
   'token-behind',
+  /** A task of the conductor fails again and again: what it drives stands still. */
+  'task-failing',
   /** A bucket of Muster was not there, or is another one than before. */
   'bucket-anew',
   /** The store was loaded from a copy: what was written after it is not there. */

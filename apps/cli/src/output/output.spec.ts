@@ -60,6 +60,7 @@ const task = (more: Partial<TaskView>): TaskView => ({
   name: 'recovery',
   watches: ['nodes'],
   periodMs: 1000,
+  severity: 'critical',
   lastRun: 1,
   lastMs: 2,
   errors: 0,

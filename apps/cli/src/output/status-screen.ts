@@ -85,9 +85,9 @@ export function statusScreen(s: StatusView, t: Terminal, missed?: number): strin
 }
 
 /** What the conductor cannot do, and why. Tasks that go well are in `--json`. */
-function failingTask({ name, errors, errorsForMs, lastError: e }: TaskView, t: Terminal): string {
+function failingTask({ name, severity, errors, errorsForMs, lastError: e }: TaskView, t: Terminal): string {
   const what = e === undefined ? '' : `: ${e.about === undefined ? '' : `${e.about}: `}${e.message} (${e.code})`;
-  return `  ${t.paint('yellow', 'task')}     ${name}: failed ${errors} times in ${shortAge(errorsForMs)}${what}`;
+  return `  ${t.paint(severity === 'critical' ? 'red' : 'yellow', 'task')}     ${name}: failed ${errors} times in ${shortAge(errorsForMs)}${what}`;
 }
 
 /** Chosen by who wrote the configuration: told, and nothing to attend to. */

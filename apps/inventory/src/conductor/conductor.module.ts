@@ -1,8 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { ConductorService } from './conductor.service.js';
+import { TaskAlarmsReconciler } from './task-alarms.reconciler.js';
 import { TokenGuardReconciler } from './token-guard.reconciler.js';
 
 /** Global: whoever learns what a task waits for wakes it. */
 @Global()
-@Module({ providers: [ConductorService, TokenGuardReconciler], exports: [ConductorService] })
+@Module({ providers: [ConductorService, TaskAlarmsReconciler, TokenGuardReconciler], exports: [ConductorService] })
 export class ConductorModule {}

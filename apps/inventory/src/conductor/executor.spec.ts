@@ -28,7 +28,7 @@ class World {
   );
 
   add(name: string, reconcile: Reconciler['reconcile'], watches: readonly Source[] = EVERYTHING): void {
-    const task: Task = { name, watches, periodMs: 1000, reconciler: { reconcile } };
+    const task: Task = { name, watches, periodMs: 1000, severity: 'warning', reconciler: { reconcile } };
     this.sut.add(task);
   }
 }
@@ -300,7 +300,7 @@ describe('the executor', () => {
       // Of the same node: what is well with it elsewhere ends no row of failures.
       await run.isolated({ node: 'n-2' }, async () => Promise.resolve());
     });
-    const shown = { name: 'a', watches: [...EVERYTHING], periodMs: 1000 };
+    const shown = { name: 'a', watches: [...EVERYTHING], periodMs: 1000, severity: 'warning' };
     expect(world.sut.list()).toEqual([{ ...shown, errors: 0, errorsForMs: 0 }]);
     for (let i = 0; i < 3; i++) {
       world.sut.wakeAll();

@@ -36,7 +36,7 @@ export class TaskRecord {
   private readonly failing = new Map<string, Failing>();
 
   constructor(
-    private readonly plan: Pick<TaskPlan, 'name' | 'watches' | 'periodMs'>,
+    private readonly plan: TaskPlan,
     private readonly clock: Pick<Clock, 'monotonicMs' | 'wallMs'>,
   ) {}
 
@@ -70,6 +70,7 @@ export class TaskRecord {
       name: this.plan.name,
       watches: [...this.plan.watches],
       periodMs: this.plan.periodMs,
+      severity: this.plan.severity,
       ...(this.lastRun !== undefined && { lastRun: this.lastRun }),
       ...(this.lastMs !== undefined && { lastMs: this.lastMs }),
       ...(this.runningSince !== undefined && { runningMs: Math.round(now - this.runningSince) }),

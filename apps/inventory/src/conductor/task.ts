@@ -1,3 +1,4 @@
+import type { AlarmRecord } from '#contracts';
 import type { RetryPolicy } from './retry-policy.js';
 
 /** What a task may be woken by: a change in a bucket, among the workers, or in what this process knows besides. */
@@ -71,6 +72,8 @@ export interface TaskPlan {
   readonly watches: readonly Source[];
   /** Where nothing wakes it, it runs this often, ms. */
   readonly periodMs: number;
+  /** How bad it is that it fails again and again: by a critical one, what is dead may stay unrecovered. */
+  readonly severity: AlarmRecord['severity'];
 }
 
 export interface Task extends TaskPlan {

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JobRecord, TaskView } from '#contracts';
 import { aJob } from '../testing/fixtures.js';
 import { RunningInventory } from '../testing/running-inventory.js';
+import { ServedFleet } from '../testing/served-fleet.js';
+import { until } from '../testing/until.js';
 import { tasks } from '../tasks.js';
+
+/** It cannot be settled: nothing can be stored under the name of its node. */
+const oddJob = aJob({ id: 'odd', nodes: ['no node'], status: 'Errored', settled: false });
 
 let sut: RunningInventory;
 beforeAll(async () => {
@@ -28,11 +33,35 @@ it('tells by every replica how each task of the conductor goes', async () => {
 });
 
 it('names what a task fails with, while the others go on', async () => {
-  const job = aJob({ id: 'odd', nodes: ['no node'], status: 'Errored', settled: false });
-  await sut.as('inventory').bucket<JobRecord>('jobs').create('odd', job);
+  await sut.as('inventory').bucket<JobRecord>('jobs').create('odd', oddJob);
   const seen = await shown((all) => failing('job-settlement', all) !== undefined);
   expect(failing('job-settlement', seen)?.lastError).toMatchObject({ code: 'BAD_REQUEST' });
   expect(seen.filter((t) => t.errors > 0).map((t) => t.name)).toEqual(['job-settlement']);
   await sut.as('inventory').bucket<JobRecord>('jobs').delete('odd');
   await shown((all) => all.length > 0 && failing('job-settlement', all) === undefined);
+});
+
+it('raises an alarm about a task that fails again and again, until it does no more', async () => {
+  const served = await ServedFleet.start(['n-1'], { hurry: 5 });
+  try {
+    const { bus } = served.fleet;
+    await bus.bucket<JobRecord>('jobs').create('odd', oddJob);
+    const alarm = await until(
+      async () => (await bus.call('inventory.alarms.list', {})).items.find((a) => a.code === 'task-failing'),
+      'the alarm',
+    );
+    expect(alarm).toMatchObject({
+      subject: 'job-settlement',
+      severity: 'critical',
+      message: 'The task job-settlement fails each time with BAD_REQUEST: that stands still until it succeeds.',
+      remedy: { command: 'muster status' },
+    });
+    await bus.bucket<JobRecord>('jobs').delete('odd');
+    await until(
+      async () => (await bus.call('inventory.alarms.list', {})).items.every((a) => a.code !== 'task-failing'),
+      'the alarm is over',
+    );
+  } finally {
+    await served.stop();
+  }
 });

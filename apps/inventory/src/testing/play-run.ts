@@ -25,7 +25,7 @@ export async function playRun(
     systemRandom,
     { debug: () => undefined, error },
   );
-  executor.add({ name: 'played', watches: EVERYTHING, periodMs: 1000, reconciler });
+  executor.add({ name: 'played', watches: EVERYTHING, periodMs: 1000, severity: 'warning', reconciler });
   executor.wakeAll();
   await executor.close();
   if (thrown.length > 0) throw new Error(thrown.join('; '));

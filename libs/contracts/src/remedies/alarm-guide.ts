@@ -283,6 +283,12 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'The store was set back, or restored: docs/store.md says what to do. It ends when the token is raised.',
     command: always('muster status'),
   },
+  'task-failing': {
+    subject: 'TASK',
+    meaning: 'Something that the conductor drives has failed at each try for 30 s: that part of its work stands still.',
+    text: 'See what it fails with, and about what. Where that is one node, workload or job, correct or delete it; where nothing can be stored, see to NATS. The log of the inventory that holds the lease conductor has the cause.',
+    command: always('muster status'),
+  },
   'bucket-anew': {
     subject: 'BUCKET',
     meaning: 'A bucket of Muster vanished, or is another one than before: what it held is gone.',

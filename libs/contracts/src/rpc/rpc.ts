@@ -66,6 +66,8 @@ export interface TaskView {
   watches: string[];
   /** Where nothing wakes it, it runs this often, ms. */
   periodMs: number;
+  /** Of its alarm, where it fails again and again. */
+  severity: AlarmView['severity'];
   /** Wall clock, ms, of the beginning of its last run; absent: it has not run yet. */
   lastRun?: number;
   /** How long the last run that ended took, ms; absent: none has ended yet. */
