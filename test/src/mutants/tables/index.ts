@@ -42,7 +42,7 @@ export const FLOORS: Record<string, number> = {
   detect: 163,
   fence: 109,
   keys: 73,
-  lease: 28,
+  lease: 32,
   recover: 50,
   return: 75,
   secrets: 49,

@@ -2,6 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const DECIDED = ['libs/bus/src/lease/lease-decide.spec.ts'];
 const FLOOR = ['libs/bus/src/servers/server-floor.spec.ts'];
+const EXECUTOR = ['apps/inventory/src/conductor/executor.spec.ts'];
 const REAL = ['libs/bus/src/lease/lease.spec.ts'];
 
 /** Never two valid holders, and tokens never go back. */
@@ -215,5 +216,37 @@ export const lease: readonly Mutant[] = [
     symbol: 'tokenFloor',
     operation: { replace: 'generationFloor(generation)', with: '0' },
     specs: ['sim/src/nats/token-floor.spec.ts'],
+  },
+  {
+    name: 'what a run of the conductor has waited for is written although its lease is lost',
+    file: 'apps/inventory/src/conductor/executor.ts',
+    symbol: 'Executor.run',
+    operation: { replace: 'this.right.check() !== token', with: 'token < 0' },
+    specs: EXECUTOR,
+    test: 'lets nothing be written once the lease was',
+  },
+  {
+    name: 'what a run of the conductor has read in one term is written in the next',
+    file: 'apps/inventory/src/conductor/executor.ts',
+    symbol: 'Executor.run',
+    operation: { replace: 'this.right.check() !== token', with: 'this.right.check() < 0' },
+    specs: EXECUTOR,
+    test: 'lets nothing be written once the lease was',
+  },
+  {
+    name: 'a part of a run begins although the lease is lost',
+    file: 'apps/inventory/src/conductor/executor.ts',
+    symbol: 'Executor.run',
+    operation: { drop: 'check();' },
+    specs: EXECUTOR,
+    test: 'begins no part once the lease is lost',
+  },
+  {
+    name: 'a part of a run that fails ends the run of all others',
+    file: 'apps/inventory/src/conductor/executor.ts',
+    symbol: 'Executor.run',
+    operation: { replace: "if (e.code === 'LEASE_LOST') throw e;", with: 'throw e;' },
+    specs: EXECUTOR,
+    test: 'leaves the other parts of a run running where one throws',
   },
 ];
