@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { AlarmCode, AlarmRecord, NodeRecord, PendingReturn } from '#contracts';
+import { FLAPPING } from '#domain/return/return-table.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { isInForce } from '../jobs/accepted-drift.js';
 import { checkVerdict } from '../jobs/check-verdict.js';
-import { FLAPPING } from '../returns/return.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 const ours: readonly AlarmCode[] = ['drift', 'resetup-failed', 'flapping', 'check-unreachable', 'check-failed'];

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isSettledJob, MusterError, type NodeRecord, type WorkloadRecord } from '#contracts';
+import {
+  isUnseenReturn,
+  returnStep,
+  type ReturnStep,
+  type ReturnView,
+  type WorkThere,
+} from '#domain/return/return-table.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../incidents/age-book.js';
 import { NodeService } from '../nodes/node.service.js';
@@ -10,8 +17,8 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { FlapWatch } from './flap-watch.js';
 import { PowerQuarantine } from './power-quarantine.js';
 import { unanswered } from './return.js';
-import { failedTries, isUnseenReturn, returnStep, type ReturnStep, type ReturnView } from './return-step.js';
-import { workThere, type WorkThere } from './work-there.js';
+import { failedTries } from './return-retries.js';
+import { workThere } from './work-there.js';
 
 /** Returns that are dealt with at once: a rack that comes back must not stop everything else. */
 export const RETURNS_AT_ONCE = 4;

@@ -1,4 +1,5 @@
 import { MANAGEMENT, type NodeRecord, type PendingReturn, type Verdict } from '#contracts';
+import { FLAPPING } from '#domain/return/return-table.js';
 
 export interface ReturnFacts {
   /** How long the node has been DEGRADED(management), ms on the asker's clock; undefined: not known, counts as long. */
@@ -24,8 +25,6 @@ export function returnOf(n: NodeRecord, v: Verdict, f: ReturnFacts): PendingRetu
   if (n.pendingReturn && reason !== 'rebooted') return undefined;
   return { reason, at: f.at };
 }
-
-export const FLAPPING = 'flapping';
 
 /** The return alone, without what came of its checks so far. */
 export const unanswered = ({ reason, at }: PendingReturn): PendingReturn => ({ reason, at });

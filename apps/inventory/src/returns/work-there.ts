@@ -1,4 +1,5 @@
 import type { NodeRecord, Report, WorkloadRecord } from '#contracts';
+import type { WorkThere } from '#domain/return/return-table.js';
 import { PUT } from '#domain/workload/causes.js';
 import { isStopped } from '#domain/workload/owed-start.js';
 
@@ -19,12 +20,6 @@ export interface WorkFacts {
   /** Age at which a report counts as stale, ms. */
   freshness: number;
 }
-
-export type WorkThere =
-  | { kind: 'none' }
-  | { kind: 'runs'; workloads: string[] }
-  /** Something is assigned to it, and it cannot be said yet whether it runs: a sentence about the node. */
-  | { kind: 'unknown'; why: string };
 
 /**
  * Does anything run there that a cleanup would end? The node's own word decides: what it names runs, whoever it is

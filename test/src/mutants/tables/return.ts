@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 const SETTLED = ['apps/inventory/src/jobs/settle.spec.ts'];
 const ADMITTED = ['apps/inventory/src/operations/admission.spec.ts'];
-const STEP = ['apps/inventory/src/returns/return-step.spec.ts'];
+const STEP = ['libs/domain/src/return/return-table.spec.ts'];
 const WORK = ['apps/inventory/src/returns/work-there.spec.ts'];
 const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
 const APPLIED = ['apps/inventory/src/nodes/verdict-application.spec.ts'];
@@ -45,9 +45,9 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node is cleaned up under its workloads',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'resetupStep',
-    operation: { replace: "work.kind === 'none'", with: 'true' },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { replace: "({ v }) => v.work().kind === 'none'", with: '() => true' },
     specs: STEP,
   },
   {
@@ -107,16 +107,16 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node that is held for what it runs waits for an operator for ever',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
     operation: { operand: "p.heldBy !== 'work'" },
     specs: STEP,
   },
   {
     name: 'a node that is held for what it runs is let go of while it runs it',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { replace: "v.work().kind === 'none' ? 'lift' : 'wait'", with: "'lift'" },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { operand: "v.work().kind === 'none'" },
     specs: STEP,
   },
   {
@@ -323,46 +323,81 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node that comes back again and again is not held',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: {
-      drop: "if (v.returns > v.flaps) return { do: 'hold', why: `${FLAPPING}: ${v.returns} returns in ten minutes` }",
-    },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { replace: 'v.returns > v.flaps', with: 'false' },
     specs: STEP,
   },
   {
     name: 'a node is set up that a power-off may still reach',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { operand: 'v.quarantined' },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'QUARANTINED: { when: ({ v }) => v.quarantined, step: wait }' },
     specs: STEP,
   },
   {
     name: 'a node is checked while its incident is under way',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { drop: "if (v.incident !== undefined && !quietPhases.includes(v.incident)) return { do: 'wait' }" },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'INCIDENT: { when: ({ v }) => !isQuiet(v.incident), step: wait }' },
     specs: STEP,
   },
   {
     name: 'a return that an operator is asked about goes on by itself',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { operand: 'p.held !== undefined' },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: {
+      row: "OPERATOR_ASKED: { when: ({ p }) => p.held !== undefined && p.heldBy !== 'work', step: wait }",
+    },
     specs: STEP,
   },
   {
     name: 'a node is checked that a job or a claim holds',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { operand: 'v.reserved' },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'RESERVED: { when: ({ v }) => v.reserved, step: wait }' },
+    specs: STEP,
+  },
+  {
+    name: 'a node is checked that is being decommissioned',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: "NOT_ALLOCATED: { when: ({ n }) => n.status !== 'Allocated', step: wait }" },
+    specs: STEP,
+  },
+  {
+    name: 'a node is checked that nobody hears',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'NOT_REACHABLE: { when: ({ n }) => !isReachable(n), step: wait }' },
+    specs: STEP,
+  },
+  {
+    name: 'a node that is held for what it runs is checked all the same',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'HELD_FOR_WORK: { when: ({ p }) => p.held !== undefined, step: wait }' },
+    specs: STEP,
+  },
+  {
+    name: 'nobody is asked about a node that runs what a cleanup would end',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: "WORK_RUNS: { when: ({ v }) => v.work().kind === 'runs', step: holdForWork }" },
+    specs: STEP,
+  },
+  {
+    name: 'nobody is asked about a node that does not say what it runs',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'WORK_UNKNOWN: { when: ({ v }) => v.unknownMs >= SAYS_NOTHING_MS, step: holdForWork }' },
     specs: STEP,
   },
   {
     name: 'a check that could not be carried out is repeated at once',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { operand: 'v.waitMs > 0' },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { row: 'CHECKED_IN_VAIN: { when: ({ v }) => v.waitMs > 0, step: wait }' },
     specs: STEP,
   },
   {
@@ -381,14 +416,14 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'a node in which the check found drift is checked for ever',
-    file: 'apps/inventory/src/returns/return-step.ts',
-    symbol: 'returnStep',
-    operation: { replace: "p.next === 'resetup'", with: 'false' },
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { replace: "p.next !== 'resetup'", with: 'true' },
     specs: STEP,
   },
   {
     name: 'a return that nobody saw stays unseen',
-    file: 'apps/inventory/src/returns/return-step.ts',
+    file: 'libs/domain/src/return/return-table.ts',
     symbol: 'isUnseenReturn',
     operation: { replace: 'n.maintenance !== undefined', with: 'false' },
     specs: STEP,
