@@ -181,7 +181,9 @@ async function probe(): Promise<void> {
   found.push(...brokenRules(l));
   for (const n of l.nodes)
     if (['Provisioning', 'Cancelled', 'Maintenance'].includes(n.status)) found.push(`${n.name} rests ${n.status}`);
-  const nodes = new Map(sut.nodes.entries().map((e) => [e.key, e.value]));
+  // As inventory reads them: a watch of this process may be behind what the last step has written.
+  const records = await sut.as('inventory').bucket<NodeRecord>('nodes').list();
+  const nodes = new Map(records.map((e) => [e.key, e.value]));
   const asked = Array.from({ length: PROBES }, () => history.anyRequest()).flatMap((request) => {
     const code = expectedRefusal(request, nodes, l.after.held);
     return code === undefined ? [] : [{ request, code }];
