@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { IncidentRecord, NodeView } from '#contracts';
+import type { IncidentRecord, NodeView, OutReason } from '#contracts';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
 import { wholeNumber } from '../input/numbers.js';
@@ -73,18 +73,21 @@ const drain = (run: Run, name: string, reason: string): Promise<NodeView> =>
 const noteCordoned = (run: Run, name: string): void =>
   run.terminal.note(`muster: ${name} stays cordoned: muster node uncordon ${name}`);
 
-/** Its check after the last drill has passed, so that but for its cordon it would serve. @throws Failure where it is held */
+/** What its cordon leaves of a node that is on again: it is checked once, after the last drill. */
+const leftByCordon: readonly OutReason['code'][] = ['CORDONED', 'MAINTENANCE', 'PENDING_RETURN'];
+
+/** It is on again, and nothing else is under way on it. @throws Failure where its return is held */
 async function awaitBack(run: Run, name: string): Promise<void> {
   const watched = {
     look: () => run.server.get<NodeView>(nodePath(name)),
-    kinds: 'node,job,check,in-service',
+    kinds: 'node,job,incident,in-service',
     concerns: () => true,
-    goesOn: `${name} is being checked; to look at it: muster node get ${name}`,
+    goesOn: `${name} is coming back; to look at it: muster node get ${name}`,
   };
   await watch(run, watched, (now) => {
     const { held } = now.pendingReturn ?? {};
     if (held !== undefined) throw new Failure(`${name} does not come back from its drill: ${held}`);
-    return now.reasons.every((r) => r.code === 'CORDONED');
+    return now.reasons.every((r) => leftByCordon.includes(r.code));
   });
 }
 
@@ -146,5 +149,5 @@ async function awaitBoot(run: Run, name: string, before: string | undefined): Pr
     goesOn: `${name} is being switched on; to look at it: muster node get ${name}`,
   };
   await watch(run, watched, (now) => now.state === 'Discovered' && now.bootId !== before);
-  if (!run.print.forMachines) run.terminal.line(`${name}: it is on again, and is checked`);
+  if (!run.print.forMachines) run.terminal.line(`${name}: it is on again`);
 }

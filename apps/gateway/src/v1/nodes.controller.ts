@@ -101,7 +101,7 @@ export class NodesController {
   @Put(':name/cordon')
   @Allow(
     'operator',
-    'Leave the node alone: no fencing, no placement, until uncordoned',
+    'Leave the node alone: no fencing, no placement, no check when it returns, until uncordoned',
     'With `drain` its workloads are moved away, one by one: each is stopped there, and started elsewhere once that was read back.',
   )
   cordon(@Param('name') name: string, @Body() { drain, ...body }: CordonRequest, @Who() who: By) {

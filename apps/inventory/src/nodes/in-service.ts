@@ -31,7 +31,7 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
   if (n.maintenance) out('MAINTENANCE', n.maintenance.reason);
   if (f.avoided !== undefined) out('DEGRADED', f.avoided);
   if (f.incident) out('INCIDENT', `incident ${f.incident.id} is ${f.incident.phase}`);
-  if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn));
+  if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined));
   if (f.hold && !onlyLooks(f.hold))
     out('RESERVED', `held by ${f.hold.job ?? f.hold.edit ?? f.hold.claim ?? 'another'}`);
   if (!f.provisionable) out('NO_PROVISION_WORKER', `no live provisioner offers driver ${n.provisionDriver}`);
@@ -44,8 +44,9 @@ export function outReasons(n: NodeRecord, f: ServiceFacts): OutReason[] {
 /** A periodic check changes nothing of what serves: the node is in service while it runs, unless a claim holds it as well. */
 export const onlyLooks = (h: Hold): boolean => h.periodic === true && h.claim === undefined && h.edit === undefined;
 
-function pendingText(p: NonNullable<NodeRecord['pendingReturn']>): string {
+function pendingText(p: NonNullable<NodeRecord['pendingReturn']>, isCordoned: boolean): string {
   if (p.held !== undefined) return `it returned (${p.reason}) and waits for an operator: ${p.held}`;
+  if (isCordoned) return `it returned (${p.reason}) and is neither checked nor set up again before it is uncordoned`;
   const job = p.next === 'resetup' ? 're-setup' : 'check';
   const why = p.next === 'resetup' ? p.found : p.unreached?.why;
   return `it returned (${p.reason}) and its ${job} has not passed yet${why === undefined ? '' : `: ${why}`}`;

@@ -249,8 +249,11 @@ export class RecoveryReconciler implements Reconciler {
     }
     if (node.status === 'Decommissioned' || node.status === 'Unallocated')
       return this.close(c, i, `The node is ${node.status}.`);
-    if (node.maintenance === undefined && node.pendingReturn === undefined && node.state === 'Discovered')
+    if (node.state !== 'Discovered') return;
+    if (node.maintenance === undefined && node.pendingReturn === undefined)
       await this.close(c, i, 'The node is back in service.');
+    else if (node.cordon !== undefined && node.pendingReturn !== undefined)
+      await this.close(c, i, 'The node is back, and is left alone: it is cordoned.');
   }
 
   private async close(c: TaskRun, i: IncidentRecord, detail: string): Promise<void> {

@@ -33,12 +33,26 @@ function ofState(n: NodeRecord): Remedy {
   return { text: 'It is not heard: see by whom, and since when.', command: why(n) };
 }
 
+function ofReturn(n: NodeRecord): Remedy {
+  if (n.pendingReturn?.held !== undefined)
+    return {
+      text: 'See the findings; set it up anew, or mend them and check again.',
+      command: `muster node resetup ${word(n.name)} --wait`,
+    };
+  if (n.cordon !== undefined)
+    return {
+      text: 'It is left alone while it is cordoned; its check begins when it is uncordoned.',
+      command: `muster node uncordon ${word(n.name)}`,
+    };
+  return { text: 'Wait for its check.', command: 'muster job get active' };
+}
+
 /** Every reason. */
 export const outGuides: Record<OutReason['code'], OutGuide> = {
   STATUS: { meaning: 'It is not Allocated.', remedy: ofStatus },
   STATE: { meaning: 'It is not heard, or was never heard, or its agent was shut out.', remedy: ofState },
   CORDONED: {
-    meaning: 'An operator wants it left alone: neither fenced nor given work.',
+    meaning: 'An operator wants it left alone: neither fenced, given work, nor checked when it returns.',
     remedy: says('Uncordon it when it may serve again.', (n) => `muster node uncordon ${word(n.name)}`),
   },
   MAINTENANCE: {
@@ -58,13 +72,7 @@ export const outGuides: Record<OutReason['code'], OutGuide> = {
   },
   PENDING_RETURN: {
     meaning: 'It returned, and its check or its re-setup has not passed.',
-    remedy: (n) =>
-      n.pendingReturn?.held === undefined
-        ? { text: 'Wait for its check.', command: 'muster job get active' }
-        : {
-            text: 'See the findings; set it up anew, or mend them and check again.',
-            command: `muster node resetup ${word(n.name)} --wait`,
-          },
+    remedy: ofReturn,
   },
   RESERVED: {
     meaning: 'A job or a claim holds it.',

@@ -38,6 +38,15 @@ describe('a node that came back', () => {
     ],
     ['it waits for an operator', { pendingReturn: { reason: 'rebooted' as const, at: 1, held: 'drift' } }, {}],
     ['it is being decommissioned', { status: 'Cancelled' as const }, {}],
+    ['it is cordoned', { cordon: { by: 'eve', reason: 'disk', at: 1 } }, {}],
+    [
+      'it is cordoned and due to be set up again',
+      {
+        cordon: { by: 'eve', reason: 'disk', at: 1 },
+        pendingReturn: { reason: 'rebooted' as const, at: 1, next: 'resetup' as const },
+      },
+      {},
+    ],
     ['it is off', { confirmedOff: { at: 1, incident: 'i' } }, {}],
   ])('waits while %s', (_why, node, view) => {
     expect(returnStep(back(node), { ...calm, ...view })).toEqual({ do: 'wait' });

@@ -67,6 +67,8 @@ const holdForWork = ({ p, v }: ReturnCase): ReturnStep => {
  */
 const returnTable: Readonly<Record<string, ReturnRow>> = {
   OPERATOR_ASKED: { when: ({ p }) => p.held !== undefined && p.heldBy !== 'work', step: wait },
+  /** An operator is at it, or wants it as it is; the end of the cordon is a change, at which it is looked at again. */
+  CORDONED: { when: ({ n }) => n.cordon !== undefined, step: wait },
   NOT_ALLOCATED: { when: ({ n }) => n.status !== 'Allocated', step: wait },
   NOT_REACHABLE: { when: ({ n }) => !isReachable(n), step: wait },
   RESERVED: { when: ({ v }) => v.reserved, step: wait },

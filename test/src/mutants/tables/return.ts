@@ -51,6 +51,13 @@ export const returns: readonly Mutant[] = [
     specs: STEP,
   },
   {
+    name: 'a cordoned node is checked when it returns, and set up again',
+    file: 'libs/domain/src/return/return-table.ts',
+    symbol: 'returnTable',
+    operation: { replace: '({ n }) => n.cordon !== undefined', with: '() => false' },
+    specs: STEP,
+  },
+  {
     name: 'what is assigned to a node holds it, whatever the node says',
     file: 'apps/inventory/src/returns/work-there.ts',
     symbol: 'workThere',
@@ -508,7 +515,7 @@ export const returns: readonly Mutant[] = [
     name: 'a node whose check has not passed is in service',
     file: 'apps/inventory/src/nodes/in-service.ts',
     symbol: 'outReasons',
-    operation: { drop: "if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn))" },
+    operation: { drop: "if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined))" },
     specs: SERVING,
   },
   {
