@@ -211,14 +211,19 @@ describe('a node that is to be emptied', () => {
     expect(await workload('db')).toMatchObject({ assignment: { node: 'n-1', generation: 1 } });
   });
 
-  const decommission = async (force: boolean): Promise<JobRecord> => {
-    const { job } = await fleet.bus.call('inventory.operations.submit', {
-      by: 'eve',
-      kind: 'decommission',
-      nodes: ['n-1'],
-      force,
-    });
+  const order = async (kind: 'decommission' | 'maintenance', force: boolean): Promise<JobRecord> => {
+    const { job } = await fleet.bus.call('inventory.operations.submit', { by: 'eve', kind, nodes: ['n-1'], force });
     return fleet.bus.call('inventory.jobs.get', { id: job });
+  };
+  const decommission = (force: boolean): Promise<JobRecord> => order('decommission', force);
+  const proveOff = async (): Promise<void> => {
+    const incidents = fleet.bus.bucket<IncidentRecord>('incidents');
+    const i = await until(async () => {
+      const entry = await incidents.get('n-1');
+      return entry?.value.phase === 'fencing' && entry;
+    }, 'fencing');
+    const proof = { kind: 'read-back', at: 1, level: 0 } as const;
+    await incidents.update('n-1', { ...i.value, phase: 'fenced', proof }, i.revision);
   };
   const movingOf = async (id: string): Promise<string[] | undefined> =>
     (await fleet.bus.call('inventory.jobs.get', { id })).moving;
@@ -261,19 +266,32 @@ describe('a node that is to be emptied', () => {
     const job = await decommission(true);
     await waiting('stop');
     await fleet.die('n-1');
-    const i = await until(async () => {
-      const entry = await fleet.bus.bucket<IncidentRecord>('incidents').get('n-1');
-      return entry?.value.phase === 'fencing' && entry;
-    }, 'fencing');
-    await fleet.bus
-      .bucket<IncidentRecord>('incidents')
-      .update('n-1', { ...i.value, phase: 'fenced', proof: { kind: 'read-back', at: 1, level: 0 } }, i.revision);
+    await proveOff();
     const start = await waiting('start');
     expect(start.nodes[0]).not.toBe('n-1');
     // The job is kept waiting until its node's incident has recovered what ran there.
     expect(await movingOf(job.id)).not.toEqual([]);
     await carryOut(start);
     await until(async () => (await movingOf(job.id))?.length === 0, 'nothing is left on it');
+  });
+
+  it('of a maintenance with force is called off when the node dies before its job has begun: its return decides', async () => {
+    await runsOnFirst('db');
+    const { id } = await order('maintenance', true);
+    await waiting('stop');
+    await fleet.die('n-1');
+    await proveOff();
+    await carryOut(await waiting('start'));
+    const job = await until(async () => {
+      const j = await fleet.bus.call('inventory.jobs.get', { id });
+      return j.settled && j;
+    }, 'the job is over');
+    expect(job).toMatchObject({ status: 'Errored', cancel: { by: 'muster' } });
+    expect(job.error).toBe('n-1 was powered off before it began: order it again when it serves');
+    expect(await node('n-1')).toMatchObject({ status: 'Allocated', maintenance: {}, confirmedOff: {} });
+    await fleet.boot('n-1');
+    const check = await until(async () => (await jobs()).find((j) => j.kind === 'check'), 'its return is checked');
+    expect(check).toMatchObject({ nodes: ['n-1'], cause: 'return' });
   });
 
   it('leaves its workloads to the fencing when it dies in the middle', async () => {

@@ -12,6 +12,7 @@ import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
+import { diedBefore } from './died-before.js';
 import { HostsView } from './hosts.js';
 import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
 import { StartFactsService } from './start-facts.js';
@@ -106,8 +107,10 @@ export class MoveReconciler implements Reconciler {
     });
   }
 
-  /** The job's list of what has still to leave; none: workers may take it. */
+  /** The job's list of what has still to leave; none: workers may take it. It ends where it would find a node dead. */
   private async noteMoved(c: TaskRun, job: JobRecord, stuck: Stuck): Promise<void> {
+    const dead = diedBefore(job, await this.nodesOf(job));
+    if (dead !== undefined) return this.callOff(c, job, dead);
     const seen = this.seenOn(job.nodes);
     const there = seen.length > 0 ? seen : await this.readOn(job.nodes);
     const moving = there.map((w) => w.name);
@@ -117,6 +120,22 @@ export class MoveReconciler implements Reconciler {
       c.check();
       return current !== undefined && waitsForMoves(current.value) ? { ...current.value, moving } : undefined;
     });
+  }
+
+  private async callOff(c: TaskRun, job: JobRecord, dead: string): Promise<void> {
+    const error = `${dead} was powered off before it began: order it again when it serves`;
+    await this.store.jobs.bucket.mutate(job.id, (current) => {
+      c.check();
+      if (current === undefined || !waitsForMoves(current.value)) return undefined;
+      const cancel = { by: 'muster', at: this.context.clock.wallMs() };
+      return { ...current.value, cancel, status: 'Errored', error, endedAt: cancel.at };
+    });
+  }
+
+  /** By a read: a view may not show yet that one of them was powered off. */
+  private async nodesOf(job: JobRecord): Promise<NodeRecord[]> {
+    const read = await Promise.all(job.nodes.map((name) => this.store.nodes.bucket.get(name)));
+    return read.flatMap((entry) => entry?.value ?? []);
   }
 
   private async areFree(names: readonly string[], stuck: Stuck): Promise<boolean> {

@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   keys: 73,
   lease: 32,
   recover: 50,
-  return: 81,
+  return: 82,
   secrets: 49,
   services: 20,
   store: 32,

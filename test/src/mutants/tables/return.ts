@@ -58,6 +58,13 @@ export const returns: readonly Mutant[] = [
     specs: STEP,
   },
   {
+    name: 'a maintenance that waited begins on a node that was powered off meanwhile',
+    file: 'apps/inventory/src/recovery/move.reconciler.ts',
+    symbol: 'MoveReconciler.noteMoved',
+    operation: { drop: 'if (dead !== undefined) return this.callOff(c, job, dead);' },
+    specs: ['apps/inventory/src/recovery/drain.spec.ts'],
+  },
+  {
     name: 'what is assigned to a node holds it, whatever the node says',
     file: 'apps/inventory/src/returns/work-there.ts',
     symbol: 'workThere',
@@ -515,7 +522,9 @@ export const returns: readonly Mutant[] = [
     name: 'a node whose check has not passed is in service',
     file: 'apps/inventory/src/nodes/in-service.ts',
     symbol: 'outReasons',
-    operation: { drop: "if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined))" },
+    operation: {
+      drop: "if (n.pendingReturn) out('PENDING_RETURN', pendingText(n.pendingReturn, n.cordon !== undefined))",
+    },
     specs: SERVING,
   },
   {
