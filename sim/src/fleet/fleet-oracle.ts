@@ -25,6 +25,7 @@ export const FleetRules = {
   'storm-off': 'no off in a storm that heals, but past it by a person',
   'off-after-order': 'no intent is written after a cancel, a confirm or a deletion was acknowledged',
   'cleaned-under-work': 'no cleanup of a node on which something runs',
+  'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
   'held-for-ever': 'with faults over, no node is held by a job that has ended',
   'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
   'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
@@ -245,6 +246,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (job !== undefined && isEndedJob(job))
         found.push(['held-for-ever', `${node} is held by ${job.id}, which is ${job.status}`]);
     }
+    const blind = this.blindForNothing();
+    if (blind !== undefined) found.push(['blind-for-ever', blind]);
     for (const i of this.incidents.values()) {
       const stuck = this.stuckIncident(i, names);
       if (stuck !== undefined) found.push(['incident-stuck', stuck]);
@@ -280,6 +283,18 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
       if (waits.some((w) => w !== undefined && this.obstacleOf(w) !== undefined)) return undefined;
     }
     return `the incident of ${node} is ${i.phase}: ${i.steps.at(-1)?.detail ?? ''}`;
+  }
+
+  /** What is proven off counts among them from when it is on again: what it is by its record then, it is not any more. */
+  private blindForNothing(): string | undefined {
+    const why = this.f.blind();
+    if (why === undefined) return undefined;
+    const on = [...this.records.nodes.values()].filter(
+      (n) =>
+        n.enrolled && n.cordon === undefined && (n.confirmedOff === undefined || this.f.chassis.get(n.name)?.on === true),
+    );
+    const speaking = on.filter((n) => this.f.hosts.get(n.name)?.speaks === true).length;
+    return speaking * 2 > on.length ? `${why}, although ${speaking} of ${on.length} that are on speak` : undefined;
   }
 
   /** Why nobody acts on a machine: the monitor sees too few, or does not call it dead. */

@@ -174,6 +174,21 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 25_000,
     }),
   },
+  'blind-by-deaths': {
+    shows: 'two die, and two more before the first two are heard again: too few are left, until those report',
+    history: quietFleet('blind-by-deaths', FLEET_SEED + 16, {
+      size: 6,
+      brakeAtLeast: 4,
+      events: [
+        death,
+        { kind: 'death', at: DEATH_AT, node: 'n-2' },
+        after('recovered', 2_000, { kind: 'death', at: 0, node: 'n-3' }),
+        after('recovered', 2_000, { kind: 'death', at: 0, node: 'n-4' }),
+      ],
+      quietFrom: 60_000,
+    }),
+    knownRed: ['blind-for-ever'],
+  },
   'tail-lost': {
     shows: 'the server restarts without the last writes, in the middle of a recovery',
     history: quietFleet('tail-lost', FLEET_SEED + 14, {

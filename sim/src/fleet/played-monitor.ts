@@ -27,6 +27,8 @@ interface Judged {
   verdict: VerdictKind;
   seq: number;
   at: number;
+  /** The boot that its own reports named then: another one is news, whatever the verdict. */
+  bootId: string | undefined;
 }
 
 /** Of one silence, or of one time of being heard: how late it is noticed, ms. */
@@ -52,6 +54,8 @@ export class PlayedMonitor {
   private readonly judged = new Map<string, Judged>();
   private readonly episodes = new Map<string, Episode>();
   private readonly heardAt = new Map<string, number>();
+  /** Node → the boot that its own reports last named. */
+  private readonly boots = new Map<string, string>();
   private nodes: KvView<NodeRecord> | undefined;
   private epoch = 1;
   private seq = 0;
@@ -68,7 +72,9 @@ export class PlayedMonitor {
     this.nodes = await bus.bucket<NodeRecord>('nodes').view();
     bus.subscribe(Subjects.report('*'), (text) => {
       const report = parseReport(text);
-      if (report !== undefined) this.heardAt.set(report.node, bus.clock.monotonicMs());
+      if (report === undefined) return;
+      this.heardAt.set(report.node, bus.clock.monotonicMs());
+      this.boots.set(report.node, report.bootId);
     });
     bus.answer<CurrentVerdictRequest, Verdict>(Subjects.currentVerdict(), ({ node }) => {
       if (this.away > 0) return new Promise<Verdict>(() => undefined);
@@ -94,6 +100,7 @@ export class PlayedMonitor {
       this.hasSeen = false;
       this.seesSince = undefined;
       this.heardAt.clear();
+      this.boots.clear();
       this.judged.clear();
     });
   }
@@ -137,8 +144,9 @@ export class PlayedMonitor {
   private judge(name: string): void {
     const verdict = this.thinks(name);
     const was = this.judged.get(name);
-    if (verdict === undefined || was?.verdict === verdict) return;
-    this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs() });
+    const bootId = this.boots.get(name);
+    if (verdict === undefined || (was?.verdict === verdict && was.bootId === bootId)) return;
+    this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs(), bootId });
     this.p.tell(`the monitor calls ${name} ${verdict}`);
     const told = this.verdictOf(name);
     this.p.bus.publishVerdict(told).catch((e: unknown) => {
@@ -178,10 +186,11 @@ export class PlayedMonitor {
 
   private verdictOf(name: string): Verdict {
     const host = this.p.hosts.get(name);
-    const { verdict, seq, at } = this.judged.get(name) ?? {
+    const { verdict, seq, at, bootId } = this.judged.get(name) ?? {
       verdict: 'UNKNOWN',
       seq: this.seq,
       at: this.p.bus.clock.wallMs(),
+      bootId: this.boots.get(name),
     };
     const others = this.reporters.filter((n) => n !== name).length;
     const heardAt = this.heardAt.get(name);
@@ -193,7 +202,7 @@ export class PlayedMonitor {
       epoch: this.epoch,
       seq,
       at,
-      ...(host !== undefined && { bootId: host.bootId }),
+      ...(bootId !== undefined && { bootId }),
       reason: `played: ${verdict}`,
       evidence: {
         observers: [],
