@@ -291,7 +291,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     if (why === undefined) return undefined;
     const on = [...this.records.nodes.values()].filter(
       (n) =>
-        n.enrolled && n.cordon === undefined && (n.confirmedOff === undefined || this.f.chassis.get(n.name)?.on === true),
+        n.enrolled &&
+        n.cordon === undefined &&
+        (n.confirmedOff === undefined || this.f.chassis.get(n.name)?.on === true),
     );
     const speaking = on.filter((n) => this.f.hosts.get(n.name)?.speaks === true).length;
     return speaking * 2 > on.length ? `${why}, although ${speaking} of ${on.length} that are on speak` : undefined;

@@ -184,10 +184,11 @@ export const namedFleets: Record<string, NamedFleet> = {
         { kind: 'death', at: DEATH_AT, node: 'n-2' },
         after('recovered', 2_000, { kind: 'death', at: 0, node: 'n-3' }),
         after('recovered', 2_000, { kind: 'death', at: 0, node: 'n-4' }),
+        // Who was silent when the monitor saw again is of a storm.
+        order({ what: 'storm-release' }, 50_000),
       ],
       quietFrom: 60_000,
     }),
-    knownRed: ['blind-for-ever'],
   },
   'tail-lost': {
     shows: 'the server restarts without the last writes, in the middle of a recovery',

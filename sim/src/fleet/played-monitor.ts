@@ -12,7 +12,7 @@ import {
   type VerdictKind,
 } from '#contracts';
 import { isBlind } from '../../../apps/detector/src/verdicts/quorum.js';
-import { isMember } from '#domain/node/membership.js';
+import { isMember, isOnAgain } from '#domain/node/membership.js';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { PlayedHost } from './played-host.js';
 
@@ -29,6 +29,8 @@ interface Judged {
   at: number;
   /** The boot that its own reports named then: another one is news, whatever the verdict. */
   bootId: string | undefined;
+  /** It counted as powered off, and spoke in another boot: that is news, too. */
+  poweredOn: boolean;
 }
 
 /** Of one silence, or of one time of being heard: how late it is noticed, ms. */
@@ -120,7 +122,7 @@ export class PlayedMonitor {
   }
 
   private get reporters(): string[] {
-    return this.members.filter((name) => this.now - (this.heardAt.get(name) ?? -Infinity) <= LAN.freshness);
+    return this.members.filter((name) => this.isReported(name));
   }
 
   get isSighted(): boolean {
@@ -144,15 +146,26 @@ export class PlayedMonitor {
   private judge(name: string): void {
     const verdict = this.thinks(name);
     const was = this.judged.get(name);
+    if (verdict === undefined) return;
     const bootId = this.boots.get(name);
-    if (verdict === undefined || (was?.verdict === verdict && was.bootId === bootId)) return;
-    this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs(), bootId });
+    const poweredOn = this.isOnAgain(name);
+    if (was?.verdict === verdict && was.bootId === bootId && was.poweredOn === poweredOn) return;
+    this.judged.set(name, { verdict, seq: ++this.seq, at: this.p.bus.clock.wallMs(), bootId, poweredOn });
     this.p.tell(`the monitor calls ${name} ${verdict}`);
     const told = this.verdictOf(name);
     this.p.bus.publishVerdict(told).catch((e: unknown) => {
       // Who misses it is told by the next beacon, and asks.
       this.p.bus.log.warn({ err: e, node: name }, 'a verdict was not stored');
     });
+  }
+
+  private isReported(name: string): boolean {
+    return this.now - (this.heardAt.get(name) ?? -Infinity) <= LAN.freshness;
+  }
+
+  private isOnAgain(name: string): boolean {
+    const record = this.nodes?.get(name)?.value;
+    return record !== undefined && this.isReported(name) && isOnAgain(record, this.boots.get(name));
   }
 
   /** Undefined: what it thought stands. */
@@ -165,7 +178,7 @@ export class PlayedMonitor {
     const forMs = this.now - episode.sinceMs;
     const wrong = this.wrong.get(name);
     const isWrong = wrong !== undefined && this.now < wrong.untilMs;
-    const isReported = this.now - (this.heardAt.get(name) ?? -Infinity) <= LAN.freshness;
+    const isReported = this.isReported(name);
     if (episode.speaks) {
       if (isWrong) return wrong.verdict;
       return isReported && forMs >= episode.lateMs ? 'UP' : undefined;
@@ -186,11 +199,12 @@ export class PlayedMonitor {
 
   private verdictOf(name: string): Verdict {
     const host = this.p.hosts.get(name);
-    const { verdict, seq, at, bootId } = this.judged.get(name) ?? {
+    const { verdict, seq, at, bootId, poweredOn } = this.judged.get(name) ?? {
       verdict: 'UNKNOWN',
       seq: this.seq,
       at: this.p.bus.clock.wallMs(),
       bootId: this.boots.get(name),
+      poweredOn: false,
     };
     const others = this.reporters.filter((n) => n !== name).length;
     const heardAt = this.heardAt.get(name);
@@ -203,6 +217,7 @@ export class PlayedMonitor {
       seq,
       at,
       ...(bootId !== undefined && { bootId }),
+      ...(poweredOn && { poweredOn }),
       reason: `played: ${verdict}`,
       evidence: {
         observers: [],

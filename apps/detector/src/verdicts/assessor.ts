@@ -117,7 +117,7 @@ export class Assessor {
     const missed = wanted && !off && !found.facts.ownFresh;
     if (quiet) return { said: false, suspect: found.tally.suspect && !off, missed };
     const is = judge(was, found.facts, found.tally, this.fleet.settings.leaveGrace);
-    const said = this.log.say(name, is, this.examiner.lifeOf(name), wall, () =>
+    const said = this.log.say(name, is, this.examiner.lifeOf(target, found.facts), wall, () =>
       this.examiner.evidence(target, found, v.now),
     );
     // One whose power is proven off is not asked whether it lives: its own reports will tell.

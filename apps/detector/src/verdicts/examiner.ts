@@ -1,4 +1,5 @@
 import { silence, type LifeLook, type VerdictEvidence } from '#contracts';
+import { isOnAgain } from '#domain/node/membership.js';
 import { networksOut } from '#domain/verdict/networks-out.js';
 import type { FleetView, WatchedTarget } from '../fleet/fleet-view.js';
 import { isDuplicated } from '../observers/duplicates.js';
@@ -151,9 +152,11 @@ export class Examiner {
   }
 
   /** Its boot, and its agent's process, as its own reports last named them. */
-  lifeOf(node: string): Life {
-    const own = this.book.of(node)?.report;
-    return own ? { bootId: own.bootId, agentEpoch: own.epoch } : {};
+  lifeOf({ record }: WatchedTarget, { ownFresh }: Pick<TargetFacts, 'ownFresh'>): Life {
+    const own = this.book.of(record.name)?.report;
+    if (own === undefined) return {};
+    const poweredOn = ownFresh && isOnAgain(record, own.bootId);
+    return { bootId: own.bootId, agentEpoch: own.epoch, ...(poweredOn && { poweredOn }) };
   }
 
   /** Its agent's last word; after our own restart as it stands on record. */

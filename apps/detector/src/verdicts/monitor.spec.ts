@@ -42,11 +42,17 @@ class Played {
   private spokeAt = -Infinity;
   private settings: ClusterSettings = defaultSettings('spec');
   private readonly monitor: Monitor;
+  private readonly verdicts = new VerdictLog();
   /** Whom the monitor has looked at itself. */
   probed: string[] = [];
 
-  constructor() {
-    const nodes = new Map(NAMES.map((name): [string, NodeRecord] => [name, aNode(name)]));
+  /** @param off nodes whose power was proven off in this boot */
+  constructor(off: Record<string, string> = {}) {
+    const record = (name: string): NodeRecord => {
+      const bootId = off[name];
+      return aNode(name, bootId === undefined ? {} : { confirmedOff: { at: 1, incident: 'i', bootId } });
+    };
+    const nodes = new Map(NAMES.map((name): [string, NodeRecord] => [name, record(name)]));
     this.monitor = new Monitor(
       {
         fleet: new FleetView(
@@ -59,7 +65,7 @@ class Played {
         ),
         reports: new ReportBook(),
         polls: new PollBook(() => 0),
-        verdicts: new VerdictLog(),
+        verdicts: this.verdicts,
         probes: {
           watch: (targets) => (this.probed = targets.map((t) => t.node)),
           state: () => 'silent',
@@ -119,6 +125,11 @@ class Played {
     const taken = this.monitor.hear({ ...this.reportOf(node), bootId: 'another', peers: [] }, this.now);
     this.monitor.settle(this.now);
     return [`taken: ${taken}`, ...this.news.slice(from).map((n) => `${n.node}: ${n.is.verdict}, ${n.is.reason}`)];
+  }
+
+  /** Of whom its last verdict says that it has been powered on since its off. */
+  get poweredOn(): string[] {
+    return this.verdicts.waiting().flatMap((v) => (v.poweredOn === true ? [`${v.node}: ${v.verdict}`] : []));
   }
 
   get lastAt(): number {
@@ -218,6 +229,23 @@ it('judges no node whose start two machines report: at once, by neither’s word
   for (; sut.now < 28_000; sut.clone(DEAD)) expect(sut.verdictsUntil(sut.now + 1000)).toEqual([]);
   expect(sut.verdictsUntil(28_000 + 10_000 - TICK)).toEqual([]);
   expect(sut.verdictsUntil(39_000)).toEqual(['DOWN']);
+});
+
+it('says of one that is proven off, and reports in another boot, that it is on: also while it is blind without it', () => {
+  const played = new Played({ 'n-3': 'ended', 'n-4': 'ended', 'n-5': 'boot' });
+  played.lose('n-1', 'n-2', 'n-3');
+  played.verdictsUntil(20_000);
+  // One of three members reports. n-5 speaks in the boot that was ended, n-3 does not speak at all.
+  expect(played.asked('n-0')).toBe('UNKNOWN');
+  expect(played.poweredOn).toEqual(['n-4: UNKNOWN']);
+  played.returns('n-3');
+  played.verdictsUntil(21_000);
+  expect(played.poweredOn.sort()).toEqual(['n-3: UNKNOWN', 'n-4: UNKNOWN']);
+  played.clone('n-4');
+  expect(played.poweredOn).toEqual(['n-3: UNKNOWN']);
+  played.lose('n-3');
+  played.verdictsUntil(25_000);
+  expect(played.poweredOn).toEqual([]);
 });
 
 it('looks for itself at a node that is asked about and not heard, also while it is blind, and as long as that is so', () => {

@@ -5,6 +5,8 @@ import { isSame, unexamined, type Judgement } from './verdict.js';
 export interface Life {
   bootId?: string;
   agentEpoch?: number;
+  /** It counts as powered off, and speaks in another boot. */
+  poweredOn?: true;
 }
 
 interface Told {
@@ -14,7 +16,8 @@ interface Told {
   seq: number;
 }
 
-const isSameLife = (a: Life, b: Life): boolean => a.bootId === b.bootId && a.agentEpoch === b.agentEpoch;
+const isSameLife = (a: Life, b: Life): boolean =>
+  a.bootId === b.bootId && a.agentEpoch === b.agentEpoch && a.poweredOn === b.poweredOn;
 
 /**
  * What has been said of each node in this term, numbered. Keeps what could not be published yet; of one node only the

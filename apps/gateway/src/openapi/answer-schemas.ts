@@ -1840,6 +1840,11 @@ export const namedSchemas: Record<string, Schema> = {
                 description:
                   'The process of its agent that last reported: a new one is news, also of a node that is UP all the time.',
               },
+              poweredOn: {
+                const: true,
+                description:
+                  'Its own report of a moment ago is of another boot than the one whose end was proven: its power is on, and it is a member again, also where the verdict is UNKNOWN. Absent: it does not count as powered off, or has not spoken since.',
+              },
               reason: { type: 'string', description: 'One sentence.' },
             },
             required: ['node', 'verdict', 'networks', 'epoch', 'seq', 'at', 'reason'],
@@ -3021,6 +3026,11 @@ export const namedSchemas: Record<string, Schema> = {
         type: 'number',
         description:
           'The process of its agent that last reported: a new one is news, also of a node that is UP all the time.',
+      },
+      poweredOn: {
+        const: true,
+        description:
+          'Its own report of a moment ago is of another boot than the one whose end was proven: its power is on, and it is a member again, also where the verdict is UNKNOWN. Absent: it does not count as powered off, or has not spoken since.',
       },
       reason: { type: 'string', description: 'One sentence.' },
       evidence: { $ref: '#/components/schemas/VerdictEvidence' },

@@ -68,6 +68,21 @@ describe('a verdict', () => {
     const { bootId: _none, ...nameless } = verdict('UP');
     expect(applyVerdict(off, nameless, facts)?.confirmedOff).toBeDefined();
   });
+  it('of another boot takes the proven off away whatever it is, where its own report of a moment ago named that boot', () => {
+    const off = serving({ state: 'Disappeared', confirmedOff: { at: 1, incident: 'i', bootId: 'b1' } });
+    for (const kind of ['UNKNOWN', 'SUSPECT'] as const) {
+      const n = applyVerdict(off, verdict(kind, { bootId: 'b2', poweredOn: true }), facts);
+      expect(n).toMatchObject({ state: 'Disappeared', bootId: 'b1', verdict: { verdict: kind, bootId: 'b2' } });
+      expect(n?.confirmedOff).toBeUndefined();
+      expect(n?.pendingReturn).toBeUndefined();
+      // Once it is judged it has returned, and is checked.
+      const up = n && applyVerdict(n, verdict('UP', { bootId: 'b2', seq: 11 }), facts);
+      expect(up).toMatchObject({ state: 'Discovered', bootId: 'b2', pendingReturn: { reason: 'rebooted' } });
+      // The monitor may know an earlier boot, whose reports have ended.
+      expect(applyVerdict(off, verdict(kind, { bootId: 'b2' }), facts)?.confirmedOff).toBeDefined();
+      expect(applyVerdict(off, verdict(kind, { poweredOn: true }), facts)?.confirmedOff).toBeDefined();
+    }
+  });
   it('about a node without an agent is not for it', () => {
     expect(applyVerdict(serving({ enrolled: false }), verdict('DOWN'), facts)).toBeUndefined();
   });

@@ -1,4 +1,5 @@
 import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
+import { isOnAgain } from '#domain/node/membership.js';
 import { isNewer } from '#domain/verdict/order.js';
 import { withState } from './node-machine.js';
 import { returnOf, type ReturnFacts } from '../returns/return.js';
@@ -16,22 +17,24 @@ const stateOf: Record<VerdictKind, NodeState | undefined> = {
 /**
  * The node after a verdict; undefined: it changes nothing. Verdicts arrive at least once and in any order: (epoch, seq)
  * decides, and a late one is dropped. A life sign of another boot than the one that was ended says that the node was
- * switched on; one of the same boot does not, since it was on its way before the power went.
+ * switched on; one of the same boot does not, since it was on its way before the power went. Its own word in another
+ * boot says so beside any verdict: a monitor that is blind for want of members would wait for it in a circle.
  */
 export function applyVerdict(n: NodeRecord, v: Verdict, f: ReturnFacts): NodeRecord | undefined {
   if (!n.enrolled || !isNewer(v, n.verdict)) return undefined;
   const alive = v.verdict === 'UP' || v.verdict === 'DEGRADED';
-  const off = n.confirmedOff;
-  if (alive && off !== undefined && (v.bootId === undefined || v.bootId === off.bootId)) return withVerdict(n, v);
+  const isOff = n.confirmedOff !== undefined;
+  const isOn = isOnAgain(n, v.bootId) && (alive || v.poweredOn === true);
+  if (alive && isOff && !isOn) return withVerdict(n, v);
 
   let next = withVerdict(n, v);
-  const state = stateOf[v.verdict];
-  if (state !== undefined && state !== n.state) next = withState(next, state);
-  if (!alive) return next;
-  if (off !== undefined) {
+  if (isOn) {
     const { confirmedOff: _on, ...rest } = next;
     next = rest;
   }
+  const state = stateOf[v.verdict];
+  if (state !== undefined && state !== n.state) next = withState(next, state);
+  if (!alive) return next;
   const back = returnOf(n, v, f);
   if (v.bootId !== undefined && v.bootId !== n.bootId) next = { ...next, bootId: v.bootId };
   return back === undefined ? next : { ...next, pendingReturn: back };

@@ -94,6 +94,11 @@ export interface Verdict {
   bootId?: string;
   /** The process of its agent that last reported: a new one is news, also of a node that is UP all the time. */
   agentEpoch?: number;
+  /**
+   * Its own report of a moment ago is of another boot than the one whose end was proven: its power is on, and it is a
+   * member again, also where the verdict is UNKNOWN. Absent: it does not count as powered off, or has not spoken since.
+   */
+  poweredOn?: true;
   /** One sentence. */
   reason: string;
   evidence: VerdictEvidence;

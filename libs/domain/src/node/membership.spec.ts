@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
-import { isConfigured, isInFailureDomain, isMember, shouldReport } from './membership.js';
+import { isConfigured, isInFailureDomain, isMember, isOnAgain, shouldReport } from './membership.js';
 import { isFencedAutomatically, isFencedByVerdict } from './to-be-fenced.js';
 
 const questions = { isMember, isInFailureDomain, shouldReport, isConfigured, isFencedAutomatically, isFencedByVerdict };
@@ -39,4 +39,14 @@ describe('a node', () => {
     const said = Object.entries(questions).flatMap(([name, is]) => (is(node) ? [name] : []));
     expect(said).toEqual(yes);
   });
+});
+
+it.each([
+  ['in another boot than the one that was ended', { at: 1, incident: 'i', bootId: 'b1' }, 'b2', true],
+  ['in any boot, where the ended one was never known', { at: 1, incident: 'i' }, 'b2', true],
+  ['in the boot that was ended: on its way before the off', { at: 1, incident: 'i', bootId: 'b1' }, 'b1', false],
+  ['in none that is known', { at: 1, incident: 'i' }, undefined, false],
+  ['and does not count as off', undefined, 'b2', false],
+])('is on again that speaks %s', (_what, off, bootId, is) => {
+  expect(isOnAgain(off === undefined ? {} : { confirmedOff: off }, bootId)).toBe(is);
 });

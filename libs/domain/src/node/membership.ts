@@ -13,6 +13,15 @@ type Standing = Pick<NodeRecord, 'enrolled' | 'cordon' | 'confirmedOff'>;
  */
 export const isMember = (n: Standing): boolean => n.enrolled && n.cordon === undefined && n.confirmedOff === undefined;
 
+/**
+ * It counts as off by its record, and has spoken in another boot than the one whose end was proven: its power is on, and
+ * it counts again from then on, whatever is judged of it. To wait until it is judged UP would be a circle where the
+ * monitor is blind for want of members. Where neither boot is known nothing is proven.
+ * @param bootId that its own fresh report names
+ */
+export const isOnAgain = (n: Pick<Standing, 'confirmedOff'>, bootId: string | undefined): boolean =>
+  n.confirmedOff !== undefined && bootId !== undefined && bootId !== n.confirmedOff.bootId;
+
 /** Counted in the size of its failure domain, by which gate DOMAIN is reckoned: one that is off counts, too. */
 export const isInFailureDomain = (n: Pick<Standing, 'enrolled' | 'cordon'>): boolean =>
   n.enrolled && n.cordon === undefined;

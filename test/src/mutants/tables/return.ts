@@ -506,9 +506,21 @@ export const returns: readonly Mutant[] = [
     name: 'an echo of the boot that was ended says that the node is on',
     file: 'apps/inventory/src/nodes/verdict-application.ts',
     symbol: 'applyVerdict',
-    operation: {
-      drop: 'if (alive && off !== undefined && (v.bootId === undefined || v.bootId === off.bootId)) return withVerdict(n, v)',
-    },
+    operation: { operand: 'isOnAgain(n, v.bootId)' },
+    specs: APPLIED,
+  },
+  {
+    name: 'an echo of the boot that was ended makes the node Discovered',
+    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    symbol: 'applyVerdict',
+    operation: { drop: 'if (alive && isOff && !isOn) return withVerdict(n, v)' },
+    specs: APPLIED,
+  },
+  {
+    name: 'a boot of long ago says that the node is on',
+    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    symbol: 'applyVerdict',
+    operation: { operand: '(alive || v.poweredOn === true)' },
     specs: APPLIED,
   },
   {

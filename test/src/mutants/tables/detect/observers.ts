@@ -198,6 +198,27 @@ export const observers: readonly Mutant[] = [
     specs: ['apps/detector/src/verdicts/simulation.spec.ts'],
   },
   {
+    name: 'the word of the boot that was ended says that the power is on',
+    file: 'libs/domain/src/node/membership.ts',
+    symbol: 'isOnAgain',
+    operation: { operand: 'bootId !== n.confirmedOff.bootId' },
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts', 'libs/domain/src/node/membership.spec.ts'],
+  },
+  {
+    name: 'who spoke long ago, or shares its name, is said to be on',
+    file: 'apps/detector/src/verdicts/examiner.ts',
+    symbol: 'Examiner.lifeOf',
+    operation: { operand: 'ownFresh' },
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+  },
+  {
+    name: 'that a node is on again is no news to a monitor that is blind',
+    file: 'apps/detector/src/verdicts/verdict-log.ts',
+    symbol: 'isSameLife',
+    operation: { operand: 'a.poweredOn === b.poweredOn' },
+    specs: ['apps/detector/src/verdicts/monitor.spec.ts'],
+  },
+  {
     name: 'who is cordoned goes on to watch',
     file: 'apps/detector/src/fleet/fleet-view.ts',
     symbol: 'FleetView.follow',
