@@ -56,13 +56,13 @@ describe('orders about workloads', () => {
   it('starts what the gate allows, keeps its generation, and shows it as running', async () => {
     await startWorkload(systemClock, { name: 'db', generation: 3 });
     expect(await acts()).toBe('enable muster-workload-db.service\nstart muster-workload-db.service\n');
-    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3 }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, gated: false }]);
   });
 
   it('shows one whose start is on its way as such: its gate may refuse it yet', async () => {
     await startWorkload(systemClock, { name: 'db', generation: 3 });
     await writeFile(join(root, 'units/muster-workload-db.service'), 'activating\n');
-    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, starting: true }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, starting: true, gated: false }]);
   });
 
   it('starts nothing that the gate refuses, and leaves no trace of the order', async () => {
@@ -92,7 +92,7 @@ describe('orders about workloads', () => {
     await startWorkload(systemClock, { name: 'db', generation: 3 });
     await writeFile(join(root, 'units/muster-workload-db.service.stuck'), '');
     await expect(stopWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
-    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3 }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, gated: false }]);
     await rm(join(root, 'units/muster-workload-db.service.stuck'));
     await stopWorkload(systemClock, { name: 'db', generation: 3 });
     expect(await listRunning(systemClock)).toEqual([]);
@@ -104,7 +104,7 @@ describe('orders about workloads', () => {
     await writeFile(tasks, '2');
     await expect(stopWorkload(systemClock, { name: 'db', generation: 3 })).rejects.toMatchObject({ code: 'FAILED' });
     await writeFile(join(root, 'units/muster-workload-db.service'), 'failed');
-    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3 }]);
+    expect(await listRunning(systemClock)).toEqual([{ name: 'db', generation: 3, gated: false }]);
     await writeFile(tasks, '0');
     await stopWorkload(systemClock, { name: 'db', generation: 3 });
     expect(await listRunning(systemClock)).toEqual([]);

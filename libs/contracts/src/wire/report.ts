@@ -66,6 +66,11 @@ export interface RunningWorkload {
   generation: number;
   /** Its unit is being started, and may yet be refused by its gate: it may run, which proves no start. */
   starting?: true;
+  /**
+   * Before each start of it there, at a boot too, the start gate is asked. False: what the node starts by itself may run
+   * beside its copy elsewhere. Absent: an agent of before, which does not tell.
+   */
+  gated?: boolean;
 }
 
 export interface Leaving {
@@ -116,8 +121,9 @@ export const isRunningList = (x: unknown): x is RunningWorkload[] =>
 
 const isRunning = (x: unknown): x is RunningWorkload => {
   if (typeof x !== 'object' || x === null) return false;
-  const { name, generation, starting } = x as Partial<RunningWorkload>;
-  return isText(name) && isCount(generation) && (starting === undefined || typeof starting === 'boolean');
+  const { name, generation, starting, gated } = x as Partial<RunningWorkload>;
+  const isFlag = (y: unknown): boolean => y === undefined || typeof y === 'boolean';
+  return isText(name) && isCount(generation) && isFlag(starting) && isFlag(gated);
 };
 
 const isLink = (x: unknown): x is LinkObservation =>
