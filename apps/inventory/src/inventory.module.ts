@@ -16,6 +16,7 @@ import { RecordsModule } from './records/records.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';
 import { SettingsModule } from './settings/settings.module.js';
+import { StartGatesModule } from './start-gates/start-gates.module.js';
 import { StatusModule } from './status/status.module.js';
 import { StoreModule } from './store.module.js';
 import { tasksBy } from './tasks.js';
@@ -41,6 +42,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     IdentityModule,
     IncidentsModule,
     RecoveryModule,
+    StartGatesModule,
     ConductorModule,
   ],
 })

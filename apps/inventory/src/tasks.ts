@@ -31,6 +31,7 @@ import { RecoveryReconciler } from './recovery/recovery.reconciler.js';
 import { StopReconciler } from './recovery/stop.reconciler.js';
 import { WorkloadReconciler } from './recovery/workload.reconciler.js';
 import { ReturnReconciler } from './returns/return.reconciler.js';
+import { StartGatesReconciler } from './start-gates/start-gates.reconciler.js';
 import { DriverReconciler } from './status/driver.reconciler.js';
 
 /** A concern, and the provider that drives it. */
@@ -80,6 +81,7 @@ export const tasks: readonly TaskRow[] = [
   row('absences', AbsenceReconciler, 'critical'),
   row('moves', MoveReconciler, 'critical'),
   row('stops', StopReconciler, 'critical'),
+  row('start-gates', StartGatesReconciler, 'critical'),
   row('workloads', WorkloadReconciler, 'critical'),
   row('incidents', IncidentReconciler, 'critical'),
   row('power-orders', PowerOrderReconciler, 'warning'),

@@ -22,6 +22,8 @@ export const AlarmCodes = [
   'workload-held',
   /** A workload ends by itself again and again on a node that is well, or is being started there and never runs. */
   'workload-ended',
+  /** Work runs on a node without a start gate: a boot of it would start that a second time. */
+  'workload-ungated',
   'power-on-withheld',
   /** A node that Muster has powered on was not heard in a new boot within its grace. */
   'boot-timeout',

@@ -55,6 +55,8 @@ export interface FleetHistory {
   nodes: string[];
   /** Workload → the node that it runs on when the history begins. */
   workloads: Readonly<Record<string, string>>;
+  /** Those of them that nobody has put a start gate before. */
+  ungated: readonly string[];
   /** So many may be in trouble at once, by the gate BRAKE. */
   brakeAtLeast: number;
   inventories: string[];
@@ -88,6 +90,7 @@ export function quietFleet(
     seed,
     nodes,
     workloads: Object.fromEntries(nodes.slice(0, -1).map((node, i) => [`w${i + 1}`, node])),
+    ungated: [],
     brakeAtLeast: defaultStorm.brakeAtLeast,
     inventories: names('inventory', 2),
     fencers: names('fencer', 2),

@@ -181,7 +181,9 @@ export class FleetWorld implements PlayWorld {
       host.powered(on);
     };
     this.bmcs.set(node, new Bmc(chassis, time, dice, switched));
-    for (const [workload, on] of Object.entries(this.history.workloads)) if (on === node) host.seed(workload, 1);
+    const { workloads, ungated } = this.history;
+    for (const [workload, on] of Object.entries(workloads))
+      if (on === node) host.seed(workload, 1, !ungated.includes(workload));
   }
 
   /** The fleet as it was yesterday: commissioned, in service, and its workloads known to be where they run. */

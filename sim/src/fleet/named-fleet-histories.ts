@@ -190,6 +190,10 @@ export const namedFleets: Record<string, NamedFleet> = {
       quietFrom: 60_000,
     }),
   },
+  ungated: {
+    shows: 'a machine dies with work that no gate stands before: it stays off, since its boot would start that again',
+    history: quietFleet('ungated', FLEET_SEED + 17, { ungated: ['w1'], events: [death], quietFrom: 60_000 }),
+  },
   'tail-lost': {
     shows: 'the server restarts without the last writes, in the middle of a recovery',
     history: quietFleet('tail-lost', FLEET_SEED + 14, {

@@ -28,6 +28,8 @@ interface Unit {
   generation: number;
   /** It is started at each boot, if its gate lets it. */
   enabled: boolean;
+  /** Its gate is asked first. */
+  gated: boolean;
 }
 
 export interface OrderOutcome {
@@ -102,9 +104,9 @@ export class PlayedHost {
     return [...this.running];
   }
 
-  /** It runs there before the history begins. */
-  seed(workload: string, generation: number): void {
-    this.units.set(workload, { generation, enabled: true });
+  /** It runs there before the history begins. @param gated false: somebody else's unit, which nobody has put a gate before */
+  seed(workload: string, generation: number, gated = true): void {
+    this.units.set(workload, { generation, enabled: true, gated });
     this.begin(workload);
   }
 
@@ -166,7 +168,7 @@ export class PlayedHost {
       const gate = await this.askGate(workload, generation);
       if (!gate.allowed || gate.generation !== generation)
         return { ok: false, reason: `GATE: ${gate.reason || 'another generation is current'}` };
-      this.units.set(workload, { generation, enabled: true });
+      this.units.set(workload, { generation, enabled: true, gated: true });
       this.starting.add(workload);
       await this.step(20 + this.p.dice.roll() * 150);
       this.starting.delete(workload);
@@ -182,7 +184,7 @@ export class PlayedHost {
     try {
       const stale = this.staleBy(workload, generation);
       if (stale !== undefined) return stale;
-      this.units.set(workload, { generation, enabled: false });
+      this.units.set(workload, { generation, enabled: false, gated: this.units.get(workload)?.gated ?? true });
       await this.step(20 + this.p.dice.roll() * 500);
       if (this.running.has(workload)) this.end(workload, 'stopped');
       return { ok: true, reason: '' };
@@ -249,7 +251,9 @@ export class PlayedHost {
       this.agentStarts++;
       this.seq = 0;
       this.turn('up');
-      for (const [workload, unit] of this.units) if (unit.enabled) void this.autostart(workload, unit.generation);
+      for (const [workload, unit] of this.units)
+        if (unit.enabled && unit.gated) void this.autostart(workload, unit.generation);
+        else if (unit.enabled) this.begin(workload);
     });
   }
 
@@ -332,10 +336,13 @@ export class PlayedHost {
   }
 
   private listed(): NonNullable<Report['workloads']> {
-    const generation = (name: string): number => this.units.get(name)?.generation ?? 0;
+    const run = (name: string): NonNullable<Report['workloads']>[number] => {
+      const { generation = 0, gated = false } = this.units.get(name) ?? {};
+      return { name, generation, gated };
+    };
     return [
-      ...[...this.running].map((name) => ({ name, generation: generation(name) })),
-      ...[...this.starting].map((name) => ({ name, generation: generation(name), starting: true as const })),
+      ...[...this.running].map(run),
+      ...[...this.starting].map((name) => ({ ...run(name), starting: true as const })),
     ];
   }
 

@@ -43,7 +43,8 @@ async function dropIns(unit: string): Promise<string[]> {
       if (file.endsWith('.conf') && !found.has(file)) found.set(file, join(folder, file));
   }
   const inOrder = [...found].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Promise.all(inOrder.map(([, path]) => readFile(path, 'utf8')));
+  // One that goes meanwhile is gone.
+  return Promise.all(inOrder.map(async ([, path]) => (await unlessMissing(readFile(path, 'utf8'))) ?? ''));
 }
 
 /** Anything but its absence fails the look: who cannot read it does not know. */

@@ -554,6 +554,7 @@ export const namedSchemas: Record<string, Schema> = {
           'webhook-failing',
           'workload-ended',
           'workload-held',
+          'workload-ungated',
         ],
       },
       subject: { type: 'string', description: 'Node, workload, network … that it is about.' },
@@ -2103,6 +2104,12 @@ export const namedSchemas: Record<string, Schema> = {
       lifeSignWaived: {
         $ref: '#/components/schemas/LifeSignWaived',
         description: 'It may be powered off although no channel could show that its host lives.',
+      },
+      ungated: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Workloads that ran here without a start gate when its agent last told what runs here, sorted; the first hundred. Absent: none. The system does not power it on then: a boot would start them a second time.',
       },
       poweredOnAt: {
         type: 'array',

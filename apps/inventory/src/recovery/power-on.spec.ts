@@ -28,4 +28,10 @@ describe('power after a recovery', () => {
     const cordon = { by: 'eve', reason: 'disk', at: 1 };
     expect(decidePowerOn(auto, enforce, { cordon }, 1e12)).toMatchObject({ wanted: false });
   });
+  it('is not wanted where its boot would start work a second time', () => {
+    expect(decidePowerOn(auto, enforce, { ungated: ['db'] }, 1e12)).toMatchObject({
+      wanted: false,
+      detail: expect.stringContaining('db ran there without'),
+    });
+  });
 });

@@ -1,5 +1,6 @@
 import type { FencingSettings, IncidentRecord, NodeRecord } from '#contracts';
 import { powerBar } from '#domain/power/may-power.js';
+import { ungatedText } from '#domain/workload/start-gate.js';
 
 /** The system powers a node on by itself once in this time, ms; one that dies again stays off. */
 export const POWER_ON_EVERY_MS = 24 * 3_600_000;
@@ -11,7 +12,7 @@ export const POWER_ON_EVERY_MS = 24 * 3_600_000;
  */
 export function powerOnForbidden(
   f: Pick<FencingSettings, 'mode' | 'paused'>,
-  node: Pick<NodeRecord, 'cordon'> | undefined,
+  node: Pick<NodeRecord, 'cordon' | 'ungated'> | undefined,
   now: number,
 ): string | undefined {
   const bar = powerBar('system', f, node ?? {}, now);
@@ -22,6 +23,8 @@ export function powerOnForbidden(
       return `${bar.by} paused fencing: ${bar.reason}.`;
     case 'cordoned':
       return `It is cordoned by ${bar.by}: ${bar.reason}.`;
+    case 'ungated':
+      return `${ungatedText(bar.workloads)}: its boot would start that a second time.`;
     default:
       return undefined;
   }
@@ -34,7 +37,7 @@ export function powerOnForbidden(
 export function decidePowerOn(
   i: Pick<IncidentRecord, 'cause' | 'by' | 'proof' | 'order'>,
   fencing: Pick<FencingSettings, 'afterRecovery' | 'mode' | 'paused'>,
-  node: Pick<NodeRecord, 'poweredOnAt' | 'cordon'> | undefined,
+  node: Pick<NodeRecord, 'poweredOnAt' | 'cordon' | 'ungated'> | undefined,
   now: number,
 ): { wanted: boolean; detail: string } {
   if (i.proof?.kind === 'manual')

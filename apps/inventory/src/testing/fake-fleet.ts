@@ -38,6 +38,8 @@ export class FakeFleet {
   private readonly silent = new Set<string>();
   private readonly boots = new Map<string, number>();
   private readonly running = new Map<string, Map<string, number>>();
+  /** Workload → whether a start gate stands before it; of others nothing is told, as by an agent of before. */
+  readonly gated = new Map<string, boolean>();
   private readonly verdicts = new Map<string, Verdict>();
   private readonly parts: Closable[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -190,7 +192,10 @@ export class FakeFleet {
   }
 
   private report(node: string): void {
-    const own = [...(this.running.get(node) ?? [])].map(([name, generation]) => ({ name, generation }));
+    const own = [...(this.running.get(node) ?? [])].map(([name, generation]) => {
+      const gated = this.gated.get(name);
+      return { name, generation, ...(gated !== undefined && { gated }) };
+    });
     const report: Report = {
       v: 1,
       node,

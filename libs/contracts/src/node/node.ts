@@ -207,6 +207,11 @@ export interface NodeRecord {
   lifeSeen?: Record<string, LifeSeen>;
   /** It may be powered off although no channel could show that its host lives. */
   lifeSignWaived?: LifeSignWaived;
+  /**
+   * Workloads that ran here without a start gate when its agent last told what runs here, sorted; the first hundred.
+   * Absent: none. The system does not power it on then: a boot would start them a second time.
+   */
+  ungated?: string[];
   /** Wall-clock times of the system's own power-ons: one in 24 h, then the node stays off. */
   poweredOnAt?: number[];
   /** What an external monitor said last of a node that runs an agent: shown, never judged by. */

@@ -80,6 +80,7 @@ const node = object(
       { verdict: oneOf(...VerdictKinds), networks: listOf(text), epoch: number, seq: number, at: number },
       { bootId: text, reason: text },
     ),
+    ungated: listOf(text),
     poweredOnAt: listOf(number),
     external: object({ event: text, address: text, at: number }),
     sshHostKeys: listOf(text),

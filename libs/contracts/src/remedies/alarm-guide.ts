@@ -130,6 +130,13 @@ export const alarmGuides: Record<AlarmCode, AlarmGuide> = {
     text: 'The message says how often. The log of its unit on the node says why it ends.',
     command: getWorkload,
   },
+  'workload-ungated': {
+    subject: 'NODE',
+    meaning:
+      'Work runs, or ran, there without Muster’s start gate: the next boot of the node would start it beside its copy elsewhere. Muster does not power the node on by itself.',
+    text: 'Have Muster stop it and start it again, which puts the gate there: muster workload put NAME --desired stopped, then --desired running. Where another tool starts it and asks Muster first, let the lister say "gated": true. Where the node is off: keep it from starting anything at its boot, then switch it on.',
+    command: (node) => `muster node get ${word(node)}`,
+  },
   'power-on-withheld': {
     subject: 'NODE',
     meaning: 'It was fenced, its work runs elsewhere, and it stays off.',

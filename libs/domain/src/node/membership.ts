@@ -16,7 +16,7 @@ export const isMember = (n: Standing): boolean => n.enrolled && n.cordon === und
 /**
  * It counts as off by its record, and has spoken in another boot than the one whose end was proven: its power is on, and
  * it counts again from then on, whatever is judged of it. To wait until it is judged UP would be a circle where the
- * monitor is blind for want of members. Where neither boot is known nothing is proven.
+ * monitor is blind for want of members. Where the boot that speaks is not known nothing is proven.
  * @param bootId that its own fresh report names
  */
 export const isOnAgain = (n: Pick<Standing, 'confirmedOff'>, bootId: string | undefined): boolean =>

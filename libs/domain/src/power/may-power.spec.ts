@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { powerBar } from './may-power.js';
+import { powerBar, powerOnHold } from './may-power.js';
 
 const paused = { until: 100, by: 'ada', reason: 'works' };
 const cordon = { by: 'eve', reason: 'disk', at: 0 };
@@ -37,5 +37,13 @@ describe('the power of a node', () => {
     expect(kind('operator', { mode: 'enforce' }, { cordon }, 0)).toBeUndefined();
     for (const orderer of ['system', 'operator'] as const)
       expect(kind(orderer, { mode: 'enforce' }, undefined, 0)).toBe('not-registered');
+  });
+
+  it('is an operator’s alone where work ran without a start gate: its boot would start that a second time', () => {
+    const ungated = ['db'];
+    expect(powerBar('system', { mode: 'enforce' }, { ungated }, 0)).toEqual({ kind: 'ungated', workloads: ['db'] });
+    expect(kind('operator', { mode: 'enforce' }, { ungated }, 0)).toBeUndefined();
+    expect(powerOnHold({ mode: 'enforce' }, { ungated }, 0)).toContain('db ran there without');
+    expect(powerOnHold({ mode: 'enforce' }, { ungated }, 0, 'operator')).toBeUndefined();
   });
 });

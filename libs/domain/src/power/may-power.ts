@@ -1,4 +1,5 @@
 import { isPaused, type FencingSettings, type NodeRecord } from '#contracts';
+import { ungatedText } from '../workload/start-gate.js';
 
 /** What forbids to write to a node's power devices. */
 export type PowerBar =
@@ -6,12 +7,15 @@ export type PowerBar =
   | { kind: 'observe' }
   | { kind: 'paused'; by: string; reason: string }
   | { kind: 'not-registered' }
-  | { kind: 'cordoned'; by: string; reason: string };
+  | { kind: 'cordoned'; by: string; reason: string }
+  /** What ran there without a start gate would run a second time from its boot on. */
+  | { kind: 'ungated'; workloads: readonly string[] };
 
 /**
  * May this node's power be switched now, outside of a fencing? Mode observe writes to no power device, a pause is meant
- * for both directions, and a cordoned node is its operator's. The first bar; undefined: it may.
- * @param orderer a cordon does not stand against an operator's own order
+ * for both directions, and a cordoned node is its operator's, as is one that ran work without a start gate: nothing would
+ * ask before its boot starts that again. The first bar; undefined: it may.
+ * @param orderer a cordon, or work without a gate, does not stand against an operator's own order
  * @param fencing undefined: the settings are not known
  * @param node undefined: it is not registered
  * @param wallNow wall clock, ms: a pause ends by the time of day, as people set it
@@ -19,7 +23,7 @@ export type PowerBar =
 export function powerBar(
   orderer: 'system' | 'operator',
   fencing: Pick<FencingSettings, 'mode' | 'paused'> | undefined,
-  node: Pick<NodeRecord, 'cordon'> | undefined,
+  node: Pick<NodeRecord, 'cordon' | 'ungated'> | undefined,
   wallNow: number,
 ): PowerBar | undefined {
   if (fencing?.mode !== 'enforce') return { kind: 'observe' };
@@ -28,6 +32,7 @@ export function powerBar(
   if (node === undefined) return { kind: 'not-registered' };
   if (orderer === 'system' && node.cordon !== undefined)
     return { kind: 'cordoned', by: node.cordon.by, reason: node.cordon.reason };
+  if (orderer === 'system' && node.ungated !== undefined) return { kind: 'ungated', workloads: node.ungated };
   return undefined;
 }
 
@@ -38,7 +43,7 @@ export function powerBar(
  */
 export function powerOnHold(
   fencing: Pick<FencingSettings, 'mode' | 'paused'> | undefined,
-  node: Pick<NodeRecord, 'cordon'> | undefined,
+  node: Pick<NodeRecord, 'cordon' | 'ungated'> | undefined,
   wallNow: number,
   orderer: 'system' | 'operator' = 'system',
 ): string | undefined {
@@ -52,6 +57,8 @@ export function powerOnHold(
       return 'It is not registered.';
     case 'cordoned':
       return `It is cordoned by ${bar.by}: ${bar.reason}.`;
+    case 'ungated':
+      return `${ungatedText(bar.workloads)}.`;
     default:
       return undefined;
   }

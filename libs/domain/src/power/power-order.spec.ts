@@ -105,6 +105,16 @@ describe('an order', () => {
     expect(withOrder(undefined, order())).toMatchObject({ id: 'new', node: 'n-1', phase: 'closed', commands: [] });
   });
 
+  it('to switch on says what its boot may start a second time', () => {
+    const node = aNode('n-1', { ungated: ['db'] });
+    const told = (o: Partial<NewOrder>): string | undefined => withOrder(undefined, order(o)).steps[0]?.detail;
+    expect(told({ node })).toBe(
+      "eve ordered power on: memory (db ran there without Muster's start gate: its boot may start that again)",
+    );
+    expect(told({ node, action: 'soft' })).toBe('eve ordered power soft: memory');
+    expect(told({})).toBe('eve ordered power on: memory');
+  });
+
   it('to shut down is meant for the boot that runs', () => {
     expect(withOrder(undefined, order({ action: 'soft' })).order?.bootId).toBe('boot-n-1');
     // `on`: until the node is heard in another boot than this, it may be booting.

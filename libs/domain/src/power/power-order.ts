@@ -10,6 +10,7 @@ import {
 import { isOrderPending, withoutOrder } from '../incident/order.js';
 import { note } from '../incident/steps.js';
 import { quietPhases } from '../incident/phases.js';
+import { ungatedText } from '../workload/start-gate.js';
 import { powerBar } from './may-power.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
@@ -125,7 +126,10 @@ export interface NewOrder {
  * is closed from its beginning. It is open to nobody, and so stands in the way of nothing.
  */
 export function withOrder(was: IncidentRecord | undefined, o: NewOrder): IncidentRecord {
-  const text = `${o.by} ordered power ${o.action}: ${o.reason}`;
+  const { ungated } = o.node;
+  const warning =
+    ungated === undefined || o.action === 'soft' ? '' : ` (${ungatedText(ungated)}: its boot may start that again)`;
+  const text = `${o.by} ordered power ${o.action}: ${o.reason}${warning}`;
   const record = was === undefined ? closedFromBeginning(o, text) : note(was, text, o.at);
   const after = record.commands.reduce((most, c) => Math.max(most, c.n), 0);
   const order: PowerOrder = { action: o.action, by: o.by, reason: o.reason, at: o.at, after };

@@ -43,7 +43,7 @@ export const FLOORS: Record<string, number> = {
   fence: 109,
   keys: 73,
   lease: 32,
-  recover: 50,
+  recover: 58,
   return: 82,
   secrets: 49,
   services: 20,

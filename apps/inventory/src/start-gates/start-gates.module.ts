@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { ReportsModule } from '../recovery/reports.module.js';
+import { StartGatesReconciler } from './start-gates.reconciler.js';
+
+@Module({ imports: [ReportsModule], providers: [StartGatesReconciler] })
+export class StartGatesModule {}
