@@ -36,7 +36,7 @@ export function createProgram(io: Io): CliCommand {
     .description('keeps a fleet alive, safe and configured')
     .option(
       '-u, --url <address>',
-      `host:port, http(s)://… or unix:/path; of several, with commas, the first that answers (environment MUSTER_URL; default ${DEFAULT_URL})`,
+      `host:port, http(s)://… or unix:/path; of several, with commas, the first that is ready (environment MUSTER_URL; default ${DEFAULT_URL})`,
     )
     .option(
       '--ca <file>',

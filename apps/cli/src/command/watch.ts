@@ -1,7 +1,8 @@
 import type { Run } from './command.js';
 import { Failure } from '../failure/failure.js';
 import { eventsOf } from '../server/event-stream.js';
-import { NoServer, Refusal } from '../server/server.js';
+import { NoServer } from '../server/ask.js';
+import { Refusal } from '../server/server.js';
 
 /** Looked at anew after so long also without an event: not every change makes one. */
 const LOOK_AGAIN_MS = 1_000;

@@ -5,7 +5,7 @@ import { collapseEvents } from '../events/collapse-events.js';
 import { eventLine, groupLine } from '../events/event-line.js';
 import { parseDuration } from '../output/times.js';
 import { eventsOf, type StreamedEvent } from '../server/event-stream.js';
-import { NoServer } from '../server/server.js';
+import { NoServer } from '../server/ask.js';
 
 interface EventOptions {
   follow?: boolean;

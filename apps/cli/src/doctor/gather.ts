@@ -9,7 +9,8 @@ import type {
   TokenRecord,
 } from '#contracts';
 import { Failure } from '../failure/failure.js';
-import { NoServer, type Server } from '../server/server.js';
+import { NoServer } from '../server/ask.js';
+import type { Server } from '../server/server.js';
 import type { Asked } from './finding.js';
 import type { PowerReads } from './power.js';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -92,12 +93,16 @@ describe('several addresses', () => {
   });
   beforeEach(() => {
     sut.received.length = 0;
+    sut.on('GET /readyz', { status: 'ok' });
     sut.on('GET /v1/claims', { items: [] });
   });
+  /** Whether it is ready may be asked of anybody, at any time. */
+  const asked = (of: MusterUnderTest = sut): string[] =>
+    of.received.map(({ method, url }) => `${method} ${url.split('?')[0]}`).filter((what) => what !== 'GET /readyz');
 
   it('are asked in turn until one answers', async () => {
     const { code, stderr } = await sut.call(['claim', 'list', '-u', `127.0.0.1:1, ${sut.url}`]);
-    expect([code, stderr, sut.received.length]).toEqual([0, '', 1]);
+    expect([code, stderr, asked()]).toEqual([0, '', ['GET /v1/claims']]);
   });
 
   it('are each asked by requests beside each other, too', async () => {
@@ -136,7 +141,7 @@ describe('several addresses', () => {
     // To this machine itself, and without a token, as ever.
     expect(await list(sut.url, {})).toMatchObject({ code: 0, stderr: '' });
     expect(await list(both, { MUSTER_TOKEN: '' })).toMatchObject({ code: 0, stderr: '' });
-    expect(sut.received).toHaveLength(4);
+    expect(asked()).toHaveLength(4);
     const old = await sut.call(['nodes', 'get', '-u', both], { program: 'clusterctl', env: { MUSTER_TOKEN: 't0ken' } });
     expect(old).toMatchObject({ code: 2, stderr: expect.stringContaining('INSECURE_HTTP') });
   });
@@ -146,18 +151,97 @@ describe('several addresses', () => {
     expect([code, stderr]).toEqual([1, `muster: ${refused}; ${refused.replace('127.0.0.1:1', 'unix:/none/such')}\n`]);
   });
 
-  it('are not asked what the first one may have taken: it is not done twice', async () => {
-    const broken = createTcpServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
-    await once(broken, 'listening');
-    const url = `127.0.0.1:${portOf(broken)},${sut.url}`;
-    const { code, stderr } = await sut.call(['node', 'commission', 'a-1', '-u', url], { program: 'clusterctl' });
-    await new Promise((resolve) => broken.close(resolve));
-    expect([code, sut.received]).toEqual([1, []]);
-    expect(stderr).toContain('broke');
-  });
-
   it('are not waited for: one that takes no TLS handshake is given up', async () => {
     const { code, stderr } = await sut.call(['claim', 'list', '-u', `https://127.0.0.1:${portOf(silent)},${sut.url}`]);
     expect([code, stderr]).toEqual([0, '']);
+  });
+
+  describe('of which one is of no use', () => {
+    const other = new MusterUnderTest();
+    const away = { code: 'BUS_UNAVAILABLE', detail: 'no connection to NATS; it is being made anew' };
+    beforeAll(() => other.start());
+    afterAll(() => other.stop());
+    beforeEach(() => {
+      other.received.length = 0;
+      other.on('GET /readyz', away, 503);
+      other.on('GET /v1/claims', away, 503);
+      sut.on('POST /v1/operations', { job: 'j1' }, 202);
+    });
+    const list = (...urls: string[]) => sut.call(['claim', 'list', '-u', urls.join()]);
+    const commission = ['nodes', 'commission', 'a-1'];
+
+    it('are not waited for: one that stands still takes connections, and answers nothing', async () => {
+      const began = performance.now();
+      const { code, stderr } = await list(`127.0.0.1:${portOf(silent)}`, sut.url);
+      expect([code, stderr, asked()]).toEqual([0, '', ['GET /v1/claims']]);
+      expect(performance.now() - began).toBeLessThan(3_000);
+    });
+
+    it('leave one out that says that it is not ready, for what reads and for what writes', async () => {
+      expect(await list(other.url, sut.url)).toMatchObject({ code: 0, stderr: '' });
+      const { code } = await sut.call([...commission, '-u', `${other.url},${sut.url}`]);
+      expect([code, asked(), asked(other)]).toEqual([0, ['GET /v1/claims', 'POST /v1/operations'], []]);
+    });
+
+    it('say why where none is ready: one that answers, asked once', async () => {
+      const { code, stderr } = await list(`127.0.0.1:${portOf(silent)}`, '127.0.0.1:1', other.url);
+      expect([code, stderr, asked(other)]).toEqual([1, `muster: ${away.detail}\n`, ['GET /v1/claims']]);
+    });
+
+    /** `other` is ready until it is asked this, and does so instead of answering; from then on `sut` is. */
+    function goneWith(route: string, end: (res: ServerResponse) => void): MusterServer {
+      let isGone = false;
+      const ready = (res: ServerResponse, is: boolean): unknown => res.writeHead(is ? 200 : 503).end();
+      other.on('GET /readyz', (_: unknown, res: ServerResponse) => ready(res, !isGone));
+      sut.on('GET /readyz', (_: unknown, res: ServerResponse) => ready(res, isGone));
+      other.on(route, (_: unknown, res: ServerResponse) => {
+        isGone = true;
+        end(res);
+      });
+      return new MusterServer(parseAddresses(`${other.url},${sut.url}`), undefined);
+    }
+
+    it.each<[string, (res: ServerResponse) => void]>([
+      ['breaks off before its answer', (res) => res.destroy()],
+      [
+        'breaks off in its answer',
+        (res) => res.writeHead(200, { 'content-length': 99 }).write('{', () => res.destroy()),
+      ],
+      ['is not ready any more', (res) => res.writeHead(503).end()],
+    ])('are asked what reads, and what is carried out once by its key, where one %s', async (_, end) => {
+      expect(await goneWith('GET /v1/claims', end).get('/v1/claims')).toEqual({ items: [] });
+      sut.on('POST /v1/none', { id: 'x' }, 202);
+      expect(await goneWith('POST /v1/none', end).post('/v1/none')).toEqual({ id: 'x' });
+      const keys = [other, sut].map((of) => of.last('POST')?.headers['idempotency-key']);
+      expect(keys).toEqual([expect.stringMatching(/./), keys[0]]);
+    });
+
+    it('are not asked for another change that one may have made: it is not done twice', async () => {
+      const server = goneWith('PUT /v1/none', (res) => res.destroy());
+      await expect(server.exchange('PUT', '/v1/none', {})).rejects.toThrow('broke');
+      goneWith('POST /commission/node/a-1', (res) => res.destroy());
+      const url = `${other.url},${sut.url}`;
+      const { code, stderr } = await sut.call(['node', 'commission', 'a-1', '-u', url], { program: 'clusterctl' });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('broke')]);
+      expect([asked(other), asked()]).toEqual([['PUT /v1/none', 'POST /commission/node/a-1'], []]);
+    });
+
+    it('are gone through by who waits for a job', async () => {
+      const job = (status: string): string =>
+        JSON.stringify({ id: 'j1', kind: 'commission', status, task: '', error: '', nodes: ['a-1'], results: {}, settled: status === 'Complete' }); // prettier-ignore
+      let looks = 0;
+      goneWith('GET /v1/none', () => undefined);
+      other.on('POST /v1/operations', { job: 'j1' }, 202);
+      other.on('GET /v1/jobs/j1', (_: unknown, res: ServerResponse) => {
+        looks += 1;
+        if (looks === 1) return res.end(job('Running'));
+        other.on('GET /readyz', away, 503);
+        sut.on('GET /readyz', { status: 'ok' });
+        return res.writeHead(503).end();
+      });
+      sut.on('GET /v1/jobs/j1', (_: unknown, res: ServerResponse) => res.end(job('Complete')));
+      const { code } = await sut.call([...commission, '--wait', '-u', `${other.url},${sut.url}`]);
+      expect([code, looks, asked().at(-1)]).toEqual([0, 2, 'GET /v1/jobs/j1']);
+    });
   });
 });
