@@ -33,6 +33,7 @@ const tools = [
   { name: 'mkfs.xfs', package: 'xfsprogs', for: ['long'], optional: true },
   { name: 'etcdctl', package: 'etcd-client', for: ['long'], optional: true },
   { name: 'nginx', package: 'nginx-light', for: ['long'], optional: true },
+  { name: 'systemd-nspawn', package: 'systemd-container', for: ['long'], optional: true },
 ];
 
 /** Debian keeps daemons in sbin, which an ordinary user's PATH leaves out. */
