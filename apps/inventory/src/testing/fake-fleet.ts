@@ -120,6 +120,11 @@ export class FakeFleet {
     for (const node of nodes) await this.say(node, { verdict: 'DOWN' });
   }
 
+  /** Its reports come no more, and are old by now; the detector says nothing of that. */
+  mute(node: string): Promise<void> {
+    return this.fallSilent([node]);
+  }
+
   /** All fall silent at one moment: each is suspect before the first of them is called dead. */
   async dieTogether(...nodes: string[]): Promise<void> {
     await this.fallSilent(nodes);
