@@ -126,7 +126,24 @@ describe('an operation', () => {
       sut.as('gateway').call('inventory.operations.submit', { by: 'spec', kind: 'maintenance', nodes: masters, ...o });
     await expect(update({})).rejects.toMatchObject({ code: 'ROLE_RULE', facts: { nodes: masters } });
     const { job } = await update({ atOnce: true });
-    expect((await sut.as('gateway').call('inventory.jobs.get', { id: job })).nodes).toEqual(masters);
+    expect(await sut.as('gateway').call('inventory.jobs.get', { id: job })).toMatchObject({
+      nodes: masters,
+      desc: 'updateEvent: nodes:[m-1 m-2] extra-vars:{} host-group:',
+    });
+  });
+
+  it('discovers what is new of a list, and names what is known already, where that may be left out', async () => {
+    const discover = (addresses: string[], o: Partial<OperationRequest> = {}) =>
+      sut.as('gateway').call('inventory.operations.submit', { by: 'spec', kind: 'discover', addresses, ...o });
+    const both = ['10.0.0.0', '10.7.7.7'];
+    await expect(discover(both)).rejects.toMatchObject({ code: 'ALREADY_EXISTS', facts: { nodes: ['a-1'] } });
+    await expect(discover(['10.0.0.0'], { skipKnown: true })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    const { job } = await discover(both, { skipKnown: true });
+    expect(await sut.as('gateway').call('inventory.jobs.get', { id: job })).toMatchObject({
+      addresses: ['10.7.7.7'],
+      skipped: { '10.0.0.0': 'a-1' },
+      desc: 'discoverEvent: addr:[10.7.7.7] extra-vars:{}',
+    });
   });
 
   it('is refused with more variables than the value that all of them share could hold', async () => {
