@@ -92,4 +92,18 @@ describe('what should run and does not', () => {
   it('is not forgotten by anybody’s word where its node has spoken', async () => {
     await expect(forget('db', 'trust me')).rejects.toMatchObject({ code: 'WORKLOAD_RUNNING' });
   });
+
+  it('has the nodes that are out shown the worst first: with work, then what nobody wants so, then what somebody does', async () => {
+    await fleet.bus.call('inventory.nodes.cordon', { by: 'ann', name: 'n-2', reason: 'new disks' });
+    await fleet.say('n-3', { verdict: 'LEFT', reason: 'It said that it leaves.' });
+    const out = await until(async () => {
+      const now = (await status()).nodes.out;
+      return now.length === 3 && now;
+    }, 'three nodes are out');
+    expect(out.map((n) => [n.node, n.planned])).toEqual([
+      ['n-1', false],
+      ['n-3', false],
+      ['n-2', true],
+    ]);
+  });
 });
