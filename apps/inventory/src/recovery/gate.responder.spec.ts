@@ -1,32 +1,35 @@
-import { describe, expect, it } from 'vitest';
-import type { GateAnswer, GateRequest } from '#contracts';
-import type { ServiceContext } from '#service';
-import type { InventoryStore } from '../store/inventory-store.js';
-import { GateResponder } from './gate.responder.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { Subjects, type GateAnswer } from '#contracts';
+import { RunningInventory } from '../testing/running-inventory.js';
 
+const NODE = 'n-1';
+
+/** A running inventory on a real server; the spec speaks as the agent, by the agent's own NATS user. */
 describe('an agent that asks the start gate again and again', () => {
-  it('is answered each time, and leaves few lines', async () => {
-    const lines: object[] = [];
-    let now = 0;
-    let ask = (_q: GateRequest, _subject: string): Promise<GateAnswer> => Promise.reject(new Error('nobody listens'));
-    const bus = {
-      answer: (_subject: string, fn: typeof ask) => {
-        ask = fn;
-        return { close: () => Promise.resolve() };
-      },
-    };
-    const log = { debug: (facts: object) => void lines.push(facts) };
-    const context = { bus, log, clock: { monotonicMs: () => now } } as unknown as ServiceContext;
-    const nothing = { bucket: { get: () => Promise.resolve(undefined) } };
-    const store = { workloads: nothing, nodes: nothing, incidents: nothing } as unknown as InventoryStore;
-    new GateResponder(context, store).onApplicationBootstrap();
-    const question = (workload: string) => ask({ workload } as GateRequest, 'muster.gate.n-1');
-    for (let n = 0; n < 1_000; n++) expect((await question(`w-${n}`)).allowed).toBe(false);
-    expect(lines.length).toBeGreaterThan(0);
-    expect(lines.length).toBeLessThan(50);
-    now = 3_600_000;
-    await question('x'.repeat(100_000));
-    expect(lines.at(-1)).toMatchObject({ leftOut: expect.any(Number) as unknown });
-    expect(JSON.stringify(lines.at(-1)).length).toBeLessThan(1_000);
+  let sut: RunningInventory;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+    sut = await RunningInventory.start({ agents: [NODE], log });
+  });
+  afterAll(() => sut.stop());
+
+  const ask = (workload: string): Promise<GateAnswer> =>
+    sut.as(`agent=${NODE}`).ask<GateAnswer>(Subjects.gate(NODE), { workload });
+  const refusals = (): string[] => lines.filter((line) => line.includes('a start was refused at the gate'));
+
+  it('is answered each time, and leaves few lines, however long what it names', async () => {
+    expect(await ask('x'.repeat(10_000))).toMatchObject({ allowed: false });
+    const [first = ''] = refusals();
+    expect(first).toContain('xxx');
+    expect(first.length).toBeLessThan(1_000);
+    for (let asked = 0; asked < 1_000; asked += 100) {
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => ask(`w-${asked + n}`)));
+      expect(answers.filter((a) => a.allowed)).toEqual([]);
+    }
+    expect(refusals().length).toBeLessThan(50);
+    expect(lines.length).toBeLessThan(200);
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import {
   connectBus,
   readCredentials,
@@ -24,7 +25,15 @@ import {
   type Reservations,
   type Verdict,
 } from '#contracts';
-import { buildConfig, ownSeal, startService, type RunningService } from '#service';
+import {
+  buildConfig,
+  ownSeal,
+  ServiceContext,
+  startInContext,
+  startService,
+  type RunningService,
+  type ServiceConfig,
+} from '#service';
 import { InventoryModule } from '../inventory.module.js';
 import { until } from './until.js';
 
@@ -69,6 +78,8 @@ export class RunningInventory {
       tls?: boolean;
       /** Replicas can be killed by {@link crash}. @default false */
       mortal?: boolean;
+      /** What inventory writes its lines to. @default what is fatal to stderr */
+      log?: Logger;
     } = {},
   ): Promise<RunningInventory> {
     const agents = o.agents ?? [];
@@ -102,7 +113,7 @@ export class RunningInventory {
       };
       const config = buildConfig(values, undefined, 'spec');
       try {
-        return { service: await startService('inventory', InventoryModule, { config }), proxy };
+        return { service: await startInventory(config, o.log), proxy };
       } catch (e) {
         await proxy?.close();
         throw e;
@@ -262,4 +273,20 @@ export function seen<T>(view: KvView<T>, key: string, fits: (value: T) => boolea
       resolve(value);
     });
   });
+}
+
+async function startInventory(config: ServiceConfig, log: Logger | undefined): Promise<RunningService> {
+  if (log === undefined) return startService('inventory', InventoryModule, { config });
+  const { instance, nats, credentials = '', keys } = config;
+  const bus = await connectBus({
+    ...{ name: instance, servers: nats.servers, credentials: readCredentials(credentials), log },
+    seal: ownSeal(() => readSecretsKey(keys.secrets ?? '')),
+  });
+  try {
+    const running = await startInContext(new ServiceContext(config, bus, log, 'inventory'), InventoryModule);
+    return { close: () => running.close().finally(() => bus.close()) };
+  } catch (e) {
+    await bus.close();
+    throw e;
+  }
 }
