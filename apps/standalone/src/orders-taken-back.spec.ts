@@ -282,4 +282,17 @@ describe('what an operator takes back, or puts right', () => {
     expect((await drill('n-11')).status).toBe(202);
     expect((await phase('n-11', 'cancelled')).steps.at(-1)?.detail).toContain('silent or in an incident');
   });
+
+  it('a commission, whose rollback would clean up, is refused under a workload, and nothing is changed', async () => {
+    await send('PUT', '/workloads/shop', { node: 'n-14' });
+    await served.fleet.bus
+      .bucket<NodeRecord>('nodes')
+      .mutate('n-14', (n) => n && { ...n.value, status: 'Unallocated', prevStatus: 'Decommissioned' });
+    const commission = { kind: 'commission', nodes: ['n-14'], hostGroup: 'service-master' };
+    const refused = await send('POST', '/operations', commission);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'WORKLOADS_PRESENT' } });
+    expect((refused.body as { detail: string }).detail).toContain('[n-14: shop]');
+    expect((await send('GET', '/jobs?node=n-14&kind=commission')).body).toMatchObject({ items: [] });
+    expect((await send('GET', '/nodes/n-14')).body).toMatchObject({ status: 'Unallocated' });
+  });
 });
