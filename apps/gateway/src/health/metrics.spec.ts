@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execa } from 'execa';
+import { findPromtool } from '#bus/testing/promtool.js';
 import { GatewayUnderTest } from '../testing/gateway-under-test.js';
+
+const { program: promtool, missing } = findPromtool();
 
 describe('/metrics', () => {
   let sut: GatewayUnderTest;
@@ -27,5 +31,11 @@ describe('/metrics', () => {
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
     expect(types.length).toBeGreaterThan(20);
     for (const [, name, type] of types) expect([name, name?.endsWith('_total')]).toEqual([name, type === 'counter']);
+  });
+
+  it.skipIf(missing !== '')(`is what promtool takes${missing && ` (there is none: ${missing})`}`, async () => {
+    const input = await (await sut.get('/metrics')).text();
+    const { exitCode, all } = await execa(promtool, ['check', 'metrics'], { input, reject: false, all: true });
+    expect([exitCode, exitCode === 0 ? '' : all]).toEqual([0, '']);
   });
 });

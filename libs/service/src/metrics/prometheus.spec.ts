@@ -3,19 +3,16 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { execa, execaSync } from 'execa';
+import { execa } from 'execa';
+import { findPromtool } from '#bus/testing/promtool.js';
 import { ServiceMetrics } from './service-metrics.js';
 
 const path = (file: string): string => fileURLToPath(new URL(`../../../../${file}`, import.meta.url));
 
-// A package of 30 MB is fetched once.
-const brought = execaSync(process.execPath, [path('scripts/setup/promtool.mjs')], { timeout: 200_000, reject: false });
-const promtool = brought.stdout;
-const name = brought.failed
-  ? `deploy/prometheus, as promtool sees it (there is none: ${brought.stderr || brought.shortMessage})`
-  : 'deploy/prometheus, as promtool sees it';
+const { program: promtool, missing } = findPromtool();
+const name = 'deploy/prometheus, as promtool sees it';
 
-(brought.failed ? describe.skip : describe)(name, () => {
+(missing === '' ? describe : describe.skip)(missing === '' ? name : `${name} (there is none: ${missing})`, () => {
   let dir: string;
   const run = (args: string[], input = '') => execa(promtool, args, { cwd: dir, input, reject: false, all: true });
 
