@@ -108,6 +108,12 @@ describe('variables of people who are no administrators, given to a real Ansible
     expect(await readFile(join(dir, 'out'), 'utf8')).toBe('root none');
   });
 
+  it('the names that content written for contiv’s cluster manager has for a host are the host’s, whoever sends others', async () => {
+    await playbooks.set('site', ['copy: {content: "{{ node_name }} {{ node_addr }}", dest: "{{ out }}"}']);
+    expect(await run({ node: { vars: { node_name: 'other', node_addr: '10.9.9.9' } } })).toBe('ok');
+    expect(await readFile(join(dir, 'out'), 'utf8')).toBe('n1 127.0.0.1');
+  });
+
   it('and so it may be for an address that is discovered', () => {
     const files = stepFiles(
       {
@@ -118,7 +124,9 @@ describe('variables of people who are no administrators, given to a real Ansible
       },
       { step: 'discover', nodes: ['10.0.0.9'], run: 'r1' },
     );
-    expect(parse(files.inventory)).toMatchObject({ all: { hosts: { 'address-0': { ansible_user: 'ops' } } } });
+    expect(parse(files.inventory)).toMatchObject({
+      all: { hosts: { 'address-0': { ansible_user: 'ops', node_name: 'address-0', node_addr: '10.0.0.9' } } },
+    });
     expect(parse(files.extraVars)).toEqual({ x: 1, muster_job: 'j1', muster_run: 'r1' });
   });
 });
