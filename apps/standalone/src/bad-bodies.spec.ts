@@ -63,4 +63,21 @@ describe(`bodies that are nearly good, over gateway and inventory, MUSTER_SEED=$
     expect((await fetch(`${gateway.url}/v1/nodes`)).status).toBe(200);
     expect((await inventory.as('inventory').bucket('idempotency').list()).length).toBeGreaterThan(RUNS);
   });
+
+  it('and a job that has the name of what every object has is not found', async () => {
+    const discover = JSON.stringify({ kind: 'discover', addresses: ['10.0.0.99'] });
+    expect((await send({ method: 'POST', path: '/v1/operations' }, discover)).status).toBe(202);
+    for (const name of ['toString', 'valueOf', 'constructor', '__proto__'])
+      for (const [method, path] of [
+        ['GET', `/v1/jobs/${name}`],
+        ['GET', `/v1/jobs/${name}/log`],
+        ['POST', `/v1/jobs/${name}/cancel`],
+      ] as const) {
+        const answer = await fetch(gateway.url + path, { method });
+        const { code } = (await answer.json()) as { code: string };
+        // One of these names the gateway takes for no name at all.
+        const unknown = name === '__proto__' ? 'NOT_FOUND' : 'JOB_UNKNOWN';
+        expect([method, path, answer.status, code]).toEqual([method, path, 404, unknown]);
+      }
+  });
 });
