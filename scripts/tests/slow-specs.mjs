@@ -32,6 +32,7 @@ export const slowSpecs = {
   'apps/inventory/src/agents/revocation-rpc.spec.ts': 14,
   'apps/inventory/src/monitor/monitor-order.spec.ts': 14,
   'apps/standalone/src/serf-bridge.spec.ts': 14,
+  'apps/standalone/src/two-members.spec.ts': 14,
   'libs/service/src/main.spec.ts': 14,
   'apps/agent/src/membership/rejoin.spec.ts': 13,
   'apps/detector/src/verdicts/simulation.spec.ts': 13,
