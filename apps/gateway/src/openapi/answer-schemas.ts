@@ -550,6 +550,7 @@ export const namedSchemas: Record<string, Schema> = {
           'store-loaded',
           'store-space',
           'store-unwatched',
+          'task-failing',
           'token-behind',
           'webhook-failing',
           'workload-ended',
@@ -2933,6 +2934,11 @@ export const namedSchemas: Record<string, Schema> = {
         description: 'Buckets of records, and other sources, of which each change wakes it.',
       },
       periodMs: { type: 'number', description: 'Where nothing wakes it, it runs this often, ms.' },
+      severity: {
+        type: 'string',
+        enum: ['critical', 'info', 'warning'],
+        description: 'Of its alarm, where it fails again and again.',
+      },
       lastRun: {
         type: 'number',
         description: 'Wall clock, ms, of the beginning of its last run; absent: it has not run yet.',
@@ -2958,7 +2964,7 @@ export const namedSchemas: Record<string, Schema> = {
           'The last of these, or the last that there was; absent: none. `about` names the part of it that failed.',
       },
     },
-    required: ['name', 'watches', 'periodMs', 'errors', 'errorsForMs'],
+    required: ['name', 'watches', 'periodMs', 'severity', 'errors', 'errorsForMs'],
   },
   TokenRecord: {
     description: 'An API token, as everybody may see it.',

@@ -44,7 +44,7 @@ export const FLOORS: Record<string, number> = {
   keys: 73,
   lease: 32,
   recover: 58,
-  return: 82,
+  return: 84,
   secrets: 49,
   services: 20,
   store: 32,
