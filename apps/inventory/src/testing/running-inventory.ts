@@ -284,7 +284,15 @@ async function startInventory(config: ServiceConfig, log: Logger | undefined): P
   });
   try {
     const running = await startInContext(new ServiceContext(config, bus, log, 'inventory'), InventoryModule);
-    return { close: () => running.close().finally(() => bus.close()) };
+    return {
+      close: async () => {
+        try {
+          await running.close();
+        } finally {
+          await bus.close();
+        }
+      },
+    };
   } catch (e) {
     await bus.close();
     throw e;
