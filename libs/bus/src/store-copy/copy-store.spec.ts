@@ -269,8 +269,8 @@ it('says what is to run, and from where it is reached, where NATS does not answe
     const servers = [`127.0.0.1:${await freePort()}`];
     await initCluster(dir, { cluster: 'spec', natsListen: servers, storeDir: join(dir, 'js'), agents: [] });
     const o = { dir, servers: servers.map((at) => `nats://${at}`) };
-    for (const refused of [restoredStore(o), saveStore(join(dir, 'copy'), o)])
-      await expect(refused).rejects.toMatchObject({
+    for (const ask of [() => restoredStore(o), () => saveStore(join(dir, 'copy'), o)])
+      await expect(ask()).rejects.toMatchObject({
         code: 'BUS_UNAVAILABLE',
         message: expect.stringMatching(/^NATS at nats:\/\/127.* cannot be reached from here, .* --nats$/) as string,
       });
