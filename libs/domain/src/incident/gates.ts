@@ -16,7 +16,7 @@ import { unfenceable, whyNotFenced, type FenceabilityFacts } from '../node/to-be
 import { brokerMajority, type BrokerHosts } from './broker-majority.js';
 import { lifeSigns, looksIn, type HostLife } from './life-signs.js';
 import { askStorm } from './storm.js';
-import { StormNumbers, type StormFacts, type StormGate } from './storm-counts.js';
+import { stormFigures, StormNumbers, type StormCount, type StormFacts, type StormGate } from './storm-counts.js';
 
 /** A host whose kernel answers and that serves nothing is held for this long, then the policy `hung` decides. */
 export const HUNG_HOLD_MS = 10_000;
@@ -117,14 +117,37 @@ export function lifeSign(f: Pick<GateFacts, 'settings' | 'verdict' | 'ownReportA
   return { kind: state, detail };
 }
 
+/** For how long a hung host has been held, and is to be, ms. */
+const hungFigures = (f: Pick<GateFacts, 'hungForMs'>): StormCount => ({ count: f.hungForMs ?? 0, limit: HUNG_HOLD_MS });
+
+/** What a gate that stops counts, and how much of it may be. */
+export interface GateCount extends StormCount {
+  of: 'nodes in trouble' | 'nodes of its failure domain' | 'permits' | 'permits for the node' | 'ms held as hung';
+}
+
+/** The figures of a gate as of now; undefined: it does not count anything, or cannot. */
+export function gateCount(gate: GateCode, f: GateFacts): GateCount | undefined {
+  if (gate === 'LIFE_SIGN')
+    return lifeSign(f).kind === 'hung' ? { of: 'ms held as hung', ...hungFigures(f) } : undefined;
+  const of = countedBy[gate];
+  if (f.storm === undefined || of === undefined) return undefined;
+  return { of, ...stormFigures[gate as StormGate](f.storm, f.node, f.incident?.id) };
+}
+
+const countedBy: Partial<Record<GateCode, GateCount['of']>> = {
+  BRAKE: 'nodes in trouble',
+  DOMAIN: 'nodes of its failure domain',
+  CAP: 'permits',
+  FLAPPING: 'permits for the node',
+} satisfies Record<StormGate, GateCount['of']>;
+
 /** Missing input (no look, no settings): stops. */
 const life: Ask = (f) => {
   const sign = lifeSign(f);
   if (sign.kind === 'dead') return pass(`No report, no echo at anyone. ${sign.detail}`);
   if (sign.kind !== 'hung') return stop(sign.detail);
-  const held = f.hungForMs ?? 0;
-  if (held < HUNG_HOLD_MS)
-    return stop(`${sign.detail} Held for ${seconds(HUNG_HOLD_MS)}, ${seconds(held)} have passed.`);
+  const { count: held, limit } = hungFigures(f);
+  if (held < limit) return stop(`${sign.detail} Held for ${seconds(HUNG_HOLD_MS)}, ${seconds(held)} have passed.`);
   return f.settings?.fencing.hung === 'fence'
     ? pass(`${sign.detail} For ${seconds(held)}; the policy for hung hosts is to fence.`)
     : stop(`${sign.detail} For ${seconds(held)}; the policy for hung hosts is to alarm.`);

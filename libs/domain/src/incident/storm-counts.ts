@@ -86,49 +86,80 @@ export function fellTogether(s: StormFacts, domain: string, ms: number): Set<str
   ]);
 }
 
+/** So many of one failure domain may fall together: two, or half of it. */
+const mostOfDomain = (s: Pick<StormFacts, 'domains'>, domain: string): number =>
+  Math.max(2, Math.floor((s.domains[domain]?.members ?? 0) / 2));
+
 /** So many of one failure domain are more than may fall together. */
 export const isMostOfDomain = (s: Pick<StormFacts, 'domains'>, domain: string, count: number): boolean =>
-  count >= 3 && count > (s.domains[domain]?.members ?? 0) / 2;
+  count > mostOfDomain(s, domain);
 
-/** The counts of the moment, by gate: what stands is asked before them, see {@link askStorm} in `storm.ts`. */
+/** What a gate of storms counts, and how much of it may be. */
+export interface StormCount {
+  count: number;
+  limit: number;
+}
+
+/** The counts of the moment, by gate. */
+export const stormFigures = {
+  BRAKE: (s: StormFacts, node: NodeRecord): StormCount => ({
+    count: candidates(s, node.name).size,
+    limit: brakeLimit(s.members, s.limits),
+  }),
+
+  DOMAIN(s: StormFacts, node: NodeRecord): StormCount {
+    const domain = node.failureDomain;
+    // Together means within 60 s of this node, however long ago that was: a dead switch does not heal by waiting.
+    const mine = s.silent.find((x) => x.node === node.name)?.forMs ?? 0;
+    const fell = fellTogether(s, domain, mine).add(node.name);
+    return { count: fell.size, limit: mostOfDomain(s, domain) };
+  },
+
+  CAP: (s: StormFacts, _node: NodeRecord, incident?: string): StormCount => ({
+    count: s.grants.filter((g) => g.incident !== incident && g.ageMs < StormNumbers.capWindow).length,
+    limit: capLimit(s.members, s.limits),
+  }),
+
+  FLAPPING: (s: StormFacts, node: NodeRecord, incident?: string): StormCount => ({
+    count: s.grants.filter((g) => g.node === node.name && g.incident !== incident && g.ageMs < StormNumbers.capWindow)
+      .length,
+    limit: s.limits.flaps,
+  }),
+} as const;
+
+/** What the gates say of their counts: what stands is asked before them, see {@link askStorm} in `storm.ts`. */
 export const stormCounts = {
   BRAKE(s: StormFacts, node: NodeRecord): Answer {
-    const n = candidates(s, node.name).size;
-    const limit = brakeLimit(s.members, s.limits);
+    const { count, limit } = stormFigures.BRAKE(s, node);
     return {
-      pass: n <= limit,
-      detail: `${n} node(s) at once silent, not yet recovered, or fenced within 60 s; at most ${limit} of ${s.members} members may be.`,
+      pass: count <= limit,
+      detail: `${count} node(s) at once silent, not yet recovered, or fenced within 60 s; at most ${limit} of ${s.members} members may be.`,
     };
   },
 
   DOMAIN(s: StormFacts, node: NodeRecord): Answer {
     const domain = node.failureDomain;
-    // Together means within 60 s of this node, however long ago that was: a dead switch does not heal by waiting.
-    const mine = s.silent.find((x) => x.node === node.name)?.forMs ?? 0;
-    const fell = fellTogether(s, domain, mine).add(node.name);
+    const { count, limit } = stormFigures.DOMAIN(s, node);
     const members = s.domains[domain]?.members ?? 0;
     return {
-      pass: !isMostOfDomain(s, domain, fell.size),
-      detail: `${fell.size} of ${members} nodes of failure domain ${domain} fell silent within 60 s.`,
+      pass: count <= limit,
+      detail: `${count} of ${members} nodes of failure domain ${domain} fell silent within 60 s.`,
     };
   },
 
-  CAP(s: StormFacts, _node: NodeRecord, incident?: string): Answer {
-    const n = s.grants.filter((g) => g.incident !== incident && g.ageMs < StormNumbers.capWindow).length;
-    const limit = capLimit(s.members, s.limits);
+  CAP(s: StormFacts, node: NodeRecord, incident?: string): Answer {
+    const { count, limit } = stormFigures.CAP(s, node, incident);
     return {
-      pass: n < limit,
-      detail: `${n} permit(s) were given in the last 10 min, at most ${limit} may be.`,
+      pass: count < limit,
+      detail: `${count} permit(s) were given in the last 10 min, at most ${limit} may be.`,
     };
   },
 
   FLAPPING(s: StormFacts, node: NodeRecord, incident?: string): Answer {
-    const n = s.grants.filter(
-      (g) => g.node === node.name && g.incident !== incident && g.ageMs < StormNumbers.capWindow,
-    ).length;
+    const { count, limit } = stormFigures.FLAPPING(s, node, incident);
     return {
-      pass: n < s.limits.flaps,
-      detail: `${n} permit(s) for this node in the last 10 min, at most ${s.limits.flaps} may be.`,
+      pass: count < limit,
+      detail: `${count} permit(s) for this node in the last 10 min, at most ${limit} may be.`,
     };
   },
 } as const;

@@ -22,9 +22,13 @@ export function offMark(i: Commanded): string {
   return `${i.id}/${off?.n ?? 0}/${off?.endedAt === undefined ? 'given' : 'ended'}`;
 }
 
+/** What is left of it, ms; 0: it has passed, or no `off` was ordered. @param seen ages of keys on the asker's own clock */
+export const quarantineLeftMs = (i: Commanded, seen: { see(key: string): number }): number =>
+  lastOff(i) === undefined ? 0 : Math.max(0, POWER_QUARANTINE_MS - seen.see(offMark(i)));
+
 /** Has it passed? Where no `off` was ordered there is none. @param seen ages of keys on the asker's own clock */
 export const quarantineOver = (i: Commanded, seen: { see(key: string): number }): boolean =>
-  lastOff(i) === undefined || seen.see(offMark(i)) >= POWER_QUARANTINE_MS;
+  quarantineLeftMs(i, seen) === 0;
 
 /** For a person who stands at the machine: do not power it on before this wall-clock time. Undefined: no command was given. */
 export function doNotPowerOnBefore(i: Pick<IncidentRecord, 'commands'>): number | undefined {
