@@ -33,20 +33,25 @@ import { shownLife } from '#domain/incident/life-signs.js';
 import { GateFactsService } from './gate-facts.js';
 import { askGates, type GateFacts } from '#domain/incident/gates.js';
 import { IncidentService } from './incident.service.js';
+import {
+  incidentStep,
+  needsIdentity,
+  openingStep,
+  stoppedStep,
+  type DecidedStep,
+  type IncidentStep,
+  type OpeningStep,
+} from './incident-step.js';
 import { newIncident } from './new-incident.js';
 import { PermitService } from './permit.service.js';
 import { PowerEvidence } from './power-evidence.js';
 import { firstLevel } from '#domain/power/levels.js';
-import { quarantineOver } from '#domain/power/quarantine.js';
+import { quarantineLeftMs } from '#domain/power/quarantine.js';
 import { withheld } from './stop-order.js';
-import { isWorthAnIncident } from '#domain/incident/candidates.js';
 import { VerdictNow } from './verdict-now.js';
 
 /** An unchanged incident is examined again after this, ms. */
 const AGAIN_MS = 500;
-
-/** An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. */
-const ORDER_LAPSES_MS = 600_000;
 
 /** From a verdict DOWN to phase `fencing`, and what becomes of it until the power is proven off. */
 @Injectable()
@@ -127,13 +132,9 @@ export class IncidentReconciler implements Reconciler {
   }
 
   private async onDown(c: TaskRun, node: NodeRecord): Promise<void> {
-    const open = this.store.incidents.view.get(node.name)?.value;
-    if (open !== undefined && isOpenIncident(open)) {
-      if (open.phase === 'recovered') await this.closeForNext(c, node, open);
-      return;
-    }
-    if (open !== undefined && this.isLeftAlone(open)) return;
-    if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) || this.identity.pending(node.name)) return;
+    const step = this.opening(node);
+    if (step === 'close') await this.closeForNext(c, node);
+    if (step !== 'open') return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DOWN' || isOlder(verdict, node)) return;
     await this.open(c, node, verdict);
@@ -141,9 +142,7 @@ export class IncidentReconciler implements Reconciler {
 
   /** Treated as DOWN by policy: the same way, and held by gate LIFE_SIGN while anybody hears it. */
   private async onDegraded(c: TaskRun, node: NodeRecord): Promise<void> {
-    const open = this.store.incidents.view.get(node.name)?.value;
-    if (open !== undefined && (isOpenIncident(open) || this.isLeftAlone(open))) return;
-    if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) || this.identity.pending(node.name)) return;
+    if (this.opening(node) !== 'open') return;
     const verdict = await this.verdictNow.of(node.name);
     if (verdict?.verdict !== 'DEGRADED' || isOlder(verdict, node)) return;
     await this.open(c, node, verdict, { degraded: true });
@@ -196,8 +195,9 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** Fenced, powered on again, and dead again before it was in service: that is a new death. */
-  private async closeForNext(c: TaskRun, node: NodeRecord, i: IncidentRecord): Promise<void> {
-    if (node.bootId === undefined || node.bootId === i.bootId) return;
+  private async closeForNext(c: TaskRun, node: NodeRecord): Promise<void> {
+    const i = this.store.incidents.view.get(node.name)?.value;
+    if (i === undefined) return;
     await this.incidents.change(node.name, i.id, (now) => {
       c.check();
       return now.phase === 'recovered'
@@ -214,8 +214,7 @@ export class IncidentReconciler implements Reconciler {
       if (this.store.nodes.view.live) await this.end(c, i, 'The node was deleted.');
       return;
     }
-    // Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain.
-    if (!wasCommanded(i) && i.phase !== 'fencing') {
+    if (needsIdentity(i)) {
       this.identity.begin(node, () => this.conductor.wake('identity-reads'));
       if (this.identity.pending(i.node)) return;
     }
@@ -232,26 +231,13 @@ export class IncidentReconciler implements Reconciler {
     facts: GateFacts,
   ): Promise<void> {
     const verdict = facts.verdict;
-    if (!isWorthAnIncident(node, this.hasWorkloads(node.name)) && i.cause === 'auto')
-      return this.end(c, i, `Its status is ${node.status}: there is nothing of it to recover.`);
-    if (d.do === 'cancel') return this.end(c, i, d.reason);
-    if (d.do === 'await-survival') return this.survive(c, i, d.reason);
-    if (d.do === 'hold') return;
-    if (d.do === 'suppress') {
-      if (i.cause === 'manual' && this.orderedSince.see(`${i.id}/${i.gate ?? d.gate.gate}`) >= ORDER_LAPSES_MS)
-        return this.end(c, i, 'Nobody released the order within 10 min.');
-      return this.suppress(c, i, d, verdict);
-    }
-    if (contradictedBy(i, node) !== undefined) return;
-    const gate = heldForCollateral(i, node, this.openIncidents());
-    if (gate !== undefined) return this.suppress(c, i, { gate, gates: withGate(d.gates, gate) }, verdict);
-    if (i.phase === 'fencing' || (i.phase === 'failed' && !this.retryDue(i, node))) return;
-    const isDrill = i.drill !== undefined && !wasCommanded(i);
-    const permit = isDrill
+    const step = this.next(i, node, d, (book, key) => book.see(key));
+    if (step.do !== 'ask-permit') return this.carryOut(c, i, step, verdict);
+    const permit = this.isDrill(i)
       ? drillPermit(this.facts.storm(), i)
       : await this.permits.take(i, node, () => void c.check());
-    const gates = d.gates.map((g) => permit.results.find((r) => r.gate === g.gate) ?? g);
-    if (!permit.granted) return this.suppress(c, i, { gate: permit.gate, gates }, verdict);
+    const gates = withResults(step.gates, permit.results);
+    if (!permit.granted) return this.carryOut(c, i, stoppedStep(i, permit.gate, gates), verdict);
     await this.change(c, i, (now) => {
       const next = go(now, 'fencing', this.orderText(now), this.context.clock.wallMs());
       next.gates = gates;
@@ -261,6 +247,42 @@ export class IncidentReconciler implements Reconciler {
       orderedWith(next, node, this.collateral.silentNow(node.name));
       if (verdict !== undefined) next.verdict = verdict;
       return next;
+    });
+  }
+
+  private isDrill(i: IncidentRecord): boolean {
+    return i.drill !== undefined && !wasCommanded(i);
+  }
+
+  private async carryOut(
+    c: TaskRun,
+    i: IncidentRecord,
+    step: DecidedStep,
+    verdict: Verdict | undefined,
+  ): Promise<void> {
+    if (step.do === 'end') return this.end(c, i, step.reason);
+    if (step.do === 'survive') return this.survive(c, i, step.reason);
+    if (step.do === 'suppress') return this.suppress(c, i, step, verdict);
+  }
+
+  private next(i: IncidentRecord, node: NodeRecord, d: IncidentDecision, age: Age): IncidentStep {
+    return incidentStep(i, d, {
+      node,
+      hasWorkloads: this.hasWorkloads(node.name),
+      quarantineLeftMs: () => quarantineLeftMs(i, { see: (key) => age(this.commandsSeen, key) }),
+      stoppedForMs: ({ gate }) => age(this.orderedSince, `${i.id}/${i.gate ?? gate}`),
+      isContradicted: () => contradictedBy(i, node) !== undefined,
+      collateral: () => heldForCollateral(i, node, this.openIncidents()),
+      retryInMs: () => this.retryInMs(i, node, age),
+    });
+  }
+
+  private opening(node: NodeRecord): OpeningStep {
+    const last = this.store.incidents.view.get(node.name)?.value;
+    return openingStep(node, last, {
+      hasWorkloads: this.hasWorkloads(node.name),
+      isLeftAlone: last !== undefined && this.isLeftAlone(last),
+      isIdentityPending: this.identity.pending(node.name),
     });
   }
 
@@ -276,9 +298,7 @@ export class IncidentReconciler implements Reconciler {
     d: { gate: IncidentRecord['gates'][number]; gates: IncidentRecord['gates'] },
     verdict: Verdict | undefined,
   ): Promise<void> {
-    if (wasCommanded(i)) return;
     const { gate, detail } = d.gate;
-    if (i.drill !== undefined) return this.end(c, i, `The drill was given up at ${gate}: ${detail}`);
     // Figures that change each second are not worth a write, and no news.
     const sameLife = gate !== 'LIFE_SIGN' || shownLife(i.verdict) === shownLife(verdict);
     if (i.phase === 'suppressed' && i.gate === gate && sameLife && sameOutcome(i.gates, d.gates)) return;
@@ -310,7 +330,6 @@ export class IncidentReconciler implements Reconciler {
 
   /** It lives although it was ordered off: nothing is recovered, and only W later is it known that no order is under way. */
   private async survive(c: TaskRun, i: IncidentRecord, reason: string): Promise<void> {
-    if (!quarantineOver(i, this.commandsSeen)) return;
     await this.change(c, i, (now) =>
       now.commands.length === i.commands.length
         ? go(now, 'survived', `It lives: ${reason}.`, this.context.clock.wallMs())
@@ -319,9 +338,9 @@ export class IncidentReconciler implements Reconciler {
   }
 
   /** The backoff is measured on this process's clock. With other devices than those that failed it is over. */
-  private retryDue(i: IncidentRecord, node: NodeRecord): boolean {
-    if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels)) return true;
-    return this.failedSince.see(`${i.id}/${i.attempt}`) >= retryBackoff(i);
+  private retryInMs(i: IncidentRecord, node: NodeRecord, age: Age): number {
+    if (i.devices !== undefined && i.devices !== devicesMark(node.powerLevels)) return 0;
+    return Math.max(0, retryBackoff(i) - age(this.failedSince, `${i.id}/${i.attempt}`));
   }
 
   /** A write on what was looked at: where the phase has moved on meanwhile, the next round decides anew. */
@@ -359,8 +378,11 @@ function orderedWith(next: IncidentRecord, node: NodeRecord, silent: string[]): 
   next.devices = devices;
 }
 
-const withGate = (gates: GateResult[], stops: GateResult): GateResult[] =>
-  gates.map((g) => (g.gate === stops.gate ? stops : g));
+const withResults = (gates: GateResult[], of: readonly GateResult[]): GateResult[] =>
+  gates.map((g) => of.find((r) => r.gate === g.gate) ?? g);
+
+/** Whoever acts sees a thing, which is when its age begins; whoever only shows what would be done does not. */
+type Age = (book: AgeBook, key: string) => number;
 
 const isOlder = (v: Verdict, node: NodeRecord): boolean => node.verdict !== undefined && isNewer(node.verdict, v);
 

@@ -8,6 +8,20 @@ const switches = [
 /** Power is cut only where nobody can prove life, and only by who holds the lease; proof of off is proof. */
 export const fence: readonly Mutant[] = [
   {
+    name: 'a node that lives is let go while its off may still take effect',
+    file: 'apps/inventory/src/incidents/incident-step.ts',
+    symbol: 'incidentStep',
+    operation: { replace: 'leftMs === 0', with: 'leftMs >= 0' },
+    specs: ['apps/inventory/src/incidents/incident-step.spec.ts'],
+  },
+  {
+    name: 'an incident whose proof is contradicted goes on',
+    file: 'apps/inventory/src/incidents/incident-step.ts',
+    symbol: 'incidentStep',
+    operation: { replace: 'v.isContradicted()', with: 'false' },
+    specs: ['apps/inventory/src/incidents/incident-step.spec.ts'],
+  },
+  {
     name: 'one off-read is proof',
     file: 'libs/domain/src/power/fence-step.ts',
     symbol: 'planDevice',

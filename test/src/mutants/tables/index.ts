@@ -40,7 +40,7 @@ const tables: Record<string, readonly Mutant[]> = {
 export const FLOORS: Record<string, number> = {
   admit: 46,
   detect: 166,
-  fence: 109,
+  fence: 111,
   keys: 73,
   lease: 32,
   recover: 58,

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { GateResult } from '#contracts';
+import { aNode, anIncident } from '../testing/records.js';
+import { incidentStep, openingStep, ORDER_LAPSES_MS, stoppedStep, type IncidentStepView } from './incident-step.js';
+
+const node = aNode('a-1', { status: 'Allocated' });
+const calm: IncidentStepView = {
+  node,
+  hasWorkloads: true,
+  quarantineLeftMs: () => 0,
+  stoppedForMs: () => 0,
+  isContradicted: () => false,
+  collateral: () => undefined,
+  retryInMs: () => 0,
+};
+const brake: GateResult = { gate: 'BRAKE', pass: false, detail: 'too many.' };
+const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at: 1 };
+
+describe('the next step of an incident', () => {
+  it('that lives after its off waits until that can take effect no more', () => {
+    const d = { do: 'await-survival' as const, reason: 'UP', gates: [] };
+    const i = anIncident('a-1', { phase: 'fencing', commands: [off] });
+    expect(incidentStep(i, d, { ...calm, quarantineLeftMs: () => 1 })).toMatchObject({
+      do: 'wait',
+      by: 'quarantine',
+      leftMs: 1,
+    });
+    expect(incidentStep(i, d, calm)).toEqual({ do: 'survive', reason: 'UP' });
+  });
+
+  it('that failed waits for its backoff, and asks for a permit then', () => {
+    const d = { do: 'fence' as const, gates: [] };
+    const i = anIncident('a-1', { phase: 'failed' });
+    expect(incidentStep(i, d, { ...calm, retryInMs: () => 9 })).toMatchObject({ do: 'wait', by: 'backoff', leftMs: 9 });
+    expect(incidentStep(i, d, calm)).toEqual({ do: 'ask-permit', gates: [] });
+  });
+
+  it('goes nowhere while its proof is contradicted, and is stopped for another that may have been hit', () => {
+    const d = { do: 'fence' as const, gates: [{ ...brake, pass: true }] };
+    const i = anIncident('a-1', { phase: 'investigating' });
+    expect(incidentStep(i, d, { ...calm, isContradicted: () => true })).toMatchObject({
+      do: 'wait',
+      by: 'contradiction',
+    });
+    expect(incidentStep(i, d, { ...calm, collateral: () => brake })).toEqual({
+      do: 'suppress',
+      gate: brake,
+      gates: [brake],
+    });
+  });
+
+  it('by hand lapses where nobody releases it', () => {
+    const d = { do: 'suppress' as const, gate: brake, gates: [brake] };
+    const i = anIncident('a-1', { phase: 'suppressed', cause: 'manual', gate: 'BRAKE' });
+    expect(incidentStep(i, d, { ...calm, stoppedForMs: () => ORDER_LAPSES_MS - 1 }).do).toBe('suppress');
+    expect(incidentStep(i, d, { ...calm, stoppedForMs: () => ORDER_LAPSES_MS }).do).toBe('end');
+  });
+
+  it('after its off is not stopped any more, and waits at the gate', () => {
+    const i = anIncident('a-1', { phase: 'failed', commands: [off] });
+    expect(stoppedStep(i, brake, [brake])).toEqual({ do: 'wait', by: 'gate', reason: 'BRAKE: too many.' });
+  });
+});
+
+it('opens one for a dead node that is worth it, and none while the last one stands for its silence', () => {
+  const v = { hasWorkloads: false, isLeftAlone: false, isIdentityPending: false };
+  expect(openingStep(node, undefined, v)).toBe('open');
+  expect(openingStep(node, undefined, { ...v, isIdentityPending: true })).toBe('identity');
+  expect(openingStep(node, anIncident('a-1', { phase: 'closed' }), { ...v, isLeftAlone: true })).toBe('left-alone');
+  expect(openingStep(node, anIncident('a-1', { phase: 'fencing' }), v)).toBe('none');
+  expect(openingStep(node, anIncident('a-1', { phase: 'recovered', bootId: 'older' }), v)).toBe('close');
+  expect(openingStep({ ...node, status: 'Unallocated' }, undefined, v)).toBe('none');
+});

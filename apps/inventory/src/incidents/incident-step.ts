@@ -1,0 +1,116 @@
+import { isOpenIncident, type GateResult, type IncidentRecord, type NodeRecord } from '#contracts';
+import type { IncidentDecision } from '#domain/incident/decide-incident.js';
+import { isWorthAnIncident } from '#domain/incident/candidates.js';
+import { wasCommanded } from '#domain/incident/phases.js';
+
+/** An order by hand that a gate stops and nobody releases lapses after this, ms: it must not hang over a living node. */
+export const ORDER_LAPSES_MS = 600_000;
+
+/** What keeps an incident where it is. */
+export type IncidentWait =
+  /** Whose its power devices are is being read. */
+  | 'identity'
+  /** After its `off` a gate stops: neither forward nor back. */
+  | 'gate'
+  /** It lives although it was ordered off: an order may still be carried out. */
+  | 'quarantine'
+  /** Its proof of off was contradicted. */
+  | 'contradiction'
+  /** The fencing leader has it. */
+  | 'fencer'
+  /** The wait after a failure. */
+  | 'backoff';
+
+/** A step that asks for no permit. */
+export type DecidedStep =
+  | { do: 'end'; reason: string }
+  | { do: 'survive'; reason: string }
+  /** `leftMs`: until the wait is over by itself; absent: something has to change. */
+  | { do: 'wait'; by: IncidentWait; reason: string; leftMs?: number }
+  | { do: 'suppress'; gate: GateResult; gates: GateResult[] };
+
+/** The next step of an incident whose node is not yet proven off. */
+export type IncidentStep = DecidedStep | { do: 'ask-permit'; gates: GateResult[] };
+
+/** What the step looks at beside the gates; the ages are on the asker's own clock. */
+export interface IncidentStepView {
+  node: NodeRecord;
+  /** Workloads are assigned to the node. */
+  hasWorkloads: boolean;
+  /** Until the last `off` can take effect no more, ms. */
+  quarantineLeftMs: () => number;
+  /** For how long the gate has stopped an order by hand, ms. */
+  stoppedForMs: (gate: GateResult) => number;
+  isContradicted: () => boolean;
+  /** The gate that another node's power-off in doubt stops this one at. */
+  collateral: () => GateResult | undefined;
+  /** Until a fencing that failed is tried again, ms. */
+  retryInMs: () => number;
+}
+
+/** Pure: what becomes of an incident by what its gates and the verdict as of now say. */
+export function incidentStep(i: IncidentRecord, d: IncidentDecision, v: IncidentStepView): IncidentStep {
+  if (!isWorthAnIncident(v.node, v.hasWorkloads) && i.cause === 'auto')
+    return { do: 'end', reason: `Its status is ${v.node.status}: there is nothing of it to recover.` };
+  if (d.do === 'cancel') return { do: 'end', reason: d.reason };
+  if (d.do === 'await-survival') {
+    const leftMs = v.quarantineLeftMs();
+    if (leftMs === 0) return { do: 'survive', reason: d.reason };
+    return { do: 'wait', by: 'quarantine', reason: `${d.reason}; a power-off may still take effect`, leftMs };
+  }
+  if (d.do === 'hold') return { do: 'wait', by: 'gate', reason: d.reason };
+  if (d.do === 'suppress') {
+    if (i.cause === 'manual' && v.stoppedForMs(d.gate) >= ORDER_LAPSES_MS)
+      return { do: 'end', reason: 'Nobody released the order within 10 min.' };
+    return stoppedStep(i, d.gate, d.gates);
+  }
+  if (v.isContradicted())
+    return { do: 'wait', by: 'contradiction', reason: 'The node speaks in the boot that its device calls off.' };
+  const collateral = v.collateral();
+  if (collateral !== undefined) return stoppedStep(i, collateral, withGate(d.gates, collateral));
+  if (i.phase === 'fencing') return { do: 'wait', by: 'fencer', reason: 'The fencing leader powers it off.' };
+  const leftMs = i.phase === 'failed' ? v.retryInMs() : 0;
+  if (leftMs > 0) return { do: 'wait', by: 'backoff', reason: 'Its last fencing failed.', leftMs };
+  return { do: 'ask-permit', gates: d.gates };
+}
+
+/** Not yet ordered off, by a verdict or by hand: whose device it is must be known as of now, or asked for in vain. */
+export const needsIdentity = (i: IncidentRecord): boolean => !wasCommanded(i) && i.phase !== 'fencing';
+
+/** A gate stops it, its permit among them. */
+export function stoppedStep(i: IncidentRecord, gate: GateResult, gates: GateResult[]): DecidedStep {
+  const reason = `${gate.gate}: ${gate.detail}`;
+  if (wasCommanded(i)) return { do: 'wait', by: 'gate', reason };
+  if (i.drill !== undefined) return { do: 'end', reason: `The drill was given up at ${reason}` };
+  return { do: 'suppress', gate, gates };
+}
+
+const withGate = (gates: GateResult[], stops: GateResult): GateResult[] =>
+  gates.map((g) => (g.gate === stops.gate ? stops : g));
+
+/** What is to be done about a node that is DOWN as of now, or counts as DOWN. */
+export type OpeningStep =
+  /** It has an open incident, or needs none. */
+  | 'none'
+  /** Its last incident, which is over, stands for this silence, too. */
+  | 'left-alone'
+  /** It booted after its recovery and is down again: that incident is over. */
+  | 'close'
+  /** Whose its power devices are is being read. */
+  | 'identity'
+  /** An incident is opened, where the verdict as of now agrees. */
+  | 'open';
+
+export function openingStep(
+  node: NodeRecord,
+  last: IncidentRecord | undefined,
+  v: { hasWorkloads: boolean; isLeftAlone: boolean; isIdentityPending: boolean },
+): OpeningStep {
+  if (last !== undefined && isOpenIncident(last)) {
+    const isNextBoot = node.bootId !== undefined && node.bootId !== last.bootId;
+    return last.phase === 'recovered' && isNextBoot ? 'close' : 'none';
+  }
+  if (v.isLeftAlone) return 'left-alone';
+  if (!isWorthAnIncident(node, v.hasWorkloads)) return 'none';
+  return v.isIdentityPending ? 'identity' : 'open';
+}
