@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkloadRecord } from '#contracts';
 import { leftOut } from '#domain/workload/failed-starts.js';
-import { maySwitchNode, provesStart, waitKey } from '#domain/workload/owed-start.js';
-import { isMassReturn, isOnItsWay, type Serving } from '#domain/workload/own-node.js';
+import { provesStart, waitKey } from '#domain/workload/owed-start.js';
+import type { Serving } from '#domain/workload/own-node.js';
 import { placeWorkloads, type Placement } from '#domain/workload/placement.js';
 import { startRefusal, type StartQuestions, type StartReason } from '#domain/workload/start-decision.js';
 import type { SeenElsewhere, StartCheck } from '#domain/workload/where-it-runs.js';
@@ -18,12 +18,11 @@ import { Contradictions } from './contradictions.js';
 import { HeldAlarms } from './held-alarms.js';
 import { HostsView } from './hosts.js';
 import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
+import { ownNodeStep, type OwnNodeStep } from './own-node-step.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from './start-facts.js';
 import { WorkloadService } from './workload.service.js';
 
-/** A lost workload whose node is not in service again after this is started elsewhere, ms. */
-const MOVE_AFTER_MS = 10_000;
 /** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */
 const ALARM_AFTER_MS = 3_000;
 /** The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. */
@@ -295,23 +294,20 @@ export class WorkloadReconciler implements Reconciler {
     serving: () => Serving,
     wanted: HeldAlarms,
   ): Promise<'elsewhere' | 'wait'> {
-    const waited = this.since.see(waitKey(w));
-    if (waited < MOVE_AFTER_MS) {
+    const step = this.ownNode(w, node, why, serving, this.since.see(waitKey(w)));
+    if (step.do === 'wait') {
       wanted.tooYoung(w.name);
       return 'wait';
     }
-    const own = this.store.nodes.view.get(node)?.value;
-    const waits = own !== undefined && isOnItsWay(own) && isMassReturn(serving());
-    const few = waits ? ' Less than half of the fleet serves: it waits for its own node.' : '';
-    const text = `${node} is out of service: ${why}.${few}`;
-    wanted.set(w.name, held(w, text));
-    // Its own look must be younger than the hold that closed the gate: the hold is at least MOVE_AFTER_MS old, the look
-    // at most 5 s when it is reported, the report at most the freshness.
-    const report = this.facts.of(node);
-    const isAbsent = report?.workloads !== undefined && !report.workloads.some((r) => r.name === w.name);
-    if (maySwitchNode(w) && w.held !== undefined && isAbsent && !waits) return 'elsewhere';
-    await this.hold(c, w, text);
+    wanted.set(w.name, held(w, step.why));
+    if (step.do === 'elsewhere') return 'elsewhere';
+    await this.hold(c, w, step.why);
     return 'wait';
+  }
+
+  private ownNode(w: WorkloadRecord, node: string, why: string, serving: () => Serving, waitedMs: number): OwnNodeStep {
+    const own = this.store.nodes.view.get(node)?.value;
+    return ownNodeStep({ workload: w, node, own, why, waitedMs, serving, report: this.facts.of(node) });
   }
 
   private async switchNode(c: TaskRun, w: WorkloadRecord, to: string | undefined): Promise<void> {
