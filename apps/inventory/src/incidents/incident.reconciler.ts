@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { isNewer } from '#domain/verdict/order.js';
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
-import { mayCancel, wasCommanded } from '#domain/incident/phases.js';
+import { isAfterOff, mayCancel, wasCommanded } from '#domain/incident/phases.js';
 import { retryBackoff } from '#domain/incident/retry.js';
 import { go, note } from '#domain/incident/steps.js';
 import { ServiceContext } from '#service';
@@ -51,7 +51,25 @@ import { withheld } from './stop-order.js';
 import { VerdictNow } from './verdict-now.js';
 
 /** An unchanged incident is examined again after this, ms. */
-const AGAIN_MS = 500;
+export const AGAIN_MS = 500;
+
+/** What the next look does about an open incident. */
+export interface IncidentPreview {
+  incident: IncidentRecord;
+  /** Undefined: the step does not rest on them. */
+  facts?: GateFacts;
+  step: IncidentStep;
+  /** In mode observe: what it would be if the mode were enforce. */
+  enforced?: IncidentStep;
+}
+
+/** What the next look does about the dead. */
+export interface IncidentsPreview {
+  /** Of nodes that are DOWN as of now, or count as DOWN. `last`: the incident that the node has, or had. */
+  opening: { node: NodeRecord; step: OpeningStep; last: IncidentRecord | undefined }[];
+  /** Open, and not yet fenced. */
+  open: IncidentPreview[];
+}
 
 /** From a verdict DOWN to phase `fencing`, and what becomes of it until the power is proven off. */
 @Injectable()
@@ -105,6 +123,49 @@ export class IncidentReconciler implements Reconciler {
     for (const { value } of this.store.incidents.view.entries())
       if (isTakenBack(value)) work.push(c.isolated({ node: value.node }, () => this.onTakenBack(c, value)));
     await Promise.all(work);
+  }
+
+  /**
+   * What the next look does about the dead and about incidents that are not yet fenced, by all facts as of now. It asks
+   * the detector as the look does; no age begins by it, and no permit is given.
+   */
+  async preview(): Promise<IncidentsPreview> {
+    const beacon = this.detector.fresh ? this.detector.beacon : undefined;
+    const dead = this.facts.silent().filter(({ node }) => latestVerdict(node, beacon) === 'DOWN');
+    const opening = [...dead.map(({ node }) => node), ...this.treatedAsDown()].map((node) => ({
+      node,
+      step: this.opening(node),
+      last: this.store.incidents.view.get(node.name)?.value,
+    }));
+    const open = this.openIncidents().filter((i) => !i.unreadable && !isAfterOff(i));
+    return { opening, open: await Promise.all(open.map((i) => this.previewOf(i))) };
+  }
+
+  private async previewOf(i: IncidentRecord): Promise<IncidentPreview> {
+    const node = this.store.nodes.view.get(i.node)?.value;
+    if (node === undefined) return { incident: i, step: { do: 'end', reason: 'The node was deleted.' } };
+    if (needsIdentity(i) && this.identity.pending(i.node))
+      return {
+        incident: i,
+        step: { do: 'wait', by: 'identity', reason: 'Whose its power devices are is being read.' },
+      };
+    const facts = await this.facts.gather(node, await this.verdictNow.of(i.node), { cause: i.cause, incident: i });
+    const step = this.stepBy(i, node, facts);
+    if (facts.settings?.fencing.mode !== 'observe') return { incident: i, facts, step };
+    const enforced: GateFacts = {
+      ...facts,
+      settings: { ...facts.settings, fencing: { ...facts.settings.fencing, mode: 'enforce' } },
+    };
+    return { incident: i, facts, step, enforced: this.stepBy(i, node, enforced) };
+  }
+
+  /** With the permit that it would get. */
+  private stepBy(i: IncidentRecord, node: NodeRecord, facts: GateFacts): IncidentStep {
+    const d = decideIncident(i, facts, this.permits.has(i.id));
+    const step = this.next(i, node, d, (book, key) => book.ageMs(key));
+    if (step.do !== 'ask-permit') return step;
+    const permit = this.isDrill(i) ? drillPermit(this.facts.storm(), i) : this.permits.preview(i, node);
+    return permit.granted ? step : stoppedStep(i, permit.gate, withResults(step.gates, permit.results));
   }
 
   /** Heard again, or in another boot: its next death is another one. */

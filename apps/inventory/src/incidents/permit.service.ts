@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { PERMITS_KEY, isOpenIncident, type IncidentRecord, type NodeRecord, type StormTrip } from '#contracts';
+import {
+  PERMITS_KEY,
+  isOpenIncident,
+  type IncidentRecord,
+  type NodeRecord,
+  type Permits,
+  type StormTrip,
+} from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { GateFactsService } from './gate-facts.js';
 import { decidePermit, keepPermits, type PermitDecision, type PermitsLook } from '#domain/incident/permits.js';
@@ -17,18 +24,26 @@ export class PermitService {
     let decision: PermitDecision | undefined;
     await this.store.permits.bucket.mutate(PERMITS_KEY, (current) => {
       check();
-      const look = this.look();
-      if (look === undefined) {
-        const detail = 'A view of the records has a gap: it is not known how many others are silent or in an incident.';
-        const gate = { gate: 'BRAKE', pass: false, detail } as const;
-        decision = { granted: false, permits: undefined, gate, results: [gate] };
-        return undefined;
-      }
-      decision = decidePermit(current?.value, { ...look, incident: i.id, node, released: i.released?.gates ?? [] });
+      decision = this.decide(current?.value, i, node);
       return decision.permits;
     });
     // mutate has called the function at least once.
     return decision as PermitDecision;
+  }
+
+  /** What would be decided, by the permits as last seen: nothing is written. */
+  preview(i: IncidentRecord, node: NodeRecord): PermitDecision {
+    return this.decide(this.store.permits.view.get(PERMITS_KEY)?.value, i, node);
+  }
+
+  private decide(current: Permits | undefined, i: IncidentRecord, node: NodeRecord): PermitDecision {
+    const look = this.look();
+    if (look === undefined) {
+      const detail = 'A view of the records has a gap: it is not known how many others are silent or in an incident.';
+      const gate = { gate: 'BRAKE', pass: false, detail } as const;
+      return { granted: false, permits: undefined, gate, results: [gate] };
+    }
+    return decidePermit(current, { ...look, incident: i.id, node, released: i.released?.gates ?? [] });
   }
 
   /**

@@ -8,7 +8,14 @@ import { AgeBook } from '../incidents/age-book.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StartFactsService } from './start-facts.js';
-import { absenceStep, absenceTold, presenceOf, type AbsenceStep, type Presence } from './workload-absence.js';
+import {
+  absenceStep,
+  absenceTold,
+  presenceOf,
+  restartLeftMs,
+  type AbsenceStep,
+  type Presence,
+} from './workload-absence.js';
 import { WorkloadService } from './workload.service.js';
 
 /** All workloads are looked at: a burst of changes is no reason to do that more often. */
@@ -62,6 +69,16 @@ export class AbsenceReconciler implements Reconciler {
       c.isolated({ workload: workload.name }, () => this.step(c, workload, step)),
     );
     await keepAlarms(this.alarms, ['workload-ended'], wanted, () => void c.check());
+  }
+
+  /** Workloads that have ended by themselves and are to be started again; `leftMs`: until that is owed. */
+  preview(): { workload: WorkloadRecord; leftMs: number }[] {
+    if (!this.store.live) return [];
+    return this.store.workloads.view.entries().flatMap(({ value: workload }) => {
+      const { presence, key } = this.look(workload);
+      const leftMs = restartLeftMs(workload, presence, this.since.ageMs(key));
+      return leftMs === undefined ? [] : [{ workload, leftMs }];
+    });
   }
 
   /** What it is now, and by which name: a new start of the agent, another boot or generation begins anew. */

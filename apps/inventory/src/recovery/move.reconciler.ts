@@ -44,26 +44,19 @@ export class MoveReconciler implements Reconciler {
     this.stuckSince = new AgeBook(context.clock);
   }
 
+  /** What the next round begins, and what stands in the way; undefined: a view has a gap, and nothing is begun. */
+  preview(): { leaving: ReadonlyMap<string, string>; moving: WorkloadRecord[]; plan: MovePlan } | undefined {
+    if (!this.store.live) return undefined;
+    const { leaving, all, plan } = this.decide(this.draining(), this.waitingJobs());
+    return { leaving, moving: all.filter((w) => w.move !== undefined), plan };
+  }
+
   async reconcile(c: TaskRun): Promise<void> {
     if (!this.store.live) return;
     const drained = this.draining();
     const jobs = this.waitingJobs();
-    const leaving = new Map<string, string>();
-    for (const [node, step] of this.degraded.steps()) if (step === 'drain') leaving.set(node, 'degraded');
-    for (const n of drained) leaving.set(n.name, 'drain');
-    for (const job of jobs) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
-    const all = this.store.workloads.view.entries().map((e) => e.value);
-    const isIdle = leaving.size === 0 && !all.some(isFailing);
+    const { all, plan } = this.decide(drained, jobs);
     const moving = new Set(all.map((w) => w.move?.from));
-    const plan = decideMoves({
-      leaving,
-      workloads: all,
-      hosts: isIdle ? [] : this.hosts.hosts(),
-      reported: (node) => this.reported(node),
-      isInIncident: (node) => this.isInIncident(node),
-      unanswered: isIdle ? [] : this.facts.unanswered(),
-      now: this.context.clock.wallMs(),
-    });
     // What was found out about a node already says more than that it is not empty.
     const stuck: Stuck = (node, why) => void (plan.stuck.has(node) || moving.has(node) || plan.stuck.set(node, [why]));
     await Promise.all([
@@ -73,6 +66,28 @@ export class MoveReconciler implements Reconciler {
       ...jobs.map((j) => c.isolated({ job: j.id }, () => this.noteMoved(c, j, stuck))),
     ]);
     await keepAlarms(this.alarms, ['drain-stuck'], this.wanted(plan.stuck), () => void c.check());
+  }
+
+  private decide(
+    drained: readonly NodeRecord[],
+    jobs: readonly JobRecord[],
+  ): { leaving: ReadonlyMap<string, string>; all: WorkloadRecord[]; plan: MovePlan } {
+    const leaving = new Map<string, string>();
+    for (const [node, step] of this.degraded.steps()) if (step === 'drain') leaving.set(node, 'degraded');
+    for (const n of drained) leaving.set(n.name, 'drain');
+    for (const job of jobs) for (const node of job.nodes) leaving.set(node, `job:${job.id}`);
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    const isIdle = leaving.size === 0 && !all.some(isFailing);
+    const plan = decideMoves({
+      leaving,
+      workloads: all,
+      hosts: isIdle ? [] : this.hosts.hosts(),
+      reported: (node) => this.reported(node),
+      isInIncident: (node) => this.isInIncident(node),
+      unanswered: isIdle ? [] : this.facts.unanswered(),
+      now: this.context.clock.wallMs(),
+    });
+    return { leaving, all, plan };
   }
 
   private async begin(c: TaskRun, b: MovePlan['begin'][number]): Promise<void> {

@@ -32,8 +32,13 @@ export function stopStep(f: StopFacts): StopStep {
   if (w.recovery.driver !== 'ansible') return report?.workloads !== undefined && !runsThere(f) ? 'read-back' : 'wait';
   // A dead node is the business of its incident, which takes the workload away.
   if (report === undefined) return 'wait';
-  const { attempt } = w.stop;
-  return attempt === 0 || f.sinceFailureMs >= retryAfterMs(attempt) ? 'give' : 'wait';
+  return retryLeftMs(f) === 0 ? 'give' : 'wait';
+}
+
+/** Until a stop that failed is tried again, ms; 0: none failed, or it is due. */
+export function retryLeftMs({ workload: w, sinceFailureMs }: StopFacts): number {
+  const attempt = w.stop?.attempt ?? 0;
+  return attempt === 0 ? 0 : Math.max(0, retryAfterMs(attempt) - sinceFailureMs);
 }
 
 export const runsThere = (f: Pick<StopFacts, 'workload' | 'report'>): boolean =>

@@ -7,7 +7,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { stopJob, stopOutcome } from './recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { StartFactsService } from './start-facts.js';
-import { runsThere, STILL_RUNS_MS, stopStep, type StopFacts } from './stop-step.js';
+import { retryLeftMs, runsThere, STILL_RUNS_MS, stopStep, type StopFacts, type StopStep } from './stop-step.js';
 import { WorkloadService } from './workload.service.js';
 
 /**
@@ -29,17 +29,31 @@ export class StopReconciler implements Reconciler {
   }
 
   async reconcile(c: TaskRun): Promise<void> {
-    const all = this.store.workloads.view.entries().map((e) => e.value);
-    const stopping = all.filter((w) => w.assignment !== undefined && (w.desired === 'stopped' || w.stop !== undefined));
+    const stopping = this.stopping();
     const kept = new Set(stopping.map((w) => w.name));
     this.since.retain((key) => kept.has(key.split('/')[1] ?? ''));
     await Promise.all(stopping.map((w) => c.isolated({ workload: w.name }, () => this.one(c, w))));
   }
 
+  /** What the next round does about each workload that shall not run, or not where it is, and is not yet stopped. */
+  preview(): { workload: WorkloadRecord; step: StopStep; leftMs: number }[] {
+    return this.stopping().flatMap((w) => {
+      const f = this.look(w, w.assignment?.node ?? '', (key) => this.since.ageMs(key));
+      const step = stopStep(f);
+      const leftMs = retryLeftMs(f);
+      return step === 'done' ? [] : [{ workload: w, step, leftMs }];
+    });
+  }
+
+  private stopping(): WorkloadRecord[] {
+    const all = this.store.workloads.view.entries().map((e) => e.value);
+    return all.filter((w) => w.assignment !== undefined && (w.desired === 'stopped' || w.stop !== undefined));
+  }
+
   private async one(c: TaskRun, w: WorkloadRecord): Promise<void> {
     const at = w.assignment;
     if (at === undefined) return;
-    const step = stopStep(this.look(w, at.node));
+    const step = stopStep(this.look(w, at.node, (key) => this.since.see(key)));
     if (step === 'owe')
       await this.workloads.change(w.name, 'stopping', () => {
         c.check();
@@ -58,7 +72,7 @@ export class StopReconciler implements Reconciler {
     });
   }
 
-  private look(w: WorkloadRecord, node: string): StopFacts {
+  private look(w: WorkloadRecord, node: string, age: (key: string) => number): StopFacts {
     const report = this.facts.of(node);
     const seen = `seen/${w.name}/${w.generation}`;
     const runs = w.stop === undefined && runsThere({ workload: w, report });
@@ -67,8 +81,8 @@ export class StopReconciler implements Reconciler {
     return {
       workload: w,
       report,
-      seenForMs: runs ? this.since.see(seen) : 0,
-      sinceFailureMs: attempt === 0 ? 0 : this.since.see(`retry/${w.name}/${w.generation}/${attempt}`),
+      seenForMs: runs ? age(seen) : 0,
+      sinceFailureMs: attempt === 0 ? 0 : age(`retry/${w.name}/${w.generation}/${attempt}`),
     };
   }
 

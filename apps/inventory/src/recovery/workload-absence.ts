@@ -44,12 +44,17 @@ export function presenceOf({ workload: w, node, incident, report }: PresenceFact
 /** How long it has to be absent before it is started again, ms: twice as long with each time that it has ended. */
 export const restartAfterMs = (ended: number): number => Math.min(LONGEST_WAIT_MS, ABSENT_MS * 2 ** Math.min(ended, 9));
 
+/** Until one that has ended by itself is started again, ms; undefined: it is not absent. */
+export const restartLeftMs = (w: WorkloadRecord, presence: Presence, forMs: number): number | undefined =>
+  presence === 'absent' ? Math.max(0, restartAfterMs(w.ended?.times ?? 0) - forMs) : undefined;
+
 /** What is to be done about a workload. `owe`: its start is owed again, where it is assigned. `forget`: it runs steadily. */
 export type AbsenceStep = 'none' | 'owe' | 'forget';
 
 /** @param forMs for which it has been so without a break, in one start of its node's agent, on the asker's own clock */
 export function absenceStep(w: WorkloadRecord, presence: Presence, forMs: number): AbsenceStep {
-  if (presence === 'absent') return forMs >= restartAfterMs(w.ended?.times ?? 0) ? 'owe' : 'none';
+  const leftMs = restartLeftMs(w, presence, forMs);
+  if (leftMs !== undefined) return leftMs === 0 ? 'owe' : 'none';
   return presence === 'runs' && w.ended !== undefined && forMs >= STEADY_MS ? 'forget' : 'none';
 }
 

@@ -28,6 +28,19 @@ const ALARM_AFTER_MS = 3_000;
 /** The gate of a unit that a node starts at its boot refuses it well within this, ms: until then nothing has run there. */
 const GATE_MS = 30_000;
 
+/** What the next round does about a workload that shall run, and is assigned nowhere or not started yet. */
+export interface WorkloadPreview {
+  workload: WorkloadRecord;
+  do: 'place' | 'no-room' | 'start' | 'follow' | 'correct' | 'hold' | 'elsewhere' | 'wait';
+  why: string;
+  /** Where it goes, or is started. */
+  to?: string;
+  /** Until the wait is over by itself, ms; absent: something has to change. */
+  leftMs?: number;
+}
+
+type Age = (key: string) => number;
+
 /**
  * Every workload that shall run: assigned to one node, and started there exactly once. Each round takes every record as
  * it is and does the next step that it calls for; nothing is remembered between rounds but since when.
@@ -37,6 +50,9 @@ export class WorkloadReconciler implements Reconciler {
   private readonly since: AgeBook;
   private readonly roomless = new Map<string, string>();
   private readonly settling = new Settling();
+  /** Whoever acts sees a thing, which is when its age begins; whoever only shows what would be done does not. */
+  private readonly seen: Age = (key) => this.since.see(key);
+  private readonly known: Age = (key) => this.since.ageMs(key);
 
   constructor(
     private readonly context: ServiceContext,
@@ -59,8 +75,7 @@ export class WorkloadReconciler implements Reconciler {
   async reconcile(c: TaskRun): Promise<void> {
     const wanted = new HeldAlarms();
     const all = this.store.workloads.view.entries().map((e) => e.value);
-    // One that is being stopped so that it can move is the stops' until it has left.
-    const running = all.filter((w) => w.desired === 'running' && w.stop === undefined);
+    const running = all.filter(isStarts);
     const barred = this.contradictions.barred();
     const whyBarred = (w: WorkloadRecord): string | undefined =>
       startRefusal('round', { barred: barred.get(w.name) })?.why;
@@ -114,6 +129,57 @@ export class WorkloadReconciler implements Reconciler {
       (a) => wanted.isOver(a, settled),
     );
     this.forget(all);
+  }
+
+  /** What the next round does about each workload that shall run, and is not as it should be; no age begins by asking. */
+  preview(): WorkloadPreview[] {
+    const running = this.store.workloads.view
+      .entries()
+      .map((e) => e.value)
+      .filter(isStarts);
+    const barred = this.contradictions.barred();
+    const places = this.placesFor(running.filter((w) => w.assignment === undefined && !barred.has(w.name)));
+    let seen: Serving | undefined;
+    const serving = (): Serving => (seen ??= this.serving());
+    return running.flatMap((w) => {
+      if (w.assignment !== undefined && w.start === undefined) return [];
+      const why = startRefusal('round', { barred: barred.get(w.name) })?.why;
+      if (why !== undefined) return [{ workload: w, do: 'hold', why }];
+      if (w.assignment === undefined) return [this.previewPlace(w, places.get(w.name))];
+      return [this.previewStart(w, w.assignment.node, serving)];
+    });
+  }
+
+  /** Where these would go, if all of them were placed now. */
+  placesFor(waiting: readonly WorkloadRecord[]): Map<string, Placement> {
+    const now = this.context.clock.wallMs();
+    const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, now) }));
+    return new Map(placeWorkloads(toPlace, this.hosts.hosts()).map((p) => [p.workload, p]));
+  }
+
+  private previewPlace(w: WorkloadRecord, p: Placement | undefined): WorkloadPreview {
+    const check = this.facts.check(w.name, p?.to ?? '');
+    const refused = startRefusal('place', this.placeFacts(w, check, this.known));
+    if (refused !== undefined) return previewOf(w, refused);
+    const why = p?.why ?? '';
+    return p?.to === undefined ? { workload: w, do: 'no-room', why } : { workload: w, do: 'place', to: p.to, why };
+  }
+
+  private previewStart(w: WorkloadRecord, node: string, serving: () => Serving): WorkloadPreview {
+    if (w.start?.job !== undefined)
+      return { workload: w, do: 'follow', why: `Job ${w.start.job} starts it on ${node}.` };
+    const { refused, out } = this.orderRefusal(w, this.facts.check(w.name, node), node, this.known);
+    if (refused === undefined) return { workload: w, do: 'start', to: node, why: 'Nothing stands against it.' };
+    if (refused.code === 'RETRY')
+      return { ...previewOf(w, refused), leftMs: Math.max(0, this.retryInMs(w, this.known)) };
+    if (refused.code !== 'OUT_OF_SERVICE') return previewOf(w, refused);
+    const why = out ?? refused.why;
+    const step = this.ownNode(w, node, why, serving, this.known(waitKey(w)));
+    if (step.do === 'wait')
+      return { workload: w, do: 'wait', why: `${node} is out of service: ${why}.`, leftMs: step.leftMs };
+    if (step.do === 'hold') return { workload: w, do: 'hold', why: step.why };
+    const to = this.placesFor([w]).get(w.name)?.to;
+    return { workload: w, do: 'elsewhere', why: step.why, ...(to !== undefined && { to }) };
   }
 
   /** Looks at the node's own report: seen running there, or lost with a boot. */
@@ -170,15 +236,9 @@ export class WorkloadReconciler implements Reconciler {
     });
   }
 
-  private placesFor(waiting: readonly WorkloadRecord[]): Map<string, Placement> {
-    const now = this.context.clock.wallMs();
-    const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, now) }));
-    return new Map(placeWorkloads(toPlace, this.hosts.hosts()).map((p) => [p.workload, p]));
-  }
-
   private async placeOne(c: TaskRun, w: WorkloadRecord, p: Placement, wanted: HeldAlarms): Promise<void> {
     const check = this.facts.check(w.name, p.to ?? '');
-    const refused = startRefusal('place', this.placeFacts(w, check));
+    const refused = startRefusal('place', this.placeFacts(w, check, this.seen));
     if (refused !== undefined) return this.dealWith(c, w, refused.code, check, wanted);
     if (p.to === undefined) {
       this.roomless.set(w.name, p.why);
@@ -231,13 +291,7 @@ export class WorkloadReconciler implements Reconciler {
     const at = w.assignment;
     if (at === undefined || w.start === undefined) return 'wait';
     const check = this.facts.check(w.name, at.node);
-    const { attempt } = w.start;
-    let out: string | undefined;
-    const refused = startRefusal('order', {
-      ...this.placeFacts(w, check),
-      out: () => (out = this.hosts.whyNotStart(at.node)),
-      retryInMs: () => (attempt === 0 ? 0 : retryAfterMs(attempt) - this.since.see(retryKey(w))),
-    });
+    const { refused, out } = this.orderRefusal(w, check, at.node, this.seen);
     const isInService = refused === undefined || refused.code === 'SILENT' || refused.code === 'RETRY';
     if (isInService) this.since.forget(waitKey(w));
     if (refused?.code === 'OUT_OF_SERVICE') return this.waitForNode(c, w, at.node, out ?? refused.why, serving, wanted);
@@ -259,13 +313,34 @@ export class WorkloadReconciler implements Reconciler {
     await this.hold(c, w, text);
   }
 
-  private placeFacts(w: WorkloadRecord, check: StartCheck): StartQuestions['place'] {
+  private placeFacts(w: WorkloadRecord, check: StartCheck, age: Age): StartQuestions['place'] {
     return {
       workload: w,
       check,
       mayFollow: (seenOn) => this.facts.mayFollow(seenOn),
-      leftForMs: () => this.since.see(leftKey(w)),
+      leftForMs: () => age(leftKey(w)),
     };
+  }
+
+  /** What stands against the start that is owed there; `out`: why the node is out of service, where that was asked. */
+  private orderRefusal(
+    w: WorkloadRecord,
+    check: StartCheck,
+    node: string,
+    age: Age,
+  ): { refused: ReturnType<typeof startRefusal<'order'>>; out: string | undefined } {
+    let out: string | undefined;
+    const refused = startRefusal('order', {
+      ...this.placeFacts(w, check, age),
+      out: () => (out = this.hosts.whyNotStart(node)),
+      retryInMs: () => this.retryInMs(w, age),
+    });
+    return { refused, out };
+  }
+
+  private retryInMs(w: WorkloadRecord, age: Age): number {
+    const attempt = w.start?.attempt ?? 0;
+    return attempt === 0 ? 0 : retryAfterMs(attempt) - age(retryKey(w));
   }
 
   /** It was seen: the registry follows, or it is held where that cannot be. */
@@ -420,6 +495,14 @@ export class WorkloadReconciler implements Reconciler {
       (key.startsWith('node/') && !waits.has(key)) || (key.startsWith('left/') && !moves.has(key));
     this.since.retain((key) => live.has(key.split('/')[1] ?? '') && !isOver(key));
   }
+}
+
+/** One that is being stopped so that it can move is the stops' until it has left. */
+const isStarts = (w: WorkloadRecord): boolean => w.desired === 'running' && w.stop === undefined;
+
+function previewOf(w: WorkloadRecord, { code, why }: { code: StartReason; why: string }): WorkloadPreview {
+  const does = code === 'RUNS_ELSEWHERE' ? 'correct' : code === 'RUNS_ON_THE_DEAD' ? 'hold' : 'wait';
+  return { workload: w, do: does, why };
 }
 
 const leftKey = (w: WorkloadRecord): string => `left/${w.name}`;

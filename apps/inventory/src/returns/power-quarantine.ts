@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { isOrderDue } from '#domain/incident/order.js';
 import { AgeBook } from '../incidents/age-book.js';
-import { quarantineOver } from '#domain/power/quarantine.js';
+import { quarantineLeftMs, quarantineOver } from '#domain/power/quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /**
@@ -42,5 +42,10 @@ export class PowerQuarantine implements OnApplicationShutdown {
     return quarantineOver(incident, this.seen)
       ? undefined
       : `a power-off of incident ${incident.id} may still take effect`;
+  }
+
+  /** Until the last `off` of the incident can take effect no more, by this process's own clock, ms; 0: it cannot. */
+  leftMs(incident: IncidentRecord): number {
+    return quarantineLeftMs(incident, this.seen);
   }
 }

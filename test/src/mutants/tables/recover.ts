@@ -168,7 +168,7 @@ export const recover: readonly Mutant[] = [
   {
     name: 'a workload that has ended by itself stays down',
     file: 'apps/inventory/src/recovery/workload-absence.ts',
-    symbol: 'absenceStep',
+    symbol: 'restartLeftMs',
     operation: { replace: "presence === 'absent'", with: 'false' },
     specs: ABSENCE,
   },
@@ -176,7 +176,7 @@ export const recover: readonly Mutant[] = [
     name: 'one look without a workload is enough to start it',
     file: 'apps/inventory/src/recovery/workload-absence.ts',
     symbol: 'absenceStep',
-    operation: { replace: 'forMs >= restartAfterMs(w.ended?.times ?? 0)', with: 'true' },
+    operation: { replace: 'leftMs === 0', with: 'leftMs >= 0' },
     specs: ABSENCE,
   },
   {
