@@ -12,6 +12,7 @@ import { JobsModule } from './jobs/jobs.module.js';
 import { MonitorModule } from './monitor/monitor.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { OperationsModule } from './operations/operations.module.js';
+import { PlanModule } from './plan/plan.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { ReturnsModule } from './returns/returns.module.js';
@@ -43,6 +44,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     IncidentsModule,
     RecoveryModule,
     StartGatesModule,
+    PlanModule,
     ConductorModule,
   ],
 })

@@ -5,7 +5,7 @@ import { RevocationReconciler } from './agents/revocation.reconciler.js';
 import { CheckAlarmsReconciler } from './checks/check-alarms.reconciler.js';
 import { PeriodicCheckReconciler } from './checks/periodic-check.reconciler.js';
 import { ClaimExpiryReconciler } from './claims/claim-expiry.reconciler.js';
-import { EVERYTHING, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
+import { EVERYTHING, PERIOD_MS, type Reconciler, type Task, type TaskPlan } from './conductor/task.js';
 import { TaskAlarmsReconciler } from './conductor/task-alarms.reconciler.js';
 import { TokenGuardReconciler } from './conductor/token-guard.reconciler.js';
 import { IdentityReconciler } from './identity/identity.reconciler.js';
@@ -39,14 +39,11 @@ export interface TaskRow extends TaskPlan {
   readonly by: Type<Reconciler>;
 }
 
-/** Where nothing wakes a task, ms. */
-const SECOND = 1000;
-
 const row = (name: string, by: Type<Reconciler>, severity: TaskPlan['severity']): TaskRow => ({
   name,
   by,
   watches: EVERYTHING,
-  periodMs: SECOND,
+  periodMs: PERIOD_MS,
   severity,
 });
 

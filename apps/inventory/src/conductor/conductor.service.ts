@@ -15,8 +15,9 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   private readonly lease: Lease;
   private readonly executor: Executor;
   private readonly timers: Timer[] = [];
+  private readonly answers: (() => Closable)[] = [];
+  private answering: Closable[] = [];
   private unsubscribe: (() => void) | undefined;
-  private answering: Closable | undefined;
 
   constructor(
     private readonly context: ServiceContext,
@@ -30,11 +31,17 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
       context.random,
       context.log,
     );
+    this.answer(Subjects.tasks(), (): Promise<TaskView[]> => Promise.resolve(this.executor.list()));
   }
 
   /** To be called before the application starts. @throws INTERNAL where another has the same name */
   add(task: Task): void {
     this.executor.add(task);
+  }
+
+  /** Answered by this process while it holds the lease; to be called before the application is up. */
+  answer<Q, A>(subject: string, handle: (request: Q, token: number) => Promise<A>): void {
+    this.answers.push(() => this.context.bus.answer<Q, A>(subject, (q) => handle(q, this.lease.check())));
   }
 
   get held(): boolean {
@@ -66,8 +73,8 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   onApplicationBootstrap(): void {
     this.lease.on((event, token) => {
       this.context.log.debug({ token }, event === 'acquired' ? 'this is the conductor now' : 'no longer the conductor');
-      void this.answering?.close();
-      this.answering = event === 'acquired' ? this.answerTasks() : undefined;
+      void this.answerNot();
+      if (event === 'acquired') this.answering = this.answers.map((begin) => begin());
       if (this.lease.held) this.executor.wakeAll();
     });
     this.lease.start();
@@ -83,16 +90,15 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) timer.cancel();
     this.unsubscribe?.();
-    await this.answering?.close();
+    await this.answerNot();
     await this.executor.close();
     await this.lease.stop();
   }
 
-  private answerTasks(): Closable {
-    return this.context.bus.answer<unknown, TaskView[]>(Subjects.tasks(), () => {
-      this.lease.check();
-      return this.executor.list();
-    });
+  private async answerNot(): Promise<void> {
+    const all = this.answering;
+    this.answering = [];
+    await Promise.all(all.map((a) => a.close()));
   }
 
   /** A record with a token above the own one: the lease is taken anew first. */

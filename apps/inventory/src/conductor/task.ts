@@ -64,6 +64,9 @@ export interface Reconciler {
   reconcile(run: TaskRun): Promise<void>;
 }
 
+/** How often a task runs that nothing wakes, ms. */
+export const PERIOD_MS = 1000;
+
 /** How a concern is run. */
 export interface TaskPlan {
   /** Stable: it stands in log lines, in alarms and in the API. */

@@ -43,6 +43,6 @@ import { VerdictNow } from './verdict-now.js';
     StormsService,
     VerdictNow,
   ],
-  exports: [GateFactsService, IncidentService, OperatorOrders, VerdictNow],
+  exports: [GateFactsService, IncidentReconciler, IncidentService, OperatorOrders, VerdictNow],
 })
 export class IncidentsModule {}

@@ -34,6 +34,6 @@ import { WorkloadsController } from './workloads.controller.js';
     WorkloadReconciler,
     WorkloadService,
   ],
-  exports: [WorkloadService],
+  exports: [AbsenceReconciler, Contradictions, MoveReconciler, StopReconciler, WorkloadReconciler, WorkloadService],
 })
 export class RecoveryModule {}

@@ -1,7 +1,7 @@
 import type { AgentToken } from '../keys/agent-token.js';
 import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-key-set.js';
 import type { AlarmView } from '../alarm.js';
-import type { GateResult, IncidentRecord } from '../incident/incident.js';
+import type { GateCode, GateResult, IncidentRecord } from '../incident/incident.js';
 import type { StormOutcome, StormView } from '../incident/storm.js';
 import type { DiagnosisView } from './diagnosis.js';
 import type { PublicEvent } from './public-event.js';
@@ -164,6 +164,59 @@ export interface StatusView {
   workers: WorkerRecord[];
   /** What the conductor drives, in the order in which a change wakes it; absent: no conductor answers. */
   tasks?: TaskView[];
+}
+
+/** What an item of a plan is about. */
+export type PlanSubject = 'incident' | 'power' | 'storm' | 'workload' | 'drain' | 'return' | 'job';
+
+/** A number that a decision rests on, and how much of it there may be. */
+export interface PlanFigure {
+  /** What is counted: `nodes in trouble`, `ms held as hung`. */
+  of: string;
+  count: number;
+  limit: number;
+}
+
+/** When an item is looked at again. One of both is there; with both, whichever comes first. */
+export interface PlanAgain {
+  /** At the latest after this, ms. */
+  inMs?: number;
+  /** When this has changed, in words. */
+  when?: string;
+}
+
+/** One thing that the conductor does next, or waits for. */
+export interface PlanItem {
+  about: PlanSubject;
+  /** Name of the node or workload, id of the job or storm. */
+  name: string;
+  /** The nodes that it concerns. */
+  nodes: string[];
+  /** `acts`: with its next look. `waits`: for what `again` names. `would`: if the mode were enforce. */
+  does: 'acts' | 'waits' | 'would';
+  /** The next step, in one sentence. */
+  next: string;
+  /** Why, in one sentence or more. */
+  reason: string;
+  /** The gate that stops it. */
+  gate?: GateCode;
+  /** Of the gate or the wait; absent: it rests on none. */
+  figures?: PlanFigure[];
+  again: PlanAgain;
+}
+
+/** What the conductor would do next and what it waits for, as of one moment. */
+export interface PlanView {
+  /** Wall clock, ms. */
+  at: number;
+  /** The process that holds the lease `conductor`, and its token. */
+  conductor: string;
+  token: number;
+  mode: FencingSettings['mode'];
+  /** One line: why records may have changed since they were last seen; absent: they have not. */
+  stale?: string;
+  /** Empty: there is nothing to do, and nothing is waited for. */
+  items: PlanItem[];
 }
 
 /** An absent filter lets all through. */
@@ -382,6 +435,8 @@ export interface RpcMap {
   'inventory.alarms.list': [{ all?: boolean }, { items: AlarmView[] }];
   'inventory.alarms.ack': [By & { id: string; note?: string }, AlarmView];
   'inventory.status': [Record<string, never>, StatusView];
+  /** By whoever holds the lease `conductor`, of one node or of all. NOT_LEADER where nobody does. */
+  'inventory.plan': [{ node?: string }, PlanView];
   /** `warnings`: what will keep nodes from being fenced all the same. */
   'inventory.fencing.put': [By & FencingRequest, FencingSettings & { warnings?: string[] }];
   'inventory.settings.get': [Record<string, never>, WithRevision<ClusterSettings>];

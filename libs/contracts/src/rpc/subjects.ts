@@ -32,6 +32,8 @@ export const Subjects = {
   feed: (service: ServiceName, reading: string): string => `muster.feed.${service}.${reading}`,
   /** Plain request: how the conductor's tasks go. Only the holder of its lease answers. */
   tasks: (): string => 'muster.rpc.inventory.tasks',
+  /** Plain request: what the conductor would do next. Only the holder of its lease answers. */
+  conductorPlan: (): string => 'muster.rpc.inventory.conductor-plan',
   /** Inlet for other monitors: `{"nodes":[{label,serial,addr},…]}`. */
   monitor: (name: 'discovered' | 'disappeared'): string => `muster.monitor.${name}`,
   /** Inlet for tools: plain JSON in, plain `{ok, job | code, message}` out; `events` replays what was told. */

@@ -1,0 +1,133 @@
+import { waitsForMoves, type PlanItem } from '#contracts';
+import { START_FAILED } from '#domain/workload/failed-starts.js';
+import { PERIOD_MS } from '../conductor/task.js';
+import type { PlanFacts } from './plan-facts.js';
+import { quarantineFigure } from './power-items.js';
+
+/** Storms that stand. */
+export const stormItems = (f: PlanFacts): PlanItem[] =>
+  f.storms.map((s) => ({
+    about: 'storm',
+    name: s.id,
+    nodes: s.members,
+    does: 'waits',
+    next: 'is over',
+    reason: s.detail,
+    figures: [{ of: 'members that are not back', count: s.rest.length, limit: s.limit }],
+    again:
+      s.resumesAt === undefined
+        ? { when: 'an operator has released or confirmed its members, or they are back' }
+        : { inMs: Math.max(0, s.resumesAt - f.wallMs), when: 'a member is back' },
+  }));
+
+/** Why a node is emptied, or a workload taken from it. */
+function why(cause: string): string {
+  if (cause.startsWith('job:')) return `Job ${cause.slice('job:'.length)} waits for it.`;
+  if (cause === START_FAILED) return 'It was tried there again and again, and did not start.';
+  return cause === 'drain' ? 'The node is drained.' : 'The node stays DEGRADED.';
+}
+
+/** Nodes that are being emptied. */
+export function drainItems({ moves }: PlanFacts): PlanItem[] {
+  if (moves === undefined) return [];
+  const { leaving, moving, plan } = moves;
+  const item = (node: string, o: Omit<PlanItem, 'about' | 'name'>): PlanItem => ({ about: 'drain', name: node, ...o });
+  const begun = [
+    ...plan.begin.map(({ workload, move }) =>
+      item(move.from, {
+        nodes: [move.from, move.to],
+        does: 'acts',
+        next: `begins to move ${workload} to ${move.to}`,
+        reason: why(move.cause),
+        again: { inMs: PERIOD_MS },
+      }),
+    ),
+    ...plan.release.map(({ workload, node }) =>
+      item(node, {
+        nodes: [node],
+        does: 'acts',
+        next: `takes ${workload} from the node`,
+        reason: 'It shall not run, and does not.',
+        again: { inMs: PERIOD_MS },
+      }),
+    ),
+  ];
+  const stuck = [...plan.stuck].map(([node, reasons]) =>
+    item(node, {
+      nodes: [node],
+      does: 'waits',
+      next: 'empties the node',
+      reason: reasons.join(' '),
+      again: { when: 'that has changed' },
+    }),
+  );
+  const told = new Set([...begun, ...stuck].map((i) => i.name));
+  const rest = [...leaving]
+    .filter(([node]) => !told.has(node))
+    .flatMap(([node, cause]) => {
+      const names = moving.filter((w) => w.move?.from === node).map((w) => w.name);
+      if (names.length === 0) return [];
+      return [
+        item(node, {
+          nodes: [node],
+          does: 'waits',
+          next: 'empties the node',
+          reason: `${why(cause)} ${names.join(', ')} is on its way.`,
+          again: { when: 'it runs elsewhere' },
+        }),
+      ];
+    });
+  return [...begun, ...stuck, ...rest];
+}
+
+/** Nodes that are back and not yet in service, as their records have it. */
+export const returnItems = (f: PlanFacts): PlanItem[] =>
+  f.returns.flatMap(({ node, quarantine, quarantineLeftMs: left }): PlanItem[] => {
+    const p = node.pendingReturn;
+    if (p === undefined) return [];
+    const base = { about: 'return' as const, name: node.name, nodes: [node.name], does: 'waits' as const };
+    const next = p.next === 'resetup' ? 'sets it up again' : 'checks it';
+    if (p.held !== undefined)
+      return [{ ...base, next, reason: p.held, again: { when: 'an operator has decided, or its cause is gone' } }];
+    if (quarantine !== undefined)
+      return [
+        {
+          ...base,
+          next,
+          reason: `It is back (${p.reason}), and ${quarantine}.`,
+          ...(left > 0 && { figures: [quarantineFigure(left)] }),
+          again: left > 0 ? { inMs: left } : { when: 'that is done' },
+        },
+      ];
+    const failed = p.unreached === undefined ? '' : ` ssh did not get there ${p.unreached.tries} time(s).`;
+    return [
+      {
+        ...base,
+        next,
+        reason: `It is back (${p.reason}).${failed}`,
+        again: { when: 'its job has ended, or its turn comes' },
+      },
+    ];
+  });
+
+/** Operations that have not ended. */
+export const jobItems = (f: PlanFacts): PlanItem[] =>
+  f.jobs.map((j) => {
+    const base = { about: 'job' as const, name: j.id, nodes: j.nodes, does: 'waits' as const };
+    const what = `${j.kind} of ${j.nodes.join(', ')}`;
+    if (waitsForMoves(j))
+      return {
+        ...base,
+        next: 'is given to a worker',
+        reason: `${what}: ${(j.moving ?? []).join(', ')} has to leave first.`,
+        again: { when: 'they have left' },
+      };
+    if (j.status === 'Queued')
+      return { ...base, next: 'is taken by a worker', reason: `${what}.`, again: { when: 'a live worker takes it' } };
+    return {
+      ...base,
+      next: 'is settled',
+      reason: `${what} runs on ${j.worker ?? '?'}.`,
+      again: { when: 'it has ended' },
+    };
+  });

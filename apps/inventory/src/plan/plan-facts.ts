@@ -1,0 +1,40 @@
+import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView, WorkloadRecord } from '#contracts';
+import type { Placement } from '#domain/workload/placement.js';
+import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
+import type { CollateralStep } from '../recovery/collateral.js';
+import type { MovePlan } from '../recovery/moves.js';
+import type { StopStep } from '../recovery/stop-step.js';
+import type { WorkloadPreview } from '../recovery/workload.reconciler.js';
+
+/** An incident whose node is proven off, or whose power an operator has ordered. */
+export interface PowerPreview {
+  incident: IncidentRecord;
+  node: NodeRecord | undefined;
+  /** Of the proof, while the incident is `fenced`. */
+  collateral?: CollateralStep;
+  /** The node speaks in the boot that is called off. */
+  isContradicted: boolean;
+  /** Until its last `off` can take effect no more, ms. */
+  quarantineLeftMs: number;
+}
+
+/** What each concern of the conductor would do next, as of one moment. Each is answered by the decider that acts. */
+export interface PlanFacts {
+  fencing: FencingSettings;
+  incidents: IncidentsPreview;
+  /** Workloads that are assigned to dead nodes, and where they would go now. */
+  dead: { workload: string; from: string; place: Placement }[];
+  power: PowerPreview[];
+  storms: StormView[];
+  workloads: WorkloadPreview[];
+  stops: { workload: WorkloadRecord; step: StopStep; leftMs: number }[];
+  absences: { workload: WorkloadRecord; leftMs: number }[];
+  /** Undefined: a view has a gap, and nothing is moved. */
+  moves: { leaving: ReadonlyMap<string, string>; moving: WorkloadRecord[]; plan: MovePlan } | undefined;
+  /** Nodes that are back and not yet in service. `quarantine`: why their power is to be left alone. */
+  returns: { node: NodeRecord; quarantine: string | undefined; quarantineLeftMs: number }[];
+  /** That have not ended. */
+  jobs: JobRecord[];
+  /** Wall clock, ms. */
+  wallMs: number;
+}

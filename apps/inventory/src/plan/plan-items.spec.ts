@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { defaultSettings, GateCodes, IncidentPhases, type GateResult, type NodeRecord } from '#contracts';
+import { decideIncident } from '#domain/incident/decide-incident.js';
+import { isAfterOff } from '#domain/incident/phases.js';
+import { isOpenIncident } from '#contracts';
+import { placeWorkloads, type Host } from '#domain/workload/placement.js';
+import type { GateFacts } from '#domain/incident/gates.js';
+import { incidentStep, openingStep } from '../incidents/incident-step.js';
+import { decideMoves } from '../recovery/moves.js';
+import { stopStep } from '../recovery/stop-step.js';
+import { aNode, anIncident, aVerdict, aWorkload } from '../testing/records.js';
+import type { PlanFacts } from './plan-facts.js';
+import { planItems } from './plan-items.js';
+
+const verdict = fc.constantFrom('UP', 'DOWN', 'SUSPECT', 'UNKNOWN', 'DEGRADED') as fc.Arbitrary<'UP' | 'DOWN'>;
+
+interface Drawn {
+  facts: PlanFacts;
+  /** By the deciders themselves: whether any of them does anything. */
+  acts: boolean;
+}
+
+/** A fleet of few nodes and workloads, as each decider sees it. */
+const drawn: fc.Arbitrary<Drawn> = fc
+  .record({
+    mode: fc.constantFrom('observe', 'enforce') as fc.Arbitrary<'observe' | 'enforce'>,
+    nodes: fc.array(
+      fc.record({
+        verdict,
+        phase: fc.option(fc.constantFrom(...IncidentPhases), { nil: undefined }),
+        commanded: fc.boolean(),
+        leftMs: fc.constantFrom(0, 5_000),
+        status: fc.constantFrom('Allocated', 'Unallocated') as fc.Arbitrary<'Allocated' | 'Unallocated'>,
+        leftAlone: fc.boolean(),
+      }),
+      { maxLength: 3 },
+    ),
+    workloads: fc.array(
+      fc.record({
+        desired: fc.constantFrom('running', 'stopped') as fc.Arbitrary<'running' | 'stopped'>,
+        on: fc.option(fc.nat(2), { nil: undefined }),
+        stop: fc.boolean(),
+        reported: fc.boolean(),
+      }),
+      { maxLength: 3 },
+    ),
+    draining: fc.array(fc.nat(2), { maxLength: 1 }),
+  })
+  .map((d) => {
+    const settings = defaultSettings('spec');
+    settings.fencing.mode = d.mode;
+    const names = ['n-0', 'n-1', 'n-2'];
+    const nodes = names.map((name, n): NodeRecord => aNode(name, { ...(d.nodes[n] && { status: d.nodes[n].status }) }));
+    const all = d.workloads.map((w, n) =>
+      aWorkload(`w-${n}`, {
+        desired: w.desired,
+        ...(w.on !== undefined && { assignment: { node: `n-${w.on}`, generation: 1 } }),
+        ...(w.stop && w.on !== undefined && { stop: { cause: 'drain', attempt: 0 } }),
+      }),
+    );
+    const on = (node: string) => all.filter((w) => w.assignment?.node === node);
+    const open = d.nodes.flatMap((o, n) => {
+      if (o.phase === undefined) return [];
+      const at = 1;
+      const off = { n: 1, epoch: 1, fencer: 'f', level: 0, device: 'bmc', verb: 'off' as const, at, endedAt: at };
+      const incident = anIncident(`n-${n}`, { phase: o.phase, commands: o.commanded ? [off] : [] });
+      if (!isOpenIncident(incident) || isAfterOff(incident)) return [];
+      const node = nodes[n] as NodeRecord;
+      const facts: GateFacts = {
+        cause: 'auto',
+        node,
+        settings,
+        wallNow: 1,
+        verdict: aVerdict(node.name, { verdict: o.verdict }),
+      };
+      const step = incidentStep(incident, decideIncident(incident, facts, false), {
+        node,
+        hasWorkloads: on(node.name).length > 0,
+        quarantineLeftMs: () => o.leftMs,
+        stoppedForMs: () => 0,
+        isContradicted: () => false,
+        collateral: () => undefined,
+        retryInMs: () => o.leftMs,
+      });
+      return [{ incident, facts, step }];
+    });
+    const opening = d.nodes.flatMap((o, n) => {
+      const node = nodes[n] as NodeRecord;
+      const last = o.phase === undefined ? undefined : anIncident(node.name, { phase: o.phase });
+      const view = { hasWorkloads: on(node.name).length > 0, isLeftAlone: o.leftAlone, isIdentityPending: false };
+      return o.verdict === 'DOWN' ? [{ node, step: openingStep(node, last, view), last }] : [];
+    });
+    const hosts: Host[] = names.map((name) => ({ name, capacity: Infinity, used: 0, reserve: false }));
+    const stops = all.flatMap((workload, n) => {
+      const report = { workloads: d.workloads[n]?.reported === true ? [{ name: workload.name, generation: 1 }] : [] };
+      const step = stopStep({ workload, report, seenForMs: 10_000, sinceFailureMs: 0 });
+      return step === 'done' ? [] : [{ workload, step, leftMs: 0 }];
+    });
+    const plan = decideMoves({
+      leaving: new Map(d.draining.map((n) => [`n-${n}`, 'drain'])),
+      workloads: all,
+      hosts,
+      reported: (node) => new Set(on(node).map((w) => w.name)),
+      isInIncident: () => false,
+      unanswered: [],
+      now: 1,
+    });
+    const waiting = all.filter((w) => w.desired === 'running' && w.assignment === undefined);
+    const places = placeWorkloads(waiting, hosts);
+    const facts: PlanFacts = {
+      fencing: settings.fencing,
+      incidents: { opening, open },
+      dead: [],
+      power: [],
+      storms: [],
+      workloads: places.map((p) => ({
+        workload: waiting.find((w) => w.name === p.workload) ?? aWorkload(p.workload),
+        do: 'place',
+        to: p.to ?? '',
+        why: p.why,
+      })),
+      stops,
+      absences: [],
+      moves: { leaving: new Map(), moving: [], plan },
+      returns: [],
+      jobs: [],
+      wallMs: 1,
+    };
+    const acts =
+      open.some(({ step }) => step.do !== 'wait') ||
+      opening.some(({ step }) => step === 'open' || step === 'close') ||
+      stops.some(({ step }) => step !== 'wait') ||
+      plan.begin.length + plan.release.length > 0 ||
+      places.length > 0;
+    return { facts, acts };
+  });
+
+describe('the plan of a random fleet', () => {
+  it('says that there is nothing to do only where no decider does anything', () => {
+    let nothing = 0;
+    fc.assert(
+      fc.property(drawn, ({ facts, acts }) => {
+        const items = planItems(facts);
+        if (items.length === 0) nothing += 1;
+        return items.length > 0 || !acts;
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(nothing).toBeGreaterThan(0);
+  });
+
+  it('names the gate that stops an incident, and its figures where it counts', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...GateCodes), fc.boolean(), (gate, observe) => {
+        const incident = anIncident('n-0', { phase: 'suppressed', gate });
+        const stops: GateResult = { gate, pass: false, detail: 'so it is.' };
+        const step = { do: 'suppress' as const, gate: stops, gates: [stops] };
+        const facts = {
+          ...empty,
+          incidents: { opening: [], open: [{ incident, step, ...(observe && { enforced: step }) }] },
+        };
+        const [item] = planItems(facts);
+        expect(item).toMatchObject({ gate, does: observe ? 'would' : 'waits', name: 'n-0' });
+        expect(item?.next).toBe(`${observe ? 'would hold' : 'holds'} it at gate ${gate}`);
+        expect(item?.reason).toContain('so it is.');
+        expect(item?.again.when).not.toBe(undefined);
+      }),
+    );
+  });
+});
+
+const empty: PlanFacts = {
+  fencing: defaultSettings('spec').fencing,
+  incidents: { opening: [], open: [] },
+  dead: [],
+  power: [],
+  storms: [],
+  workloads: [],
+  stops: [],
+  absences: [],
+  moves: undefined,
+  returns: [],
+  jobs: [],
+  wallMs: 1,
+};

@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import {
+  isEndedJob,
+  isOpenIncident,
+  MusterError,
+  Subjects,
+  type PlanView,
+  type RpcAnswer,
+  type RpcRequest,
+} from '#contracts';
+import { isOrderPending } from '#domain/incident/order.js';
+import { isAfterOff } from '#domain/incident/phases.js';
+import { ServiceContext } from '#service';
+import { ConductorService } from '../conductor/conductor.service.js';
+import { GateFactsService } from '../incidents/gate-facts.js';
+import { IncidentReconciler } from '../incidents/incident.reconciler.js';
+import { unknownNode } from '../nodes/node.service.js';
+import { AbsenceReconciler } from '../recovery/absence.reconciler.js';
+import { CollateralWatch } from '../recovery/collateral-watch.js';
+import { Contradictions } from '../recovery/contradictions.js';
+import { MoveReconciler } from '../recovery/move.reconciler.js';
+import { StopReconciler } from '../recovery/stop.reconciler.js';
+import { WorkloadReconciler } from '../recovery/workload.reconciler.js';
+import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { InventoryStore } from '../store/inventory-store.js';
+import type { PlanFacts, PowerPreview } from './plan-facts.js';
+import { planItems } from './plan-items.js';
+
+/** For so long the conductor is asked, ms: it asks the detector itself, which has 800 ms. */
+const ANSWER_MS = 2_000;
+
+type Request = RpcRequest<'inventory.plan'>;
+
+/** Gathers what each decider would do as of now. Only the conductor's own ages are true, so only it answers. */
+@Injectable()
+export class PlanService {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly store: InventoryStore,
+    conductor: ConductorService,
+    private readonly gates: GateFactsService,
+    private readonly incidents: IncidentReconciler,
+    private readonly workloads: WorkloadReconciler,
+    private readonly stops: StopReconciler,
+    private readonly absences: AbsenceReconciler,
+    private readonly moves: MoveReconciler,
+    private readonly collateral: CollateralWatch,
+    private readonly contradictions: Contradictions,
+    private readonly quarantine: PowerQuarantine,
+  ) {
+    conductor.answer<Request, PlanView>(Subjects.conductorPlan(), (q, token) => this.own(q, token));
+  }
+
+  /**
+   * By whichever process is the conductor.
+   * @throws MusterError NODE_UNKNOWN; NOT_LEADER where no conductor answers
+   */
+  async plan(q: Request): Promise<RpcAnswer<'inventory.plan'>> {
+    try {
+      return await this.context.bus.ask<PlanView>(Subjects.conductorPlan(), q, { timeoutMs: ANSWER_MS });
+    } catch (cause) {
+      const { code } = MusterError.from(cause);
+      if (code !== 'NO_RESPONDER' && code !== 'TIMEOUT' && code !== 'LEASE_LOST') throw cause;
+      throw new MusterError(
+        'NOT_LEADER',
+        'no inventory holds the lease conductor now, so nobody decides: ask again in a few seconds, and look at muster status where that lasts',
+        {},
+        { cause },
+      );
+    }
+  }
+
+  private async own({ node }: Request, token: number): Promise<PlanView> {
+    if (node !== undefined && this.store.nodes.view.get(node) === undefined) throw unknownNode(node);
+    const facts = await this.facts();
+    const items = planItems(facts);
+    const { watchGap: stale } = this.store;
+    return {
+      at: this.context.clock.wallMs(),
+      conductor: this.context.config.instance,
+      token,
+      mode: facts.fencing.mode,
+      ...(stale !== undefined && { stale }),
+      items: node === undefined ? items : items.filter((i) => i.nodes.includes(node)),
+    };
+  }
+
+  private async facts(): Promise<PlanFacts> {
+    const { store } = this;
+    const incidents = await this.incidents.preview();
+    const workloads = store.workloads.view.entries().map((e) => e.value);
+    // What the detector had to be asked for is here: from now on nothing is waited for, and all is of one moment.
+    const dying = new Set(incidents.open.map((p) => p.incident.node));
+    const doomed = workloads.filter((w) => w.desired === 'running' && dying.has(w.assignment?.node ?? ''));
+    const places = this.workloads.placesFor(doomed);
+    return {
+      fencing: store.clusterSettings.fencing,
+      incidents,
+      dead: doomed.flatMap((w) => {
+        const place = places.get(w.name);
+        return place === undefined ? [] : [{ workload: w.name, from: w.assignment?.node ?? '', place }];
+      }),
+      power: this.power(),
+      storms: this.gates.storms(),
+      workloads: this.workloads.preview(),
+      stops: this.stops.preview(),
+      absences: this.absences.preview(),
+      moves: this.moves.preview(),
+      returns: store.nodes.view.entries().flatMap(({ value: node }) => {
+        if (node.pendingReturn === undefined) return [];
+        const incident = store.incidents.view.get(node.name)?.value;
+        const quarantineLeftMs = incident === undefined ? 0 : this.quarantine.leftMs(incident);
+        return [{ node, quarantine: this.quarantine.reason(node.name), quarantineLeftMs }];
+      }),
+      jobs: store.jobs.view
+        .entries()
+        .map((e) => e.value)
+        .filter((j) => !isEndedJob(j)),
+      wallMs: this.context.clock.wallMs(),
+    };
+  }
+
+  private power(): PowerPreview[] {
+    const { store } = this;
+    const contradicted = new Set(this.contradictions.now().map((i) => i.id));
+    return store.incidents.view.entries().flatMap(({ value: incident }): PowerPreview[] => {
+      const isOurs = (isOpenIncident(incident) && isAfterOff(incident)) || isOrderPending(incident);
+      if (!isOurs || incident.unreadable !== undefined) return [];
+      return [
+        {
+          incident,
+          node: store.nodes.view.get(incident.node)?.value,
+          ...(incident.phase === 'fenced' && { collateral: this.collateral.step(incident) }),
+          isContradicted: contradicted.has(incident.id),
+          quarantineLeftMs: this.quarantine.leftMs(incident),
+        },
+      ];
+    });
+  }
+}
