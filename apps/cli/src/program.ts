@@ -14,6 +14,7 @@ import { initCommand } from './commands/init.js';
 import { installClusterctlCommand } from './commands/install-clusterctl.js';
 import { jobCommands } from './commands/jobs.js';
 import { manualCommand } from './commands/manual.js';
+import { planCommand } from './commands/plan.js';
 import { recordCommands } from './commands/records.js';
 import { settingsCommands } from './commands/settings.js';
 import { statusCommand } from './commands/status.js';
@@ -57,6 +58,7 @@ export function createProgram(io: Io): CliCommand {
       '\nEnvironment: MUSTER_URL, MUSTER_CA, MUSTER_TOKEN, MUSTER_INSECURE_HTTP, NO_COLOR\nExit code: 0 done · 1 refused, failed, or no server · 2 wrong command line\n\nExamples:\n  $ muster status\n  $ muster nodes get\n  $ muster nodes commission host1-SN1 --host-group service-master --wait\n  $ muster events -f',
     );
   statusCommand(program);
+  planCommand(program);
   doctorCommand(program);
   nodesCommands(program);
   jobCommands(program);

@@ -136,6 +136,42 @@ describe('commands', () => {
     });
   });
 
+  describe('plan', () => {
+    const held = {
+      ...{
+        about: 'incident',
+        name: 'a-1',
+        nodes: ['a-1'],
+        does: 'waits',
+        next: 'holds it at gate BRAKE',
+        gate: 'BRAKE',
+      },
+      ...{ reason: 'Too many.', figures: [{ of: 'nodes in trouble', count: 3, limit: 2 }] },
+      again: { inMs: 500, when: 'fewer are' },
+    };
+    const power = {
+      ...{ about: 'power', name: 'a-1', nodes: ['a-1'], does: 'waits', next: 'powers it on', reason: 'Not yet.' },
+      ...{ figures: [{ of: 'ms of the power quarantine', count: 8_000, limit: 20_000 }], again: { inMs: 12_000 } },
+    };
+    const answer = { at: 1, conductor: 'inventory-1', token: 2, mode: 'observe', items: [held, power] };
+
+    it('is a line for each item in a pipe: what, why, the figures, and when it is looked at again', async () => {
+      sut.on('GET /v1/plan', answer);
+      expect((await sut.call(['plan'])).stdout).toBe(
+        'incident a-1: waits: holds it at gate BRAKE: Too many. [3 nodes in trouble, limit 2] (again in 0.5 s, or when fewer are)\n' +
+          'power a-1: waits: powers it on: Not yet. [of the power quarantine: 8.0 s of 20 s] (again in 12 s)\n',
+      );
+      expect((await sut.call(['plan', '-o', 'name'])).stdout).toBe('incident/a-1\npower/a-1\n');
+      expect(JSON.parse((await sut.call(['plan', '--json'])).stdout)).toEqual(answer);
+    });
+
+    it('asks about one node', async () => {
+      sut.on('GET /v1/plan', { ...answer, items: [] });
+      expect(await sut.call(['plan', 'a-1'])).toEqual(quiet);
+      expect(sut.last('GET')?.url).toBe('/v1/plan?node=a-1');
+    });
+  });
+
   describe('incident report', () => {
     const incident: IncidentRecord = {
       ...{ id: 'i-1', node: 'a-1', phase: 'closed', cause: 'manual', by: 'ann', reason: 'drill', openedAt: 0 },

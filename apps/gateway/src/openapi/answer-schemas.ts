@@ -4,6 +4,7 @@ import type { Schema } from './schemas.js';
 /** Route → what it answers. */
 export const answerSchemas: Record<string, Schema> = {
   'GET /v1/status': { $ref: '#/components/schemas/StatusView' },
+  'GET /v1/plan': { $ref: '#/components/schemas/PlanView' },
   'GET /v1/diagnosis': { $ref: '#/components/schemas/DiagnosisView' },
   'GET /v1/workers': {
     type: 'object',
@@ -2355,6 +2356,84 @@ export const namedSchemas: Record<string, Schema> = {
       },
     },
     required: ['reason', 'at'],
+  },
+  PlanAgain: {
+    description: 'When an item is looked at again. One of both is there; with both, whichever comes first.',
+    type: 'object',
+    properties: {
+      inMs: { type: 'number', description: 'At the latest after this, ms.' },
+      when: { type: 'string', description: 'When this has changed, in words.' },
+    },
+  },
+  PlanFigure: {
+    description: 'A number that a decision rests on, and how much of it there may be.',
+    type: 'object',
+    properties: {
+      of: { type: 'string', description: 'What is counted: `nodes in trouble`, `ms held as hung`.' },
+      count: { type: 'number' },
+      limit: { type: 'number' },
+    },
+    required: ['of', 'count', 'limit'],
+  },
+  PlanItem: {
+    description: 'One thing that the conductor does next, or waits for.',
+    type: 'object',
+    properties: {
+      about: { type: 'string', enum: ['drain', 'incident', 'job', 'power', 'return', 'storm', 'workload'] },
+      name: { type: 'string', description: 'Name of the node or workload, id of the job or storm.' },
+      nodes: { type: 'array', items: { type: 'string' }, description: 'The nodes that it concerns.' },
+      does: {
+        type: 'string',
+        enum: ['acts', 'waits', 'would'],
+        description: '`acts`: with its next look. `waits`: for what `again` names. `would`: if the mode were enforce.',
+      },
+      next: { type: 'string', description: 'The next step, in one sentence.' },
+      reason: { type: 'string', description: 'Why, in one sentence or more.' },
+      gate: {
+        type: 'string',
+        enum: [
+          'ALREADY_OPEN',
+          'BLIND',
+          'BRAKE',
+          'CAP',
+          'DOMAIN',
+          'FLAPPING',
+          'LIFE_SIGN',
+          'NOT_FENCEABLE',
+          'OBSERVE',
+          'PAUSED',
+          'QUORUM',
+        ],
+        description: 'The gate that stops it.',
+      },
+      figures: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/PlanFigure' },
+        description: 'Of the gate or the wait; absent: it rests on none.',
+      },
+      again: { $ref: '#/components/schemas/PlanAgain' },
+    },
+    required: ['about', 'name', 'nodes', 'does', 'next', 'reason', 'again'],
+  },
+  PlanView: {
+    description: 'What the conductor would do next and what it waits for, as of one moment.',
+    type: 'object',
+    properties: {
+      at: { type: 'number', description: 'Wall clock, ms.' },
+      conductor: { type: 'string', description: 'The process that holds the lease `conductor`, and its token.' },
+      token: { type: 'number' },
+      mode: { type: 'string', enum: ['enforce', 'observe'] },
+      stale: {
+        type: 'string',
+        description: 'One line: why records may have changed since they were last seen; absent: they have not.',
+      },
+      items: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/PlanItem' },
+        description: 'Empty: there is nothing to do, and nothing is waited for.',
+      },
+    },
+    required: ['at', 'conductor', 'token', 'mode', 'items'],
   },
   PowerCommand: {
     description:

@@ -21,6 +21,7 @@ import type { FencingReport } from '#contracts/incident/fencing-report.js';
  */
 export interface Answers {
   'GET /v1/status': RpcAnswer<'inventory.status'>;
+  'GET /v1/plan': RpcAnswer<'inventory.plan'>;
   'GET /v1/diagnosis': RpcAnswer<'inventory.diagnosis'>;
   'GET /v1/workers': { items: WorkerRecord[] };
   'GET /v1/drivers': {

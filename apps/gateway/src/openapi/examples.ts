@@ -406,6 +406,26 @@ export const answerExamples: { [R in keyof Answers as Answers[R] extends string 
   'GET /v1/incidents/{node}': incident,
   'GET /v1/incidents/{node}/report': incidentReport({ incident, events: [], cut: false, jobs: [] }),
   'GET /v1/fencing/report': fencingReport({ since: at - 7 * 86_400_000, mode: 'observe', events: [] }),
+  'GET /v1/plan': {
+    at,
+    conductor: 'inventory-1',
+    token: 4,
+    mode: 'enforce',
+    items: [
+      {
+        about: 'incident',
+        name: 'rack2-b7',
+        nodes: ['rack2-b7'],
+        does: 'waits',
+        next: 'holds it at gate BRAKE',
+        reason:
+          '3 node(s) in trouble (silent, not yet recovered, or fenced within 60 s), at most 2 of 10 members may be at once.',
+        gate: 'BRAKE',
+        figures: [{ of: 'nodes in trouble', count: 3, limit: 2 }],
+        again: { inMs: 500, when: 'fewer nodes are in trouble and no storm holds it, or it is released' },
+      },
+    ],
+  },
   'GET /v1/storms': { items: [storm] },
   'GET /v1/storms/{id}': storm,
   'POST /v1/storms/{id}/release': { nodes: [{ node: 'rack2-b7', ok: true }] },

@@ -16,7 +16,7 @@ interface Operation {
 
 /** `/v1` as it was agreed. */
 const agreed = `
-GET /v1/status
+GET /v1/status, GET /v1/plan
 GET /v1/nodes, POST /v1/nodes
 GET /v1/nodes/{name}, PATCH /v1/nodes/{name}, DELETE /v1/nodes/{name}
 GET /v1/nodes/{name}/evidence, GET /v1/nodes/{name}/history

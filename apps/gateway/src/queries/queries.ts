@@ -58,6 +58,14 @@ export class HistoryQuery extends LimitQuery {
   fields?: string;
 }
 
+export class PlanQuery {
+  /** Only what concerns this node. */
+  @IsOptional()
+  @IsString()
+  @Matches(NODE_NAME_PATTERN)
+  node?: string;
+}
+
 export class FencingReportQuery {
   /** How far back. @default 7 */
   @IsOptional()

@@ -1,11 +1,15 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { StatusView } from '#contracts';
 import { ServiceContext } from '#service';
 import { Allow } from '../auth/roles.js';
 import { StoreHealth } from '../store/store-health.js';
+import { PlanQuery } from '../queries/queries.js';
 import { RpcClient } from '../rpc/rpc-client.js';
 import { driversOf } from './drivers.js';
+
+/** The conductor is asked, and asks the detector. */
+const PLAN_LIMIT_MS = { single: 4_000, cluster: 4_000 };
 
 /** Every server of NATS is waited for, and a store that does not answer. */
 const DIAGNOSIS_LIMIT_MS = { single: 12_000, cluster: 15_000 };
@@ -30,6 +34,16 @@ export class StatusController {
       ...(trouble !== undefined && { store: trouble.message }),
       ...(allowFrom.length > 0 && { compat: { allowFrom } }),
     };
+  }
+
+  @Get('plan')
+  @Allow(
+    'viewer',
+    'What the conductor would do next, what it waits for and why',
+    'In mode observe what it would do if the mode were enforce. Answered by the holder of the lease `conductor`; 503 where nobody holds it.',
+  )
+  plan(@Query() { node }: PlanQuery) {
+    return this.rpc.read('inventory.plan', node === undefined ? {} : { node }, PLAN_LIMIT_MS);
   }
 
   @Get('diagnosis')

@@ -151,6 +151,25 @@ describe('/v1', () => {
     expect((await sut.get('/v1/nothing')).status).toBe(404);
   });
 
+  it('answers the plan of all or of one node, and 503 with Retry-After where nobody is the conductor', async () => {
+    const plan = { at: 1, conductor: 'inventory-1', token: 2, mode: 'observe' as const, items: [] };
+    let held = true;
+    sut.answer('inventory.plan', () => {
+      if (held) return plan;
+      throw new MusterError('NOT_LEADER', 'no inventory holds the lease conductor now');
+    });
+    expect(await (await sut.get('/v1/plan')).json()).toEqual(plan);
+    expect(sut.last('inventory.plan')).toEqual({});
+    await sut.get('/v1/plan?node=host1-SN1');
+    expect(sut.last('inventory.plan')).toEqual({ node: 'host1-SN1' });
+    expect((await sut.get('/v1/plan?node=*')).status).toBe(400);
+    expect((await sut.get('/v1/plan?nodes=host1-SN1')).status).toBe(400);
+    held = false;
+    const refused = await sut.get('/v1/plan');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ code: 'NOT_LEADER' });
+  });
+
   it('sends Retry-After with a 503', async () => {
     const body = { label: 'a', serial: 'b', networks: { management: { address: '10.0.0.1' } }, provisionDriver: 'odd' };
     const answer = await sut.send('POST', '/v1/nodes', body);
