@@ -10,6 +10,7 @@ import {
   type IncidentRecord,
   type NodeRecord,
   type Permits,
+  type PlanItem,
   type Reservations,
   type WorkloadRecord,
 } from '#contracts';
@@ -28,6 +29,7 @@ export const FleetRules = {
   'blind-for-ever': 'with faults over, the monitor sees where more than half of the machines that are on speak',
   'held-for-ever': 'with faults over, no node is held by a job that has ended',
   'not-running': 'with faults over, what can run runs, unless something that is named stands against it',
+  'plan-silent': 'with faults over, the plan names each gate, hold and lack of room that stands against something',
   'incident-stuck': 'with faults over, an incident is where something that is named holds it, or over',
 } as const;
 export type FleetRule = keyof typeof FleetRules;
@@ -44,6 +46,17 @@ export interface FleetOracleParts extends HandsOracleParts {
   /** The incident of a node is in this phase. */
   phase: (phase: IncidentPhase, node: string) => void;
 }
+
+/** Something that stands against a workload, or the incident of a node. */
+interface Obstacle {
+  name: string;
+  /** Name of the workload or node. */
+  subject: string;
+  node: string | undefined;
+}
+
+/** Obstacles that are the conductor's own: of what nobody sees it decides nothing. */
+const planned = /^(gate |collateral|alarm (no-room|workload-held)|a held return)/;
 
 /** Where a workload ran last, and what became of it there. */
 interface LastRun {
@@ -231,13 +244,27 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     return this.unsettled(() => undefined).length === 0;
   }
 
+  /** What stands against something is in the plan, by its true reason. */
+  judgePlan(items: readonly PlanItem[]): void {
+    const isTold = ({ name, subject, node }: Obstacle): boolean => {
+      const about = items.filter((i) => i.name === subject || (node !== undefined && i.nodes.includes(node)));
+      const gate = /^gate (.*)$/.exec(name)?.[1];
+      return gate === undefined ? about.length > 0 : about.some((i) => i.gate === gate || i.does === 'would');
+    };
+    this.unsettled((o) => {
+      if (!planned.test(o.name)) return;
+      this.probe(`named by the plan: ${o.name}`);
+      if (!isTold(o)) this.violate('plan-silent', `${o.subject} is stopped by ${o.name}, and the plan does not say so`);
+    });
+  }
+
   override judgeEnd(): void {
-    const names = (name: string): void => this.probe(`at the end: ${name}`);
+    const names = ({ name }: Obstacle): void => this.probe(`at the end: ${name}`);
     for (const [rule, what] of this.unsettled(names)) this.violate(rule, what);
   }
 
-  /** @param names told of each obstacle that stands, by its name */
-  private unsettled(names: (obstacle: string) => void): [FleetRule, string][] {
+  /** @param names told of each obstacle that stands */
+  private unsettled(names: (obstacle: Obstacle) => void): [FleetRule, string][] {
     const found: [FleetRule, string][] = [];
     for (const job of this.openJobs())
       found.push(['job-lost', `${job.id}, ${job.kind} of ${job.nodes.join(' ')}, is ${job.status}`]);
@@ -255,26 +282,26 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     for (const w of this.records.workloads.values()) {
       if (w.desired !== 'running' || (this.runsOn.get(w.name)?.size ?? 0) > 0) continue;
       const obstacle = this.obstacleOf(w);
-      if (obstacle !== undefined) names(obstacle);
+      if (obstacle !== undefined) names({ name: obstacle, subject: w.name, node: w.assignment?.node });
       else found.push(['not-running', `${w.name} runs nowhere: ${JSON.stringify(w.assignment ?? 'unassigned')}`]);
     }
     return found;
   }
 
-  private stuckIncident(i: IncidentRecord, names: (obstacle: string) => void): string | undefined {
+  private stuckIncident(i: IncidentRecord, names: (obstacle: Obstacle) => void): string | undefined {
     if (!isOpenIncident(i) || i.phase === 'recovered') return undefined;
     const { node } = i;
     if (i.phase === 'suppressed') {
-      names(`gate ${i.gate ?? 'none'}`);
+      names({ name: `gate ${i.gate ?? 'none'}`, subject: node, node });
       return undefined;
     }
     if (i.collateral !== undefined) {
-      names('collateral');
+      names({ name: 'collateral', subject: node, node });
       return undefined;
     }
     const obstacle = this.records.nodes.get(node)?.cordon === undefined ? this.unseen(node) : 'a cordon';
     if (obstacle !== undefined && (i.phase === 'fencing' || i.phase === 'failed')) {
-      names(obstacle);
+      names({ name: obstacle, subject: node, node });
       return undefined;
     }
     if (i.phase === 'recovering') {

@@ -5,6 +5,7 @@ import {
   drilledIdentity,
   FencingNumbers,
   type NodeRecord,
+  type PlanItem,
   type WorkloadRecord,
 } from '#contracts';
 import { aNode } from '#contracts/testing/a-node.js';
@@ -36,6 +37,8 @@ import type { PlayOptions, PlayResult, PlayWorld } from '../play.js';
 const HEARD_MS = 1_500;
 /** With faults over, all is done that can be within this, ms. */
 const SETTLED_MS = 60_000;
+/** The conductor may be another one just then: it is asked so often, ms apart. */
+const PLAN_TRIES = { most: 20, everyMs: 1_000 };
 
 /** Control hosts keep time by NTP, ms. */
 const WALL_SPREAD_MS = 200;
@@ -150,6 +153,7 @@ export class FleetWorld implements PlayWorld {
     // What was given before may be carried out so much later.
     await time.advance(FencingNumbers.deviceLag);
     await time.until(() => oracle.isSettled, SETTLED_MS - FencingNumbers.deviceLag);
+    oracle.judgePlan(await time.settle(this.plan()));
     oracle.judgeEnd();
     this.processes.removeAll();
     return {
@@ -161,6 +165,16 @@ export class FleetWorld implements PlayWorld {
       events: time.events,
       virtualMs: time.nowMs,
     };
+  }
+
+  private async plan(): Promise<readonly PlanItem[]> {
+    for (let n = 1; ; n += 1)
+      try {
+        return (await this.registrar.call('inventory.plan', {}, { timeoutMs: 4_000 })).items;
+      } catch (e) {
+        if (n === PLAN_TRIES.most) throw e;
+        await this.registrar.clock.sleep(PLAN_TRIES.everyMs);
+      }
   }
 
   failed(what: string): void {

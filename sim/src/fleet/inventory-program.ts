@@ -12,6 +12,7 @@ import { DeletionsService } from '../../../apps/inventory/src/nodes/deletions.se
 import { NodesService } from '../../../apps/inventory/src/nodes/nodes.service.js';
 import { VerdictConsumer } from '../../../apps/inventory/src/nodes/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
+import { PlanService } from '../../../apps/inventory/src/plan/plan.service.js';
 import { DrainController } from '../../../apps/inventory/src/recovery/drain.controller.js';
 import { GateResponder } from '../../../apps/inventory/src/recovery/gate.responder.js';
 import { WorkloadsController } from '../../../apps/inventory/src/recovery/workloads.controller.js';
@@ -58,6 +59,7 @@ export async function startInventory({ bus, instance, initial }: InventoryProgra
   const nodes = parts.get(NodesService);
   const drain = parts.get(DrainController);
   const deletions = parts.get(DeletionsService);
+  const plans = parts.get(PlanService);
   const handlers: RpcHandlers = {
     'inventory.incidents.recheck': (q) => incidents.recheck(q),
     'inventory.incidents.release': (q) => incidents.release(q),
@@ -71,6 +73,7 @@ export async function startInventory({ bus, instance, initial }: InventoryProgra
     'inventory.workloads.put': (q) => workloads.put(q),
     'inventory.workloads.mayStart': (q) => workloads.mayStart(q),
     'inventory.operations.submit': (q) => operations.submit(q),
+    'inventory.plan': (q) => plans.plan(q),
     'inventory.jobs.cancel': (q) => jobs.cancel(q.id, q.by),
     'inventory.claims.create': (q) => claims.create(q),
     'inventory.claims.delete': async (q) => {
