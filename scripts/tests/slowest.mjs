@@ -10,8 +10,8 @@ const NAMED = 8;
  * @param times what `specs` and `scenarios` answered, each with `what` it is and how many `seconds` it took in all
  */
 export const slowest = (times) =>
-  times.map(({ what, seconds, report, text }) => {
-    const named = [...specTimes(report), ...scenarioTimes(text)].sort((a, b) => b.seconds - a.seconds).slice(0, NAMED);
+  times.map(({ what, seconds, report, each }) => {
+    const named = [...specTimes(report), ...scenarioTimes(each)].sort((a, b) => b.seconds - a.seconds).slice(0, NAMED);
     return `${what} took ${seconds.toFixed(0)} s; the longest: ${named.map((t) => `${t.name} ${t.seconds.toFixed(0)}`).join(', ')}`;
   });
 
@@ -22,8 +22,6 @@ const specTimes = (report) =>
     seconds: (f.endTime - f.startTime) / 1000,
   }));
 
-/** From what the runner of scenarios prints of each; the healing is part of its time. */
-const scenarioTimes = (text = '') =>
-  [...text.matchAll(/^(?:ok|FAIL) +(\S+) .*\n +([\d.]+) s, healed and audited in ([\d.]+) s/gm)].map(
-    ([, name, own, healing]) => ({ name, seconds: Number(own) + Number(healing) }),
-  );
+/** From the result of the scenarios; the healing is part of its time. */
+const scenarioTimes = (each = []) =>
+  each.map(({ name, seconds, healedSeconds }) => ({ name, seconds: seconds + healedSeconds }));

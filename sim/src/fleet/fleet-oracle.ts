@@ -80,6 +80,8 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   /** Incident → what was acknowledged: no `off` is written in it any more. */
   private readonly over = new Map<string, string>();
   private readonly storms: Storm[] = [];
+  /** Incident → when it was written first. */
+  private readonly begunMs = new Map<string, number>();
   private readonly lastReads = new Map<string, ReadOutcome['told']>();
   private readonly records = {
     nodes: new Map<string, NodeRecord>(),
@@ -178,7 +180,9 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
     super.commandSent(node, c);
     const i = this.incidents.get(node);
     if (c.verb !== 'off' || i === undefined || i.cause === 'manual' || i.released !== undefined) return;
-    const storm = this.storms.find((s) => s.nodes.has(node));
+    const begunMs = this.begunMs.get(i.id) ?? 0;
+    // One that was dead to all before the storm began is no member of it, whatever it does by now.
+    const storm = this.storms.find((s) => s.nodes.has(node) && s.sinceMs < begunMs);
     if (storm === undefined) return;
     const forMs = Math.round(this.now() - storm.sinceMs);
     if (this.f.hosts.get(node)?.state === 'up')
@@ -208,6 +212,7 @@ export class FleetOracle extends HandsOracle<FleetOnly> implements HostWitness {
   private incidentWritten(node: string, before: IncidentRecord | undefined): void {
     const i = this.incidents.get(node);
     if (i === undefined) return;
+    if (before?.id !== i.id) this.begunMs.set(i.id, this.now());
     if (i.proof?.kind === 'manual' && i.phase === 'fenced') this.confirmed.add(node);
     if (before?.id === i.id && before.phase === i.phase && before.gate === i.gate) {
       this.judgeIntents(node, i, before.commands.length);
