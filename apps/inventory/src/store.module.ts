@@ -19,6 +19,18 @@ class StoreShutdown implements OnApplicationShutdown {
   }
 }
 
+/** Provided here, for all. */
+const shared = [
+  AlarmService,
+  NodeService,
+  DetectorView,
+  DegradedWatch,
+  ServiceView,
+  AuditService,
+  AfterAnswer,
+  ReservationBook,
+];
+
 /** What every part of inventory stands on; injectable anywhere in the app. */
 @Global()
 @Module({
@@ -40,26 +52,8 @@ class StoreShutdown implements OnApplicationShutdown {
       useFactory: (context: ServiceContext) => new KnownNames(context, ownNameService),
     },
     StoreShutdown,
-    AlarmService,
-    NodeService,
-    DetectorView,
-    DegradedWatch,
-    ServiceView,
-    AuditService,
-    AfterAnswer,
-    ReservationBook,
+    ...shared,
   ],
-  exports: [
-    InventoryStore,
-    KnownNames,
-    AlarmService,
-    NodeService,
-    DetectorView,
-    DegradedWatch,
-    ServiceView,
-    AuditService,
-    AfterAnswer,
-    ReservationBook,
-  ],
+  exports: [InventoryStore, KnownNames, ...shared],
 })
 export class StoreModule {}
