@@ -1,6 +1,7 @@
-import { defaultStorm, type BucketName, type IncidentPhase, type JobKind } from '#contracts';
+import { defaultStorm, type IncidentPhase, type JobKind } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { BmcMood } from '../hands/bmc.js';
+import type { ProgramFault } from '../process/program-faults.js';
 import { diceOf } from '../time/seeded-random.js';
 
 interface At {
@@ -25,6 +26,7 @@ export type Order =
  */
 export type FleetEvent = At &
   (
+    | ProgramFault
     | { kind: 'death'; node: string } /** Its system ends, its power stays on. */
     | { kind: 'hang'; node: string; forMs?: number } /** It stands still, what runs there holds on; and goes on then. */
     | { kind: 'wake'; node: string } /** It goes on where it stood, and is heard again. */
@@ -36,13 +38,7 @@ export type FleetEvent = At &
     | { kind: 'errs'; node: string; verdict: 'SUSPECT' | 'DEGRADED'; forMs: number } /** The monitor, of a node. */
     | { kind: 'monitor-away'; forMs: number }
     | { kind: 'bmc'; node: string; mood: BmcMood; takesMs?: number }
-    | { kind: 'crash'; process: string }
-    | { kind: 'stop'; process: string } /** In good order; its supervisor starts it again. */
-    | { kind: 'pause'; process: string; forMs: number }
     | { kind: 'cut-off'; process: string; forMs: number; silentMs: number } /** Its way to NATS. */
-    | { kind: 'server-restart'; forMs: number; lost?: Readonly<Record<string, number>> } /** Of each stream so many. */
-    | { kind: 'bucket-anew'; bucket: BucketName }
-    | { kind: 'wall-jump'; process: string; ms: number }
     | { kind: 'order'; order: Order }
     /** So long after the incident of a node is first in that phase. */
     | { kind: 'after'; phase: IncidentPhase; node: string; inMs: number; does: FleetEvent }

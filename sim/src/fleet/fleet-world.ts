@@ -20,7 +20,8 @@ import { PlayedServer } from '../nats/played-server.js';
 import { CrashPoints, nobodyCrashes, type CrashPlan, type CrashPoint } from '../process/crash-points.js';
 import type { Life } from '../process/life.js';
 import { PlayedProcesses } from '../process/played-processes.js';
-import type { Program, Running, SimProcess } from '../process/sim-process.js';
+import { ProgramFaults } from '../process/program-faults.js';
+import type { Program, Running } from '../process/sim-process.js';
 import { diceOf } from '../time/seeded-random.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { roughRates } from '../hands/hands-world.js';
@@ -55,6 +56,7 @@ export class FleetWorld implements PlayWorld {
   private readonly points: CrashPoints;
   private readonly processes: PlayedProcesses;
   private readonly programs: HandsPrograms;
+  private readonly faults: ProgramFaults;
   private readonly monitor: PlayedMonitor;
   private readonly operator: Operator;
   private readonly registrar: Bus;
@@ -123,6 +125,14 @@ export class FleetWorld implements PlayWorld {
       looks: true,
       tell,
       logged: told && ((line) => told(time.nowMs, line)),
+    });
+    this.faults = new ProgramFaults({
+      time,
+      server: this.server,
+      processes: this.processes,
+      connections: this.programs.connections,
+      holderOf: (lease) => oracle.holderOf(lease),
+      madeAnew: (bucket) => oracle.madeAnew(bucket),
     });
     const agents = this.programs.immortalBus('agents');
     for (const node of history.nodes) this.addNode(node, agents);
@@ -313,31 +323,15 @@ export class FleetWorld implements PlayWorld {
         return;
       }
       case 'crash':
-        this.process(e.process)?.crash();
-        return;
       case 'stop':
-        void this.process(e.process)?.restart();
-        return;
-      case 'pause': {
-        const process = this.process(e.process);
-        process?.pause();
-        later(e.forMs, `${e.process} goes on`, () => process?.resume());
-        return;
-      }
-      case 'cut-off':
-        this.programs.connections
-          .get(this.process(e.process)?.name ?? '')
-          ?.break({ forMs: e.forMs, silentMs: e.silentMs });
-        return;
-      case 'server-restart':
-        this.server.restart({ downMs: e.forMs, ...(e.lost && { lost: e.lost }) });
-        return;
-      case 'bucket-anew':
-        this.server.recreateStream(`KV_${e.bucket}`);
-        this.oracle.madeAnew(e.bucket);
-        return;
+      case 'pause':
       case 'wall-jump':
-        this.processes.jumpWall(this.process(e.process)?.name ?? '', e.ms);
+      case 'server-restart':
+      case 'bucket-anew':
+        this.faults.play(e);
+        return;
+      case 'cut-off':
+        this.faults.cutOff(e.process, e);
         return;
       case 'order':
         this.operator.order(e.order);
@@ -348,11 +342,6 @@ export class FleetWorld implements PlayWorld {
         this.awaited.set(what, [...(this.awaited.get(what) ?? []), then]);
       }
     }
-  }
-
-  private process(name: string): SimProcess | undefined {
-    const lease = name === 'the leader' ? 'fencer' : name === 'the conductor' ? 'conductor' : undefined;
-    return this.processes.get(lease === undefined ? name : this.oracle.holderOf(lease));
   }
 
   private reached(what: string): void {

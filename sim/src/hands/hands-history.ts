@@ -1,5 +1,6 @@
-import type { BucketName, JobKind } from '#contracts';
+import type { JobKind } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
+import type { ProgramFault } from '../process/program-faults.js';
 import { diceOf } from '../time/seeded-random.js';
 import type { BmcMood } from './bmc.js';
 
@@ -14,20 +15,15 @@ interface At {
  */
 export type HandsEvent = At &
   (
+    | ProgramFault
     | { kind: 'death'; node: string } /** Its system ends, its power stays on. */
     | { kind: 'reboot'; node: string } /** It comes back by itself. */
     | { kind: 'unplugged'; node: string; forMs: number } /** Somebody takes its power away, and gives it back. */
-    | { kind: 'crash'; process: string }
-    | { kind: 'stop'; process: string } /** In good order; its supervisor starts it again. */
-    | { kind: 'pause'; process: string; forMs: number }
     | { kind: 'cut'; process: string; forMs: number; silentMs: number } /** Its way to NATS, noticed so much later. */
-    | { kind: 'server-restart'; forMs: number; lost?: Readonly<Record<string, number>> } /** Of each stream so many. */
-    | { kind: 'bucket-anew'; bucket: BucketName } /** Somebody deletes it and makes it anew: revisions begin at 1. */
     | { kind: 'bmc'; node: string; mood: BmcMood; takesMs?: number; sessionMs?: number }
     | { kind: 'no-fork'; process: string; forMs: number }
     | { kind: 'no-drivers'; process: string; forMs: number }
     | { kind: 'job'; job: JobKind; nodes: number; timeoutMs?: number } /** On so many nodes of its own. */
-    | { kind: 'wall-jump'; process: string; ms: number } /** Somebody sets the wall clock of its host. */
     | { kind: 'cancel'; nth: number } /** The nth job. */
     | { kind: 'order-on'; node: string }
     | { kind: 'order-off'; node: string } /** By an operator, whatever its verdict. */

@@ -6,7 +6,7 @@ import { CALM, PlayedFaults, type FaultRates } from '../nats/played-faults.js';
 import { PlayedServer } from '../nats/played-server.js';
 import { CrashPoints, nobodyCrashes, type CrashPlan } from '../process/crash-points.js';
 import { PlayedProcesses } from '../process/played-processes.js';
-import type { SimProcess } from '../process/sim-process.js';
+import { ProgramFaults } from '../process/program-faults.js';
 import { diceOf } from '../time/seeded-random.js';
 import { NS_PER_MS, VirtualTime } from '../time/virtual-time.js';
 import { Bmc } from './bmc.js';
@@ -47,6 +47,7 @@ export class HandsWorld implements PlayWorld {
   private readonly noDrivers = new Set<string>();
   private readonly points: CrashPoints;
   private readonly programs: HandsPrograms;
+  private readonly faults: ProgramFaults;
   private readonly inventory: PlayedInventory;
   private readonly jobs: string[] = [];
   /** What waits for the first leave, or intent, of a node. */
@@ -111,6 +112,14 @@ export class HandsWorld implements PlayWorld {
       tell: (line) => this.tell(line),
       // No event of the history: it is the same whether or not somebody reads along.
       logged: told && ((line) => told(this.time.nowMs, line)),
+    });
+    this.faults = new ProgramFaults({
+      time: this.time,
+      server: this.server,
+      processes: this.processes,
+      connections: this.programs.connections,
+      holderOf: (lease) => this.oracle.holderOf(lease),
+      madeAnew: (bucket) => this.oracle.madeAnew(bucket),
     });
     this.inventory = new PlayedInventory({
       bus: this.programs.immortalBus('inventory'),
@@ -192,28 +201,15 @@ export class HandsWorld implements PlayWorld {
         later(e.forMs, `${e.node} is plugged in`, () => this.byHand(e.node, true));
         return;
       case 'crash':
-        this.process(e.process)?.crash();
-        return;
       case 'stop':
-        void this.process(e.process)?.restart();
-        return;
-      case 'pause': {
-        const process = this.process(e.process);
-        process?.pause();
-        later(e.forMs, `${e.process} goes on`, () => process?.resume());
-        return;
-      }
-      case 'cut':
-        this.programs.connections
-          .get(this.process(e.process)?.name ?? '')
-          ?.break({ forMs: e.forMs, silentMs: e.silentMs });
-        return;
+      case 'pause':
+      case 'wall-jump':
       case 'server-restart':
-        this.server.restart({ downMs: e.forMs, ...(e.lost && { lost: e.lost }) });
-        return;
       case 'bucket-anew':
-        this.server.recreateStream(`KV_${e.bucket}`);
-        this.oracle.madeAnew(e.bucket);
+        this.faults.play(e);
+        return;
+      case 'cut':
+        this.faults.cutOff(e.process, e);
         return;
       case 'bmc': {
         const bmc = this.bmcs.get(e.node) as Bmc;
@@ -225,14 +221,11 @@ export class HandsWorld implements PlayWorld {
       case 'no-fork':
       case 'no-drivers': {
         const lacking = e.kind === 'no-fork' ? this.noFork : this.noDrivers;
-        const name = this.process(e.process)?.name ?? '';
+        const name = this.faults.process(e.process)?.name ?? '';
         lacking.add(name);
         later(e.forMs, `${name} can again`, () => lacking.delete(name));
         return;
       }
-      case 'wall-jump':
-        this.processes.jumpWall(this.process(e.process)?.name ?? '', e.ms);
-        return;
       case 'job':
         void this.inventory.order(e.job, e.nodes, e.timeoutMs).then((id) => this.jobs.push(id));
         return;
@@ -266,10 +259,6 @@ export class HandsWorld implements PlayWorld {
         });
       }
     }
-  }
-
-  private process(name: string): SimProcess | undefined {
-    return this.processes.get(name === 'the leader' ? this.oracle.holderOf('fencer') : name);
   }
 
   private reached(what: 'leave' | 'intent', node: string): void {
