@@ -139,4 +139,17 @@ describe('what a spec file leaves open', () => {
     }
     expect(await handles.left(10_000)).toBeUndefined();
   });
+
+  it('is a timer that was made there, where it is a long one', async () => {
+    const handles = new OpenHandles();
+    const timer = setTimeout(() => undefined, 60_000);
+    try {
+      const left = await handles.left(100);
+      expect(left).toContain('still open 0.1 s after the last test: 1 Timeout');
+      expect(left).toMatch(/setTimeout of 60000 ms\n(.*\n)*.*spec-report\.spec\.ts/);
+    } finally {
+      clearTimeout(timer);
+    }
+    expect(await handles.left(10_000)).toBeUndefined();
+  });
 });
