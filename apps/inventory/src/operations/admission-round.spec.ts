@@ -17,7 +17,12 @@ const onNode = (name: string, node: string, revision: number): Entry<WorkloadRec
 });
 
 /** A round whose view of the workloads ends at revision 4, while their bucket ends at 5. */
-function behind(o: { catchesUp: boolean }): { round: AdmissionRound; lists: () => number; assign: () => void } {
+function behind(o: { catchesUp: boolean }): {
+  round: AdmissionRound;
+  lists: () => number;
+  assign: () => void;
+  stored: Entry<WorkloadRecord>[];
+} {
   const stored = [onNode('web', 'a-1', 4), onNode('db', 'b-1', 5)];
   let [shown, lists] = [4, 0];
   const view = {
@@ -40,7 +45,7 @@ function behind(o: { catchesUp: boolean }): { round: AdmissionRound; lists: () =
     stored.push(onNode('late', 'c-1', 6));
     shown = 6;
   };
-  return { round: new AdmissionRound(store), lists: () => lists, assign };
+  return { round: new AdmissionRound(store), lists: () => lists, assign, stored };
 }
 
 describe('workloads, for a request that ends what runs on its nodes', () => {
@@ -56,6 +61,12 @@ describe('workloads, for a request that ends what runs on its nodes', () => {
     await round.catchUpWorkloads();
     assign();
     expect(round.workloadsOn('c-1')).toEqual(['late']);
+  });
+
+  it('are named in one order, in whichever they were assigned', () => {
+    const { round, stored } = behind({ catchesUp: true });
+    stored.push(onNode('cache', 'b-1', 3), onNode('api', 'b-1', 4));
+    expect(round.workloadsOn('b-1')).toEqual(['api', 'cache']);
   });
 
   it('are read, once for all requests, where the view stays behind', async () => {

@@ -66,6 +66,7 @@ export class AdmissionRound {
     return this.fleet;
   }
 
+  /** Assigned to the node, by name. */
   workloadsOn(node: string): string[] {
     if (!this.workloads) {
       this.workloads = new Map();
@@ -76,6 +77,7 @@ export class AdmissionRound {
         if (there) there.push(key);
         else this.workloads.set(at, [key]);
       }
+      for (const there of this.workloads.values()) there.sort();
     }
     return this.workloads.get(node) ?? [];
   }

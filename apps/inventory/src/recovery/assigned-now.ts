@@ -4,5 +4,8 @@ import type { Table } from '../store/inventory-store.js';
 
 /** Names of the workloads that are assigned to the node now. */
 export async function assignedNow(workloads: Table<WorkloadRecord>, node: string): Promise<string[]> {
-  return (await entriesNow(workloads)).filter((e) => e.value.assignment?.node === node).map((e) => e.key);
+  return (await entriesNow(workloads))
+    .filter((e) => e.value.assignment?.node === node)
+    .map((e) => e.key)
+    .sort();
 }
