@@ -7,6 +7,9 @@ import { RpcClient } from '../rpc/rpc-client.js';
 import { Metrics } from './metrics.js';
 import { StoreHealth } from '../store/store-health.js';
 
+/** Who asks whether we are ready (a load balancer, `muster` for 3 s) asks somebody else where we do not say so by then, ms. */
+const READY_LIMIT_MS = { single: 2_000, cluster: 2_000 };
+
 @ApiTags('health')
 @Controller()
 export class HealthController {
@@ -35,7 +38,7 @@ export class HealthController {
     try {
       const trouble = this.store.trouble;
       if (trouble !== undefined) throw new MusterError('BUS_UNAVAILABLE', trouble.summary);
-      await this.rpc.read('inventory.settings.get', {});
+      await this.rpc.read('inventory.settings.get', {}, READY_LIMIT_MS);
       await reply.send({ status: 'ok' });
     } catch (error) {
       const { code, message } = toldOutside(MusterError.from(error));

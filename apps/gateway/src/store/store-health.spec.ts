@@ -103,4 +103,21 @@ describe('a gateway that is not ready', () => {
       await sut.stop();
     }
   });
+
+  it.each([false, true])(
+    'says so before whoever asks has given up, where nobody answers it (cluster: %s)',
+    async (cluster) => {
+      const sut = await GatewayUnderTest.start({ cluster });
+      try {
+        sut.answer('inventory.settings.get', () => new Promise(() => undefined) as never);
+        const began = performance.now();
+        const answer = await sut.get('/readyz');
+        expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('TIMEOUT')]);
+        // The time of the client (READY_LIMIT_MS in apps/cli), which the documents give to a load balancer too.
+        expect(performance.now() - began).toBeLessThan(3_000);
+      } finally {
+        await sut.stop();
+      }
+    },
+  );
 });

@@ -48,6 +48,8 @@ export class GatewayUnderTest {
       allowFrom?: string[];
       /** Folder of NATS's store. */
       store?: string;
+      /** Its server says that it is one of several. */
+      cluster?: boolean;
       /** `http.tls` */
       tls?: { certificate: string; key: string };
     } = {},
@@ -56,6 +58,10 @@ export class GatewayUnderTest {
     const bus = await connectBus({ name: 'spec', servers: [nats.url] });
     await bus.createBuckets();
     const own = await connectBus({ name: 'gateway-1', servers: [nats.url] });
+    if (o.cluster === true) {
+      const serverInfo = { ...own.serverInfo, cluster: 'spec' };
+      Object.defineProperty(own, 'serverInfo', { value: serverInfo });
+    }
     const sut = new GatewayUnderTest(nats, bus, own);
     sut.socket = join(sut.dir, 'api.sock');
     const tokens = join(sut.dir, 'tokens.json');
