@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { FACTOR, runs } from '#contracts/testing/chance.js';
 import { connectBus, credentialsFile, readCredentials } from '../index.js';
 import { startTestNats } from '../testing/nats.js';
 import { installedAndNewer } from '../testing/newer-nats.js';
 
-const ROUNDS = 12;
+const ROUNDS = runs(4);
 const services = ['inventory', 'detector', 'fencer', 'provisioner', 'gateway'] as const;
 
 describe.each(installedAndNewer())('%s that has never run', (_name, program) => {
-  it('lets every service write, also where all of them come at once', { timeout: 120_000 }, async () => {
+  it('lets every service write, also where all of them come at once', { timeout: 120_000 * FACTOR }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const nats = await startTestNats({ users: true, ...(program !== undefined && { program }) });
       const connect = (user: string) =>
