@@ -57,7 +57,7 @@ describe('a node that loses most of what it sends', () => {
   });
 
   it('breaks no rule whatever else happens meanwhile', () => {
-    for (let index = 0; index < runs(25); index++) {
+    for (let index = 0; index < runs(10); index++) {
       const h = drawHistory(SEED, index);
       const share = 0.3 + 0.1 * (index % 7);
       const faults: Fault[] = [
