@@ -237,7 +237,7 @@ describe('muster', () => {
         [['--at', '/srv/muster'], '--at goes with --hosts'],
       ] as const;
       for (const [options, why] of refused) {
-        const { code, stderr } = await sut.run(['init', dir, ...options]);
+        const { code, stderr } = await sut.call(['init', dir, ...options]);
         expect([code, stderr.split('\n').length, existsSync(dir)]).toEqual([1, 2, false]);
         expect(stderr).toContain(why);
       }
@@ -248,7 +248,7 @@ describe('muster', () => {
       expect(on('ctl3', 'nats.conf')).toContain('cert_file: "/srv/muster/tls/server.pem"');
       expect(on('ctl3', 'host.env')).toContain('MUSTER_HOST=ctl3');
       expect(on('ctl3', 'compose.yml')).toContain('device: /srv/muster');
-      const again = await sut.run(['init', dir, '--hosts', three]);
+      const again = await sut.call(['init', dir, '--hosts', three]);
       expect([again.code, again.stdout]).toEqual([0, '']);
       const renewed = await sut.run(['tls', 'renew', '--dir', dir]);
       expect([renewed.code, renewed.stdout.match(/valid until/g)?.length]).toEqual([0, 3]);
@@ -257,7 +257,7 @@ describe('muster', () => {
       // As an earlier Muster wrote it.
       const host = (file: string): string => join(dir, 'hosts', 'ctl3', file);
       renameSync(host('tls-key/server.key'), host('tls/server.key'));
-      const moved = await sut.run(['tls', 'renew', '--dir', dir]);
+      const moved = await sut.call(['tls', 'renew', '--dir', dir]);
       expect(moved.stderr).toContain('delete tls/server.key there');
       expect(moved.stderr).toContain('systemctl restart muster-control-nats');
       expect([existsSync(host('tls-key/server.key')), existsSync(host('tls/server.key'))]).toEqual([true, false]);
@@ -303,7 +303,7 @@ describe('muster', () => {
   it('separates the services of an earlier Muster where it is told to, once, and says what is to be done', async () => {
     const dir = join(mkdtempSync(join(tmpdir(), 'muster-cli-')), 'c');
     const init = async (...options: string[]): Promise<string> => {
-      const { code, stderr } = await sut.run(['init', dir, ...options]);
+      const { code, stderr } = await sut.call(['init', dir, ...options]);
       expect(code).toBe(0);
       return stderr;
     };
@@ -330,20 +330,20 @@ describe('muster', () => {
       }
       const conf = readFileSync(join(dir, 'c', 'nats.conf'), 'utf8');
       expect(conf).toContain('listen: "0.0.0.0:4333"');
-      const more = await sut.run(['init', join(dir, 'c'), '--agent', 'b-2']);
+      const more = await sut.call(['init', join(dir, 'c'), '--agent', 'b-2']);
       expect([more.code, more.stdout]).toEqual([0, `written: ${join(dir, 'c')}\n`]);
       expect(more.stderr).toContain('users only');
       expect(readFileSync(join(dir, 'c', 'nats.conf'), 'utf8')).toBe(conf);
       expect(existsSync(join(dir, 'c', 'creds/agent=b-2.json'))).toBe(true);
-      const wrong = await sut.run(['init', join(dir, 'd'), '--nats-listen', 'nowhere']);
+      const wrong = await sut.call(['init', join(dir, 'd'), '--nats-listen', 'nowhere']);
       expect([wrong.code, existsSync(join(dir, 'd'))]).toEqual([1, false]);
       expect(wrong.stderr.split('\n')).toHaveLength(2);
       const store = join(dir, 'state', 'nats');
-      const apart = await sut.run(['init', join(dir, 'e'), '--nats-store', store]);
+      const apart = await sut.call(['init', join(dir, 'e'), '--nats-store', store]);
       expect(apart.code).toBe(0);
       for (const file of ['nats.conf', 'muster.yaml'])
         expect(readFileSync(join(dir, 'e', file), 'utf8')).toContain(store);
-      const moved = await sut.run(['init', join(dir, 'e'), '--nats-store', join(dir, 'elsewhere')]);
+      const moved = await sut.call(['init', join(dir, 'e'), '--nats-store', join(dir, 'elsewhere')]);
       expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('store_dir in nats.conf')]);
     } finally {
       rmSync(dir, { recursive: true, force: true });
