@@ -12,7 +12,7 @@ import { GatewayUnderTest } from '../testing/gateway-under-test.js';
 import { type ApiPaths, spoiled, type Target, targetsOf } from '../testing/spoiled-bodies.js';
 
 /** Random bodies for each route. */
-const RUNS = runs(8);
+const RUNS = runs(4);
 
 interface Answer {
   status: number;
