@@ -10,7 +10,7 @@ import { brokenRules, lookAt, workersWithoutMaster, type Look } from '../testing
 import { RunningInventory, seen } from '../testing/running-inventory.js';
 
 /** Of the whole history. */
-const STEPS = runs(1_500);
+const STEPS = runs(900);
 /** Requests in flight at once. */
 const ACTORS = 16;
 /** Between two looks at everything, ms. */
