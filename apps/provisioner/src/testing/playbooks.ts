@@ -9,6 +9,9 @@ export interface TestPlaybooks {
   remove(): Promise<void>;
 }
 
+/** As of the playbooks that come with Muster: to look for a Python, and to ask each millisecond, costs more than what is run. */
+const SETTINGS = '[defaults]\ninterpreter_python = /usr/bin/python3\ninternal_poll_interval = 0.005\n';
+
 /** A folder of small playbooks that run on this very machine. */
 export async function testPlaybooks(): Promise<TestPlaybooks> {
   const dir = await mkdtemp(join(tmpdir(), 'muster-playbooks-'));
@@ -17,6 +20,7 @@ export async function testPlaybooks(): Promise<TestPlaybooks> {
       join(dir, `${step}.yml`),
       `- hosts: all\n  gather_facts: false\n  tasks:\n${tasks.map((t) => `    - ${t}\n`).join('')}`,
     );
+  await writeFile(join(dir, 'ansible.cfg'), SETTINGS);
   for (const step of ['site', 'cleanup', 'check', 'recover']) await set(step, ['debug: msg=nothing']);
   return { dir, set, remove: () => rm(dir, { recursive: true, force: true }) };
 }
