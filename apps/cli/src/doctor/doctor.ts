@@ -38,7 +38,8 @@ export function doctorCommand(program: Command): void {
 
 async function doctor(run: Run, o: DoctorOptions): Promise<number> {
   const facts = await askServer(run.server, { power: o.power });
-  const findings = worstFirst([...findingsOf(facts, Date.now()), ...fileFindings(localFacts(o.dir, run.io.env))]);
+  const now = Date.now();
+  const findings = worstFirst([...findingsOf(facts, now), ...fileFindings(localFacts(o.dir, run.io.env), now)]);
   const code = exitCodeOf(findings);
   if (!(await run.print.machine({ exitCode: code, findings })))
     for (const line of screen(findings, run.terminal, o.all === true || !run.terminal.interactive))

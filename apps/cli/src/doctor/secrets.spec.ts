@@ -57,7 +57,7 @@ describe('the doctor on files', () => {
   });
   const found = (mode: number, o: { isFolder?: boolean; isEmpty?: boolean } = {}): string => {
     const facts = file({ found: { mode, uid: 1, isFolder: false, isEmpty: false, ...o } });
-    const [f] = fileFindings({ dir: '/etc/muster', files: [facts] });
+    const [f] = fileFindings({ dir: '/etc/muster', files: [facts] }, now);
     return `${f?.state} ${f?.remedy ?? ''}`.trim();
   };
 
@@ -71,7 +71,7 @@ describe('the doctor on files', () => {
 
   it('finds what is missing, and does not guess what it may not see', () => {
     const { found: _gone, ...gone } = file();
-    const of = (f: FileFacts): string | undefined => fileFindings({ dir: '/', files: [f] })[0]?.state;
+    const of = (f: FileFacts): string | undefined => fileFindings({ dir: '/', files: [f] }, now)[0]?.state;
     expect([of(gone), of({ ...gone, needed: false }), of(file({ found: 'denied' }))]).toEqual([
       'bad',
       'skipped',
@@ -81,11 +81,11 @@ describe('the doctor on files', () => {
 
   it('warns of files of several users', () => {
     const other = file({ found: { mode: 0o100600, uid: 0, isFolder: false, isEmpty: false } });
-    expect(states(fileFindings({ dir: '/', files: [file(), other] }), 'file.owner')).toEqual(['warn']);
+    expect(states(fileFindings({ dir: '/', files: [file(), other] }, now), 'file.owner')).toEqual(['warn']);
   });
 
   it('says that it skips them where there is no installation', () =>
-    expect(fileFindings(localFacts('/nowhere', {})).map((f) => f.state)).toEqual(['skipped']));
+    expect(fileFindings(localFacts('/nowhere', {}), now).map((f) => f.state)).toEqual(['skipped']));
 
   describe('of a real folder', () => {
     let dir: string;
@@ -102,7 +102,7 @@ describe('the doctor on files', () => {
     it('looks at those that muster.yaml names, and at those of muster init', () => {
       chmodSync(join(dir, 'ssh/id'), 0o644);
       const of = (path: string): string | undefined =>
-        fileFindings(localFacts(undefined, { MUSTER_CONFIG: join(dir, 'muster.yaml') })).find(
+        fileFindings(localFacts(undefined, { MUSTER_CONFIG: join(dir, 'muster.yaml') }), now).find(
           (f) => f.subject === join(dir, path),
         )?.state;
       expect(of('keys/other.key')).toBe('ok');

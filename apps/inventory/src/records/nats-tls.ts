@@ -1,11 +1,9 @@
+import { certificateEnd } from '#contracts/keys/certificate-end.js';
 import { beyondLoopback } from '#contracts/keys/nats-tls.js';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
 import { hostSubject } from './host-alarms.js';
 
 const SUBJECT = 'nats';
-const DAY_MS = 86_400_000;
-/** Time enough to notice, and to do it in working hours. */
-const WARN_DAYS = 30;
 
 /** One while services, or agents as they are told, speak to NATS over a network without TLS. */
 export function plainAlarms(o: { encrypted: boolean; servers: readonly string[] }): WantedAlarm[] {
@@ -25,10 +23,10 @@ const NAMES: Record<CertificateOwner, string> = { nats: 'NATS', http: 'the API (
  * @param host whose it is, where there are several control hosts
  */
 export function expiryAlarms(owner: CertificateOwner, endsAt: number, now: number, host?: string): WantedAlarm[] {
-  const left = endsAt - now;
-  if (left >= WARN_DAYS * DAY_MS) return [];
+  const end = certificateEnd(endsAt, now);
+  if (end === 'far') return [];
   const day = new Date(endsAt).toISOString().slice(0, 10);
-  const [severity, words] = left > 0 ? (['warning', 'ends'] as const) : (['critical', 'has ended:'] as const);
+  const [severity, words] = end === 'soon' ? (['warning', 'ends'] as const) : (['critical', 'has ended:'] as const);
   const where = host === undefined ? '' : ` on ${host}`;
   const message = `The certificate of ${NAMES[owner]}${where} ${words} ${day}.`;
   return [{ code: 'certificate-expires', subject: hostSubject(owner, host), severity, message }];

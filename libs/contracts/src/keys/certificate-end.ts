@@ -1,0 +1,13 @@
+const DAY_MS = 86_400_000;
+/** Time enough to notice, and to do it in working hours. */
+const SOON_DAYS = 30;
+
+/**
+ * How far off the end of a certificate is. Both times: ms of the wall clock.
+ * @returns `soon` from 30 days before on, `ended` once it is of no use
+ */
+export function certificateEnd(endsAt: number, now: number): 'far' | 'soon' | 'ended' {
+  const left = endsAt - now;
+  if (left <= 0) return 'ended';
+  return left < SOON_DAYS * DAY_MS ? 'soon' : 'far';
+}
