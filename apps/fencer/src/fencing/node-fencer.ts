@@ -13,7 +13,7 @@ import {
 import type { FenceMemory } from '#domain/power/fence-step.js';
 import { counts, isFor, slowAnswers, type Leave } from '#domain/power/leave.js';
 import { levelStart } from '#domain/power/levels.js';
-import { powerOnHold } from '#domain/power/may-power.js';
+import { mayPower } from '#domain/power/may-power.js';
 import { nextPowerStep } from '#domain/power/next-step.js';
 import type { PowerRead } from '#domain/power/power-read.js';
 import { powerWish, type PowerWish } from '#domain/power/power-wish.js';
@@ -189,7 +189,8 @@ export class NodeFencer {
   private async hold(node: NodeRecord | undefined, wish: PowerWish): Promise<string | undefined> {
     const settings = await this.parts.bus.bucket<ClusterSettings>('settings').get(SETTINGS_KEY);
     const orderer = wish.orderer === 'operator' ? 'operator' : 'system';
-    const hold = powerOnHold(settings?.value.fencing, node, this.clock.wallMs(), orderer);
+    const permission = mayPower(orderer, settings?.value.fencing, node, this.clock.wallMs());
+    const hold = permission.may ? undefined : permission.detail;
     if (hold !== undefined && hold !== this.toldHold)
       this.parts.bus.log.info({ node: this.node, reason: hold }, 'its power is not switched for now');
     this.toldHold = hold;

@@ -21,11 +21,11 @@ import { DetectorView } from '../monitor/detector-view.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { CollateralWatch } from '../recovery/collateral-watch.js';
 import { heldForCollateral } from '../recovery/collateral.js';
-import { powerOnForbidden } from '../recovery/power-on.js';
 import { contradictedBy } from '../recovery/void-proof.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgeBook } from './age-book.js';
 import { bootAwaited, isOrderedOn } from '#domain/power/boot-grace.js';
+import { mayPower } from '#domain/power/may-power.js';
 import { evidenceOf } from './carried-evidence.js';
 import { drillPermit } from './drill-order.js';
 import { decideIncident, type IncidentDecision } from '#domain/incident/decide-incident.js';
@@ -385,8 +385,9 @@ export class IncidentReconciler implements Reconciler {
   private async withhold(c: TaskRun, i: IncidentRecord): Promise<void> {
     if (i.powerOn?.wanted !== true || i.powerOn.done === true || !this.store.settings.view.live) return;
     const node = this.store.nodes.view.get(i.node)?.value;
-    const why = powerOnForbidden(this.store.clusterSettings.fencing, node, this.context.clock.wallMs());
-    if (why !== undefined) await this.change(c, i, (now) => withheld(now, why, this.context.clock.wallMs()));
+    const permission = mayPower('system', this.store.clusterSettings.fencing, node ?? {}, this.context.clock.wallMs());
+    if (!permission.may)
+      await this.change(c, i, (now) => withheld(now, permission.detail, this.context.clock.wallMs()));
   }
 
   /** It lives although it was ordered off: nothing is recovered, and only W later is it known that no order is under way. */

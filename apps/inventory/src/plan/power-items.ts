@@ -1,7 +1,7 @@
 import { POWER_QUARANTINE_MS, type PlanAgain, type PlanFigure, type PlanItem } from '#contracts';
 import { isOrderPending } from '#domain/incident/order.js';
 import { isAfterOff } from '#domain/incident/phases.js';
-import { powerOnHold } from '#domain/power/may-power.js';
+import { mayPower } from '#domain/power/may-power.js';
 import { powerWish } from '#domain/power/power-wish.js';
 import { collateralText } from '../recovery/collateral.js';
 import { isSettledRecovery } from '../recovery/recovery-line.js';
@@ -79,8 +79,8 @@ function switchItem(p: PowerPreview, f: PlanFacts): PlanItem[] {
     });
   }
   const next = wish.verb === 'soft' ? 'asks its system to shut down' : 'powers it on';
-  const hold = powerOnHold(f.fencing, node, f.wallMs, wish.orderer);
-  if (hold !== undefined) return waits(next, hold, { when: 'that has changed' });
+  const permission = mayPower(wish.orderer, f.fencing, node, f.wallMs);
+  if (!permission.may) return waits(next, permission.detail, { when: 'that has changed' });
   if (wish.verb === 'on' && left > 0)
     return waits(next, 'A power-off may still take effect.', { inMs: left }, [quarantineFigure(left)]);
   return waits(next, 'The fencing leader does it now.', { when: 'it is done, or has failed' });

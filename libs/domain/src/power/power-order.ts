@@ -11,7 +11,7 @@ import { isOrderPending, withoutOrder } from '../incident/order.js';
 import { note } from '../incident/steps.js';
 import { quietPhases } from '../incident/phases.js';
 import { ungatedText } from '../workload/start-gate.js';
-import { powerBar } from './may-power.js';
+import { mayPower } from './may-power.js';
 import { doNotPowerOnBefore } from './quarantine.js';
 
 export type PowerAction = PowerActionRequest['action'];
@@ -97,14 +97,15 @@ function refusedSoft(
 
 /** Why no power device may be written to, and how that is ended. */
 function writesForbidden(f: PowerFacts): string | undefined {
-  const bar = powerBar('operator', f.fencing, f.node, f.wallNow);
-  switch (bar?.kind) {
+  const permission = mayPower('operator', f.fencing, f.node, f.wallNow);
+  if (permission.may) return undefined;
+  switch (permission.bar.kind) {
     case 'observe':
       return 'The mode is observe, in which no power device is written to: set it to enforce with PUT /v1/fencing.';
     case 'paused':
-      return `Fencing is paused by ${bar.by}: ${bar.reason}. End the pause with PUT /v1/fencing.`;
+      return `${permission.detail} End the pause with PUT /v1/fencing.`;
     default:
-      return undefined;
+      return permission.detail;
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { POWER_QUARANTINE_MS, type IncidentRecord, type PowerCommand, type PowerDevice } from '#contracts';
-import { powerOnHold } from './may-power.js';
 import { nextPowerStep, type PowerStep } from './next-step.js';
 import type { PowerRead } from './power-read.js';
 import { offMark } from './quarantine.js';
@@ -109,18 +108,6 @@ describe('power-on, decided', () => {
     });
     const stillOff = memory({ hold, endedMs: { bmc: W }, reads: [read('off', W + 10)] });
     expect(decidePowerOn(incident([off, on(2, false)]), levels, stillOff, W + 100).do).toBe('wait');
-  });
-
-  it('is held in observe, in a pause until it ends, by a cordon, and where that is not known', () => {
-    const enforce = { mode: 'enforce' as const };
-    const paused = { ...enforce, paused: { until: 100, by: 'ada', reason: 'works' } };
-    expect(powerOnHold(enforce, {}, 0)).toBeUndefined();
-    expect(powerOnHold({ mode: 'observe' }, {}, 0)).toContain('enforce');
-    expect(powerOnHold(undefined, {}, 0)).toContain('enforce');
-    expect(powerOnHold(enforce, undefined, 0)).toContain('not registered');
-    expect(powerOnHold(paused, {}, 99)).toContain('paused by ada');
-    expect(powerOnHold(paused, {}, 100)).toBeUndefined();
-    expect(powerOnHold(enforce, { cordon: { by: 'ada', reason: 'works', at: 0 } }, 0)).toContain('cordoned by ada');
   });
 
   it('reads first what another leader had ordered on', () => {

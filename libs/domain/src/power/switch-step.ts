@@ -13,7 +13,7 @@ import { powerOnDevices, type SwitchWish } from './power-wish.js';
 export interface SwitchMemory extends PowerMemory {
   /** When this process first saw the incident's last `off` as it stands in the record (given, or ended). */
   quietSinceMs: number;
-  /** Why no power device may be written to now, see `powerOnHold`. */
+  /** Why no power device may be written to now, see `mayPower`. */
   hold?: string;
   /** The boot that the node runs, by its record. */
   bootId?: string | undefined;

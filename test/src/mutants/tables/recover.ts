@@ -372,15 +372,40 @@ export const recover: readonly Mutant[] = [
   {
     name: 'a node is powered on by the system whose boot starts work a second time',
     file: 'libs/domain/src/power/may-power.ts',
-    symbol: 'powerBar',
-    operation: { operand: 'node.ungated !== undefined' },
+    symbol: 'firstBar',
+    operation: { drop: "if (node.ungated !== undefined) return { kind: 'ungated', workloads: node.ungated }" },
     specs: ['libs/domain/src/power/may-power.spec.ts', 'apps/inventory/src/recovery/power-on.spec.ts'],
   },
   {
-    name: 'the fencer does not see that a boot would start work a second time',
+    name: 'a node is powered on by the system that an operator has cordoned',
     file: 'libs/domain/src/power/may-power.ts',
-    symbol: 'powerOnHold',
-    operation: { drop: 'return `${ungatedText(bar.workloads)}.`' },
+    symbol: 'firstBar',
+    operation: {
+      drop: "if (node.cordon !== undefined) return { kind: 'cordoned', by: node.cordon.by, reason: node.cordon.reason }",
+    },
+    specs: ['libs/domain/src/power/may-power.spec.ts'],
+  },
+  {
+    name: 'a cordon stands against the order of an operator',
+    file: 'libs/domain/src/power/may-power.ts',
+    symbol: 'firstBar',
+    operation: { drop: "if (orderer === 'operator') return undefined" },
+    specs: ['libs/domain/src/power/may-power.spec.ts'],
+  },
+  {
+    name: 'power is switched in a pause',
+    file: 'libs/domain/src/power/may-power.ts',
+    symbol: 'firstBar',
+    operation: {
+      drop: "if (isPaused(paused, wallNow)) return { kind: 'paused', by: paused.by, reason: paused.reason }",
+    },
+    specs: ['libs/domain/src/power/may-power.spec.ts'],
+  },
+  {
+    name: 'power is switched where the mode of fencing is not known',
+    file: 'libs/domain/src/power/may-power.ts',
+    symbol: 'firstBar',
+    operation: { replace: "fencing?.mode !== 'enforce'", with: "fencing?.mode === 'observe'" },
     specs: ['libs/domain/src/power/may-power.spec.ts'],
   },
   {
