@@ -1,6 +1,6 @@
 """
 First process of a lab host: starts what is enabled at boot, reaps, restarts, and serves a socket: one line of JSON in, which
-is a call of `systemctl` {verb, args} (its answer: systemctl.py) or how the host is to end {verb}. A host is killed from
+is a call of `systemctl` {verb, args} (its answer: systemctl.pl) or how the host is to end {verb}. A host is killed from
 outside; this never cleans up after that.
 """
 import heapq

@@ -72,7 +72,7 @@ export function writeHostImage(folder: LabFolder, plan: LabPlan, host: HostPlan,
     `#!/usr/bin/python3 -IS\nimport sys\nsys.path.insert(0, ${JSON.stringify(lib)})\nfrom supervisor import Supervisor\nSupervisor().run()\n`,
     0o755,
   );
-  const systemctl = `#!/bin/sh\nexec /usr/bin/python3 -I -S ${lib}/systemctl.py "$@"\n`;
+  const systemctl = `#!/bin/sh\nexec /usr/bin/perl ${lib}/systemctl.pl "$@"\n`;
   put('usr/local/bin/systemctl', systemctl, 0o755);
   // Some tools look in /usr/bin before anything else, and would find the machine's own there.
   if (root === '') put('usr/bin/systemctl', systemctl, 0o755);

@@ -85,7 +85,7 @@ const cutsOf = (folder: LabFolder, host: HostPlan): string[] => {
 export function copyHostPrograms(folder: LabFolder): void {
   const from = join(PROJECT, 'lab/host');
   for (const file of readdirSync(from))
-    if (file.endsWith('.py')) copyFileSync(join(from, file), folder.at('lib', file));
+    if (/\.(py|pl)$/.test(file)) copyFileSync(join(from, file), folder.at('lib', file));
 }
 
 /** The lab's ssh key (or the one that is given, of which the public half is enough), a key for each host, and the known_hosts that Ansible checks them by. */

@@ -50,8 +50,7 @@ class Machine {
   }
 
   async systemctl(...args: string[]): Promise<{ code: number | undefined; out: string }> {
-    const [python, ...flags] = PYTHON;
-    const { exitCode, stdout, stderr } = await execa(python!, [...flags, join(HOST, 'systemctl.py'), ...args], {
+    const { exitCode, stdout, stderr } = await execa('/usr/bin/perl', [join(HOST, 'systemctl.pl'), ...args], {
       env: this.env,
       extendEnv: false,
       reject: false,
@@ -234,5 +233,17 @@ describe('the first process of a lab host', () => {
     await machine.systemctl('start', 'once');
     expect(await machine.property('SubState', 'once')).toBe('exited');
     expect(readFileSync(out, 'utf8')).toBe('two words of once.service\n');
+  });
+
+  it('hands on every argument as it is, and says where nobody answers', async () => {
+    await machine.boot();
+    const odd = 'a "b" \\ \t é 🐧';
+    expect((await machine.systemctl('start', odd)).out).toContain(odd);
+    const nowhere = join(machine.root, 'run/lab-init.sock');
+    rmSync(nowhere);
+    expect(await machine.systemctl('start', 'x')).toEqual({
+      code: 1,
+      out: "Failed to connect to the host's first process: No such file or directory",
+    });
   });
 });
