@@ -28,8 +28,7 @@ import { O6, O7, O8, O9 } from './workers.js';
  * stands first in the first: nothing else has begun then.
  */
 export const daily: readonly (readonly Scenario[])[] = [
-  // O7 fills the logs that every audit after it reads.
-  [oneDeath, F3, F19, D2, O12, O11, O7],
+  [oneDeath, F3, F19, D2],
   [F29, ...networks, R1, V15, ...monitor, O13],
   // From O4 on, each leaves the next the free nodes that it needs.
   [O1, D23, D15, O2, O10, O4, O5, O3, O8, O6],
@@ -42,6 +41,8 @@ export const long: readonly Scenario[] = [
   F28,
   F28unproven,
   F28proven,
+  O12,
+  O11,
   O9,
   O14,
   ...lostLeases,
@@ -54,5 +55,7 @@ export const long: readonly Scenario[] = [
   R14nginx,
   R17,
   R18,
+  // It fills the logs that every audit after it reads.
+  O7,
   ...threeHosts,
 ];

@@ -1,40 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execa, execaSync } from 'execa';
-import { connectBus, initCluster, renewServerCertificate, type Bus } from '#bus';
+import { initCluster, renewServerCertificate } from '#bus';
 import { tlsFiles } from '#bus/init/tls-files.js';
-import { daemon } from '#bus/testing/daemon.js';
-import { startTestNats, type TestNats } from '#bus/testing/nats.js';
-import { hearWords, type HeardWords } from '../../../libs/service/src/testing/notify-socket.js';
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const units = join(root, 'deploy', 'systemd');
-const services = readdirSync(units).filter((name) => name.endsWith('.service'));
-const ours = services.filter((name) => name !== 'muster-control-nats.service');
-const COMMON = join('muster-control-.service.d', '10-common.conf');
-
-const dropIns = (unit: string): string[] =>
-  existsSync(join(units, `${unit}.d`))
-    ? readdirSync(join(units, `${unit}.d`)).map((name) => join(`${unit}.d`, name))
-    : [];
-
-/** What a unit says, and then what its drop-ins say, as systemd reads them: [key, value] in order. */
-const settings = (unit: string): [string, string][] =>
-  [unit, COMMON, ...dropIns(unit)].flatMap((file) =>
-    readFileSync(join(units, file), 'utf8')
-      .split('\n')
-      .flatMap((line): [string, string][] => {
-        const [, key, value] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? [];
-        return key === undefined ? [] : [[key, value ?? '']];
-      }),
-  );
-const all = (unit: string, wanted: string): string[] =>
-  settings(unit).flatMap(([key, value]) => (key === wanted ? value.split(' ') : []));
+import { all, ours, services, settings, units } from './control-units.js';
 
 /** systemd's own judge is on every machine that has systemd; elsewhere nobody runs these units. */
 const analyzes = execaSync('systemd-analyze', ['--version'], { reject: false }).exitCode === 0;
@@ -137,116 +109,4 @@ describe('what a unit shows its service', () => {
     ];
     expect(wanted.map(([name]) => name).sort()).toEqual([...services].sort());
   });
-});
-
-/** Rejects where a service has ended, and what it had to say has not come within 5 s after. */
-async function endedWordless(service: PromiseLike<{ exitCode?: number }>): Promise<never> {
-  const { exitCode } = await service;
-  await pause(5_000, undefined, { ref: false });
-  throw new Error(`it ended with ${exitCode}, and did not say that it stops`);
-}
-
-describe('a service with what its unit shows it', () => {
-  let nats: TestNats;
-  let bus: Bus;
-  let dir: string;
-  /** All at once: each mostly waits. */
-  const runs = new Map<string, Promise<void>>();
-
-  beforeAll(async () => {
-    nats = await startTestNats({ users: true });
-    dir = mkdtempSync(join(tmpdir(), 'muster-units-'));
-    bus = await connectBus({
-      name: 'spec',
-      servers: [nats.url],
-      credentials: JSON.parse(readFileSync(join(nats.dir, 'creds', 'inventory.json'), 'utf8')) as never,
-    });
-    // The others read through an inventory, and that of the units ends before some have begun.
-    await bus.createBuckets();
-    for (const unit of ours) {
-      const run = startAndEnd(unit);
-      // Each test has its own failure to tell.
-      run.catch(() => undefined);
-      runs.set(unit, run);
-    }
-  });
-  afterAll(async () => {
-    await Promise.allSettled(runs.values());
-    await bus.close();
-    await nats.stop();
-    rmSync(dir, { recursive: true });
-  });
-
-  /** A folder of the unit's own stands for each that systemd would make or show; the program is the built one. */
-  function paths(unit: string): (text: string) => string {
-    const own = join(dir, unit);
-    return (text) =>
-      text
-        .replaceAll('/etc/muster', join(own, 'etc'))
-        .replaceAll('/var/lib/muster', join(own, 'state'))
-        .replaceAll('/opt/muster', root);
-  }
-
-  function furnish(unit: string): void {
-    const at = paths(unit);
-    for (const bound of all(unit, 'BindReadOnlyPaths')) {
-      const from = bound.replace(/^-/, '').replace('/etc/muster', nats.dir);
-      if (bound.startsWith('-') && !existsSync(from)) continue;
-      const to = at(bound.replace(/^-/, ''));
-      mkdirSync(dirname(to), { recursive: true });
-      cpSync(from, to, { recursive: true });
-    }
-    for (const state of all(unit, 'StateDirectory')) mkdirSync(at(`/var/lib/${state}`), { recursive: true });
-  }
-
-  async function startAndEnd(unit: string): Promise<void> {
-    furnish(unit);
-    const at = paths(unit);
-    const socket = join(dir, unit, 'notify');
-    const systemd = await hearWords(socket);
-    try {
-      await withSystemd(unit, at, socket, systemd);
-    } finally {
-      await systemd.close();
-    }
-  }
-
-  async function withSystemd(unit: string, at: (text: string) => string, socket: string, systemd: HeardWords) {
-    const [program = '', ...args] = all(unit, 'ExecStart').map(at);
-    const own = Object.fromEntries(all(unit, 'Environment').map((pair) => at(pair).split('='))) as object;
-    const service = daemon(program === '/usr/bin/node' ? process.execPath : program, args, {
-      cwd: '/',
-      env: {
-        PATH: process.env['PATH'],
-        HOME: '/',
-        ...own,
-        MUSTER_NATS: nats.url,
-        MUSTER_LISTEN: '127.0.0.1:0',
-        MUSTER_LOG_LEVEL: 'error',
-        NOTIFY_SOCKET: socket,
-        WATCHDOG_USEC: String(3_000_000),
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    service.stderr.setEncoding('utf8').on('data', (more: string) => (said += more));
-    let over = false;
-    const early = service.then(({ exitCode }) => {
-      over = true;
-      throw new Error(`it ended with ${exitCode}: ${said}`);
-    });
-    early.then(undefined, () => undefined);
-    try {
-      await Promise.race([systemd.until('READY=1'), early]);
-      await Promise.race([systemd.until('WATCHDOG=1'), early]);
-      service.kill('SIGTERM');
-      await Promise.race([systemd.until('STOPPING=1'), endedWordless(service)]);
-      expect([(await service).exitCode, said]).toEqual([0, '']);
-    } finally {
-      if (!over) service.kill('SIGKILL');
-      await service;
-    }
-  }
-
-  it.each(ours)('starts, says so, says that it works, and ends in good order: %s', (unit) => runs.get(unit));
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSecret, sealSecret, type SealedSecret } from '#bus';
 import { RESERVATIONS_KEY, type ImportOutcome, type NodeRecord, type Reservations } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
-import { longestTurnMs } from '../testing/longest-turn.js';
+import { hostileFiles, isRefusedInPassing } from '../testing/hostile-files.js';
 import { playRun } from '../testing/play-run.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { until } from '../testing/until.js';
@@ -382,29 +382,9 @@ describe('deletions', () => {
 });
 
 describe('a file that was made to hurt', () => {
-  const keys = (n: number): string =>
-    `nodes:\n  - label: a\n    serial: "1"\n    vars:\n${Array.from({ length: n }, (_, i) => `      k${i}: 1\n`).join('')}`;
-  const columns = (n: number): string => `${Array.from({ length: n }, (_, i) => `var:c${i}`).join(',')}\n`;
-  const bomb = `nodes:\n${Array.from({ length: 400 }, (_, i) => `  - &a${i} {label: a, vars: {x: [${`*a${i - 1},`.repeat(i === 0 ? 0 : 90)}]}}\n`).join('')}`;
-
-  it.each<['yaml' | 'csv', string, () => string]>([
-    ['yaml', 'a node with 60,000 variables', () => keys(60_000)],
-    ['yaml', 'nothing but brackets', () => `nodes: ${'['.repeat(900_000)}`],
-    ['yaml', 'lists in lists', () => `nodes:\n${'- '.repeat(400_000)}`],
-    ['yaml', 'aliases of aliases', () => bomb],
-    ['yaml', 'aliases without end', () => `nodes:\n  - &a {x: [${'*a,'.repeat(200_000)}]}\n`],
-    ['yaml', 'one fault a line', () => `nodes:\n${'  - }\n'.repeat(40_000)}`],
-    ['csv', '90,000 columns', () => columns(90_000)],
-    ['csv', '100,000 lines', () => `label\n${'a\n'.repeat(100_000)}`],
-    ['csv', 'nothing but quotes', () => '"'.repeat(900_001)],
-  ])('a %s file with %s is refused while everything else goes on', async (format, _what, content) => {
-    const outcome = load(content(), { format });
-    const turn = longestTurnMs(outcome);
-    await expect(outcome).rejects.toMatchObject({
-      code: expect.stringMatching(/^(IMPORT_INVALID|BAD_REQUEST)$/) as unknown,
-    });
-    expect(await turn).toBeLessThan(250);
-  });
+  it.each(hostileFiles)('a %s file with %s is refused while everything else goes on', (format, _what, content) =>
+    isRefusedInPassing(load(content(), { format })),
+  );
 
   it.each<['yaml' | 'csv', string]>([
     [
