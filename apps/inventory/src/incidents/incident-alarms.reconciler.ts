@@ -6,7 +6,7 @@ import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { DetectorView } from '../monitor/detector-view.js';
 import { runningBy } from './dead-work.js';
-import { AgeBook } from './age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { bootMissed } from '#domain/power/boot-grace.js';
 import { GateFactsService } from './gate-facts.js';
 import { alarmsOf, FENCING_STUCK_MS, incidentAlarmCodes } from './incident-alarms.js';

@@ -23,7 +23,7 @@ import { CollateralWatch } from '../recovery/collateral-watch.js';
 import { heldForCollateral } from '../recovery/collateral.js';
 import { contradictedBy } from '../recovery/void-proof.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { AgeBook } from './age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { bootAwaited, isOrderedOn } from '#domain/power/boot-grace.js';
 import { mayPower } from '#domain/power/may-power.js';
 import { evidenceOf } from './carried-evidence.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isOrderDue } from '#domain/incident/order.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { AgeBook } from './age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { IncidentService } from './incident.service.js';
 import { lapsed } from '#domain/power/power-order.js';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { brakeLimit, defaultStorm, type Permits } from '#contracts';
 import { runs, SEED } from '#contracts/testing/chance.js';
 import { aNode } from '../testing/records.js';
-import { CheckpointedAges } from './checkpointed-ages.js';
+import { CheckpointedAges } from '../ages/checkpointed-ages.js';
 import { calmKey, decidePermit, keepPermits, permitKey, tripKey, type PermitsLook } from '#domain/incident/permits.js';
 import { isMostOfDomain, StormNumbers, type MemberState } from '#domain/incident/storm-counts.js';
 import { viewOf } from '#domain/incident/storm.js';

@@ -4,7 +4,7 @@ import { isDegraded } from '#domain/verdict/networks-out.js';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { detectionAlarmCodes, detectionAlarms } from './detection-alarms.js';
 import { DetectorView } from './detector-view.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { LeaseRecord } from '#bus';
 import { MusterError, RESERVATIONS_KEY } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { lostJob, orphanHolds, type OrphanHold } from './orphan-holds.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RESERVATIONS_KEY } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { OperationsService } from './operations.service.js';
 

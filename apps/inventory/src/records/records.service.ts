@@ -12,7 +12,7 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms } from '../alarms/keep-alarms.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { recordAlarms, refusedDeletion } from './record-rules.js';
 

@@ -4,7 +4,7 @@ import { ServiceContext } from '#service';
 import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StartFactsService } from './start-facts.js';

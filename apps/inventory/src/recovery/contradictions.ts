@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { IncidentRecord } from '#contracts';
 import { isAfterOff } from '#domain/incident/phases.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { isContradicted, isVoid } from './contradiction.js';
 import { ReportsView } from './reports-view.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Assignment, WorkloadRecord } from '#contracts';
 import { ServiceContext } from '#service';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { stopJob, stopOutcome } from './recover-job.js';
 import { RecoverJobs } from './recover-jobs.service.js';

@@ -9,7 +9,7 @@ import {
   type WorkThere,
 } from '#domain/return/return-table.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { NodeService } from '../nodes/node.service.js';
 import { OperationsService } from '../operations/operations.service.js';
 import { StartFactsService } from '../recovery/start-facts.js';

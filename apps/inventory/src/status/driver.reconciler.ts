@@ -3,7 +3,7 @@ import type { AlarmRecord } from '#contracts';
 import { AlarmService, isActive } from '../alarms/alarm.service.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { SETTLE_MS } from '../conductor/settling.js';
-import { AgeBook } from '../incidents/age-book.js';
+import { AgeBook } from '../ages/age-book.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 

@@ -112,7 +112,7 @@ export const storm: readonly Mutant[] = [
   },
   {
     name: 'after a restart all is new',
-    file: 'apps/inventory/src/incidents/checkpointed-ages.ts',
+    file: 'apps/inventory/src/ages/checkpointed-ages.ts',
     symbol: 'CheckpointedAges.keep',
     operation: { replace: '{ base: said, since: now }', with: '{ base: 0, since: now }' },
     specs: trips,
