@@ -19,7 +19,7 @@ import {
 } from '#contracts';
 import { ServiceContext } from '#service';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
-import { assignedNow } from '../recovery/assigned-now.js';
+import { assignedNow } from '../store/assigned-now.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { AgentUsers } from './agent-users.js';

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { refusedRemoval } from '#domain/removal/removal.js';
 import { isActive } from '../alarms/alarm.service.js';
-import { assignedNow } from '../recovery/assigned-now.js';
+import { assignedNow } from '../store/assigned-now.js';
 import { ReportsView } from '../recovery/reports-view.js';
 import { PowerQuarantine } from '../returns/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';

@@ -73,7 +73,7 @@ export const admit: readonly Mutant[] = [
       replace: '(await view.shows(end, BEHIND_MS)) ? undefined : await bucket.list()',
       with: 'end < 0 ? await bucket.list() : undefined',
     },
-    specs: ['apps/inventory/src/recovery/assigned-now.spec.ts'],
+    specs: ['apps/inventory/src/store/assigned-now.spec.ts'],
   },
   {
     name: 'a machine that is a node already becomes a second one',

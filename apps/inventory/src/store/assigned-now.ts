@@ -1,6 +1,6 @@
 import type { WorkloadRecord } from '#contracts';
-import { entriesNow } from '../store/entries-now.js';
-import type { Table } from '../store/inventory-store.js';
+import { entriesNow } from './entries-now.js';
+import type { Table } from './inventory-store.js';
 
 /** Names of the workloads that are assigned to the node now. */
 export async function assignedNow(workloads: Table<WorkloadRecord>, node: string): Promise<string[]> {
