@@ -1,7 +1,7 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ServiceContext } from '#service';
 import { AlarmService } from './alarms/alarm.service.js';
-import { DetectorView } from './monitor/detector-view.js';
+import { DetectorView } from './verdicts/detector-view.js';
 import { DegradedWatch } from './nodes/degraded-watch.js';
 import { NodeService } from './nodes/node.service.js';
 import { ServiceView } from './nodes/service-view.js';

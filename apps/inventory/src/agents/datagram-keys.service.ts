@@ -17,7 +17,7 @@ import {
   type KeysQuestion,
 } from '#contracts';
 import { ServiceContext } from '#service';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { ReportsView } from '../recovery/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';

@@ -15,7 +15,7 @@ import { isInFailureDomain, isMember } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { wasCommanded } from '#domain/incident/phases.js';
 import { ServiceContext } from '#service';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { ReportsView } from '../recovery/reports-view.js';
 import { placeBook, placeText, type PlaceBook } from '../nodes/power-place.js';
 import { InventoryStore } from '../store/inventory-store.js';

@@ -17,7 +17,7 @@ import { isTakenBack, takenBackOver } from './taken-back.js';
 import { ConductorService } from '../conductor/conductor.service.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { IdentityReads } from '../identity/identity-reads.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { CollateralWatch } from '../recovery/collateral-watch.js';
 import { heldForCollateral } from '../recovery/collateral.js';
@@ -48,7 +48,7 @@ import { PowerEvidence } from './power-evidence.js';
 import { firstLevel } from '#domain/power/levels.js';
 import { quarantineLeftMs } from '#domain/power/quarantine.js';
 import { withheld } from './stop-order.js';
-import { VerdictNow } from './verdict-now.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
 
 /** An unchanged incident is examined again after this, ms. */
 export const AGAIN_MS = 500;

@@ -20,7 +20,7 @@ import { RecheckService } from './recheck.service.js';
 import { StormReconciler } from './storm.reconciler.js';
 import { StormsController } from './storms.controller.js';
 import { StormsService } from './storms.service.js';
-import { VerdictNow } from './verdict-now.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
 
 @Module({
   imports: [IdentityModule, ReportsModule, OperationsModule],

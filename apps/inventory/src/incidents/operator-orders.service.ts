@@ -25,7 +25,7 @@ import { IncidentService, unknownIncident } from './incident.service.js';
 import { newIncident } from './new-incident.js';
 import { PowerEvidence } from './power-evidence.js';
 import { doNotPowerOnBefore } from '#domain/power/quarantine.js';
-import { VerdictNow } from './verdict-now.js';
+import { VerdictNow } from '../verdicts/verdict-now.js';
 
 /** What an operator may order: fence a node, release what a gate stopped, confirm that a node is down. */
 @Injectable()

@@ -7,7 +7,7 @@ import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { detectionAlarmCodes, detectionAlarms } from './detection-alarms.js';
-import { DetectorView } from './detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 
 const BLIND = 'blind';
 

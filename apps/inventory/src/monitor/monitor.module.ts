@@ -6,7 +6,7 @@ import { CommandInlet } from './command.inlet.js';
 import { DetectionAlarmsReconciler } from './detection-alarms.reconciler.js';
 import { MonitorController } from './monitor.controller.js';
 import { MonitorService } from './monitor.service.js';
-import { VerdictController } from './verdict.controller.js';
+import { VerdictController } from '../verdicts/verdict.controller.js';
 
 @Module({
   imports: [NodesModule, OperationsModule, IncidentsModule],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { defaultSettings, type NodeRecord } from '#contracts';
-import type { DetectorView } from '../monitor/detector-view.js';
+import type { DetectorView } from '../verdicts/detector-view.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aNode } from '../testing/records.js';
 import { DegradedWatch } from './degraded-watch.js';

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NodeRecord } from '#contracts';
 import { isDegraded, networksDown } from '#domain/verdict/networks-out.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { degradedSteps, ownSilence, type DegradedStep } from './degraded-policy.js';
 

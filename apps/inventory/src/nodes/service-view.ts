@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import type { Entry } from '#bus';
 import { networksDown } from '#domain/verdict/networks-out.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { avoidedBecause } from './degraded-policy.js';
 import { outReasons } from './in-service.js';

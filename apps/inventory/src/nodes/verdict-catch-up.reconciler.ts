@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MusterError, Subjects, type CurrentVerdictRequest } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { hasMissedVerdict } from './missed-verdict.js';
 import { isVerdict } from './verdict.consumer.js';

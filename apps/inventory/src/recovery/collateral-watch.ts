@@ -3,7 +3,7 @@ import type { IncidentRecord } from '#contracts';
 import { shouldReport } from '#domain/node/membership.js';
 import { isSilent, latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { AgeBook } from '../ages/age-book.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import {
   decideCollateral,

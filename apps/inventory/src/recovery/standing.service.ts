@@ -12,7 +12,7 @@ import {
 import { latestVerdict } from '#domain/verdict/latest-verdict.js';
 import { isTakenBack } from '../incidents/taken-back.js';
 import { isActive } from '../alarms/alarm.service.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { ReportsView } from './reports-view.js';
 import { workloadStanding, type AssignedNode } from './standing.js';

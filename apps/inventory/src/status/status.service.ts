@@ -7,7 +7,7 @@ import { ConductorService } from '../conductor/conductor.service.js';
 import { fenceableView } from '../identity/fenceable.js';
 import { GateFactsService } from '../incidents/gate-facts.js';
 import { isInForce } from '../jobs/accepted-drift.js';
-import { DetectorView } from '../monitor/detector-view.js';
+import { DetectorView } from '../verdicts/detector-view.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { StandingService } from '../recovery/standing.service.js';

@@ -70,10 +70,10 @@ export const storm: readonly Mutant[] = [
   },
   {
     name: 'what a detector did not see itself counts as missing reports',
-    file: 'apps/inventory/src/monitor/sight-watch.ts',
+    file: 'apps/inventory/src/verdicts/sight-watch.ts',
     symbol: 'SightWatch.hear',
     operation: { replace: 'this.missing && goesOn', with: 'this.missing' },
-    specs: ['apps/inventory/src/monitor/sight-watch.spec.ts'],
+    specs: ['apps/inventory/src/verdicts/sight-watch.spec.ts'],
   },
   {
     name: 'a detector that was away is blind by missing reports',

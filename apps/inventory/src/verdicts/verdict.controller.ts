@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import type { RpcAnswer, RpcRequest } from '#contracts';
 import { Rpc } from '#service';
-import { VerdictNow } from '../incidents/verdict-now.js';
+import { VerdictNow } from './verdict-now.js';
 
 /** What the active detector thinks of a node at this moment, for people who ask why. */
 @Controller()
