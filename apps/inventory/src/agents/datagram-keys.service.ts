@@ -18,7 +18,7 @@ import {
 } from '#contracts';
 import { ServiceContext } from '#service';
 import { DetectorView } from '../verdicts/detector-view.js';
-import { ReportsView } from '../recovery/reports-view.js';
+import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore, type Table } from '../store/inventory-store.js';
 import { settingsOf } from '../store/settings-of.js';
 import { keyHolders } from './key-holders.js';

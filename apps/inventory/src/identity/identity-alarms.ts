@@ -1,6 +1,6 @@
 import { identityStanding, knownIdentity, type AlarmCode, type NodeRecord } from '#contracts';
 import type { WantedAlarm } from '../alarms/keep-alarms.js';
-import { placeConflicts, placeText, type AddressesOf } from '../nodes/power-place.js';
+import { placeConflicts, placeText, type AddressesOf } from '../power/power-place.js';
 
 /** Raised and cleared from here and nowhere else. */
 export const identityAlarmCodes: readonly AlarmCode[] = ['power-place', 'power-identity'];

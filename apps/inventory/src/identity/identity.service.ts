@@ -10,7 +10,7 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { NodeService, unknownNode } from '../nodes/node.service.js';
-import { placeBook } from '../nodes/power-place.js';
+import { placeBook } from '../power/power-place.js';
 import { ServiceView } from '../nodes/service-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';

@@ -9,7 +9,7 @@ import {
   type RpcRequest,
 } from '#contracts';
 import { unknownNode } from '../nodes/node.service.js';
-import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { refusedDrill } from './drill-order.js';
 import { GateFactsService } from './gate-facts.js';

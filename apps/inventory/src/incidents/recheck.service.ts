@@ -10,7 +10,7 @@ import {
 import { isNewer } from '#domain/verdict/order.js';
 import { mayCancel, mayGo, wasCommanded } from '#domain/incident/phases.js';
 import { go } from '#domain/incident/steps.js';
-import { heldForCollateral } from '../recovery/collateral.js';
+import { heldForCollateral } from '../power/collateral.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { decideIncident } from '#domain/incident/decide-incident.js';
 import { GateFactsService } from './gate-facts.js';

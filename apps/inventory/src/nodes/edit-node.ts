@@ -22,7 +22,7 @@ import {
   type RuleFacts,
 } from './node-rules.js';
 import { recordedDevices, samePlace, storedSecret } from './power-devices.js';
-import { checkPlaces } from './power-place.js';
+import { checkPlaces } from '../power/power-place.js';
 
 /** What an operator may change of a node that is registered. */
 export const EditableFields = [

@@ -9,7 +9,7 @@ import {
   type NodeRecord,
 } from '#contracts';
 import { checkDriver } from './driver-check.js';
-import { placeBook, type AddressesOf, type PlaceBook } from './power-place.js';
+import { placeBook, type AddressesOf, type PlaceBook } from '../power/power-place.js';
 
 /** What a node may be, whichever way it is registered or edited. */
 

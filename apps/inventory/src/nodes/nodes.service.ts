@@ -13,7 +13,7 @@ import {
   type NodeView,
 } from '#contracts';
 import { FreshReads, type Entry } from '#bus';
-import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { cordoned } from './cordon.js';

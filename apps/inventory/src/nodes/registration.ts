@@ -18,7 +18,7 @@ import {
   type RuleFacts,
 } from './node-rules.js';
 import { recordedDevices } from './power-devices.js';
-import { checkPlaces } from './power-place.js';
+import { checkPlaces } from '../power/power-place.js';
 
 export interface Registration {
   node: NodeRecord;

@@ -3,7 +3,7 @@ import { removalOf } from '#domain/removal/removal.js';
 import type { PreparedEdit } from './edits.js';
 import { fleetOf, type RuleFacts } from './node-rules.js';
 import { secretKey, storedSecret } from './power-devices.js';
-import type { AddressesOf } from './power-place.js';
+import type { AddressesOf } from '../power/power-place.js';
 import { secretsOf } from './power-secrets.js';
 import { register } from './registration.js';
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import { OperationsController } from './operations.controller.js';
 import { OperationsService } from './operations.service.js';
 import { OrphanHoldsReconciler } from './orphan-holds.reconciler.js';

@@ -15,7 +15,7 @@ import type { Entry } from '#bus';
 import { moveForJob } from '../nodes/node-machine.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ServiceView } from '../nodes/service-view.js';
-import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import { AfterAnswer } from '../store/after-answer.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';

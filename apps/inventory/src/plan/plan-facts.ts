@@ -1,7 +1,7 @@
 import type { FencingSettings, IncidentRecord, JobRecord, NodeRecord, StormView, WorkloadRecord } from '#contracts';
 import type { Placement } from '#domain/workload/placement.js';
 import type { IncidentsPreview } from '../incidents/incident.reconciler.js';
-import type { CollateralStep } from '../recovery/collateral.js';
+import type { CollateralStep } from '../power/collateral.js';
 import type { MovePlan } from '../recovery/moves.js';
 import type { StopStep } from '../recovery/stop-step.js';
 import type { WorkloadPreview } from '../recovery/workload.reconciler.js';

@@ -7,7 +7,7 @@ import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { StartFactsService } from './start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import {
   absenceStep,
   absenceTold,

@@ -17,13 +17,13 @@ import { PowerSecrets } from '../nodes/power-secrets.js';
 import { RemovableNodes } from '../nodes/removable-nodes.js';
 import { ReplacementService } from '../nodes/replacement.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
-import type { PowerQuarantine } from '../returns/power-quarantine.js';
+import type { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import type { KnownNames } from '../store/known-names.js';
 import { RunningInventory } from '../testing/running-inventory.js';
 import { GenerationFloor } from './generation-floor.js';
-import type { ReportsView } from './reports-view.js';
+import type { ReportsView } from '../reports/reports-view.js';
 import { WorkloadService } from './workload.service.js';
 
 let sut: RunningInventory;

@@ -4,7 +4,7 @@ import { isAfterOff } from '#domain/incident/phases.js';
 import { AgeBook } from '../ages/age-book.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { isContradicted, isVoid } from './contradiction.js';
-import { ReportsView } from './reports-view.js';
+import { ReportsView } from '../reports/reports-view.js';
 
 /** Incidents whose proof of off the node itself contradicts, as this process hears it. */
 @Injectable()

@@ -3,7 +3,7 @@ import { RESERVATIONS_KEY, waitsForMoves, type Reservations, type RpcAnswer, typ
 import { startRefusal } from '#domain/workload/start-decision.js';
 import { cleansUp } from '../operations/admission.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { StartFactsService } from './start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { WorkloadService } from './workload.service.js';
 
 type Answer = RpcAnswer<'inventory.workloads.mayStart'>;

@@ -3,7 +3,7 @@ import { systemClock } from '#bus/system/system-clock.js';
 import type { IncidentRecord, JobRecord, PowerOrder } from '#contracts';
 import { playRun } from '../testing/play-run.js';
 import { aNode, anIncident } from '../testing/records.js';
-import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { MoveReconciler } from './move.reconciler.js';
 

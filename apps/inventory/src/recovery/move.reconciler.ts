@@ -10,12 +10,12 @@ import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { AgeBook } from '../ages/age-book.js';
 import { DegradedWatch } from '../nodes/degraded-watch.js';
 import { NodeService } from '../nodes/node.service.js';
-import { PowerQuarantine } from '../returns/power-quarantine.js';
+import { PowerQuarantine } from '../power/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { diedBefore } from './died-before.js';
 import { HostsView } from './hosts.js';
 import { beginning, decideMoves, notEmptyBecause, type MovePlan } from './moves.js';
-import { StartFactsService } from './start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { WorkloadService } from './workload.service.js';
 
 /** What hinders a move for less than this is no news, ms: a report may be on its way. */

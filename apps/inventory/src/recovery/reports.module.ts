@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { CollateralWatch } from './collateral-watch.js';
-import { ReportsView } from './reports-view.js';
+import { CollateralWatch } from '../power/collateral-watch.js';
+import { ReportsView } from '../reports/reports-view.js';
 import { StandingService } from './standing.service.js';
-import { StartFactsService } from './start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 
 @Module({
   providers: [CollateralWatch, ReportsView, StandingService, StartFactsService],

@@ -14,7 +14,7 @@ import { isTakenBack } from '../incidents/taken-back.js';
 import { isActive } from '../alarms/alarm.service.js';
 import { DetectorView } from '../verdicts/detector-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { ReportsView } from './reports-view.js';
+import { ReportsView } from '../reports/reports-view.js';
 import { workloadStanding, type AssignedNode } from './standing.js';
 
 /** What is with every workload, as this process sees it now: to show, never to decide. */

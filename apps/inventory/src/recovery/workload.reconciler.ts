@@ -20,7 +20,7 @@ import { HostsView } from './hosts.js';
 import { groupStarts, recoverJob, retryAfterMs, startOutcome, type StartGroup } from './recover-job.js';
 import { ownNodeStep, type OwnNodeStep } from './own-node-step.js';
 import { RecoverJobs } from './recover-jobs.service.js';
-import { StartFactsService } from './start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { WorkloadService } from './workload.service.js';
 
 /** Silent nodes hold a start at once; it becomes an alarm only after this, ms: a report may be on its way. */

@@ -19,7 +19,7 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { GenerationFloor } from './generation-floor.js';
 import { refusedForget } from './forgettable.js';
 import { assignmentFacts, refusedAssignment } from './refused-assignment.js';
-import { ReportsView } from './reports-view.js';
+import { ReportsView } from '../reports/reports-view.js';
 
 type Change = EventMap['workload']['change'];
 

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import type { NodeRecord, PendingReturn } from '#contracts';
 import type { NodeService } from '../nodes/node.service.js';
 import type { OperationsService, SystemCause } from '../operations/operations.service.js';
-import type { StartFactsService } from '../recovery/start-facts.js';
+import type { StartFactsService } from '../reports/start-facts.js';
 import type { InventoryStore } from '../store/inventory-store.js';
 import { aNode } from '../testing/fixtures.js';
 import { playRun } from '../testing/play-run.js';
 import type { FlapWatch } from './flap-watch.js';
-import type { PowerQuarantine } from './power-quarantine.js';
+import type { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReturnReconciler } from './return.reconciler.js';
 
 const returned = (pendingReturn?: PendingReturn): NodeRecord =>

@@ -4,7 +4,7 @@ import { AlarmService } from '../alarms/alarm.service.js';
 import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
 import { NodeService } from '../nodes/node.service.js';
-import { StartFactsService } from '../recovery/start-facts.js';
+import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { AgentFacts } from '#contracts';
-import type { HeardReport } from '../recovery/reports-view.js';
+import type { HeardReport } from '../reports/reports-view.js';
 
 /** Peers that are named of one network at most: a node that hears nobody would name all. */
 const MOST_PEERS = 8;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentView, NodeRecord, Page, PageRequest } from '#contracts';
-import { ReportsView, type HeardReport } from '../recovery/reports-view.js';
+import { ReportsView, type HeardReport } from '../reports/reports-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { page } from '../store/page.js';
 

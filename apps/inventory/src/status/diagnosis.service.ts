@@ -5,7 +5,7 @@ import { packageVersion } from '#bus/system/package-version.js';
 import { MusterError, type BusFacts, type DiagnosisView, type NatsServerFacts } from '#contracts';
 import { isMember } from '#domain/node/membership.js';
 import { ServiceContext } from '#service';
-import { ReportsView } from '../recovery/reports-view.js';
+import { ReportsView } from '../reports/reports-view.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { agentFacts } from './agent-facts.js';
 

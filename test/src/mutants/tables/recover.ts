@@ -23,14 +23,14 @@ export const recover: readonly Mutant[] = [
     file: 'libs/domain/src/verdict/report-order.ts',
     symbol: 'isLateForWork',
     operation: { operand: '(report.epoch === was.report.epoch && isOtherBoot)' },
-    specs: ['apps/inventory/src/recovery/reports-view.spec.ts'],
+    specs: ['apps/inventory/src/reports/reports-view.spec.ts'],
   },
   {
     name: 'inventory takes what it did not hear before its start for silence',
-    file: 'apps/inventory/src/recovery/reports-view.ts',
+    file: 'apps/inventory/src/reports/reports-view.ts',
     symbol: 'ReportsView.unheardMs',
     operation: { replace: 'this.since', with: '-Infinity' },
-    specs: ['apps/inventory/src/recovery/reports-view.spec.ts'],
+    specs: ['apps/inventory/src/reports/reports-view.spec.ts'],
   },
   {
     name: 'the gate opens for another node’s workload',

@@ -14,7 +14,7 @@ import { toRequest } from '#contracts/rpc/to-request.js';
 import { editNode } from '../edit-node.js';
 import { editHolder, type PreparedEdit } from '../edits.js';
 import { fleetOf, type RuleFacts } from '../node-rules.js';
-import type { AddressesOf } from '../power-place.js';
+import type { AddressesOf } from '../../power/power-place.js';
 import { secretsOf } from '../power-secrets.js';
 import { register } from '../registration.js';
 import type { FileError, FileRow } from './file-row.js';

@@ -13,7 +13,7 @@ import {
   type SilentNode,
 } from './collateral.js';
 import { decideDrill, type DrillStep } from './drill.js';
-import { ReportsView } from './reports-view.js';
+import { ReportsView } from '../reports/reports-view.js';
 
 /** A node that was heard so lately, ms, speaks. */
 const SPEAKS_MS = 2_000;
