@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ReportsModule } from '../recovery/reports.module.js';
+import { ReportsModule } from '../reports/reports.module.js';
 import { AgentTokensService } from './agent-tokens.service.js';
 import { AgentUsers } from './agent-users.js';
 import { AgentsController } from './agents.controller.js';

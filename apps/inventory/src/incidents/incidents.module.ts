@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { IdentityModule } from '../identity/identity.module.js';
-import { OperationsModule } from '../operations/operations.module.js';
-import { ReportsModule } from '../recovery/reports.module.js';
+import { PowerModule } from '../power/power.module.js';
+import { ReportsModule } from '../reports/reports.module.js';
+import { VerdictsModule } from '../verdicts/verdicts.module.js';
 import { DeadWorkReconciler } from './dead-work.reconciler.js';
 import { FencingSettingsService } from './fencing-settings.service.js';
 import { GateFactsService } from './gate-facts.js';
@@ -20,10 +21,9 @@ import { RecheckService } from './recheck.service.js';
 import { StormReconciler } from './storm.reconciler.js';
 import { StormsController } from './storms.controller.js';
 import { StormsService } from './storms.service.js';
-import { VerdictNow } from '../verdicts/verdict-now.js';
 
 @Module({
-  imports: [IdentityModule, ReportsModule, OperationsModule],
+  imports: [VerdictsModule, ReportsModule, PowerModule, IdentityModule],
   controllers: [IncidentsController, PowerController, StormsController],
   providers: [
     DeadWorkReconciler,
@@ -41,8 +41,7 @@ import { VerdictNow } from '../verdicts/verdict-now.js';
     RecheckService,
     StormReconciler,
     StormsService,
-    VerdictNow,
   ],
-  exports: [GateFactsService, IncidentReconciler, IncidentService, OperatorOrders, VerdictNow],
+  exports: [GateFactsService, IncidentReconciler, IncidentService, OperatorOrders],
 })
 export class IncidentsModule {}

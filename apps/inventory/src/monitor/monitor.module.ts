@@ -6,11 +6,10 @@ import { CommandInlet } from './command.inlet.js';
 import { DetectionAlarmsReconciler } from './detection-alarms.reconciler.js';
 import { MonitorController } from './monitor.controller.js';
 import { MonitorService } from './monitor.service.js';
-import { VerdictController } from '../verdicts/verdict.controller.js';
 
 @Module({
   imports: [NodesModule, OperationsModule, IncidentsModule],
-  controllers: [MonitorController, VerdictController],
+  controllers: [MonitorController],
   providers: [MonitorService, CommandInlet, DetectionAlarmsReconciler],
 })
 export class MonitorModule {}

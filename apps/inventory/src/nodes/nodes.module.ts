@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
-import { OperationsModule } from '../operations/operations.module.js';
-import { ReportsModule } from '../recovery/reports.module.js';
+import { PowerModule } from '../power/power.module.js';
+import { ReportsModule } from '../reports/reports.module.js';
 import { CordonEndReconciler } from './cordon-end.reconciler.js';
 import { DegradedClock } from './degraded-clock.js';
 import { DeletionsService } from './deletions.service.js';
@@ -22,7 +22,7 @@ import { VerdictRetentionReconciler } from './verdict-retention.reconciler.js';
 import { VerdictService } from './verdict.service.js';
 
 @Module({
-  imports: [AgentsModule, OperationsModule, ReportsModule],
+  imports: [ReportsModule, PowerModule, AgentsModule],
   controllers: [NodesController],
   providers: [
     CordonEndReconciler,

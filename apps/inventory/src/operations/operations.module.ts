@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
-import { PowerQuarantine } from '../power/power-quarantine.js';
+import { PowerModule } from '../power/power.module.js';
 import { OperationsController } from './operations.controller.js';
 import { OperationsService } from './operations.service.js';
 import { OrphanHoldsReconciler } from './orphan-holds.reconciler.js';
 import { RollForwardReconciler } from './roll-forward.reconciler.js';
 
 @Module({
+  imports: [PowerModule],
   controllers: [OperationsController],
-  providers: [OperationsService, PowerQuarantine, RollForwardReconciler, OrphanHoldsReconciler],
-  exports: [OperationsService, PowerQuarantine],
+  providers: [OperationsService, RollForwardReconciler, OrphanHoldsReconciler],
+  exports: [OperationsService],
 })
 export class OperationsModule {}

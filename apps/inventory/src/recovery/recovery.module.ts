@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { OperationsModule } from '../operations/operations.module.js';
+import { PowerModule } from '../power/power.module.js';
+import { ReportsModule } from '../reports/reports.module.js';
 import { AbsenceReconciler } from './absence.reconciler.js';
 import { Contradictions } from './contradictions.js';
 import { DrainController } from './drain.controller.js';
@@ -11,14 +12,14 @@ import { MayStartService } from './may-start.service.js';
 import { MoveReconciler } from './move.reconciler.js';
 import { RecoverJobs } from './recover-jobs.service.js';
 import { RecoveryReconciler } from './recovery.reconciler.js';
-import { ReportsModule } from './reports.module.js';
+import { StandingService } from './standing.service.js';
 import { StopReconciler } from './stop.reconciler.js';
 import { WorkloadReconciler } from './workload.reconciler.js';
 import { WorkloadService } from './workload.service.js';
 import { WorkloadsController } from './workloads.controller.js';
 
 @Module({
-  imports: [ReportsModule, IncidentsModule, OperationsModule],
+  imports: [ReportsModule, PowerModule, IncidentsModule],
   controllers: [DrainController, WorkloadsController],
   providers: [
     AbsenceReconciler,
@@ -30,10 +31,19 @@ import { WorkloadsController } from './workloads.controller.js';
     MoveReconciler,
     RecoverJobs,
     RecoveryReconciler,
+    StandingService,
     StopReconciler,
     WorkloadReconciler,
     WorkloadService,
   ],
-  exports: [AbsenceReconciler, Contradictions, MoveReconciler, StopReconciler, WorkloadReconciler, WorkloadService],
+  exports: [
+    AbsenceReconciler,
+    Contradictions,
+    MoveReconciler,
+    StandingService,
+    StopReconciler,
+    WorkloadReconciler,
+    WorkloadService,
+  ],
 })
 export class RecoveryModule {}

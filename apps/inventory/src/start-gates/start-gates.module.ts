@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ReportsModule } from '../recovery/reports.module.js';
+import { ReportsModule } from '../reports/reports.module.js';
 import { StartGatesReconciler } from './start-gates.reconciler.js';
 
 @Module({ imports: [ReportsModule], providers: [StartGatesReconciler] })

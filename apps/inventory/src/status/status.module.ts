@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { ReportsModule } from '../recovery/reports.module.js';
+import { RecoveryModule } from '../recovery/recovery.module.js';
+import { ReportsModule } from '../reports/reports.module.js';
 import { AgentsView } from './agents-view.js';
 import { DiagnosisService } from './diagnosis.service.js';
 import { DriverReconciler } from './driver.reconciler.js';
@@ -8,7 +9,7 @@ import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 
 @Module({
-  imports: [IncidentsModule, ReportsModule],
+  imports: [ReportsModule, IncidentsModule, RecoveryModule],
   controllers: [StatusController],
   providers: [AgentsView, DiagnosisService, StatusService, DriverReconciler],
 })
