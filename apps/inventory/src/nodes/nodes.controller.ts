@@ -4,7 +4,6 @@ import { Rpc } from '#service';
 import { AuditService } from '../store/audit.service.js';
 import { DeletionsService } from './deletions.service.js';
 import { LifeSignsService } from './life-signs.service.js';
-import { NodeFilesService } from './node-files.service.js';
 import { NodeList } from './node-list.js';
 import { NodesService } from './nodes.service.js';
 import { ReplacementService } from './replacement.service.js';
@@ -16,7 +15,6 @@ export class NodesController {
     private readonly nodes: NodesService,
     private readonly deletions: DeletionsService,
     private readonly replacements: ReplacementService,
-    private readonly files: NodeFilesService,
     private readonly nodeList: NodeList,
     private readonly lifeSigns: LifeSignsService,
     private readonly audit: AuditService,
@@ -59,17 +57,6 @@ export class NodesController {
     return this.audit.of(q, 'node-replace', q.name, detail, () =>
       this.replacements.replace(q.name, q.replacement, q.by, q.revision),
     );
-  }
-
-  @Rpc('inventory.nodes.import')
-  import(q: RpcRequest<'inventory.nodes.import'>): Promise<RpcAnswer<'inventory.nodes.import'>> {
-    const act = (): Promise<RpcAnswer<'inventory.nodes.import'>> => this.files.import(q);
-    return q.dryRun === true ? act() : this.audit.of(q, 'nodes-import', 'nodes', `a ${q.format} file`, act);
-  }
-
-  @Rpc('inventory.nodes.export')
-  export(q: RpcRequest<'inventory.nodes.export'>): RpcAnswer<'inventory.nodes.export'> {
-    return this.files.export(q);
   }
 
   @Rpc('inventory.nodes.delete')

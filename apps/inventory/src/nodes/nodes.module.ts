@@ -8,6 +8,7 @@ import { DeletionsService } from './deletions.service.js';
 import { EditForwardReconciler } from './edit-forward.reconciler.js';
 import { EditsService } from './edits.service.js';
 import { LifeSignsService } from './life-signs.service.js';
+import { NodeFilesController } from './node-files.controller.js';
 import { NodeFilesService } from './node-files.service.js';
 import { RemovableNodes } from './removable-nodes.js';
 import { ReplacementService } from './replacement.service.js';
@@ -23,7 +24,7 @@ import { VerdictService } from './verdict.service.js';
 
 @Module({
   imports: [ReportsModule, PowerModule, AgentsModule],
-  controllers: [NodesController],
+  controllers: [NodesController, NodeFilesController],
   providers: [
     CordonEndReconciler,
     DegradedClock,
