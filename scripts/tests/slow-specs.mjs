@@ -14,7 +14,7 @@ export const slowSpecs = {
   'apps/inventory/src/operations/real-history.spec.ts': 29,
   'apps/standalone/src/orders-taken-back.spec.ts': 28,
   'apps/agent/src/agent.spec.ts': 27,
-  'apps/inventory/src/nodes/edits.service.spec.ts': 25,
+  'apps/inventory/src/node-requests/edits.service.spec.ts': 25,
   'apps/inventory/src/incidents/storm-latch.spec.ts': 24,
   'apps/detector/src/detection.spec.ts': 23,
   'libs/bus/src/store-copy/copy-store.spec.ts': 19,

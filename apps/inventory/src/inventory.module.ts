@@ -10,7 +10,7 @@ import { IdentityModule } from './identity/identity.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MonitorModule } from './monitor/monitor.module.js';
-import { NodesModule } from './nodes/nodes.module.js';
+import { NodesModule } from './node-files/nodes.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlanModule } from './plan/plan.module.js';
 import { RecordsModule } from './records/records.module.js';

@@ -8,9 +8,9 @@ import { IncidentsController } from '../../../apps/inventory/src/incidents/incid
 import { PowerOrders } from '../../../apps/inventory/src/incidents/power-orders.service.js';
 import { StormsService } from '../../../apps/inventory/src/incidents/storms.service.js';
 import { JobsService } from '../../../apps/inventory/src/jobs/jobs.service.js';
-import { DeletionsService } from '../../../apps/inventory/src/nodes/deletions.service.js';
-import { NodesService } from '../../../apps/inventory/src/nodes/nodes.service.js';
-import { VerdictConsumer } from '../../../apps/inventory/src/nodes/verdict.consumer.js';
+import { DeletionsService } from '../../../apps/inventory/src/node-requests/deletions.service.js';
+import { NodesService } from '../../../apps/inventory/src/node-requests/nodes.service.js';
+import { VerdictConsumer } from '../../../apps/inventory/src/node-state/verdict.consumer.js';
 import { OperationsController } from '../../../apps/inventory/src/operations/operations.controller.js';
 import { PlanService } from '../../../apps/inventory/src/plan/plan.service.js';
 import { DrainController } from '../../../apps/inventory/src/recovery/drain.controller.js';

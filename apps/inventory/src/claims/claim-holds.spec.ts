@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimRecord } from '#contracts';
-import { decideEdit, finishEdit } from '../nodes/edits.js';
+import { decideEdit, finishEdit } from '../node-requests/edits.js';
 import { noReservations, release } from '../operations/reservations.js';
 import { dropClaim, takeClaim } from '#domain/claim/claim-holds.js';
 

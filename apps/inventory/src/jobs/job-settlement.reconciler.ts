@@ -8,7 +8,7 @@ import {
   type NodeRecord,
 } from '#contracts';
 import type { Reconciler, TaskRun } from '../conductor/task.js';
-import { applyMonitorEvent } from '../monitor/monitor-event.js';
+import { applyMonitorEvent } from '../node-state/monitor-event.js';
 import { NodeService } from '../nodes/node.service.js';
 import { ReservationBook } from '../operations/reservation-book.js';
 import { heldBy, release } from '../operations/reservations.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { NodesModule } from '../nodes/nodes.module.js';
+import { NodesModule } from '../node-files/nodes.module.js';
 import { OperationsModule } from '../operations/operations.module.js';
 import { CommandInlet } from './command.inlet.js';
 import { DetectionAlarmsReconciler } from './detection-alarms.reconciler.js';

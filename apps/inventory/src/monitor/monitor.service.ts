@@ -4,11 +4,11 @@ import { validateSync } from 'class-validator';
 import { MusterError, NODE_NAME_PATTERN, Subjects, type MonitorNode, type MusterEvent } from '#contracts';
 import { MonitorEventRequest } from '#contracts/rpc/requests.js';
 import type { Closable } from '#bus';
-import { FleetEvents } from '../nodes/fleet-events.js';
+import { FleetEvents } from '../node-state/fleet-events.js';
 import { NodeService } from '../nodes/node.service.js';
 import { inParallel } from '../store/in-parallel.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { applyMonitorEvent, monitorNodeName, type MonitorChange } from './monitor-event.js';
+import { applyMonitorEvent, monitorNodeName, type MonitorChange } from '../node-state/monitor-event.js';
 
 /** Nodes in one event: it must fit into a message. */
 const BATCH = 1000;

@@ -11,11 +11,11 @@ import {
 import type { ServiceContext } from '#service';
 import type { AgentUsers } from '../agents/agent-users.js';
 import type { RevocationService } from '../agents/revocation.service.js';
-import { EditsService } from '../nodes/edits.service.js';
-import { DeletionsService } from '../nodes/deletions.service.js';
-import { PowerSecrets } from '../nodes/power-secrets.js';
-import { RemovableNodes } from '../nodes/removable-nodes.js';
-import { ReplacementService } from '../nodes/replacement.service.js';
+import { EditsService } from '../node-requests/edits.service.js';
+import { DeletionsService } from '../node-requests/deletions.service.js';
+import { PowerSecrets } from '../node-requests/power-secrets.js';
+import { RemovableNodes } from '../node-requests/removable-nodes.js';
+import { ReplacementService } from '../node-requests/replacement.service.js';
 import type { ServiceView } from '../nodes/service-view.js';
 import type { PowerQuarantine } from '../power/power-quarantine.js';
 import { ReservationBook } from '../operations/reservation-book.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '#contracts';
-import { applyVerdict } from '../nodes/verdict-application.js';
+import { applyVerdict } from '../node-state/verdict-application.js';
 import { aNode, anIncident, aVerdict } from '../testing/records.js';
 import { switchedOff } from './switched-off.js';
 

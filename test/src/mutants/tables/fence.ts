@@ -379,10 +379,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'a power device is edited while an off may still take effect',
-    file: 'apps/inventory/src/nodes/edit-node.ts',
+    file: 'apps/inventory/src/node-requests/edit-node.ts',
     symbol: 'mayCorrect',
     operation: { operand: 'powerAtRest' },
-    specs: ['apps/inventory/src/nodes/edit-node.spec.ts'],
+    specs: ['apps/inventory/src/node-requests/edit-node.spec.ts'],
   },
   {
     name: 'devices that called a living node off prove it off again',
@@ -487,17 +487,17 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: "an edit gives a node another node's power device",
-    file: 'apps/inventory/src/nodes/edit-node.ts',
+    file: 'apps/inventory/src/node-requests/edit-node.ts',
     symbol: 'editNode',
     operation: { drop: "if (changes('powerLevels')) checkPlaces(node.name, after.powerLevels, facts.fleet.places());" },
-    specs: ['apps/inventory/src/nodes/edit-node.spec.ts'],
+    specs: ['apps/inventory/src/node-requests/edit-node.spec.ts'],
   },
   {
     name: 'a file gives one power device to two nodes',
-    file: 'apps/inventory/src/nodes/files/plan-import.ts',
+    file: 'apps/inventory/src/node-files/plan-import.ts',
     symbol: 'withItsPlaces',
     operation: { operand: "devicesOf(row['powerLevels'])" },
-    specs: ['apps/inventory/src/nodes/files/plan-import.spec.ts'],
+    specs: ['apps/inventory/src/node-files/plan-import.spec.ts'],
   },
   {
     name: 'a name of an address is another place',

@@ -152,14 +152,14 @@ export const recover: readonly Mutant[] = [
   },
   {
     name: 'new hardware counts as a member before it is there',
-    file: 'apps/inventory/src/nodes/replacement.ts',
+    file: 'apps/inventory/src/node-requests/replacement.ts',
     symbol: 'replacement',
     operation: { set: 'enrolled', to: 'old.enrolled' },
-    specs: ['apps/inventory/src/nodes/edits.service.spec.ts'],
+    specs: ['apps/inventory/src/node-requests/edits.service.spec.ts'],
   },
   {
     name: 'a removal does not ask whether a power-off may still take effect',
-    file: 'apps/inventory/src/nodes/removable-nodes.ts',
+    file: 'apps/inventory/src/node-requests/removable-nodes.ts',
     symbol: 'RemovableNodes.get',
     operation: { set: 'quarantined', to: 'undefined' },
     specs: ['apps/inventory/src/recovery/death-to-recovered.spec.ts'],

@@ -5,7 +5,7 @@ const ADMITTED = ['apps/inventory/src/operations/admission.spec.ts'];
 const STEP = ['libs/domain/src/return/return-table.spec.ts'];
 const WORK = ['apps/inventory/src/returns/work-there.spec.ts'];
 const RECONCILED = ['apps/inventory/src/returns/return.reconciler.spec.ts'];
-const APPLIED = ['apps/inventory/src/nodes/verdict-application.spec.ts'];
+const APPLIED = ['apps/inventory/src/node-state/verdict-application.spec.ts'];
 const SERVING = ['apps/inventory/src/nodes/in-service.spec.ts'];
 const PERIODICALLY = ['apps/inventory/src/checks/periodic-check.spec.ts'];
 const ACCEPTED = ['apps/inventory/src/jobs/accepted-drift.spec.ts'];
@@ -504,28 +504,28 @@ export const returns: readonly Mutant[] = [
   },
   {
     name: 'an echo of the boot that was ended says that the node is on',
-    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    file: 'apps/inventory/src/node-state/verdict-application.ts',
     symbol: 'applyVerdict',
     operation: { operand: 'isOnAgain(n, v.bootId)' },
     specs: APPLIED,
   },
   {
     name: 'an echo of the boot that was ended makes the node Discovered',
-    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    file: 'apps/inventory/src/node-state/verdict-application.ts',
     symbol: 'applyVerdict',
     operation: { drop: 'if (alive && isOff && !isOn) return withVerdict(n, v)' },
     specs: APPLIED,
   },
   {
     name: 'a boot of long ago says that the node is on',
-    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    file: 'apps/inventory/src/node-state/verdict-application.ts',
     symbol: 'applyVerdict',
     operation: { operand: '(alive || v.poweredOn === true)' },
     specs: APPLIED,
   },
   {
     name: 'a verdict that was overtaken is applied',
-    file: 'apps/inventory/src/nodes/verdict-application.ts',
+    file: 'apps/inventory/src/node-state/verdict-application.ts',
     symbol: 'applyVerdict',
     operation: { operand: '!isNewer(v, n.verdict)' },
     specs: APPLIED,

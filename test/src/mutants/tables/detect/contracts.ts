@@ -28,7 +28,7 @@ export const contracts: readonly Mutant[] = [
     file: 'libs/domain/src/verdict/order.ts',
     symbol: 'isNewer',
     operation: [{ operand: 'a.epoch > b.epoch' }, { operand: 'a.epoch === b.epoch' }],
-    specs: ['apps/inventory/src/nodes/verdict-application.spec.ts'],
+    specs: ['apps/inventory/src/node-state/verdict-application.spec.ts'],
   },
   {
     name: 'who is no member watches',

@@ -11,7 +11,7 @@ import {
   type PowerDevice,
   type PowerDeviceRequest,
 } from '#contracts';
-import { withoutNulls } from './new-node.js';
+import { withoutNulls } from '../nodes/new-node.js';
 import {
   bad,
   checkAddresses,
@@ -20,8 +20,8 @@ import {
   checkNetworks,
   checkVars,
   type RuleFacts,
-} from './node-rules.js';
-import { recordedDevices, samePlace, storedSecret } from './power-devices.js';
+} from '../nodes/node-rules.js';
+import { recordedDevices, samePlace, storedSecret } from '../nodes/power-devices.js';
 import { checkPlaces } from '../power/power-place.js';
 
 /** What an operator may change of a node that is registered. */

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { aNode } from '../testing/fixtures.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
-import { fleetOf } from './node-rules.js';
+import { fleetOf } from '../nodes/node-rules.js';
 
 const bmc = { id: 'bmc', driver: 'ipmitool', address: '10.2.0.1', username: 'admin' };
 const stored = { ...bmc, secret: 'power=a-1=bmc=old' };

@@ -13,8 +13,8 @@ import { assignedNow } from '../store/assigned-now.js';
 import { ReportsView } from '../reports/reports-view.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
-import { checkRevision } from './node-rules.js';
-import { unknownNode } from './node.service.js';
+import { checkRevision } from '../nodes/node-rules.js';
+import { unknownNode } from '../nodes/node.service.js';
 
 /** Those that say something of whether a node is off. */
 const ALARMS = ['conflict-power', 'boot-timeout'] as const;

@@ -10,8 +10,8 @@ import {
 } from '#contracts';
 import type { Entry } from '#bus';
 import { InventoryStore } from '../store/inventory-store.js';
-import { ServiceView, type Look } from './service-view.js';
-import { shownNode } from './shown-node.js';
+import { ServiceView, type Look } from '../nodes/service-view.js';
+import { shownNode } from '../nodes/shown-node.js';
 
 /** Nodes in one answer, at most, and about so many characters: a message has a largest size. */
 const MOST_NODES = 500;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { defaultHostGroups, type NodeRecord } from '#contracts';
-import { aNode } from '../../testing/fixtures.js';
+import { aNode } from '../testing/fixtures.js';
 import { exportedRow } from './exported-row.js';
 import { planImport, type ImportFacts, type ImportPlan } from './plan-import.js';
 

@@ -19,7 +19,7 @@ function threadFile(): string {
   const beside = fileURLToPath(new URL('./parse-thread.js', import.meta.url));
   return existsSync(beside)
     ? beside
-    : fileURLToPath(new URL('../../../../../dist/apps/inventory/src/nodes/files/parse-thread.js', import.meta.url));
+    : fileURLToPath(new URL('../../../../dist/apps/inventory/src/node-files/parse-thread.js', import.meta.url));
 }
 
 /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LifeChannels, MusterError, type LifeSeen } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { newestSeen } from './newest-seen.js';
-import { NodeService } from './node.service.js';
+import { NodeService } from '../nodes/node.service.js';
 
 /** By what hosts show that they live, as observers have seen it, and of whom an admin has said that it need not be. */
 @Injectable()

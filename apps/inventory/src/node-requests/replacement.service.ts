@@ -5,10 +5,10 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { EditsService, newEditId } from './edits.service.js';
 import { nameOf } from './edits.js';
-import { unknownNode } from './node.service.js';
+import { unknownNode } from '../nodes/node.service.js';
 import { RemovableNodes } from './removable-nodes.js';
 import { replacement } from './replacement.js';
-import { ServiceView } from './service-view.js';
+import { ServiceView } from '../nodes/service-view.js';
 
 /** New hardware in the place of a node: one record comes, one goes, and no crash leaves both or none. */
 @Injectable()

@@ -7,7 +7,7 @@ import { LifeSignsService } from './life-signs.service.js';
 import { NodeList } from './node-list.js';
 import { NodesService } from './nodes.service.js';
 import { ReplacementService } from './replacement.service.js';
-import { ServiceView } from './service-view.js';
+import { ServiceView } from '../nodes/service-view.js';
 
 @Controller()
 export class NodesController {

@@ -1,11 +1,11 @@
 import { MusterError, nodeName, type NodeReplaceRequest, type NodeRecord } from '#contracts';
 import { removalOf } from '#domain/removal/removal.js';
 import type { PreparedEdit } from './edits.js';
-import { fleetOf, type RuleFacts } from './node-rules.js';
-import { secretKey, storedSecret } from './power-devices.js';
+import { fleetOf, type RuleFacts } from '../nodes/node-rules.js';
+import { secretKey, storedSecret } from '../nodes/power-devices.js';
 import type { AddressesOf } from '../power/power-place.js';
 import { secretsOf } from './power-secrets.js';
-import { register } from './registration.js';
+import { register } from '../nodes/registration.js';
 
 export interface ReplacementFacts extends Omit<RuleFacts, 'fleet'> {
   nodes: readonly NodeRecord[];

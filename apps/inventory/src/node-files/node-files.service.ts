@@ -13,16 +13,16 @@ import {
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
 import { page } from '../store/page.js';
-import { EditsService, newEditId } from './edits.service.js';
-import { columnsOf } from './files/csv-columns.js';
-import { csvHead, csvLines } from './files/csv-file.js';
-import { exportedRow } from './files/exported-row.js';
-import { FileParser } from './files/file-parser.js';
-import type { FileContent, FileError } from './files/file-row.js';
-import { planImport, storedSecretsOf, type ImportPlan } from './files/plan-import.js';
-import { yamlHead, yamlItems } from './files/yaml-file.js';
-import { PowerSecrets } from './power-secrets.js';
-import { ServiceView } from './service-view.js';
+import { EditsService, newEditId } from '../node-requests/edits.service.js';
+import { columnsOf } from './csv-columns.js';
+import { csvHead, csvLines } from './csv-file.js';
+import { exportedRow } from './exported-row.js';
+import { FileParser } from './file-parser.js';
+import type { FileContent, FileError } from './file-row.js';
+import { planImport, storedSecretsOf, type ImportPlan } from './plan-import.js';
+import { yamlHead, yamlItems } from './yaml-file.js';
+import { PowerSecrets } from '../node-requests/power-secrets.js';
+import { ServiceView } from '../nodes/service-view.js';
 
 /** Findings of a refused file, at most. */
 const MOST_ERRORS = 100;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { NodeRecord } from '#contracts';
-import { aNode } from '../../testing/records.js';
+import { aNode } from '../testing/records.js';
 import { columnsOf } from './csv-columns.js';
 import { csvHead, csvLines, readCsv } from './csv-file.js';
 import { exportedRow } from './exported-row.js';

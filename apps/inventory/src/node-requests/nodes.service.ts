@@ -16,14 +16,14 @@ import { FreshReads, type Entry } from '#bus';
 import { PowerQuarantine } from '../power/power-quarantine.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
-import { cordoned } from './cordon.js';
+import { cordoned } from '../nodes/cordon.js';
 import { isInDoubt } from './edits.service.js';
 import { editNode, patched, type EditFacts, type NodeEdit } from './edit-node.js';
-import { checkRevision, fleetOf, type RuleFacts } from './node-rules.js';
-import { NodeService, unknownNode } from './node.service.js';
+import { checkRevision, fleetOf, type RuleFacts } from '../nodes/node-rules.js';
+import { NodeService, unknownNode } from '../nodes/node.service.js';
 import { PowerSecrets, secretsOf } from './power-secrets.js';
-import { register } from './registration.js';
-import { ServiceView } from './service-view.js';
+import { register } from '../nodes/registration.js';
+import { ServiceView } from '../nodes/service-view.js';
 
 /** Nodes that people register, edit and cordon. */
 @Injectable()

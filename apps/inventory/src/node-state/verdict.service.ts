@@ -3,7 +3,7 @@ import { MusterError, type Verdict } from '#contracts';
 import { InventoryStore } from '../store/inventory-store.js';
 import { DegradedClock } from './degraded-clock.js';
 import { FleetEvents } from './fleet-events.js';
-import { NodeService } from './node.service.js';
+import { NodeService } from '../nodes/node.service.js';
 import { applyVerdict } from './verdict-application.js';
 
 /** Carries verdicts into the node records. Idempotent: an old or repeated one changes nothing. */

@@ -11,12 +11,12 @@ import {
 } from '#contracts';
 import { NodeCreateRequest, NodePatchRequest } from '#contracts/rpc/requests.js';
 import { toRequest } from '#contracts/rpc/to-request.js';
-import { editNode } from '../edit-node.js';
-import { editHolder, type PreparedEdit } from '../edits.js';
-import { fleetOf, type RuleFacts } from '../node-rules.js';
-import type { AddressesOf } from '../../power/power-place.js';
-import { secretsOf } from '../power-secrets.js';
-import { register } from '../registration.js';
+import { editNode } from '../node-requests/edit-node.js';
+import { editHolder, type PreparedEdit } from '../node-requests/edits.js';
+import { fleetOf, type RuleFacts } from '../nodes/node-rules.js';
+import type { AddressesOf } from '../power/power-place.js';
+import { secretsOf } from '../node-requests/power-secrets.js';
+import { register } from '../nodes/registration.js';
 import type { FileError, FileRow } from './file-row.js';
 
 /** Rows that are checked without a pause. */
