@@ -10,7 +10,10 @@ import { IdentityModule } from './identity/identity.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MonitorModule } from './monitor/monitor.module.js';
-import { NodesModule } from './node-files/nodes.module.js';
+import { NodeFilesModule } from './node-files/node-files.module.js';
+import { NodeRequestsModule } from './node-requests/node-requests.module.js';
+import { NodeStateModule } from './node-state/node-state.module.js';
+import { NodesModule } from './nodes/nodes.module.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlanModule } from './plan/plan.module.js';
 import { RecordsModule } from './records/records.module.js';
@@ -30,6 +33,9 @@ import { TokensModule } from './tokens/tokens.module.js';
     SettingsModule,
     TokensModule,
     NodesModule,
+    NodeStateModule,
+    NodeRequestsModule,
+    NodeFilesModule,
     MonitorModule,
     AgentsModule,
     OperationsModule,
