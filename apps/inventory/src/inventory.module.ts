@@ -2,6 +2,7 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AgentsModule } from './agents/agents.module.js';
 import { AlarmsModule } from './alarms/alarms.module.js';
+import { WebhooksModule } from './alarms/webhook/webhooks.module.js';
 import { ChecksModule } from './checks/checks.module.js';
 import { ClaimsModule } from './claims/claims.module.js';
 import { ConductorModule } from './conductor/conductor.module.js';
@@ -44,6 +45,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     ReturnsModule,
     ChecksModule,
     AlarmsModule,
+    WebhooksModule,
     RecordsModule,
     StatusModule,
     IdentityModule,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { alarmKey, alarmRemedy, MusterError, type AlarmCode, type AlarmRecord, type AlarmView } from '#contracts';
-import { worstOf } from './webhook/hook-policy.js';
+import { worstOf } from './severity.js';
 import { InventoryStore } from '../store/inventory-store.js';
 
 /** Nothing is decided by an alarm, and one that cannot be raised would be worse than one that was lost. */

@@ -1,6 +1,5 @@
 import type { AlarmRecord, Webhook } from '#contracts';
-
-const RANK: Record<AlarmRecord['severity'], number> = { info: 0, warning: 1, critical: 2 };
+import { severityRank } from '../severity.js';
 
 /** Failures in a row before people are told by other ways. */
 export const FAILURES_UNTIL_ALARM = 3;
@@ -15,14 +14,8 @@ const LONGEST_PAUSE_MS = 60_000;
 export function isWanted(hook: Webhook, alarm: AlarmRecord): boolean {
   // Its own failure cannot reach it, and would only make the next one.
   if (alarm.code === 'webhook-failing' && alarm.subject === hook.name) return false;
-  return RANK[alarm.worst ?? alarm.severity] >= RANK[hook.severity ?? 'warning'];
+  return severityRank(alarm.worst ?? alarm.severity) >= severityRank(hook.severity ?? 'warning');
 }
 
 /** ms until the next try, after so many failures in a row. */
 export const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, 250 * 2 ** Math.min(failures, 10));
-
-/** The worst that the alarm has been since it was raised, where that is more than it is now. */
-export function worstOf(was: AlarmRecord, severity: AlarmRecord['severity']): { worst?: AlarmRecord['severity'] } {
-  const worst = was.worst ?? was.severity;
-  return RANK[worst] > RANK[severity] ? { worst } : {};
-}

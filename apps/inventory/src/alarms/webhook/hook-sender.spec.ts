@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '#bus';
 import { systemClock } from '#bus/system/system-clock.js';
 import type { AlarmRecord, MusterEvent, Webhook } from '#contracts';
-import { FAILURES_UNTIL_ALARM, isWanted, pauseAfter, RETRY_FOR_MS, worstOf } from './hook-policy.js';
+import { FAILURES_UNTIL_ALARM, isWanted, pauseAfter, RETRY_FOR_MS } from './hook-policy.js';
+import { worstOf } from '../severity.js';
 import { HookSender } from './hook-sender.js';
 
 const hook: Webhook = { name: 'pager', url: 'http://x' };
