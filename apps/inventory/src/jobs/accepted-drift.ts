@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError, type AcceptedDrift, type CheckResult, type Finding, type NodeRecord } from '#contracts';
-import { unanswered } from '../returns/return.js';
+import { unanswered } from '#domain/return/return.js';
 
 export interface DriftAcceptance {
   by: string;

@@ -11,7 +11,7 @@ import {
 } from '#contracts';
 import { withHardware } from '../identity/with-hardware.js';
 import { statusAfter, withStatus } from '../nodes/node-machine.js';
-import { unanswered } from '../returns/return.js';
+import { unanswered } from '#domain/return/return.js';
 import { notSetUpAgain } from './accepted-drift.js';
 import { checkVerdict, type CheckVerdict } from './check-verdict.js';
 import { withFindings, withUnknownFindings } from './with-findings.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { VerdictKinds, type NodeRecord, type Verdict, type VerdictKind } from '#contracts';
-import type { ReturnFacts } from '../returns/return.js';
+import type { ReturnFacts } from '#domain/return/return.js';
 import { aNode } from '../testing/fixtures.js';
 import { applyVerdict } from './verdict-application.js';
 

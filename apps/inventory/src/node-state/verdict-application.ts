@@ -2,7 +2,7 @@ import type { NodeRecord, NodeState, Verdict, VerdictKind } from '#contracts';
 import { isOnAgain } from '#domain/node/membership.js';
 import { isNewer } from '#domain/verdict/order.js';
 import { withState } from '../nodes/node-machine.js';
-import { returnOf, type ReturnFacts } from '../returns/return.js';
+import { returnOf, type ReturnFacts } from '#domain/return/return.js';
 
 /** What a verdict says of the second axis; undefined: it leaves it alone. */
 const stateOf: Record<VerdictKind, NodeState | undefined> = {

@@ -16,7 +16,7 @@ import { StartFactsService } from '../reports/start-facts.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { FlapWatch } from './flap-watch.js';
 import { PowerQuarantine } from '../power/power-quarantine.js';
-import { unanswered } from './return.js';
+import { unanswered } from '#domain/return/return.js';
 import { failedTries } from './return-retries.js';
 import { workThere } from './work-there.js';
 

@@ -1,5 +1,5 @@
 import { MANAGEMENT, type NodeRecord, type PendingReturn, type Verdict } from '#contracts';
-import { FLAPPING } from '#domain/return/return-table.js';
+import { FLAPPING } from './return-table.js';
 
 export interface ReturnFacts {
   /** How long the node has been DEGRADED(management), ms on the asker's clock; undefined: not known, counts as long. */
