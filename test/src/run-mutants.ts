@@ -6,10 +6,11 @@ import { MusterError } from '#contracts';
 import { describeCommit } from '../../bench/src/commit.js';
 import { describeMachine } from '../../bench/src/machine.js';
 import { checkMutants } from './mutants/check.js';
+import { contentOf } from './mutants/content.js';
 import type { AreaMutant } from './mutants/mutant.js';
 import { mutate } from './mutants/mutate.js';
 import type { Kill, Outcome } from './mutants/outcome.js';
-import { restOf, resultOf, type Entry, type MutantsResult, type Tried } from './mutants/result.js';
+import { restOf, resultOf, type Entry, type Listed, type MutantsResult, type Tried } from './mutants/result.js';
 import { Source } from './mutants/source.js';
 import { FLOORS, mutants, SIMS } from './mutants/tables/index.js';
 import { Workshop } from './mutants/workshop.js';
@@ -17,14 +18,14 @@ import { Workshop } from './mutants/workshop.js';
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 const areas = [...new Set(mutants.map((m) => m.area))];
 
-const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT] [--share I/N] [--sims] [--out FILE [--rest]] [--minutes N] [--json] [--check]
+const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT…] [--share I/N] [--sims] [--out FILE [--rest]] [--minutes N] [--json] [--check]
   ${areas.map((a) => `${a} (${mutants.filter((m) => m.area === a).length})`).join(', ')}; all of them where none is named
   npm run mutants -- detect    breaks each safety line of detection in turn; \`ok\` says that a spec turned red
-  --only TEXT   those that have this in their name
+  --only TEXT   those that have this in their name; given several times, those that have one of them
   --share I/N   the I-th of N parts, a long area's or of all; those of one spec are neighbours
-  --sims        those that name a simulation, tried by it alone
+  --sims        those that name a simulation, tried by it alone; FILE keeps what came of it apart
   --out FILE    what came of each, with commit, date and machine; what FILE says of others stays
-  --rest        without those that FILE says are killed
+  --rest        without those that FILE says are killed, unless their file or their specs have changed since
   --minutes N   begins no other after so many
   --json        the last line is {mutants: [{area, name, killedBy, why?, histories?}], passed, failed}
   --check       breaks nothing: each must be found in the code, and no area may have fewer than it had`;
@@ -42,13 +43,13 @@ function shareOf(list: readonly AreaMutant[], text: string | undefined): AreaMut
   return sorted.slice(first(part - 1), first(part));
 }
 
-function chosen(named: readonly string[], o: { only?: string; share?: string; sims?: boolean }): AreaMutant[] {
+function chosen(named: readonly string[], o: { only?: string[]; share?: string; sims?: boolean }): AreaMutant[] {
   const unknown = named.filter((a) => !areas.includes(a));
   if (unknown.length > 0)
     throw new MusterError('BAD_REQUEST', `no area ${unknown.join(', ')}; there are ${areas.join(', ')}`);
   const wanted = mutants
     .filter((m) => named.length === 0 || named.includes(m.area))
-    .filter((m) => o.only === undefined || m.name.includes(o.only))
+    .filter((m) => o.only === undefined || o.only.some((text) => m.name.includes(text)))
     .filter((m) => o.sims !== true || m.sims !== undefined);
   return shareOf(wanted, o.share);
 }
@@ -67,23 +68,27 @@ const told = (kill: Kill): { killedBy: string; why?: string; histories?: number 
     ? { killedBy: `sim ${kill.sim} --seed ${kill.seed}`, histories: kill.histories }
     : { killedBy: `${kill.spec} › ${kill.test}`, why: kill.why };
 
+/** All mutants, as a result counts them. */
+const listed = (): Listed[] => mutants.map((m) => ({ ...m, content: contentOf(folder, m) }));
+
 /** Writes what came of each after each, so that a run that is ended leaves what it has found. */
 class Keeper {
-  readonly before: readonly Entry[];
+  /** What was found, in the order in which it was: before this run, and in it. */
+  readonly tried: { mutants: Entry[]; bySims: Entry[] };
   private readonly run = { ...describeCommit(), date: new Date().toISOString(), machine: describeMachine() };
-  private readonly found: Entry[] = [];
+  private readonly tables = listed();
 
   constructor(private readonly file: string) {
     // What may be in the way of the file is found before all the work.
     accessSync(dirname(file), constants.W_OK);
-    this.before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as MutantsResult).mutants : [];
+    const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as MutantsResult) : undefined;
+    this.tried = { mutants: [...(before?.mutants ?? [])], bySims: [...(before?.bySims ?? [])] };
   }
 
-  keep(tried: Tried, seconds: number): void {
+  keep(list: keyof Keeper['tried'], tried: Tried, content: string, seconds: number): void {
     const { commit, dirty } = this.run;
-    this.found.push({ ...tried, commit, dirty, seconds: Math.round(seconds * 10) / 10 });
-    const result = resultOf([...this.before, ...this.found], mutants, this.run);
-    writeFileSync(this.file, `${JSON.stringify(result, undefined, 2)}\n`);
+    this.tried[list].push({ ...tried, commit, dirty, content, seconds: Math.round(seconds * 10) / 10 });
+    writeFileSync(this.file, `${JSON.stringify(resultOf(this.tried, this.tables, this.run), undefined, 2)}\n`);
   }
 }
 
@@ -98,7 +103,7 @@ function main(args: string[]): number {
     args,
     allowPositionals: true,
     options: {
-      only: { type: 'string' },
+      only: { type: 'string', multiple: true },
       share: { type: 'string' },
       sims: { type: 'boolean' },
       out: { type: 'string' },
@@ -114,13 +119,15 @@ function main(args: string[]): number {
     return 0;
   }
   if (values.check) return check();
+  const simsOnly = values.sims === true;
+  const list = simsOnly ? 'bySims' : 'mutants';
   const keeper = values.out === undefined ? undefined : new Keeper(values.out);
-  const asked = chosen(positionals, values);
+  const asked = chosen(positionals, values).map((m) => ({ ...m, content: contentOf(folder, m, simsOnly) }));
   const minutes = Number(values.minutes ?? Infinity);
   if (Number.isNaN(minutes) || (values.rest === true && keeper === undefined))
     throw new MusterError('BAD_REQUEST', USAGE);
   if (asked.length === 0) throw new MusterError('BAD_REQUEST', 'no mutant fits what was asked for');
-  const wanted = values.rest === true ? restOf(asked, keeper?.before ?? []) : asked;
+  const wanted = values.rest === true ? restOf(asked, keeper?.tried[list] ?? []) : asked;
   const workshop = new Workshop(folder);
   process.on('exit', () => workshop.close());
   process.on('SIGINT', () => process.exit(130));
@@ -130,7 +137,7 @@ function main(args: string[]): number {
   for (const m of wanted) {
     const begun = performance.now();
     if (begun > end) break;
-    const outcome = outcomeOf(workshop, m, values.sims === true);
+    const outcome = outcomeOf(workshop, m, simsOnly);
     const { area, name } = m;
     if ('killed' in outcome) {
       const kill = told(outcome.killed);
@@ -140,7 +147,7 @@ function main(args: string[]): number {
       results.push({ area, name, killedBy: null, reason: outcome.reason });
       say(`FAIL ${area.padEnd(8)} ${name}: ${outcome.reason}`);
     }
-    keeper?.keep(results.at(-1) as Tried, (performance.now() - begun) / 1000);
+    keeper?.keep(list, results.at(-1) as Tried, m.content, (performance.now() - begun) / 1000);
   }
   const passed = results.filter((r) => r.killedBy !== null).length;
   const failed = results.length - passed;

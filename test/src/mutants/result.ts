@@ -17,7 +17,16 @@ export interface Entry extends Tried {
   commit: string;
   /** With changes on top of the commit, other than results. */
   dirty: boolean;
+  /** Fingerprint of what it was tried on: the mutant, its file, and what guards it. Missing in older results. */
+  content?: string;
   seconds: number;
+}
+
+/** A mutant of the tables, with the fingerprint of what it would be tried on now. */
+export interface Listed {
+  area: string;
+  name: string;
+  content: string;
 }
 
 /** What a file says that `--out` writes. */
@@ -32,6 +41,8 @@ export interface MutantsResult {
   seconds: number;
   areas: AreaResult[];
   mutants: Entry[];
+  /** Those that name a simulation, tried by it alone; no area counts them. Missing in older results. */
+  bySims?: Entry[];
 }
 
 export interface AreaResult {
@@ -43,6 +54,8 @@ export interface AreaResult {
   killedByTimeout: number;
   /** In the tables, and not tried yet. */
   untried: number;
+  /** Killed, but what it was tried on has changed since. */
+  changed: number;
   seconds: number;
   /** On which its mutants were tried; `+ changes`: not on it alone. */
   commits: string[];
@@ -56,38 +69,62 @@ export const isTimeout = (e: Tried): boolean => e.killedBy !== null && e.why !==
 
 const keyOf = (m: { area: string; name: string }): string => `${m.area} ${m.name}`;
 
+/** Of each mutant of the tables what was said last: what is said of others is dropped. */
+function latestOf(entries: readonly Entry[], tables: readonly Listed[]): Entry[] {
+  const latest = new Map(entries.map((e) => [keyOf(e), e]));
+  return tables.flatMap((m) => latest.get(keyOf(m)) ?? []);
+}
+
 /**
  * One result of several runs: what was tried later stands for what was tried before.
- * @param entries in the order in which they were tried
- * @param tables all mutants that there are: what is said of others is dropped
+ * @param tried in the order in which they were tried; `bySims`: by their simulations alone
+ * @param tables all mutants that there are
  */
 export function resultOf(
-  entries: readonly Entry[],
-  tables: readonly { area: string; name: string }[],
+  tried: { mutants: readonly Entry[]; bySims: readonly Entry[] },
+  tables: readonly Listed[],
   run: Pick<MutantsResult, 'commit' | 'dirty' | 'date' | 'machine'>,
 ): MutantsResult {
-  const latest = new Map(entries.map((e) => [keyOf(e), e]));
-  const mutants = tables.flatMap((m) => latest.get(keyOf(m)) ?? []);
+  const mutants = latestOf(tried.mutants, tables);
   const areas = [...new Set(tables.map((m) => m.area))].map((area) => {
     const own = mutants.filter((e) => e.area === area);
+    const listed = tables.filter((m) => m.area === area);
     return {
       area,
       tried: own.length,
       killed: own.filter((e) => e.killedBy !== null).length,
       survived: own.filter((e) => e.killedBy === null).length,
       killedByTimeout: own.filter(isTimeout).length,
-      untried: tables.filter((m) => m.area === area).length - own.length,
+      untried: listed.length - own.length,
+      changed: listed.filter((m) => dueOf(m, own) === DUE.changed).length,
       seconds: secondsOf(own),
       commits: [...new Set(own.map((e) => (e.dirty ? `${e.commit} + changes` : e.commit)))],
     };
   });
-  return { name: 'mutants', ...run, seconds: secondsOf(mutants), areas, mutants };
+  const bySims = latestOf(tried.bySims, tables);
+  return { name: 'mutants', ...run, seconds: secondsOf([...mutants, ...bySims]), areas, mutants, bySims };
 }
 
 const secondsOf = (entries: readonly Entry[]): number => Math.round(entries.reduce((sum, e) => sum + e.seconds, 0));
 
-/** Those of the chosen that an earlier run has not found killed. */
-export function restOf<T extends { area: string; name: string }>(chosen: readonly T[], before: readonly Entry[]): T[] {
-  const killed = new Set(before.filter((e) => e.killedBy !== null).map(keyOf));
-  return chosen.filter((m) => !killed.has(keyOf(m)));
+/** What is due sooner comes first. */
+const DUE = { untried: 0, alive: 1, changed: 2, not: 3 } as const;
+
+function dueOf(m: Listed, before: readonly Entry[]): number {
+  const last = before.findLast((e) => keyOf(e) === keyOf(m));
+  if (last === undefined) return DUE.untried;
+  if (last.killedBy === null) return DUE.alive;
+  return last.content === m.content ? DUE.not : DUE.changed;
+}
+
+/**
+ * Those of the chosen that are to be tried: what was never tried first, then what is alive, then what was killed on
+ * another content than today's.
+ */
+export function restOf<T extends Listed>(chosen: readonly T[], before: readonly Entry[]): T[] {
+  return chosen
+    .map((m) => ({ m, due: dueOf(m, before) }))
+    .filter(({ due }) => due !== DUE.not)
+    .toSorted((a, b) => a.due - b.due)
+    .map(({ m }) => m);
 }
