@@ -197,6 +197,23 @@ describe('the executor', () => {
     expect({ most, runs }).toEqual({ most: 1, runs: 2 });
   });
 
+  it('leaves no timer behind that nobody waits for, and runs one at the end of the gap that was woken within it', async () => {
+    let runs = 0;
+    world.add('a', async () => Promise.resolve(void runs++));
+    world.sut.wakeAll();
+    await settled();
+    expect({ runs, timers: vi.getTimerCount() }).toEqual({ runs: 1, timers: 0 });
+    for (let i = 0; i < 3; i++) world.sut.wakeAll();
+    await vi.advanceTimersByTimeAsync(9);
+    expect({ runs, timers: vi.getTimerCount() }).toEqual({ runs: 1, timers: 1 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect({ runs, timers: vi.getTimerCount() }).toEqual({ runs: 2, timers: 0 });
+    world.sut.wakeAll();
+    await world.sut.close();
+    await vi.advanceTimersByTimeAsync(100);
+    expect({ runs, timers: vi.getTimerCount() }).toEqual({ runs: 2, timers: 0 });
+  });
+
   it('does a part at its pace, however often the task runs, and in the next term too', async () => {
     const done: number[] = [];
     const began = performance.now();

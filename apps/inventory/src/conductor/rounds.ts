@@ -1,4 +1,4 @@
-import type { Clock } from '#contracts';
+import type { Clock, Timer } from '#contracts';
 
 /** Between the starts of two runs, ms: a burst of changes is looked at together. */
 const GAP_MS = 10;
@@ -6,9 +6,12 @@ const GAP_MS = 10;
 /** Runs one thing again and again, never twice at once: wakes that come while it runs make exactly one more run. */
 export class Rounds {
   private running: Promise<void> | undefined;
+  /** Woken within the gap: it runs at its end. */
+  private due: Timer | undefined;
   private again = false;
   private closed = false;
-  private endPause: (() => void) | undefined;
+  /** Monotonic ms of the latest start. */
+  private begunAt = -Infinity;
 
   /** @param run must not reject: it deals with its own failures */
   constructor(
@@ -17,43 +20,32 @@ export class Rounds {
   ) {}
 
   wake(): void {
-    if (this.closed) return;
+    if (this.closed || this.due !== undefined) return;
     if (this.running !== undefined) {
       this.again = true;
       return;
     }
-    this.running = this.loop().finally(() => {
-      this.running = undefined;
-      // A wake between the loop's last look and this line must not be lost.
-      if (this.again) this.wake();
+    const gap = this.begunAt + GAP_MS - this.clock.monotonicMs();
+    if (gap <= 0) return this.begin();
+    this.due = this.clock.after(gap, () => {
+      this.due = undefined;
+      this.begin();
     });
   }
 
   /** Resolves when the run in progress has ended; no further one starts. */
   async close(): Promise<void> {
     this.closed = true;
-    this.again = false;
-    this.endPause?.();
+    this.due?.cancel();
     await this.running;
   }
 
-  private async loop(): Promise<void> {
-    do {
-      this.again = false;
-      const begun = this.clock.monotonicMs();
-      await this.run();
-      await this.pause(begun + GAP_MS - this.clock.monotonicMs());
-    } while (this.again && !this.closed);
-  }
-
-  private pause(ms: number): Promise<void> {
-    if (ms <= 0 || this.closed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = this.clock.after(ms, resolve);
-      this.endPause = () => {
-        timer.cancel();
-        resolve();
-      };
+  private begin(): void {
+    this.again = false;
+    this.begunAt = this.clock.monotonicMs();
+    this.running = this.run().finally(() => {
+      this.running = undefined;
+      if (this.again) this.wake();
     });
   }
 }
