@@ -1,4 +1,13 @@
-import { POLL_LIMIT_MS, type PollAnswer, type PollRequest, type Report, type VerdictKind } from '#contracts';
+import {
+  POLL_LIMIT_MS,
+  type DetectorCondition,
+  type PollAnswer,
+  type PollRequest,
+  type Report,
+  type VerdictKind,
+} from '#contracts';
+import { AgentBook } from '../../apps/detector/src/conditions/agent-book.js';
+import { ConditionBook } from '../../apps/detector/src/conditions/condition-book.js';
 import type { FleetView } from '../../apps/detector/src/fleet/fleet-view.js';
 import { ReportBook } from '../../apps/detector/src/observers/report-book.js';
 import { PollBook, type PollOrder } from '../../apps/detector/src/polls/poll-book.js';
@@ -34,6 +43,8 @@ export interface Surroundings {
 /** One process of the detector: the real monitor, and around it what its service does. */
 class SimDetector {
   readonly verdicts = new VerdictLog();
+  private readonly agents = new AgentBook();
+  private readonly conditions: ConditionBook;
   private readonly polls: PollBook;
   private readonly probes: SimProbes;
   private readonly monitor: Monitor;
@@ -47,10 +58,13 @@ class SimDetector {
   ) {
     this.polls = new PollBook(p.random);
     this.probes = p.probes(now);
+    const reports = new ReportBook();
+    // No host of the simulation is looked at while it lives.
+    this.conditions = new ConditionBook(p.fleet, reports, this.verdicts, this.agents, { conditions: () => [] });
     this.monitor = new Monitor(
       {
         fleet: p.fleet,
-        reports: new ReportBook(),
+        reports,
         polls: this.polls,
         verdicts: this.verdicts,
         probes: this.probes,
@@ -90,7 +104,12 @@ class SimDetector {
 
   hear(report: Report, now: number): void {
     this.now = now;
-    this.monitor.hear(report, now);
+    if (this.monitor.hear(report, now)) this.agents.hear(report, now);
+  }
+
+  /** What its beacon carries beside the verdicts. */
+  look(now: number): DetectorCondition[] {
+    return this.conditions.look(now, 0);
   }
 
   /** Time goes on: what of its own datagrams came back, or did not, until now. */
@@ -198,6 +217,11 @@ export class SimMonitor {
 
   current(node: string, now: number): VerdictKind {
     return this.leader.current(node, now);
+  }
+
+  /** As the service asks with each beacon. */
+  conditions(now: number): DetectorCondition[] {
+    return this.leader.look(now);
   }
 
   answered(order: PollOrder, answer: PollAnswer, now: number): void {

@@ -3,6 +3,7 @@ import {
   silence,
   WatchPlan,
   type DetectionSettings,
+  type DetectorCondition,
   type PollRequest,
   type Report,
   type VerdictKind,
@@ -119,6 +120,11 @@ export class SimulatedFleet {
 
   judgementOf(node: string): Judgement {
     return this.monitor.judgementOf(node);
+  }
+
+  /** What the leader's next beacon carries beside the verdicts: asked once each {@link BEACON_PERIOD_MS}. */
+  conditions(): DetectorCondition[] {
+    return this.monitor.conditions(this.t);
   }
 
   get violations(): readonly Violation[] {

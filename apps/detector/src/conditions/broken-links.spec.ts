@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aSight } from '../testing/a-sight.js';
-import { LINK_HOLD_MS, linkConditions, type BrokenSince } from './broken-links.js';
+import { LINK_HOLD_MS, linkConditions, LOSSY_LINK_HOLD_MS, type BrokenSince } from './broken-links.js';
 import type { Sight } from './sight.js';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -15,10 +15,14 @@ const cut = (pairs: readonly [string, string, string?][], verdicts?: Verdicts, n
         : undefined,
     verdicts,
   );
-const ids = (s: Sight, was: BrokenSince = new Map(), now = 0): string[] =>
-  linkConditions(s, was, now).conditions.map((c) => `${c.code}=${c.subject}`);
+type Loses = Parameters<typeof linkConditions>[3];
+const none: Loses = () => false;
+const ids = (s: Sight, was: BrokenSince = new Map(), now = 0, loses = none): string[] =>
+  linkConditions(s, was, now, loses).conditions.map((c) => `${c.code}=${c.subject}`);
+const sinceOf = (s: Sight, was: BrokenSince = new Map(), now = 0): BrokenSince =>
+  linkConditions(s, was, now, none).since;
 /** As it is once it has lasted. */
-const lasting = (s: Sight): string[] => ids(s, linkConditions(s, new Map(), 0).since, LINK_HOLD_MS);
+const lasting = (s: Sight): string[] => ids(s, sinceOf(s), LINK_HOLD_MS);
 
 describe('links that are silent', () => {
   it('are none in a healthy fleet', () => {
@@ -27,10 +31,10 @@ describe('links that are silent', () => {
 
   it('are named by both ends once that has lasted, on one network or on all', () => {
     const s = cut([['b', 'a']]);
-    const first = linkConditions(s, new Map(), 1000);
+    const first = linkConditions(s, new Map(), 1000, none);
     expect(first.conditions).toEqual([]);
-    expect(linkConditions(s, first.since, 1000 + LINK_HOLD_MS - 1).conditions).toEqual([]);
-    expect(linkConditions(s, first.since, 1000 + LINK_HOLD_MS).conditions).toEqual([
+    expect(linkConditions(s, first.since, 1000 + LINK_HOLD_MS - 1, none).conditions).toEqual([]);
+    expect(linkConditions(s, first.since, 1000 + LINK_HOLD_MS, none).conditions).toEqual([
       {
         code: 'link-down',
         subject: 'a~b',
@@ -41,10 +45,21 @@ describe('links that are silent', () => {
     expect(lasting(cut([['a', 'b', 'backend']]))).toEqual(['link-down=a~b']);
   });
 
+  it('are told late where an end loses probes on that network: it is silent there now and then by chance', () => {
+    const s = cut([['a', 'b', 'backend']]);
+    const since = sinceOf(s);
+    for (const end of ['a', 'b']) {
+      const onIt: Loses = (node, network) => node === end && network === 'backend';
+      expect(ids(s, since, LOSSY_LINK_HOLD_MS - 1, onIt)).toEqual([]);
+      expect(ids(s, since, LOSSY_LINK_HOLD_MS, onIt)).toEqual(['link-down=a~b']);
+      expect(ids(s, since, LINK_HOLD_MS, (node, network) => node === end && network === 'management')).toHaveLength(1);
+    }
+    expect(ids(s, since, LINK_HOLD_MS, (node) => node === 'c')).toEqual(['link-down=a~b']);
+  });
+
   it('begin anew after they were heard in between', () => {
     const broken = cut([['a', 'b']]);
-    const { since } = linkConditions(broken, new Map(), 0);
-    const healed = linkConditions(cut([]), since, 1000).since;
+    const healed = sinceOf(cut([]), sinceOf(broken), 1000);
     expect(ids(broken, healed, LINK_HOLD_MS)).toEqual([]);
   });
 
@@ -97,10 +112,10 @@ describe('links that are silent', () => {
 
   it('go on counting while an end cannot be seen, and end with its death', () => {
     const s = cut([['a', 'b']]);
-    const { since } = linkConditions(s, new Map(), 0);
-    const unseen = linkConditions(cut([], { a: 'UNKNOWN' }), since, 1000).since;
+    const since = sinceOf(s);
+    const unseen = sinceOf(cut([], { a: 'UNKNOWN' }), since, 1000);
     expect(ids(s, unseen, LINK_HOLD_MS)).toEqual(['link-down=a~b']);
-    const dead = linkConditions(cut([], { a: 'DOWN' }), since, 1000).since;
+    const dead = sinceOf(cut([], { a: 'DOWN' }), since, 1000);
     expect(ids(s, dead, LINK_HOLD_MS)).toEqual([]);
   });
 });

@@ -2,7 +2,9 @@ import type { DetectorCondition } from '#contracts';
 import { isSeen, isUnseen, some, type Sight, type SightedNode } from './sight.js';
 
 /** A link must be silent for so long, ms: when a node dies, or rejoins, its links do not change in one moment. */
-export const LINK_HOLD_MS = 2000;
+export const LINK_HOLD_MS = 5_000;
+/** And for so long where an end of it loses probes there, ms: by chance such a link is silent now and then. */
+export const LOSSY_LINK_HOLD_MS = 60_000;
 
 /** Two nodes that do not hear each other on these networks. */
 interface BrokenLink {
@@ -53,18 +55,22 @@ const sharedBy = (observer: SightedNode | undefined, target: SightedNode): reado
  * `link-down` for a single link, `partly-heard` for a node that several have lost: the fewest nodes that explain all
  * links, roughly. Returns with it since when each link is silent, for the next look; a link with an end that cannot be
  * seen now stays as it was, and is not counted.
+ * @param loses most observers of the node lose more of their probes to it on that network than on good links
  */
 export function linkConditions(
   s: Sight,
   was: BrokenSince,
   now: number,
+  loses: (node: string, network: string) => boolean,
 ): { conditions: DetectorCondition[]; since: BrokenSince } {
   const broken = brokenLinks(s);
   const since = new Map<string, number>();
   for (const id of broken.keys()) since.set(id, was.get(id) ?? now);
   const unseen = new Set(s.nodes.filter(isUnseen).map((n) => n.name));
   for (const [id, at] of was) if (!since.has(id) && id.split('~').some((name) => unseen.has(name))) since.set(id, at);
-  const held = [...broken].filter(([id]) => now - (since.get(id) as number) >= LINK_HOLD_MS).map(([, link]) => link);
+  const holdOf = ({ a, b, networks }: BrokenLink): number =>
+    networks.some((n) => loses(a, n) || loses(b, n)) ? LOSSY_LINK_HOLD_MS : LINK_HOLD_MS;
+  const held = [...broken].filter(([id, l]) => now - (since.get(id) as number) >= holdOf(l)).map(([, link]) => link);
   return { conditions: explain(held), since };
 }
 

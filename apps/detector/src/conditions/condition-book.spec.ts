@@ -107,11 +107,11 @@ describe('what is beside the verdicts', () => {
       ['a', 'c'],
     ]);
     book.look(20_000, 0);
-    report(22_000, [
+    report(20_000 + LINK_HOLD_MS, [
       ['a', 'b'],
       ['a', 'c'],
     ]);
-    expect(ids(22_000)).toEqual(['partly-heard=a']);
+    expect(ids(20_000 + LINK_HOLD_MS)).toEqual(['partly-heard=a']);
   });
 
   it('is a node of whose probes most of its observers lose many', () => {

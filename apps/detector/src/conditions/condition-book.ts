@@ -10,7 +10,7 @@ import type { AgentBook } from './agent-book.js';
 import { linkConditions, type BrokenSince } from './broken-links.js';
 import { sendConditions, type MuteFor } from './cannot-send.js';
 import { withoutLossy } from './lossy-nodes.js';
-import { qualityConditions, type BadLinks } from './link-quality.js';
+import { badLink, qualityConditions, type BadLinks } from './link-quality.js';
 import { keyConditions } from './outdated-keys.js';
 import type { Sight, SightedNode } from './sight.js';
 import { silentAgents, type AgentVoice, type SilentFor } from './silent-agents.js';
@@ -23,7 +23,7 @@ const LOOKED_ON = 2 * BEACON_PERIOD_MS;
 /** What is beside the verdicts, from one look to the next. */
 export class ConditionBook {
   private brokenSince: BrokenSince = new Map();
-  private badLinks: BadLinks = new Set();
+  private badLinks: BadLinks | undefined;
   private silentFor: SilentFor = new Map();
   private unjudgedFor: UnjudgedFor = new Map();
   private muteFor: MuteFor = new Map();
@@ -41,12 +41,13 @@ export class ConditionBook {
   look(now: number, keysOutdatedFor: number): DetectorCondition[] {
     const healthy = this.healthy(now);
     const sight = this.sight(healthy);
-    const links = linkConditions(sight, this.brokenSince, now);
-    const quality = qualityConditions(sight, this.badLinks);
+    const quality = qualityConditions(sight, this.badLinks, now);
+    const loses = (node: string, network: string): boolean => quality.bad.losing.has(badLink(node, network));
+    const links = linkConditions(sight, this.brokenSince, now, loses);
     const passed = now - this.lookedAt <= LOOKED_ON ? now - this.lookedAt : 0;
     const { detection, leaveGrace } = this.fleet.settings;
     const silent = silentAgents(
-      sight.nodes.map((node) => this.voiceOf(node, now)),
+      sight.nodes.map((node) => this.voiceOf(node, now, loses)),
       this.silentFor,
       { freshness: detection.freshness, bootGrace: leaveGrace },
       passed,
@@ -80,12 +81,17 @@ export class ConditionBook {
     return worstFirst(withoutLossy(told, sight.nodes), sight.nodes.length);
   }
 
-  private voiceOf({ name, verdict, networks, silentOn }: SightedNode, now: number): AgentVoice {
+  private voiceOf(
+    { name, verdict, networks, silentOn }: SightedNode,
+    now: number,
+    loses: (node: string, network: string) => boolean,
+  ): AgentVoice {
     const heard = this.reports.of(name);
     return {
       name,
       verdict,
       heardWithGaps: networks.length > 0 && networks.every((n) => silentOn.includes(n)),
+      loses: networks.length > 0 && networks.every((n) => silentOn.includes(n) || loses(name, n)),
       ...(heard && { reportAgeMs: now - heard.at }),
       hasReported: heard !== undefined || this.fleet.targets.get(name)?.record.verdict?.bootId !== undefined,
     };

@@ -5,33 +5,69 @@ import { FLEET, isMass, isSeen, isUnseen, some, type Sight } from './sight.js';
 export const BAD_PERMILLE = 100;
 export const GOOD_PERMILLE = 50;
 
-/** Pairs of node and network whose links are bad. */
-export type BadLinks = ReadonlySet<string>;
+/**
+ * Links must be bad for so long, ms: as long as an agent remembers its probes. What was over before, or ends in a verdict,
+ * is no news.
+ */
+export const QUALITY_HOLD_MS = 60_000;
+
+/** What is bad, from one look to the next. */
+export interface BadLinks {
+  /** Pairs of node and network ({@link badLink}) → since when their links are bad, monotonic ms. */
+  since: ReadonlyMap<string, number>;
+  /** Pairs that lose more than good links do, at this look. */
+  losing: ReadonlySet<string>;
+  /** Networks that were told to be bad as a whole. */
+  whole: ReadonlySet<string>;
+}
+
+export const badLink = (node: string, network: string): string => `${node}\0${network}`;
+
+interface OnNetwork {
+  nodes: number;
+  /** Those whose links have been bad for long enough. */
+  bad: string[];
+}
 
 /**
  * Loss as the median over a node's observers: one bad link says nothing of a node. A link that is silent has an alarm of
- * its own, or a verdict. Where most nodes of a network have it, it is the network's; where that is every network, the
- * fleet's. Returns with it what is bad now, for the next look.
+ * its own, or a verdict. Where most nodes of a network have it, it is the network's, until one of them has it at most;
+ * where that is every network, the fleet's.
+ * @param was of the look before; undefined: there was none, and nobody knows how long it has been so
  */
-export function qualityConditions(s: Sight, was: BadLinks): { conditions: DetectorCondition[]; bad: BadLinks } {
-  const bad = new Set<string>();
-  const byNetwork = new Map<string, { nodes: number; bad: string[] }>();
+export function qualityConditions(
+  s: Sight,
+  was: BadLinks | undefined,
+  now: number,
+): { conditions: DetectorCondition[]; bad: BadLinks } {
+  const since = new Map<string, number>();
+  const losing = new Set<string>();
+  const byNetwork = new Map<string, OnNetwork>();
   for (const node of s.nodes)
     for (const network of node.networks) {
       const on = byNetwork.get(network) ?? { nodes: 0, bad: [] };
       byNetwork.set(network, on);
       on.nodes++;
-      const id = `${node.name}\0${network}`;
-      const isBad =
-        isSeen(node) && !node.silentOn.includes(network)
-          ? (lossOf(s, node, network) ?? 0) >= (was.has(id) ? GOOD_PERMILLE : BAD_PERMILLE)
-          : isUnseen(node) && was.has(id);
+      const id = badLink(node.name, network);
+      const before = was?.since.get(id);
+      const isRated = isSeen(node) && !node.silentOn.includes(network);
+      const lost = isRated ? (lossOf(s, node, network) ?? 0) : 0;
+      if (lost >= GOOD_PERMILLE) losing.add(id);
+      const isBad = isRated
+        ? lost >= (before === undefined ? BAD_PERMILLE : GOOD_PERMILLE)
+        : isUnseen(node) && before !== undefined;
       if (!isBad) continue;
-      bad.add(id);
-      on.bad.push(node.name);
+      const from = before ?? (was ? now : -Infinity);
+      since.set(id, from);
+      if (now - from >= QUALITY_HOLD_MS) on.bad.push(node.name);
     }
-  return { conditions: conditionsOf(byNetwork), bad };
+  const networks = [...byNetwork].sort(([a], [b]) => (a < b ? -1 : 1));
+  const whole = networks.filter(([network, on]) => isWhole(on, was?.whole.has(network) === true)).map(([n]) => n);
+  return { conditions: conditionsOf(networks, whole), bad: { since, losing, whole: new Set(whole) } };
 }
+
+/** Nodes of a network that is better again are not told one by one while there are several. */
+const isWhole = (on: OnNetwork, was: boolean): boolean => isMass(on.bad.length, on.nodes) || (was && on.bad.length > 1);
 
 /** Lower median of what its observers lost; undefined: nobody counted. */
 function lossOf(s: Sight, node: { name: string; watchedBy: readonly string[] }, network: string): number | undefined {
@@ -50,9 +86,7 @@ function lossOf(s: Sight, node: { name: string; watchedBy: readonly string[] }, 
   return at < 0 ? 0 : lost.sort((a, b) => a - b)[at];
 }
 
-function conditionsOf(byNetwork: ReadonlyMap<string, { nodes: number; bad: string[] }>): DetectorCondition[] {
-  const networks = [...byNetwork].sort(([a], [b]) => (a < b ? -1 : 1));
-  const whole = networks.filter(([, on]) => isMass(on.bad.length, on.nodes)).map(([network]) => network);
+function conditionsOf(networks: readonly [string, OnNetwork][], whole: readonly string[]): DetectorCondition[] {
   const say = (subject: string, message: string): DetectorCondition => ({
     code: 'link-quality',
     subject,

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { DetectorCondition, VerdictKind } from '#contracts';
-import { MOST_NAMED, SILENT_HOLD_MS, silentAgents, type AgentVoice, type SilentFor } from './silent-agents.js';
+import {
+  LOSSY_SILENT_HOLD_MS,
+  MOST_NAMED,
+  SILENT_HOLD_MS,
+  silentAgents,
+  type AgentVoice,
+  type SilentFor,
+} from './silent-agents.js';
 
 const n = { freshness: 2500, bootGrace: 600_000 };
 const voice = (name: string, over: Partial<AgentVoice> = {}): AgentVoice => ({
@@ -48,6 +55,12 @@ describe('agents whose reports have stopped although others hear them', () => {
     const gappy = { ...mute('d', 'DEGRADED'), heardWithGaps: true };
     expect(after(2 * SILENT_HOLD_MS, [gappy])[0]).toEqual([]);
     expect(subjects(after(SILENT_HOLD_MS, [mute('d', 'DEGRADED')])[0])).toEqual(['agent-health=d']);
+  });
+
+  it('are named later where the node loses probes: its reports are late, and it may get a verdict of its own', () => {
+    const lossy = { ...mute('d'), loses: true };
+    expect(after(LOSSY_SILENT_HOLD_MS - 1000, [lossy])[0]).toEqual([]);
+    expect(subjects(after(LOSSY_SILENT_HOLD_MS, [lossy])[0])).toEqual(['agent-health=d']);
   });
 
   it.each<[VerdictKind]>([['UNKNOWN'], ['SUSPECT']])('stay as they were while the node is %s', (verdict) => {

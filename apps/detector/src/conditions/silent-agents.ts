@@ -3,6 +3,8 @@ import { FLEET, isSeen, isUnseen, lasting, some } from './sight.js';
 
 /** ms of silence, seen by the monitor, after which an agent has lost its voice rather than a few reports. */
 export const SILENT_HOLD_MS = 10_000;
+/** The same where the node loses probes on all networks: its reports come late, and by chance, ms. */
+export const LOSSY_SILENT_HOLD_MS = 60_000;
 /** Named one by one at most; more of them have a cause in common, and one alarm. */
 export const MOST_NAMED = 10;
 
@@ -12,6 +14,8 @@ export interface AgentVoice {
   verdict: VerdictKind;
   /** DEGRADED on all of its networks: what keeps others from hearing it keeps its reports, and has an alarm. */
   heardWithGaps?: boolean;
+  /** Most observers lose probes to it wherever it is not silent. */
+  loses?: boolean;
   /** Of the last one, ms; absent: none has come since this process listens. */
   reportAgeMs?: number;
   /** It has spoken before, to us or by the registry to another detector. */
@@ -42,7 +46,8 @@ export function silentAgents(
     const before = was.get(v.name);
     if (isSeen(v)) silentFor.set(v.name, lasting(before, passed));
     else if (isUnseen(v) && before !== undefined) silentFor.set(v.name, before);
-    if ((silentFor.get(v.name) ?? 0) >= (v.hasReported ? SILENT_HOLD_MS : n.bootGrace)) held.push(v.name);
+    const hold = v.loses === true ? LOSSY_SILENT_HOLD_MS : SILENT_HOLD_MS;
+    if ((silentFor.get(v.name) ?? 0) >= (v.hasReported ? hold : n.bootGrace)) held.push(v.name);
   }
   return { conditions: told(held.sort(), voices.length), silentFor };
 }

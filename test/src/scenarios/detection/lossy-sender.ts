@@ -46,7 +46,9 @@ export const D26: Scenario = {
     assert.deepEqual(ofOthers, [], 'another node was judged anew');
     assert.ok(verdicts.length <= MOST_CHANGES, `${verdicts.length} changes of verdict in 5 min`);
     watch.never('DOWN');
-    const late = alarms.filter((a) => a.ms > SETTLED_MS && a.ms < LOSS_MS && isAbout(a.subject, node));
+    const ofIt = alarms.filter((a) => isAbout(a.subject, node));
+    assert.deepEqual(ofIt.filter((a) => a.code !== 'node-degraded').map(text), [], 'what else was told of it');
+    const late = ofIt.filter((a) => a.ms > SETTLED_MS && a.ms < LOSS_MS);
     assert.deepEqual(late.map(text), [], 'what was told of it after a minute');
     await watch.noPowerWrites();
     await allUp(fleet, 120_000);

@@ -123,4 +123,18 @@ export const links: readonly Mutant[] = [
     operation: { operand: '!FOLLOWS.includes(c.code)' },
     specs: ['apps/detector/src/conditions/lossy-nodes.spec.ts'],
   },
+  {
+    name: 'a link of a lossy node is told as soon as any other',
+    file: 'apps/detector/src/conditions/broken-links.ts',
+    symbol: 'linkConditions',
+    operation: { replace: 'LOSSY_LINK_HOLD_MS', with: 'LINK_HOLD_MS' },
+    specs: ['apps/detector/src/conditions/broken-links.spec.ts'],
+  },
+  {
+    name: 'loss is told at once',
+    file: 'apps/detector/src/conditions/link-quality.ts',
+    symbol: 'qualityConditions',
+    operation: { replace: 'now - from >= QUALITY_HOLD_MS', with: 'true' },
+    specs: ['apps/detector/src/conditions/link-quality.spec.ts'],
+  },
 ];
