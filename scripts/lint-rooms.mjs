@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 /**
- * No knot of rooms in any program or library ({@link file://./rooms/knots.mjs}). Those that have one still may not grow
- * it: neither the rooms nor the imports in it. Exit 1 where there is one, and where `known` says more than there is.
+ * No knot of rooms in any program or library ({@link file://./rooms/knots.mjs}), and no import of a room above
+ * ({@link file://./rooms/orders.mjs}). Those that have a knot still may not grow it: neither the rooms nor the imports in it.
+ * Exit 1 where there is one, and where `known` says more than there is.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { importsWithin } from './rooms/imports.mjs';
 import { complaint, knots } from './rooms/knots.mjs';
+import { orders } from './rooms/orders.mjs';
+import { upwards } from './rooms/upwards.mjs';
 
 /** To become fewer: what is lost here is not won back. */
 const known = {
@@ -14,11 +17,14 @@ const known = {
   'libs/contracts': { rooms: 13, imports: 170 },
 };
 
-for (const top of ['apps', 'libs'])
-  for (const name of readdirSync(top)) {
-    const place = join(top, name);
-    const text = complaint(place, knots(importsWithin(join(place, 'src'))), known[place]);
-    if (text === undefined) continue;
-    process.stderr.write(`${text}\n`);
-    process.exitCode = 1;
-  }
+const places = ['apps', 'libs'].flatMap((top) => readdirSync(top).map((name) => join(top, name)));
+const lines = places.flatMap((place) => {
+  const imports = importsWithin(join(place, 'src'));
+  const knotted = complaint(place, knots(imports), known[place]);
+  if (knotted !== undefined) return [knotted];
+  if (known[place] !== undefined) return [];
+  const up = orders[place] === undefined ? ['it has no order'] : upwards(imports, orders[place]);
+  return up.map((line) => `${place}: ${line} (scripts/rooms/orders.mjs)`);
+});
+for (const line of lines) process.stderr.write(`${line}\n`);
+if (lines.length > 0) process.exitCode = 1;

@@ -53,7 +53,8 @@ const MOST_SHOWN = 40;
 const few = (lines) =>
   lines.length <= MOST_SHOWN ? lines : [...lines.slice(0, MOST_SHOWN), `and ${lines.length - MOST_SHOWN} more`];
 
-const roomOf = (file) => file.slice(0, Math.max(0, file.lastIndexOf('/'))) || '.';
+/** The folder that a file lies in; `.`: that of the program itself. */
+export const roomOf = (file) => file.slice(0, Math.max(0, file.lastIndexOf('/'))) || '.';
 
 function reachedFrom(room, next) {
   const reached = new Set();

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 interface Knot {
@@ -8,6 +9,10 @@ const { knots, complaint } = (await import('../../scripts/rooms/knots.mjs' as st
   knots: (imports: Map<string, string[]>) => Knot[];
   complaint: (place: string, found: Knot[], known?: { rooms: number; imports: number }) => string | undefined;
 };
+const { upwards } = (await import('../../scripts/rooms/upwards.mjs' as string)) as {
+  upwards: (imports: Map<string, string[]>, order: string) => string[];
+};
+const { orders } = (await import('../../scripts/rooms/orders.mjs' as string)) as { orders: Record<string, string> };
 const { importsWithin } = (await import('../../scripts/rooms/imports.mjs' as string)) as {
   importsWithin: (folder: string) => Map<string, string[]>;
 };
@@ -66,5 +71,40 @@ describe('rooms of a program', () => {
     expect(read.get('command/watch.ts')).toContain('command/command.ts');
     expect(read.get('commands/init.ts')).toContain('hosts/admin-token.ts');
     expect([...read.keys()].filter((f) => /\.spec\.|testing\//.test(f))).toEqual([]);
+  });
+});
+
+describe('the order of rooms', () => {
+  const found = (imports: Record<string, string[]>, order: string): string[] =>
+    upwards(new Map(Object.entries(imports)), order);
+
+  it('lets each import those before it, and what composes them all', () => {
+    const imports = { 'main.ts': ['b/x.ts'], 'b/x.ts': ['b/y.ts', 'a/x.ts'], 'b/y.ts': [], 'a/x.ts': [] };
+    expect(found(imports, 'a b')).toEqual([]);
+  });
+
+  it('refuses an import of one that comes later, also where it makes no knot', () => {
+    expect(found({ 'a/x.ts': ['b/x.ts'], 'b/x.ts': [] }, 'a b')).toEqual(['a/x.ts → b/x.ts: b is above a']);
+    expect(found({ 'a/x.ts': ['log.ts'], 'log.ts': [] }, 'a')).toEqual(['a/x.ts → log.ts: . is above a']);
+  });
+
+  it('has each room that is there, and none that is gone', () => {
+    expect(found({ 'a/x.ts': [] }, 'b')).toEqual(['a has no place in the order', 'b is in the order and gone']);
+  });
+
+  it('refuses a planted import in a program as it is', () => {
+    const imports = new Map(importsWithin('apps/inventory/src'));
+    const order = orders['apps/inventory'] ?? '';
+    expect(upwards(imports, order)).toEqual([]);
+    const low = 'store/inventory-store.ts';
+    imports.set(low, [...(imports.get(low) ?? []), 'recovery/moves.ts']);
+    expect(upwards(imports, order)).toEqual([`${low} → recovery/moves.ts: recovery is above store`]);
+  });
+
+  it('is that of the page', () => {
+    const page = readFileSync('docs/architecture.md', 'utf8');
+    const table = page.slice(page.indexOf('The rooms of `apps/inventory`'), page.indexOf('A service imports'));
+    const told = [...table.matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, names = '']) => names.match(/[\w/-]+/g) ?? []);
+    expect(told).toEqual(orders['apps/inventory']?.split(/\s+/).filter((room) => room !== ''));
   });
 });

@@ -1,0 +1,67 @@
+/**
+ * The rooms of each program and library, from the lowest up: a room may import those before it. The files that lie in `src`
+ * itself compose the rest, and stand above all.
+ */
+export const orders = {
+  'apps/agent': `
+    links log membership poll
+    nats peers wire
+    config keys
+    control enrol
+    workload
+    life report`,
+  'apps/cli': `
+    failure hosts io restore
+    containers output server
+    command
+    doctor input jobs
+    events services
+    nodes
+    commands
+    clusterctl`,
+  'apps/detector': `
+    observers probe
+    fleet polls
+    life verdicts
+    conditions`,
+  'apps/fencer': `
+    drivers
+    power
+    fencing`,
+  'apps/gateway': `
+    auth body queries store
+    events idempotency openapi rpc
+    clusterm health v1
+    http`,
+  'apps/inventory': `
+    store ages
+    alarms alarms/webhook settings tokens
+    conductor records
+    verdicts reports
+    power
+    nodes
+    node-state start-gates
+    identity
+    operations
+    claims jobs returns checks
+    agents
+    node-requests node-files
+    incidents
+    recovery
+    monitor
+    plan status`,
+  'apps/provisioner': `
+    agent-archive content diff services
+    ansible
+    discover service-test
+    jobs`,
+  'apps/standalone': '',
+  'libs/domain': `
+    claim node
+    incident verdict
+    restore return workload
+    power
+    removal`,
+  'libs/probe': '',
+  'libs/service': 'metrics watchdog',
+};
