@@ -81,6 +81,32 @@ describe('the looks at hosts that live', () => {
     expect([sut.spoke('a'), weak()]).toEqual([['ssh'], []]);
   });
 
+  it('are taken again after 1, 5 and 30 minutes, then every six hours, where a channel did not speak', async () => {
+    const minute = 60_000;
+    const nextAfter = async (): Promise<number> => {
+      await step();
+      const from = now;
+      do {
+        now += minute;
+        await step();
+      } while (asked.length === 0);
+      // Back to where it began: what the tries took is no wait.
+      return Math.round((now - from) / minute);
+    };
+    shows.port = 'silent';
+    expect([await nextAfter(), await nextAfter(), await nextAfter()]).toEqual([1, 5, 30]);
+    expect([await nextAfter(), await nextAfter()]).toEqual([360, 360]);
+    // One that speaks at last is known, and one that is lost later is looked for anew.
+    shows.port = 'unreachable';
+    now += 6 * HOUR;
+    await step();
+    expect(sut.spoke('a')).toEqual(['icmp', 'port', 'ssh']);
+    shows.port = 'silent';
+    now += 6 * HOUR;
+    await step();
+    expect(await nextAfter()).toBe(1);
+  });
+
   it('are not taken at a node that is silent, and one that fell silent meanwhile takes nothing back', async () => {
     nodes.set('a', node('10.0.0.1', { alive: false }));
     await step();

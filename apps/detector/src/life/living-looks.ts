@@ -15,6 +15,8 @@ import type { ProbeNet } from '../probe/probe-net.js';
 const PERIOD = 6 * 3_600_000;
 /** ms; the same at one that has shown nothing: a firewall may be opened for it. */
 const PERIOD_WEAK = 5 * 60_000;
+/** ms before the next looks where a channel did not speak, one after the other: it was lost, or it is filtered for good. */
+const PERIODS_LACKING = [60_000, 5 * 60_000, 30 * 60_000];
 /** ms before the next try where a channel did not speak: one datagram may be lost, a kernel answers one a second. */
 const AGAIN = 1_500;
 const TRIES = 3;
@@ -52,6 +54,8 @@ interface Known {
   dueAt: number;
   /** The last look found less: it may have been at a host that was dying. */
   doubted?: true;
+  /** So many whole looks in a row in which a channel did not speak. */
+  lacking?: number;
 }
 
 /** What a look found. */
@@ -63,6 +67,12 @@ interface Found {
 
 const placeOf = ({ place, target: { ssh } }: LivingNode): string | undefined =>
   ssh && (place ?? lifePlace(ssh.host, ssh.port));
+
+/** Until the next look. @param lacking whole looks in a row, this one too, in which a channel did not speak */
+function periodAfter(channels: readonly LifeChannel[], lacking: number): number {
+  const period = channels.length === 0 ? PERIOD_WEAK : PERIOD;
+  return lacking === 0 ? PERIOD : Math.min(period, PERIODS_LACKING[lacking - 1] ?? PERIOD);
+}
 
 /** The look of this process itself. */
 export const askHost =
@@ -161,9 +171,9 @@ export class LivingLooks {
         this.known.set(name, { ...before, dueAt: now + SOON, doubted: true });
         return;
       }
-      const period = channels.length === 0 ? PERIOD_WEAK : PERIOD;
-      const dueAt = now + (whole ? period * (0.9 + 0.2 * this.p.random()) : SOON);
-      this.known.set(name, { place, channels, dueAt });
+      const lacking = channels.length === LifeChannels.length ? 0 : (before.lacking ?? 0) + 1;
+      const dueAt = now + (whole ? periodAfter(channels, lacking) * (0.9 + 0.2 * this.p.random()) : SOON);
+      this.known.set(name, { place, channels, dueAt, lacking });
       if (node.stored?.place !== place || !isDeepStrictEqual(node.stored.channels, channels))
         await this.p.keep(name, { place, channels });
     } catch (e) {

@@ -25,7 +25,8 @@ const lifeSeen = (fleet: Fleet, node: string, what: string, is: (channels: strin
       const all = Object.values(seen).map((s) => s.channels);
       return (all.length > 0 && all.every(is)) || undefined;
     },
-    60_000,
+    // A channel that was missed is looked for again after a minute, and after five.
+    7 * 60_000,
   );
 
 export const F35: Scenario = {
