@@ -6,7 +6,7 @@ import type { Peer, PeerList } from '#contracts/wire/peers.js';
 import type { PollAnswer } from '#contracts/wire/poll.js';
 import { parseReport, type Report } from '#contracts/wire/report.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
-import { Subjects } from '#contracts/rpc/subjects.js';
+import { Subjects } from '#contracts/names/subjects.js';
 import type { AgentStatus } from './control/agent-status.js';
 import { AgentFleet, brisk } from './testing/fleet.js';
 

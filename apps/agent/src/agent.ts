@@ -1,11 +1,11 @@
-import { MusterError } from '#contracts/errors.js';
+import { MusterError } from '#contracts/errors/errors.js';
 import { packageVersion } from '#bus/system/package-version.js';
 import type { Clock, Timer } from '#contracts/ports/clock.js';
 import type { Random } from '#contracts/ports/random.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import type { Leaving } from '#contracts/wire/report.js';
 import { readLifeQuestion } from '#contracts/wire/life-question.js';
-import { Subjects } from '#contracts/rpc/subjects.js';
+import { Subjects } from '#contracts/names/subjects.js';
 import { hostProbes } from '#probe/host-probes.js';
 import type { AgentConfig } from './config/agent-config.js';
 import type { AgentStatus } from './control/agent-status.js';

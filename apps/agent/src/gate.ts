@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { systemClock } from '#bus/system/system-clock.js';
-import { NAME_PATTERN } from '#contracts/node/names.js';
+import { NAME_PATTERN } from '#contracts/names/names.js';
 import { askGate } from './control/client.js';
 
 /** `muster-gate NAME [--generation N]`: 0 allowed, 1 refused with one line why, 2 wrong use. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { systemClock } from '#bus/system/system-clock.js';
-import { NAME_PATTERN } from '#contracts/node/names.js';
+import { NAME_PATTERN } from '#contracts/names/names.js';
 import { OrderRefused, startWorkload, stopWorkload, type Order } from './workload/orders.js';
 import { listRunning } from './workload/running.js';
 

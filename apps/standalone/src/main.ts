@@ -1,4 +1,4 @@
-import { MusterError } from '#contracts/errors.js';
+import { MusterError } from '#contracts/errors/errors.js';
 import { parseOptions, type StandaloneOptions, usage } from './options.js';
 
 const tell = (sentence: string): void => void process.stderr.write(`muster: ${sentence}\n`);

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { MusterError } from '#contracts/errors.js';
+import { MusterError } from '#contracts/errors/errors.js';
 
 /** What `npm start -- …` takes. */
 export interface StandaloneOptions {

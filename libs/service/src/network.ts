@@ -1,4 +1,4 @@
-import { ipBytes, samePrefix, unmapped } from '#contracts/node/ip-address.js';
+import { ipBytes, samePrefix, unmapped } from '#contracts/addresses/ip-address.js';
 
 /**
  * What keeps `value` from being an address or a CIDR; undefined: it is one. Nobody means everybody: a network without a

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseDatagramKeys } from '#contracts/wire/datagram.js';
-import { MusterError } from '#contracts/errors.js';
-import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/node/names.js';
+import { MusterError } from '#contracts/errors/errors.js';
+import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/names/names.js';
 import { allSwitchedOn, type RejoinSwitches } from '../membership/membership.js';
 import type { NatsCredentials } from '../nats/nats-link.js';
 

@@ -1,4 +1,4 @@
-import { isWireError } from '#contracts/errors.js';
+import { isWireError } from '#contracts/errors/errors.js';
 import type { GateAnswer } from '#contracts/wire/peers.js';
 
 /** ms for the control plane's answer. */

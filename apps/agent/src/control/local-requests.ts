@@ -1,5 +1,5 @@
 import type { GateRequest } from '#contracts/wire/peers.js';
-import { Subjects } from '#contracts/rpc/subjects.js';
+import { Subjects } from '#contracts/names/subjects.js';
 import { reasonOf } from '../log/agent-log.js';
 import type { AgentStatus } from './agent-status.js';
 import { GATE_LIMIT, judgeGate } from './gate-question.js';

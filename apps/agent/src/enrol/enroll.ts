@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { MusterError } from '#contracts/errors.js';
-import { nodeName } from '#contracts/node/names.js';
+import { MusterError } from '#contracts/errors/errors.js';
+import { nodeName } from '#contracts/names/names.js';
 import type { AgentAdmission } from '#contracts/rpc/rpc.js';
 import { identityFiles, presentIdentity, refuseOther, writeIdentity, type Identity } from './identity-files.js';
 import { enrolOptions, USAGE, UsageError, type EnrolOptions } from './options.js';

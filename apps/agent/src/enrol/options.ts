@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { isLoopback } from '#contracts/node/ip-address.js';
-import { NAME_PATTERN } from '#contracts/node/names.js';
+import { isLoopback } from '#contracts/addresses/ip-address.js';
+import { NAME_PATTERN } from '#contracts/names/names.js';
 
 export const USAGE = `usage: muster-agent enroll --server URL [--token-file FILE|-] [options]
 

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { systemClock } from '#bus/system/system-clock.js';
-import { isWireError, MusterError } from '#contracts/errors.js';
+import { isWireError, MusterError } from '#contracts/errors/errors.js';
 
 /** ms for the whole exchange; the server itself gives it 10 s. */
 const ANSWER_LIMIT = 20_000;

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { MusterError } from '#contracts/errors.js';
-import { addressesAt, sameAddress, type HostAddress } from '#contracts/node/host-addresses.js';
+import { MusterError } from '#contracts/errors/errors.js';
+import { addressesAt, sameAddress, type HostAddress } from '#contracts/addresses/host-addresses.js';
 import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/node/identity.js';
-import { isLoopback } from '#contracts/node/ip-address.js';
+import { isLoopback } from '#contracts/addresses/ip-address.js';
 import { MANAGEMENT, type Networks } from '#contracts/node/node.js';
 import { musterRoot } from '../config/agent-config.js';
 

@@ -5,7 +5,7 @@ import { startTestNats, type TestNats } from '#bus/testing/nats.js';
 import { keyId, type KeysQuestion } from '#contracts/wire/datagram-key-set.js';
 import { DatagramTypes, encodeDatagram, peerId } from '#contracts/wire/datagram.js';
 import { sealTo } from '#contracts/keys/sealed-to.js';
-import { Subjects } from '#contracts/rpc/subjects.js';
+import { Subjects } from '#contracts/names/subjects.js';
 import { AgentFleet, wire } from '../testing/fleet.js';
 
 const NAMES = ['a', 'b', 'c'];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#bus/system/system-clock.js';
 import { DetectionProfiles } from '#contracts/settings/settings.js';
-import type { HostLook } from '#contracts/verdict/life-look.js';
+import type { HostLook } from '#contracts/wire/life-look.js';
 import type { LifeQuestion } from '#contracts/wire/life-question.js';
 import type { PeerList } from '#contracts/wire/peers.js';
 import { KnownPeers } from '../peers/known-peers.js';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Clock } from '#contracts/ports/clock.js';
-import { UNUSED_PORT, withoutSilence } from '#contracts/verdict/life-look.js';
+import { UNUSED_PORT, withoutSilence } from '#contracts/wire/life-look.js';
 import type { LifeAnswer, LifeQuestion, LifeUnable, NetworkLook } from '#contracts/wire/life-question.js';
 import type { HostProbes } from '#probe/host-probes.js';
 import { MOST_WAITED } from '#probe/port-sign.js';

@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { dial } from '#bus/nats/dial.js';
-import { inboxPrefix, isInbox } from '#contracts/node/names.js';
+import { inboxPrefix, isInbox } from '#contracts/names/names.js';
 import { natsTls, tlsFault } from '#contracts/keys/nats-tls.js';
 import { proofOf } from '#contracts/keys/nkey.js';
 import type { Clock } from '#contracts/ports/clock.js';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isWireError } from '#contracts/errors.js';
+import { isWireError } from '#contracts/errors/errors.js';
 import type { Peer, PeerList } from '#contracts/wire/peers.js';
 import { NATS_URL } from '#contracts/keys/nats-tls.js';
 import { checkDetection, DetectionProfiles, type DetectionSettings } from '#contracts/settings/settings.js';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/node/names.js';
+import { NAME_PATTERN, NODE_NAME_PATTERN } from '#contracts/names/names.js';
 import { POLL_TARGETS, type PollRequest, type PollTarget } from '#contracts/wire/poll.js';
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);

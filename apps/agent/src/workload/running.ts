@@ -1,5 +1,5 @@
 import type { Clock } from '#contracts/ports/clock.js';
-import { NAME_PATTERN } from '#contracts/node/names.js';
+import { NAME_PATTERN } from '#contracts/names/names.js';
 import { isRunningList, type RunningWorkload } from '#contracts/wire/report.js';
 import { isGated } from './start-gate.js';
 import { runCommand, runningUnits } from './systemctl.js';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NAME_PATTERN } from '#contracts/node/names.js';
+import { NAME_PATTERN } from '#contracts/names/names.js';
 import { isRunningList } from '#contracts/wire/report.js';
 import { musterRoot } from '../config/agent-config.js';
 import { writeDurably } from '../peers/durable-file.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Told } from '#bus';
-import { MusterError } from '#contracts/errors.js';
+import { MusterError } from '#contracts/errors/errors.js';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
 import { onFiles } from '../failure/on-files.js';

@@ -1,4 +1,4 @@
-import { MusterError } from '#contracts/errors.js';
+import { MusterError } from '#contracts/errors/errors.js';
 import { Failure } from './failure.js';
 
 /** What is done to the files of the control machine. @throws Failure where they do not allow it */

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { ControlHost } from '#bus/init/control-hosts.js';
-import { atPort } from '#contracts/node/ip-address.js';
+import { atPort } from '#contracts/addresses/ip-address.js';
 
 /** A file of it says that a folder is a control host's own part of an installation, whose keys lie elsewhere. */
 export const HOST_ENV = 'host.env';

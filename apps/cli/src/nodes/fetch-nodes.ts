@@ -1,4 +1,4 @@
-import { NODE_NAME_PATTERN } from '#contracts/node/names.js';
+import { NODE_NAME_PATTERN } from '#contracts/names/names.js';
 import type { NodeView } from '#contracts';
 import type { Run } from '../command/command.js';
 import { Failure, UsageFailure } from '../failure/failure.js';

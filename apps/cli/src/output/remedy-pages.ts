@@ -1,9 +1,9 @@
-import { AlarmCodes, type AlarmCode } from '#contracts/alarm.js';
+import { AlarmCodes, type AlarmCode } from '#contracts/alarms/alarm.js';
 import { GateCodes, type GateCode } from '#contracts/incident/incident.js';
 import type { NodeRecord, OutReason } from '#contracts/node/node.js';
-import { alarmGuides } from '#contracts/remedies/alarm-guide.js';
-import { gateGuides } from '#contracts/remedies/gate-guide.js';
-import { outGuides } from '#contracts/remedies/out-guide.js';
+import { alarmGuides } from '#contracts/alarms/alarm-guide.js';
+import { gateGuides } from '#contracts/incident/gate-guide.js';
+import { outGuides } from '#contracts/node/out-guide.js';
 import type { Remedy } from '#contracts/remedies/remedy.js';
 import { WorkloadStates, type WorkloadState } from '#contracts/workload/standing.js';
 import { gateTable, type Gate, type GateFigure } from '#domain/incident/gates.js';

@@ -1,5 +1,5 @@
 import type { Remedy, StatusView, TaskView } from '#contracts';
-import { gateRemedy } from '#contracts/remedies/gate-guide.js';
+import { gateRemedy } from '#contracts/incident/gate-guide.js';
 import { pauseEnd } from '#contracts/settings/settings.js';
 import {
   attentionFindings,

@@ -1,4 +1,4 @@
-import { isLoopback } from '#contracts/node/ip-address.js';
+import { isLoopback } from '#contracts/addresses/ip-address.js';
 import { UsageFailure } from '../failure/failure.js';
 
 export const DEFAULT_URL = '127.0.0.1:9007';

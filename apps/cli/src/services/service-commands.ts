@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { NodeView } from '#contracts';
-import { NAME_PATTERN } from '#contracts/node/names.js';
+import { NAME_PATTERN } from '#contracts/names/names.js';
 import { does, examples, type Run } from '../command/command.js';
 import { Failure } from '../failure/failure.js';
 import { newService } from './new-service.js';

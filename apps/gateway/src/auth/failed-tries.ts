@@ -1,5 +1,5 @@
 import { forgetOldest } from '#bus';
-import { ipBytes, unmapped } from '#contracts/node/ip-address.js';
+import { ipBytes, unmapped } from '#contracts/addresses/ip-address.js';
 
 /** How tries that failed are counted, by where they came from. */
 export const FailedTryNumbers = {

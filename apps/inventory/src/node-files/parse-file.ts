@@ -1,5 +1,5 @@
 // By file, and not the whole of the contracts: the thread begins sooner.
-import { MusterError } from '#contracts/errors.js';
+import { MusterError } from '#contracts/errors/errors.js';
 import { refuseHostile } from '#contracts/rpc/plain-text.js';
 import type { NodeImportRequest } from '#contracts';
 import { readCsv } from './csv-file.js';

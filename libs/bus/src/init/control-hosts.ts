@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '#contracts';
-import { ipBytes } from '#contracts/node/ip-address.js';
+import { ipBytes } from '#contracts/addresses/ip-address.js';
 
 /** A machine that runs NATS and the services. */
 export interface ControlHost {

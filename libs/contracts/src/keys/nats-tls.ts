@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { ipBytes } from '../node/ip-address.js';
+import { ipBytes } from '../addresses/ip-address.js';
 
 /** TLS settings of a NATS client, in the words of `node:tls`. */
 export interface NatsTls {

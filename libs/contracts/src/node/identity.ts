@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { MusterError } from '../errors.js';
-import { NAME_PATTERN } from './names.js';
+import { MusterError } from '../errors/errors.js';
+import { NAME_PATTERN } from '../names/names.js';
 
 /** What makers leave in the field for the serial number. It is the same on many machines, so it names none. */
 const NONSENSE = new Set([

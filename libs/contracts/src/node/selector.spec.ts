@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import type { NodeView } from './node.js';
 import { parseSelector, SelectorKeys } from './selector.js';
 

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import { NodeStatuses, type NodeView } from './node.js';
 
 /** Does the node belong to the selection? */

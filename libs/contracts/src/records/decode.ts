@@ -1,5 +1,5 @@
-import { MusterError } from '../errors.js';
-import { Buckets, type BucketName } from '../rpc/subjects.js';
+import { MusterError } from '../errors/errors.js';
+import { Buckets, type BucketName } from '../names/subjects.js';
 import { shapeOf } from './record-shapes.js';
 import { object, number, unwritable } from './shape.js';
 

@@ -1,10 +1,10 @@
 import { IncidentPhases } from '../incident/incident.js';
 import { JobKinds, JobStatuses } from '../job/job.js';
-import { STORE_GENERATION_KEY, TOKEN_FLOOR_KEY } from '../job/token-floor.js';
-import { PERMITS_KEY, RESERVATIONS_KEY } from '../job/admission.js';
+import { STORE_GENERATION_KEY, TOKEN_FLOOR_KEY } from '../admission/token-floor.js';
+import { PERMITS_KEY, RESERVATIONS_KEY } from '../admission/admission.js';
 import { AGENT_REVOCATION_PREFIX, AGENT_TOKEN_PREFIX, AGENT_USER_PREFIX } from '../keys/agent-token.js';
 import { NodeStatuses } from '../node/node.js';
-import type { BucketName } from '../rpc/subjects.js';
+import type { BucketName } from '../names/subjects.js';
 import { SETTINGS_KEY } from '../settings/settings.js';
 import { VerdictKinds } from '../verdict/verdict.js';
 import { DATAGRAM_KEYS_KEY } from '../wire/datagram-key-set.js';

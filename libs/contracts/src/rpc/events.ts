@@ -1,4 +1,4 @@
-import type { AlarmRecord } from '../alarm.js';
+import type { AlarmRecord } from '../alarms/alarm.js';
 import type { Remedy } from '../remedies/remedy.js';
 import type { CheckResult, JobKind, JobStatus, NodeResult } from '../job/job.js';
 import type { GateCode, IncidentPhase } from '../incident/incident.js';

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 
 /** Half of a surrogate pair. */
 const NO_CHARACTER = /\p{Cs}/u;

@@ -1,6 +1,6 @@
 import type { Verdict } from '../verdict/verdict.js';
 import type { EventKind, MusterEvent } from './events.js';
-import { Subjects } from './subjects.js';
+import { Subjects } from '../names/subjects.js';
 
 /** An event as readers get it: a verdict stands among the others as kind `verdict`. */
 export interface PublicEvent {

@@ -18,12 +18,12 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { StormLimits } from '../settings/settings.js';
-import { NAME_PATTERN, NODE_NAME_PATTERN } from '../node/names.js';
+import { NAME_PATTERN, NODE_NAME_PATTERN } from '../names/names.js';
 import { PowerDrivers } from '../node/node.js';
 import { RecoverySpecRequest } from '../workload/recovery-spec-request.js';
 import { RecoveryDrivers, type RecoveryDriver } from '../workload/recovery-spec.js';
 import { JobKinds, type JobKind } from '../job/job.js';
-import { Buckets, type BucketName } from './subjects.js';
+import { Buckets, type BucketName } from '../names/subjects.js';
 
 /** The last moment that a date can name. */
 export const LAST_DATE_MS = 8_640_000_000_000_000;

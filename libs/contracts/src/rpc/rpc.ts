@@ -1,6 +1,6 @@
 import type { AgentToken } from '../keys/agent-token.js';
 import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-key-set.js';
-import type { AlarmView } from '../alarm.js';
+import type { AlarmView } from '../alarms/alarm.js';
 import type { GateCode, GateResult, IncidentRecord } from '../incident/incident.js';
 import type { StormOutcome, StormView } from '../incident/storm.js';
 import type { DiagnosisView } from './diagnosis.js';
@@ -9,7 +9,7 @@ import type { JobRecord, JobStatus } from '../job/job.js';
 import type { Networks, NodeView, PowerDevice } from '../node/node.js';
 import type { IdentityStanding } from '../node/identity-standing.js';
 import type { DeviceFacts, PowerIdentity } from '../node/power-identity.js';
-import type { ClaimRecord } from '../job/admission.js';
+import type { ClaimRecord } from '../admission/admission.js';
 import type { AgentMetrics } from '../wire/report.js';
 import type {
   AcceptDriftRequest,
@@ -28,9 +28,9 @@ import type {
 } from './requests.js';
 import type { UnreadableRecord } from '../records/decode.js';
 import type { ClusterSettings, FencingSettings } from '../settings/settings.js';
-import type { LifeSeen } from '../verdict/life-look.js';
+import type { LifeSeen } from '../wire/life-look.js';
 import type { TroubledNode, Verdict } from '../verdict/verdict.js';
-import type { WorkerRecord } from '../job/worker.js';
+import type { WorkerRecord } from '../workers/worker.js';
 import type { Remedy } from '../remedies/remedy.js';
 import type { WorkloadStanding, WorkloadView } from '../workload/standing.js';
 import type { WorkloadRecord } from '../workload/workload.js';

@@ -1,5 +1,5 @@
 import { plainToInstance } from 'class-transformer';
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 
 /**
  * What somebody sent, as its class has it, for the validators. class-transformer leaves out what every object inherits

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type Pair, type YAMLMap } from 'yaml';
-import { MusterError } from '../errors.js';
-import { NAME_PATTERN } from '../node/names.js';
+import { MusterError } from '../errors/errors.js';
+import { NAME_PATTERN } from '../names/names.js';
 
 /** Of a host group in which the service must not be: it is not set up there, and its check sees that it is gone. */
 export const ABSENT = 'absent';

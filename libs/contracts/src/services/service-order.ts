@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import type { ServiceDeclaration } from './service-file.js';
 
 type Ordered = Pick<ServiceDeclaration, 'name' | 'after'>;

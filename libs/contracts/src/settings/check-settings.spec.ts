@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkSettings, type SettingsFacts } from './check-settings.js';
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import { changedPaths, patchedSettings, shownSettings } from './settings-patch.js';
 import { completeSettings, DetectionProfiles, defaultSettings, type ClusterSettings } from './settings.js';
 

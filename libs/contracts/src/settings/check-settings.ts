@@ -1,5 +1,5 @@
-import { MusterError } from '../errors.js';
-import { NAME_PATTERN } from '../node/names.js';
+import { MusterError } from '../errors/errors.js';
+import { NAME_PATTERN } from '../names/names.js';
 import type { HostGroup } from '../node/node.js';
 import { isNoHookHost } from './hook-address.js';
 import { MASK } from './masked.js';

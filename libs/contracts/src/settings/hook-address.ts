@@ -1,4 +1,4 @@
-import { ipBytes, samePrefix } from '../node/ip-address.js';
+import { ipBytes, samePrefix } from '../addresses/ip-address.js';
 
 /**
  * Where no webhook is, and where a cloud tells whoever asks from its machine what the machine's credentials are: the

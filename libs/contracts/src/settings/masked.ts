@@ -1,4 +1,4 @@
-import { MusterError, type ErrorCode } from '../errors.js';
+import { MusterError, type ErrorCode } from '../errors/errors.js';
 import { isSecretName, isSecretText } from './secret-names.js';
 
 /** Stands where a secret is not shown; sent back, it means: as it is. */

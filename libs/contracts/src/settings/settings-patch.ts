@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import { MASK, masked, unmasked } from './masked.js';
 import {
   defaultCheck,

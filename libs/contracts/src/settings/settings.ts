@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import type { HostGroup } from '../node/node.js';
 
 /** Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses. */

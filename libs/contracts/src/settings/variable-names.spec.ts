@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import { checkMemberNames, checkVariables } from './variable-names.js';
 
 const codeOf = (check: () => void): string => {

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 
 /** Set by Muster itself for each host or run. */
 const OWN =

@@ -1,6 +1,6 @@
-import type { AlarmCode, AlarmRecord } from '../alarm.js';
+import type { AlarmCode, AlarmRecord } from '../alarms/alarm.js';
 import type { Leaving } from '../wire/report.js';
-import type { LifeLook, SshSign } from './life-look.js';
+import type { LifeLook, SshSign } from '../wire/life-look.js';
 
 export const VerdictKinds = ['UP', 'DEGRADED', 'SUSPECT', 'DOWN', 'LEFT', 'UNKNOWN'] as const;
 export type VerdictKind = (typeof VerdictKinds)[number];

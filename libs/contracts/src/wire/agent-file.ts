@@ -1,6 +1,6 @@
-import { MusterError } from '../errors.js';
-import { sameAddress, type HostAddress } from '../node/host-addresses.js';
-import { ipBytes } from '../node/ip-address.js';
+import { MusterError } from '../errors/errors.js';
+import { sameAddress, type HostAddress } from '../addresses/host-addresses.js';
+import { ipBytes } from '../addresses/ip-address.js';
 import { MANAGEMENT, type Networks } from '../node/node.js';
 import type { AgentEnrolment } from '../rpc/rpc.js';
 

@@ -1,5 +1,5 @@
-import { NAME_PATTERN, NODE_NAME_PATTERN } from '../node/names.js';
-import type { HostLook } from '../verdict/life-look.js';
+import { NAME_PATTERN, NODE_NAME_PATTERN } from '../names/names.js';
+import type { HostLook } from './life-look.js';
 import { isCount } from './wire-checks.js';
 
 /** `muster.life.<node>`: a detector asks this agent to look for life at one of its peers. */

@@ -410,10 +410,10 @@ export const fence: readonly Mutant[] = [
   },
   {
     name: 'the fencing leader takes no token above those of its incidents',
-    file: 'libs/contracts/src/job/token-floor.ts',
+    file: 'libs/contracts/src/admission/token-floor.ts',
     symbol: 'fencerFloor',
     operation: { replace: 'i.epoch ?? 0', with: '0' },
-    specs: ['libs/contracts/src/job/token-floor.spec.ts'],
+    specs: ['libs/contracts/src/admission/token-floor.spec.ts'],
   },
   {
     name: 'a power-off that may have hit another node is proof',

@@ -9,13 +9,13 @@ const REAL = ['libs/bus/src/lease/lease.spec.ts'];
 export const lease: readonly Mutant[] = [
   {
     name: 'a conductor does not get above the token that a worker answers with',
-    file: 'libs/contracts/src/job/token-floor.ts',
+    file: 'libs/contracts/src/admission/token-floor.ts',
     symbol: 'conductorFloor',
     operation: {
       replace: 'Math.max(highest, j.conductor ?? 0, j.outranked ?? 0)',
       with: 'Math.max(highest, j.conductor ?? 0)',
     },
-    specs: ['libs/contracts/src/job/token-floor.spec.ts'],
+    specs: ['libs/contracts/src/admission/token-floor.spec.ts'],
   },
   {
     name: 'a new term has no higher token than those before it',

@@ -1,9 +1,15 @@
-import { type AlarmRecord } from '../alarm.js';
+import { type AlarmRecord } from '../alarms/alarm.js';
 import { isEndedJob, type JobRecord, type JobKind, type JobStatus } from '../job/job.js';
 import type { EventMap } from '../rpc/events.js';
 import type { PublicEvent } from '../rpc/public-event.js';
 import type { Verdict } from '../verdict/verdict.js';
-import { type GateResult, type IncidentRecord, isOpenIncident, type OffProof, type PowerCommand } from './incident.js';
+import {
+  type GateResult,
+  type IncidentRecord,
+  isOpenIncident,
+  type OffProof,
+  type PowerCommand,
+} from '../incident/incident.js';
 import { openPoints } from './open-points.js';
 import { EVENTS_AFTER_MS, type ReportFacts } from './report-facts.js';
 

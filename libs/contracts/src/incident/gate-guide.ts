@@ -1,5 +1,5 @@
-import type { GateCode } from '../incident/incident.js';
-import { word, type Remedy } from './remedy.js';
+import type { GateCode } from './incident.js';
+import { word, type Remedy } from '../remedies/remedy.js';
 
 /** What a fencing gate guards, and what to do while it stops an incident: its row in docs/gates.md. */
 export interface GateGuide {

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../job/job.js';
 import type { PublicEvent } from '../rpc/public-event.js';
-import type { IncidentRecord } from './incident.js';
+import type { IncidentRecord } from '../incident/incident.js';
 
 /** What a report on an incident is made of. */
 export interface ReportFacts {

@@ -1,4 +1,4 @@
-import { token } from '../node/names.js';
+import { token } from './names.js';
 
 /** Every subject of Muster is built here and nowhere else: permissions of the NATS users derive from these functions. */
 export const Subjects = {

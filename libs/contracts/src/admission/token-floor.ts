@@ -1,5 +1,5 @@
 import type { IncidentRecord } from '../incident/incident.js';
-import type { JobRecord } from './job.js';
+import type { JobRecord } from '../job/job.js';
 import type { NodeRecord } from '../node/node.js';
 
 /**

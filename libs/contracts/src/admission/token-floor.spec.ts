@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { standIn } from '../records/stand-in.js';
 import type { IncidentRecord } from '../incident/incident.js';
-import type { JobRecord } from './job.js';
+import type { JobRecord } from '../job/job.js';
 import { aNode } from '../testing/a-node.js';
 import { conductorFloor, detectorFloor, fencerFloor } from './token-floor.js';
 

@@ -1,4 +1,4 @@
-import { MusterError } from '../errors.js';
+import { MusterError } from '../errors/errors.js';
 import { ipBytes, samePrefix } from './ip-address.js';
 
 /** An address that a host has, and the interface that has it. */

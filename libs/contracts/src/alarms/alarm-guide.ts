@@ -1,5 +1,5 @@
-import type { AlarmCode, AlarmRecord } from '../alarm.js';
-import { word, type Remedy } from './remedy.js';
+import type { AlarmCode, AlarmRecord } from './alarm.js';
+import { word, type Remedy } from '../remedies/remedy.js';
 
 /** What an alarm is about, and what to do: its remedy, and its row in docs/alarms.md. */
 export interface AlarmGuide {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../job/job.js';
 import type { PublicEvent } from '../rpc/public-event.js';
 import type { Verdict } from '../verdict/verdict.js';
-import type { IncidentRecord, PowerCommand } from './incident.js';
+import type { IncidentRecord, PowerCommand } from '../incident/incident.js';
 import { incidentReport } from './incident-report.js';
 
 const T0 = 1_700_000_000_000;

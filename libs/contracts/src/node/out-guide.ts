@@ -1,5 +1,5 @@
-import type { NodeRecord, OutReason } from '../node/node.js';
-import { word, type Remedy } from './remedy.js';
+import type { NodeRecord, OutReason } from './node.js';
+import { word, type Remedy } from '../remedies/remedy.js';
 
 /** What a reason of being out of service means, and what brings the node back. */
 export interface OutGuide {

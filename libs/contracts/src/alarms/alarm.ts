@@ -1,4 +1,4 @@
-import type { Remedy } from './remedies/remedy.js';
+import type { Remedy } from '../remedies/remedy.js';
 
 export const AlarmCodes = [
   'agent-down',

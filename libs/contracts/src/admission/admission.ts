@@ -1,5 +1,5 @@
 import type { StormTrip } from '../incident/storm.js';
-import type { JobKind, JobRecord } from './job.js';
+import type { JobKind, JobRecord } from '../job/job.js';
 
 /** What holds a node, and what it will do to it: rules over several nodes see it before the node's record follows. */
 export interface Hold {

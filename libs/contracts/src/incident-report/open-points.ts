@@ -1,8 +1,8 @@
-import { alarmKey, type AlarmRecord } from '../alarm.js';
+import { alarmKey, type AlarmRecord } from '../alarms/alarm.js';
 import { isEndedJob } from '../job/job.js';
 import type { EventMap } from '../rpc/events.js';
 import type { PublicEvent } from '../rpc/public-event.js';
-import { type IncidentRecord, isOpenIncident } from './incident.js';
+import { type IncidentRecord, isOpenIncident } from '../incident/incident.js';
 import type { ReportFacts } from './report-facts.js';
 
 /** What somebody still has to look at after an incident, each as a sentence; none: nothing. */
