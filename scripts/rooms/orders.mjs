@@ -56,6 +56,18 @@ export const orders = {
     discover service-test
     jobs`,
   'apps/standalone': '',
+  'libs/contracts': `
+    errors ports names addresses remedies
+    alarms hardware services workload
+    settings keys
+    wire
+    job
+    verdict
+    node
+    incident
+    workers admission records
+    rpc
+    incident-report`,
   'libs/domain': `
     claim node
     incident verdict

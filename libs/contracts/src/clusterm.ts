@@ -1,4 +1,5 @@
-import { MANAGEMENT, type NodeRecord } from './node/node.js';
+import { MANAGEMENT } from './addresses/networks.js';
+import type { NodeRecord } from './node/node.js';
 
 /** A node as clients of the contiv cluster manager know it; the HTTP surface answers it and the CLI prints it. */
 export interface ClustermNode {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MusterError } from '#contracts/errors/errors.js';
 import { nodeName } from '#contracts/names/names.js';
-import type { AgentAdmission } from '#contracts/rpc/rpc.js';
+import type { AgentAdmission } from '#contracts/wire/agent-enrolment.js';
 import { identityFiles, presentIdentity, refuseOther, writeIdentity, type Identity } from './identity-files.js';
 import { enrolOptions, USAGE, UsageError, type EnrolOptions } from './options.js';
 import { ownSideOf, post } from './server.js';

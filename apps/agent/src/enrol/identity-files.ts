@@ -3,7 +3,7 @@ import { agentFile } from '#contracts/wire/agent-file.js';
 import { parseDatagramKeys } from '#contracts/wire/datagram.js';
 import { MusterError } from '#contracts/errors/errors.js';
 import type { HostAddress } from '#contracts/addresses/host-addresses.js';
-import type { AgentAdmission } from '#contracts/rpc/rpc.js';
+import type { AgentAdmission } from '#contracts/wire/agent-enrolment.js';
 import { checkConfig, defaultConfigFile, musterRoot } from '../config/agent-config.js';
 import { writeDurably } from '../peers/durable-file.js';
 

@@ -5,7 +5,7 @@ import { MusterError } from '#contracts/errors/errors.js';
 import { addressesAt, sameAddress, type HostAddress } from '#contracts/addresses/host-addresses.js';
 import { boardSerial, identityOf, isMachineId, machineOf } from '#contracts/node/identity.js';
 import { isLoopback } from '#contracts/addresses/ip-address.js';
-import { MANAGEMENT, type Networks } from '#contracts/node/node.js';
+import { MANAGEMENT, type Networks } from '#contracts/addresses/networks.js';
 import { musterRoot } from '../config/agent-config.js';
 
 /** What this host says of itself when it is to be let in. */

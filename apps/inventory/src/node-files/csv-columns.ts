@@ -1,4 +1,4 @@
-import { MANAGEMENT } from '#contracts/node/node.js';
+import { MANAGEMENT } from '#contracts/addresses/networks.js';
 import { cellOf, valueOf } from './var-cell.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { HardwareFacts } from '../node/power-identity.js';
+import type { HardwareFacts } from '../hardware/power-identity.js';
 import type { DeclaredService, ServiceTestResult } from '../services/service-test.js';
 import type { CheckDiff } from './check-diff.js';
 

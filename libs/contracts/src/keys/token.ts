@@ -1,4 +1,11 @@
-import type { TokenRecord } from '../rpc/rpc.js';
+/** An API token, as everybody may see it. */
+export interface TokenRecord {
+  name: string;
+  role: 'viewer' | 'operator' | 'admin';
+  by: string;
+  createdAt: number;
+  expiresAt?: number;
+}
 
 /** Value of bucket `tokens`, key = name. Who reads the bucket cannot use what stands there: a token is not its hash. */
 export interface StoredToken extends TokenRecord {

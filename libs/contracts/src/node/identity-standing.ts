@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NodeRecord, PowerDevice } from './node.js';
-import type { PowerIdentity } from './power-identity.js';
+import type { PowerIdentity } from '../hardware/power-identity.js';
 
 /** Options of a device that tell one outlet, system or bridged controller behind an address from the next. */
 export const OUTLET_OPTIONS = ['plug', 'outlet', 'system', 'target', 'channel'] as const;

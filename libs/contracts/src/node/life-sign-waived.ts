@@ -1,4 +1,5 @@
-import type { HostGroup, NodeRecord } from './node.js';
+import type { HostGroup } from '../settings/host-group.js';
+import type { NodeRecord } from './node.js';
 
 /** An admin has said so of the node itself, or of its group. */
 export const isLifeSignWaived = (

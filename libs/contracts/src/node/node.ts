@@ -3,7 +3,8 @@ import type { Remedy } from '../remedies/remedy.js';
 import type { DeclaredService } from '../services/service-test.js';
 import type { LifeSeen, LifeSignWaived } from '../wire/life-look.js';
 import type { VerdictKind } from '../verdict/verdict.js';
-import type { HardwareFacts, PowerIdentity } from './power-identity.js';
+import type { HardwareFacts, PowerIdentity } from '../hardware/power-identity.js';
+import type { Networks } from '../addresses/networks.js';
 import type { Leaving } from '../wire/report.js';
 
 export const NodeStatuses = [
@@ -19,12 +20,6 @@ export type NodeStatus = (typeof NodeStatuses)[number];
 
 /** Second axis, changes in any status: is the node heard? */
 export type NodeState = 'Unknown' | 'Discovered' | 'Disappeared';
-
-/** Networks of a node by name; `management` is the one that ssh and the API use. */
-export type Networks = Record<string, { address: string }>;
-export const MANAGEMENT = 'management';
-/** By which operators and the monitor name a node; empty: it has none. */
-export const managementAddress = (n: { networks: Networks }): string => n.networks[MANAGEMENT]?.address ?? '';
 
 /** How a power device is spoken to: those that a fencer carries out. */
 export const PowerDrivers: readonly string[] = ['ipmitool'];
@@ -231,18 +226,6 @@ export interface NodeRecord {
   /** Status whose job results were rolled into this record last; makes the roll-forward idempotent. */
   lastJob?: string;
   createdAt: number;
-}
-
-/** Roles carry the master rules of the operations contract. */
-export type HostGroupRole = 'master' | 'worker' | 'none';
-export interface HostGroup {
-  name: string;
-  role: HostGroupRole;
-  /** What happens when a returned node's check finds drift. @default 'resetup' */
-  onReturn?: 'resetup' | 'ask' | 'check-only';
-  /** `none`: its nodes may be powered off although no channel could show that the host lives; with the reason. */
-  lifeSign?: 'none';
-  lifeSignReason?: string;
 }
 
 /** Why a node is out of service; computed at every read, never stored. */

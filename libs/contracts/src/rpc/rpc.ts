@@ -1,4 +1,6 @@
 import type { AgentToken } from '../keys/agent-token.js';
+import type { TokenRecord } from '../keys/token.js';
+import type { AgentAdmission, AgentEnrolment } from '../wire/agent-enrolment.js';
 import type { AgentKeyView, KeysAnswer, KeysQuestion } from '../wire/datagram-key-set.js';
 import type { AlarmView } from '../alarms/alarm.js';
 import type { GateCode, GateResult, IncidentRecord } from '../incident/incident.js';
@@ -6,9 +8,9 @@ import type { StormOutcome, StormView } from '../incident/storm.js';
 import type { DiagnosisView } from './diagnosis.js';
 import type { PublicEvent } from './public-event.js';
 import type { JobRecord, JobStatus } from '../job/job.js';
-import type { Networks, NodeView, PowerDevice } from '../node/node.js';
+import type { NodeView, PowerDevice } from '../node/node.js';
 import type { IdentityStanding } from '../node/identity-standing.js';
-import type { DeviceFacts, PowerIdentity } from '../node/power-identity.js';
+import type { DeviceFacts, PowerIdentity } from '../hardware/power-identity.js';
 import type { ClaimRecord } from '../admission/admission.js';
 import type { AgentMetrics } from '../wire/report.js';
 import type {
@@ -253,15 +255,6 @@ export interface ImportOutcome {
   unchanged: string[];
 }
 
-/** An API token, as everybody may see it. */
-export interface TokenRecord {
-  name: string;
-  role: 'viewer' | 'operator' | 'admin';
-  by: string;
-  createdAt: number;
-  expiresAt?: number;
-}
-
 /** `config` of the operations contract: what clients of the contiv cluster manager read and post. */
 export interface ClustermConfig {
   serf: Record<string, unknown>;
@@ -276,25 +269,6 @@ export interface ClustermConfig {
     priv_key_file: string;
   };
   manager: { addr: string };
-}
-
-/** What a new agent is started with. Secret: it goes to the node and nowhere else. */
-export interface AgentEnrolment {
-  node: string;
-  cluster: string;
-  agentPort: number;
-  /** NATS user of this node's agent; `ca`: PEM, by which it knows the servers, where NATS speaks TLS. */
-  credentials: { user: string; seed: string; jwt: string; ca?: string };
-  /** Keys of the agents' datagrams, hex, the first signs. */
-  datagramKeys: string[];
-  /** As on record: the agent listens on each. */
-  networks: Networks;
-}
-
-/** What a host is told that has enrolled itself. Secret, as {@link AgentEnrolment} is. */
-export interface AgentAdmission extends AgentEnrolment {
-  /** Where its agent reaches NATS, by network. */
-  nats: Record<string, string[]>;
 }
 
 /** A power device of a node, and whether it is its own. */

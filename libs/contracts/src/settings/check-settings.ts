@@ -1,6 +1,6 @@
 import { MusterError } from '../errors/errors.js';
 import { NAME_PATTERN } from '../names/names.js';
-import type { HostGroup } from '../node/node.js';
+import type { HostGroup } from './host-group.js';
 import { isNoHookHost } from './hook-address.js';
 import { MASK } from './masked.js';
 import {

@@ -1,5 +1,5 @@
 import { MusterError } from '../errors/errors.js';
-import type { HostGroup } from '../node/node.js';
+import type { HostGroup } from './host-group.js';
 
 /** Numbers of detection. All ms. x = interval × misses is the silence after which an observer accuses. */
 export interface DetectionSettings {

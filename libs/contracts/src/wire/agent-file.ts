@@ -1,8 +1,8 @@
 import { MusterError } from '../errors/errors.js';
 import { sameAddress, type HostAddress } from '../addresses/host-addresses.js';
 import { ipBytes } from '../addresses/ip-address.js';
-import { MANAGEMENT, type Networks } from '../node/node.js';
-import type { AgentEnrolment } from '../rpc/rpc.js';
+import { MANAGEMENT, type Networks } from '../addresses/networks.js';
+import type { AgentEnrolment } from './agent-enrolment.js';
 
 /** `/etc/muster/agent.json`, but for the paths of the two secret files. */
 export interface AgentFile {
