@@ -13,7 +13,7 @@ import { upwards } from './rooms/upwards.mjs';
 
 /** To become fewer: what is lost here is not won back. */
 const known = {
-  'libs/bus': { rooms: 14, imports: 156 },
+  'libs/bus': { rooms: 2, imports: 2 },
 };
 
 const places = ['apps', 'libs'].flatMap((top) => readdirSync(top).map((name) => join(top, name)));

@@ -4,7 +4,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { connectBus, credentialsFile, readCredentials, type Bus } from '#bus';
-import { silentLog } from '../../../libs/bus/src/types.js';
+import { silentLog } from '../../../libs/bus/src/ports/types.js';
 import {
   DatagramTypes,
   decodeDatagram,

@@ -1,4 +1,4 @@
-export { Bus, connectBus } from './bus.js';
+export { Bus, connectBus } from './bus/bus.js';
 export { rpcSubject } from './rpc/call.js';
 export { readCredentials } from './keys/credentials.js';
 export type { Delivery } from './streams/durable-consumer.js';
@@ -43,7 +43,7 @@ export {
 export { natsServers } from './init/server-facts.js';
 export { ToolRoles, userKinds, type ToolRole, type UserKind } from './users/permissions.js';
 export { KvBucket, type WriteOptions } from './kv/kv-bucket.js';
-export type { UnreadableBook } from './kv/unreadable-book.js';
+export type { UnreadableBook } from './ports/unreadable-book.js';
 export { KvView } from './kv/kv-view.js';
 export type { WatchOptions } from './kv/kv-watch.js';
 export { runGuarded, type GuardedRun, type GuardOptions, type GuardResult } from './guard/guard.js';
@@ -89,7 +89,7 @@ export {
   type Closable,
   type Entry,
   type Watch,
-} from './types.js';
+} from './ports/types.js';
 export {
   WorkerRegistry,
   type AnnouncedWorker,

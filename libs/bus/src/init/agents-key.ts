@@ -1,7 +1,7 @@
 import { encodeUser } from '@nats-io/jwt';
 import { createUser } from '@nats-io/nkeys';
 import { agentUser, MusterError, NODE_NAME_PATTERN, token } from '#contracts';
-import type { BusCredentials } from '../types.js';
+import type { BusCredentials } from '../ports/types.js';
 import { keyPair, seedOf } from '#contracts/keys/nkey.js';
 import { readKeyFile } from './read-key-file.js';
 

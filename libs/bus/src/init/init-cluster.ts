@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { decode, fmtCreds, type Account, type User } from '@nats-io/jwt';
 import { parse, parseDocument, stringify } from 'yaml';
 import { agentUser, MusterError, NAME_PATTERN, NODE_NAME_PATTERN, toolUser } from '#contracts';
-import type { BusCredentials } from '../types.js';
+import type { BusCredentials } from '../ports/types.js';
 import { issueAgentCredentials, readAgentsKey, type AgentsKey } from './agents-key.js';
 import {
   accountsConfig,

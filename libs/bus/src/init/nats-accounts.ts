@@ -8,7 +8,7 @@ import {
   type Permissions as Claims,
 } from '@nats-io/jwt';
 import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys';
-import type { BusCredentials } from '../types.js';
+import type { BusCredentials } from '../ports/types.js';
 import { bordersOf, type Border } from './account-borders.js';
 import type { AgentsKey } from './agents-key.js';
 import { toolUser } from '#contracts';

@@ -23,7 +23,7 @@ import {
   revokedAgentUsers,
 } from '../index.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
-import type { BusCredentials } from '../types.js';
+import type { BusCredentials } from '../ports/types.js';
 import { issueServerCertificate, newAuthority, shownCertificate } from './certificates.js';
 import { readRevokerKey } from './revoker-key.js';
 import { certificateNames, isDue, moveKeyApart, readAuthority, renewServerCertificate, tlsFiles } from './tls-files.js';

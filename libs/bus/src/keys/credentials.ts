@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MusterError } from '#contracts';
-import type { BusCredentials } from '../types.js';
+import type { BusCredentials } from '../ports/types.js';
 
 /**
  * A credentials file as written by `muster init`: `{"user", "seed", "jwt", "ca", "ownAccount"}`, the CA

@@ -1,7 +1,7 @@
 import { unreadable } from '#contracts';
 import type { KvBucket } from './kv-bucket.js';
 import type { KvView } from './kv-view.js';
-import type { Entry } from '../types.js';
+import type { Entry } from '../ports/types.js';
 
 /** A view that is further behind than this, ms, is not waited for: the key is then read. */
 const BEHIND_MS = 250;

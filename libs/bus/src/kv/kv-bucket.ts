@@ -9,7 +9,7 @@ import { store } from '../streams/store.js';
 import { bucketStream, isMarker, subjectFound, subjectOf } from '../store-names/kv-keys.js';
 import { KvView } from './kv-view.js';
 import { KvWatch, type WatchOptions } from './kv-watch.js';
-import type { Entry, Watch } from '../types.js';
+import type { Entry, Watch } from '../ports/types.js';
 
 /** How long an operation waits for a bucket that inventory has not created yet, ms. */
 const BUCKET_WAIT_MS = 30_000;

@@ -1,6 +1,6 @@
 import type { Clock, UnreadableRecord } from '#contracts';
 import type { WatchOptions } from './kv-watch.js';
-import type { Closable, Entry, Watch } from '../types.js';
+import type { Closable, Entry, Watch } from '../ports/types.js';
 
 /** A bucket's values at hand, kept current by a watch. Good for looking, never for deciding a write. */
 export class KvView<T> implements Closable {

@@ -3,7 +3,7 @@ import { bucketStream, isMarker, keyOf } from '../store-names/kv-keys.js';
 import type { Link } from '../ports/link.js';
 import type { ReadMessage } from '../ports/message-log.js';
 import { StreamReader } from '../streams/stream-reader.js';
-import type { Watch } from '../types.js';
+import type { Watch } from '../ports/types.js';
 
 export interface WatchOptions<T> {
   /** `value` undefined: deleted. In the order of revisions per key. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runs, SEED, seeded } from '#contracts/testing/chance.js';
-import { connectBus, type Bus } from '../bus.js';
+import { connectBus, type Bus } from '../bus/bus.js';
 import { Lease } from './lease.js';
 import type { LeaseRecord } from './lease-decide.js';
 import { daemon, type Daemon } from '../testing/daemon.js';

@@ -1,9 +1,9 @@
 import { MusterError, unreadable, type LeaseView, type Timer, type UnreadableRecord } from '#contracts';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 import type { KvBucket } from '../kv/kv-bucket.js';
 import type { Pulse } from '../pulse/pulses.js';
 import { serverRefusal } from '../servers/server-floor.js';
-import type { Entry } from '../types.js';
+import type { Entry } from '../ports/types.js';
 import {
   decideLease,
   floorKnown,

@@ -6,8 +6,8 @@ import {
   type StoreGeneration,
   type TokenFloor,
 } from '#contracts';
-import type { Bus } from '../bus.js';
-import type { Closable } from '../types.js';
+import type { Bus } from '../bus/bus.js';
+import type { Closable } from '../ports/types.js';
 import type { LeaseRecord } from './lease-decide.js';
 
 /**

@@ -1,7 +1,7 @@
 import { connect } from '@nats-io/transport-node';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 import { natsOptions } from './connect.js';
-import type { BusOptions } from '../types.js';
+import type { BusOptions } from '../ports/types.js';
 import type { NatsServer } from '../servers/server-floor.js';
 
 /** One that has not let us in by then is not there, ms: a start must not wait for a machine that is down. */

@@ -5,7 +5,7 @@ import { proofOf } from '#contracts/keys/nkey.js';
 import type { BusPorts } from '../ports/link.js';
 import { systemClock } from '../system/system-clock.js';
 import { systemRandom } from '../system/system-random.js';
-import { silentLog, type BusCredentials, type BusOptions } from '../types.js';
+import { silentLog, type BusCredentials, type BusOptions } from '../ports/types.js';
 import { dial } from './dial.js';
 import { NatsLog } from './nats-log.js';
 import { NatsWire } from './nats-wire.js';

@@ -10,7 +10,7 @@ import type {
   WireSubscription,
 } from '../ports/wire.js';
 import { systemClock } from '../system/system-clock.js';
-import type { BusLog } from '../types.js';
+import type { BusLog } from '../ports/types.js';
 import { busFailure, busUnavailable } from './failures.js';
 import { ASKERS_REPLY, Requests, type SendOptions } from './requests.js';
 

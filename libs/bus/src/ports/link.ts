@@ -1,7 +1,7 @@
 import { decode, type BucketName, type Clock, type Decoded, type Random, type RecordSeal } from '#contracts';
-import { UnreadableBook } from '../kv/unreadable-book.js';
+import { UnreadableBook } from './unreadable-book.js';
 import { Pulses } from '../pulse/pulses.js';
-import type { BusLog } from '../types.js';
+import type { BusLog } from './types.js';
 import type { MessageLog } from './message-log.js';
 import type { Wire, WireStatus } from './wire.js';
 

@@ -10,7 +10,7 @@ import {
   type ServiceName,
 } from '#contracts';
 import type { Link } from '../ports/link.js';
-import type { Closable } from '../types.js';
+import type { Closable } from '../ports/types.js';
 import { readAnswer } from './trailing-text.js';
 
 /** `inventory.nodes.list` → `muster.rpc.inventory.nodes.list` */

@@ -5,7 +5,7 @@ import { createUser } from '@nats-io/nkeys';
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { Buckets, inboxPrefix, MusterError, STORE_GENERATION_KEY, type StoreGeneration, type Timer } from '#contracts';
 import { proofOf, keyPair, publicKeyOf, seedOf } from '#contracts/keys/nkey.js';
-import { connectBus, type Bus } from '../bus.js';
+import { connectBus, type Bus } from '../bus/bus.js';
 import { credentialsFile, readOperatorKeys } from '../init/init-cluster.js';
 import { connectedServices } from '../init/revocation.js';
 import { readRevokerKey } from '../init/revoker-key.js';

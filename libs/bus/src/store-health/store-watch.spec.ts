@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 import type { StoreFacts } from './store-health.js';
 import { StoreWatch } from './store-watch.js';
 

@@ -1,5 +1,5 @@
 import type { Timer } from '#contracts';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 import { readDisk } from './disk.js';
 import { storeTrouble, type Disk, type StoreFacts, type StoreTrouble } from './store-health.js';
 

@@ -4,7 +4,7 @@ import { apiError, ApiErrors, ApiFailure } from '../ports/log-failure.js';
 import type { ConsumerConfig, PulledMessage } from '../ports/message-log.js';
 import { storageIsWhole } from './storage-is-whole.js';
 import { coveringFilter, matches } from './subject-filter.js';
-import type { Closable } from '../types.js';
+import type { Closable } from '../ports/types.js';
 
 /** After this many refusals a message becomes a dead letter. */
 export const MAX_DELIVERIES = 5;

@@ -3,7 +3,7 @@ import type { Link } from '../ports/link.js';
 import type { ReadMessage, ReadStart } from '../ports/message-log.js';
 import { StreamReader } from './stream-reader.js';
 import { coveringFilter, matches } from './subject-filter.js';
-import type { Closable } from '../types.js';
+import type { Closable } from '../ports/types.js';
 
 export interface FollowOptions {
   /** Begin with this sequence. */

@@ -4,7 +4,7 @@ import type { LogInfo, MessageLog, ReadMessage, ReadOptions } from '../ports/mes
 import type { Wire, WireStatus } from '../ports/wire.js';
 import { systemClock } from '../system/system-clock.js';
 import { systemRandom } from '../system/system-random.js';
-import { silentLog } from '../types.js';
+import { silentLog } from '../ports/types.js';
 import { StreamReader } from './stream-reader.js';
 
 const message = (seq: number): ReadMessage => ({ subject: 's', seq, data: new Uint8Array(), headers: {} });

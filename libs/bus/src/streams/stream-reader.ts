@@ -2,7 +2,7 @@ import type { Timer } from '#contracts';
 import type { Link } from '../ports/link.js';
 import { apiError, isStreamMissing } from '../ports/log-failure.js';
 import type { ReadMessage, ReadSession, ReadStart } from '../ports/message-log.js';
-import type { Closable } from '../types.js';
+import type { Closable } from '../ports/types.js';
 import { storageIsWhole } from './storage-is-whole.js';
 
 export interface ReaderOptions {

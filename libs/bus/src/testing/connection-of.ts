@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 import { NatsWire } from '../nats/nats-wire.js';
 
 /** The NATS client under a bus, for a spec that speaks to the server itself, or breaks the connection. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 import { initCluster } from '../init/init-cluster.js';
 import { freePort } from './free-port.js';
 import { listening } from './nats.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MusterError } from '#contracts';
-import type { Bus } from '../bus.js';
+import type { Bus } from '../bus/bus.js';
 
 const PATIENCE_MS = 8_000;
 const AGAIN_MS = 50;

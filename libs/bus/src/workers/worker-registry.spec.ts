@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WorkerRecord } from '#contracts';
-import { connectBus, type Bus } from '../bus.js';
+import { connectBus, type Bus } from '../bus/bus.js';
 import { startTestNats, type TestNats } from '../testing/nats.js';
 import { WorkerRegistry } from './worker-registry.js';
 

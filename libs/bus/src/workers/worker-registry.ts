@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { MusterError, WORKER_BEAT_MS, WORKER_DEAD_MS, workerKey, type Timer, type WorkerRecord } from '#contracts';
-import type { Bus } from '../bus.js';
-import type { Closable, Watch } from '../types.js';
+import type { Bus } from '../bus/bus.js';
+import type { Closable, Watch } from '../ports/types.js';
 
 export interface WorkerView {
   /** Alive as of now; empty while {@link stale}. */

@@ -12,21 +12,21 @@ import {
   type StreamFacts,
   type Verdict,
 } from '#contracts';
-import { answer, answerText, ask, call } from './rpc/call.js';
-import { answerReadings } from './rpc/read-gate.js';
-import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from './streams/durable-consumer.js';
-import { readBack, type PastEvent, type ReadBackOptions } from './streams/read-back.js';
-import { readOn, type ReadOn, type ReadOnOptions } from './streams/read-on.js';
-import { Follow, type FollowHandler, type FollowOptions } from './streams/follow.js';
-import { lastUntil, type LastUntil } from './streams/last-until.js';
-import { JobLogs, type LogChunk, type ReadLogOptions } from './streams/job-log.js';
-import { KvBucket } from './kv/kv-bucket.js';
-import type { UnreadableBook } from './kv/unreadable-book.js';
-import { connectPorts } from './nats/connect.js';
-import { Link, type BusPorts } from './ports/link.js';
-import type { Pulses } from './pulse/pulses.js';
-import type { ServerInfo, Wire, WireStatus } from './ports/wire.js';
-import { store } from './streams/store.js';
+import { answer, answerText, ask, call } from '../rpc/call.js';
+import { answerReadings } from '../rpc/read-gate.js';
+import { DurableConsumer, removeDurable, type Delivery, type DurableOptions } from '../streams/durable-consumer.js';
+import { readBack, type PastEvent, type ReadBackOptions } from '../streams/read-back.js';
+import { readOn, type ReadOn, type ReadOnOptions } from '../streams/read-on.js';
+import { Follow, type FollowHandler, type FollowOptions } from '../streams/follow.js';
+import { lastUntil, type LastUntil } from '../streams/last-until.js';
+import { JobLogs, type LogChunk, type ReadLogOptions } from '../streams/job-log.js';
+import { KvBucket } from '../kv/kv-bucket.js';
+import type { UnreadableBook } from '../ports/unreadable-book.js';
+import { connectPorts } from '../nats/connect.js';
+import { Link, type BusPorts } from '../ports/link.js';
+import type { Pulses } from '../pulse/pulses.js';
+import type { ServerInfo, Wire, WireStatus } from '../ports/wire.js';
+import { store } from '../streams/store.js';
 import {
   bucketFacts,
   createStorage,
@@ -34,9 +34,9 @@ import {
   streamFacts,
   type BucketFacts,
   type StorageOptions,
-} from './streams/storage.js';
-import { eventStorage, keepVerdicts, type EventStorage } from './streams/verdict-storage.js';
-import type { BusLog, BusOptions, Closable } from './types.js';
+} from '../streams/storage.js';
+import { eventStorage, keepVerdicts, type EventStorage } from '../streams/verdict-storage.js';
+import type { BusLog, BusOptions, Closable } from '../ports/types.js';
 
 /** A key may be what a person typed; in a subject, blanks and wildcards would be something else. */
 const subjectKey = (key: string): string => key.replaceAll(/[\s*>]/g, '_') || '_';
