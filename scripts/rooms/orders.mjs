@@ -56,6 +56,16 @@ export const orders = {
     discover service-test
     jobs`,
   'apps/standalone': '',
+  'libs/bus': `
+    system store-names readings pulse
+    users ports
+    keys servers rpc
+    nats streams
+    guard kv
+    bus
+    lease workers store-health
+    init
+    store-copy`,
   'libs/contracts': `
     errors ports names addresses remedies
     alarms hardware services workload

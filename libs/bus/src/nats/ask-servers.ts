@@ -1,7 +1,7 @@
 import { connect } from '@nats-io/transport-node';
-import type { Bus } from '../bus/bus.js';
 import { natsOptions } from './connect.js';
 import type { BusOptions } from '../ports/types.js';
+import type { Wire } from '../ports/wire.js';
 import type { NatsServer } from '../servers/server-floor.js';
 
 /** One that has not let us in by then is not there, ms: a start must not wait for a machine that is down. */
@@ -19,7 +19,7 @@ export interface AskedServers {
  * connected to. A server that is down is no reason not to start; its version is asked at each lease that is taken there.
  */
 export async function askServers(
-  bus: Bus,
+  bus: Pick<Wire, 'serverInfo'>,
   o: Pick<BusOptions, 'name' | 'servers' | 'credentials'>,
 ): Promise<AskedServers> {
   const asked: AskedServers = { servers: [], silent: [] };
