@@ -68,13 +68,20 @@ export interface FoundViolation extends Violation {
 export interface PlaySummary {
   histories: number;
   seed: number;
+  /** Of the times that the histories took in their own time; of several series together it says nothing. */
+  medianVirtualMs?: number;
   violations: FoundViolation[];
   /** How often each thing that a rule is about was met. */
   probes: Record<string, number>;
   hash: string;
 }
 
+/** Plays histories of one series by their indices, and hands over what came of them in the order in which they were asked for. */
+export type PlayIndices = (indices: readonly number[]) => AsyncIterable<PlayResult>;
+
 export interface SeriesOptions {
+  /** @default in this process, one after the other */
+  play?: PlayIndices;
   /** Of random histories: the index of the first. @default 0 */
   from?: number;
   /** Of crash points of a sweep: each so manieth. @default 1 */
@@ -87,10 +94,10 @@ export class Tally {
   private readonly violations: FoundViolation[] = [];
   private readonly probes = new Map<string, number>();
   private readonly hashed = new EventHash();
-  private count = 0;
+  private readonly virtualMs: number[] = [];
 
   add(index: number, result: PlayResult): void {
-    this.count++;
+    this.virtualMs.push(result.virtualMs);
     this.violations.push(...result.violations.map((v) => ({ history: index, ...v })));
     for (const [name, times] of result.probes) this.probes.set(name, (this.probes.get(name) ?? 0) + times);
     this.hashed.add(result.hash, index);
@@ -102,7 +109,9 @@ export class Tally {
 
   summary(seed: number): PlaySummary {
     const probes = Object.fromEntries([...this.probes].sort(([a], [b]) => a.localeCompare(b)));
-    return { histories: this.count, seed, violations: this.violations, probes, hash: this.hashed.digest };
+    const { violations, virtualMs } = this;
+    const medianVirtualMs = Math.round(virtualMs.toSorted((a, b) => a - b)[virtualMs.length >> 1] ?? 0);
+    return { histories: virtualMs.length, seed, medianVirtualMs, violations, probes, hash: this.hashed.digest };
   }
 }
 
@@ -132,27 +141,54 @@ export class Player<History extends { name: string; seed: number }, N extends Na
     return this.one(named.history, o, named);
   }
 
+  /** The random history of a seed. */
+  oneRandom(seed: number, index: number): Promise<PlayResult> {
+    return this.one(this.play.draw(seed, index));
+  }
+
+  /** A named history with a crash at one of its points. */
+  oneCrashed(named: N, index: number): Promise<PlayResult> {
+    return this.oneNamed(named, { plan: crashAt(index) });
+  }
+
   /** Random histories of one seed. */
   async random(histories: number, seed: number, o: SeriesOptions = {}): Promise<PlaySummary> {
-    const tally = new Tally();
     const from = o.from ?? 0;
-    for (let index = from; index < from + histories; index++) {
-      tally.add(index, await this.one(this.play.draw(seed, index)));
-      o.progress?.(index + 1 - from, histories, tally.found);
-    }
+    const indices = Array.from({ length: histories }, (_, i) => from + i);
+    const tally = new Tally();
+    await this.series(tally, indices, o, (index) => this.oneRandom(seed, index));
     return tally.summary(seed);
   }
 
   /** A named history as it is, then with a crash at each of its points in turn. */
   async sweep(named: N, o: SeriesOptions = {}): Promise<PlaySummary> {
-    const tally = new Tally();
     const plain = await this.oneNamed(named);
-    tally.add(-1, plain);
     const every = o.every ?? 1;
-    for (let index = 0; index < plain.crashPoints; index += every) {
-      tally.add(index, await this.oneNamed(named, { plan: crashAt(index) }));
-      o.progress?.(index + 1, plain.crashPoints, tally.found);
-    }
+    const indices = Array.from({ length: Math.ceil(plain.crashPoints / every) }, (_, i) => i * every);
+    const tally = new Tally();
+    tally.add(-1, plain);
+    await this.series(tally, indices, o, (index) => this.oneCrashed(named, index));
     return tally.summary(named.history.seed);
   }
+
+  private async series(
+    tally: Tally,
+    indices: readonly number[],
+    o: SeriesOptions,
+    one: (index: number) => Promise<PlayResult>,
+  ): Promise<void> {
+    const play = o.play ?? ((all) => inTurn(all, one));
+    let done = 0;
+    for await (const result of play(indices)) {
+      tally.add(indices[done] as number, result);
+      o.progress?.(++done, indices.length, tally.found);
+    }
+  }
+}
+
+async function* inTurn(
+  indices: readonly number[],
+  one: (index: number) => Promise<PlayResult>,
+): AsyncGenerator<PlayResult> {
+  for (const index of indices) yield await one(index);
 }

@@ -1,6 +1,9 @@
 import { MusterError } from '#contracts';
-import { Tally, type Named, type Player, type PlayOptions, type PlaySummary } from './play.js';
+import { Tally, type Named, type Player, type PlayOptions, type PlaySummary, type SeriesOptions } from './play.js';
+import type { PlaySeries } from './play-worker.js';
 import { crashAt } from './process/crash-points.js';
+import { coresAtHand, playInWorkers } from './play-workers.js';
+import { seeded, type PlayerName } from './players.js';
 import { progressOf, refuseBesideReplay, say, usageError, whole, type SimValues } from './sim-options.js';
 import { EventHash } from './time/event-hash.js';
 
@@ -14,15 +17,17 @@ const TOLD = 20;
 
 /** `sim -- hands`, `sim -- fleet`: @returns the exit code */
 export async function runPlay<H extends Seeded, N extends Named<H>>(
+  name: PlayerName,
   player: Player<H, N>,
   values: SimValues,
 ): Promise<number> {
   if (values.nodes !== undefined) throw usageError();
   if (values.every !== undefined && values.sweep === undefined) throw usageError();
+  if (values.workers !== undefined && values.replay !== undefined) throw usageError();
   if (values.from !== undefined && (values.sweep !== undefined || values.replay !== undefined)) throw usageError();
   refuseBesideReplay(values);
   if (values.replay !== undefined) return replay(player, values);
-  const summary = await (values.sweep === undefined ? random(player, values) : sweepAll(player, values));
+  const summary = await (values.sweep === undefined ? random(name, player, values) : sweepAll(name, player, values));
   if (values.json === true) say(JSON.stringify(summary));
   else tell(summary, player.play.rules);
   const { least } = player.play;
@@ -37,16 +42,29 @@ const rarelyMet = ({ histories, probes }: PlaySummary, least: { probes: Readonly
     return times >= wanted ? [] : [`met too rarely in ${histories} histories: ${probe}: ${times} of ${wanted}`];
   });
 
-function random<H extends Seeded, N extends Named<H>>(player: Player<H, N>, values: SimValues): Promise<PlaySummary> {
+/** As many processes as there are cores, unless it is said. None of its own where one is enough. */
+function elsewhere(series: PlaySeries, values: SimValues): Pick<SeriesOptions, 'play'> {
+  const workers = Math.max(1, whole(values.workers, coresAtHand()));
+  return workers === 1 ? {} : { play: playInWorkers(series, workers) };
+}
+
+function random<H extends Seeded, N extends Named<H>>(
+  name: PlayerName,
+  player: Player<H, N>,
+  values: SimValues,
+): Promise<PlaySummary> {
   const histories = Math.max(1, whole(values.histories, 200));
   const progress = progressOf(histories);
-  return player.random(histories, whole(values.seed, 1), {
+  const seed = whole(values.seed, 1);
+  return player.random(histories, seed, {
+    ...elsewhere({ player: name, seed }, values),
     from: whole(values.from, 0),
     progress: (done, _of, found) => progress(done, found),
   });
 }
 
 async function sweepAll<H extends Seeded, N extends Named<H>>(
+  name: PlayerName,
   player: Player<H, N>,
   values: SimValues,
 ): Promise<PlaySummary> {
@@ -54,19 +72,22 @@ async function sweepAll<H extends Seeded, N extends Named<H>>(
   if (values.histories !== undefined) throw usageError();
   const every = Math.max(1, whole(values.every, 1));
   // A history in which a known fault shows is no ground for a sweep: it is red without a crash.
-  const names = values.sweep === 'all' ? Object.keys(all).filter((n) => !all[n]?.knownRed) : [values.sweep];
+  const names = values.sweep === 'all' ? Object.keys(all).filter((n) => !all[n]?.knownRed) : [values.sweep ?? ''];
   const hashed = new EventHash();
   const seed = values.seed ?? (names.length === 1 ? namedOf(player, names[0]).history.seed : namedSeed);
   const total: PlaySummary = { histories: 0, seed: Number(seed), violations: [], probes: {}, hash: '' };
-  for (const name of names) {
-    const one = await player.sweep(seededOf(player, name, values), {
+  for (const swept of names) {
+    const named = seededOf(player, swept, values);
+    const { history } = named;
+    const one = await player.sweep(named, {
+      ...elsewhere({ player: name, seed: history.seed, sweep: swept }, values),
       every,
       progress: (done, of, found) => {
-        if (done % 100 === 0) process.stderr.write(`  ${name}: ${done} of ${of}, ${found} violations\n`);
+        if (done % 100 === 0) process.stderr.write(`  ${swept}: ${done} of ${of}, ${found} violations\n`);
       },
     });
     total.histories += one.histories;
-    total.violations.push(...one.violations.map((v) => ({ ...v, what: `${name}: ${v.what}` })));
+    total.violations.push(...one.violations.map((v) => ({ ...v, what: `${swept}: ${v.what}` })));
     for (const [probe, times] of Object.entries(one.probes)) total.probes[probe] = (total.probes[probe] ?? 0) + times;
     hashed.add(one.hash, 0);
   }
@@ -108,9 +129,7 @@ function seededOf<H extends Seeded, N extends Named<H>>(
   name: string | undefined,
   { seed }: SimValues,
 ): N {
-  const named = namedOf(player, name);
-  if (seed === undefined) return named;
-  return { ...named, history: { ...named.history, seed: whole(seed, 0) } };
+  return seeded(namedOf(player, name), seed === undefined ? undefined : whole(seed, 0));
 }
 
 function namedOf<H extends Seeded, N extends Named<H>>(player: Player<H, N>, name: string | undefined): N {

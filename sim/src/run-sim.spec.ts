@@ -16,6 +16,7 @@ describe('npm run sim', () => {
     ['a replay from some history on', 'hands --replay 1 --from 2'],
     ['a number that would be rounded', 'hands --histories 1 --seed 99999999999999999999'],
     ['a story as one line', 'detect --replay 1 --json'],
+    ['a replay by several workers', 'hands --replay 1 --workers 2'],
   ])('refuses %s with its usage', async (_, args) => {
     await expect(simCommand(args.split(' '))).rejects.toThrow(USAGE);
   });
@@ -28,10 +29,21 @@ describe('npm run sim', () => {
     });
   });
 
+  it.each([
+    ['random histories', ['--histories', '20', '--seed', '2']],
+    ['the crash points of a named one', ['--sweep', 'off-lost', '--every', '60']],
+  ])('plays %s by any number of workers with the same outcome', async (_, args) => {
+    const [one, three] = await Promise.all(
+      ['1', '3'].map((workers) => sim('hands', ...args, '--workers', workers, '--json')),
+    );
+    expect(three).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(three?.stdout ?? '')).toEqual(JSON.parse(one?.stdout ?? ''));
+  });
+
   it('ends a replay with --json in the line of a run', async () => {
     const { stdout } = await sim('hands', '--seed', '3', '--replay', '5', '--json');
     const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as object;
     expect(last).toMatchObject({ histories: 1, seed: 3, violations: [] });
-    expect(Object.keys(last)).toEqual(['histories', 'seed', 'violations', 'probes', 'hash']);
+    expect(Object.keys(last)).toEqual(['histories', 'seed', 'medianVirtualMs', 'violations', 'probes', 'hash']);
   });
 });

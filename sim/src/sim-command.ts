@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { hands } from './hands/play-hands.js';
+import { isPlayer, players } from './players.js';
 import { runDetect } from './run-detect.js';
 import { runPlay } from './run-play.js';
 import { say, USAGE, usageError } from './sim-options.js';
@@ -22,6 +22,7 @@ export async function simCommand(args: string[]): Promise<number> {
       from: text,
       sweep: text,
       every: text,
+      workers: text,
       json: flag,
       help: flag,
     },
@@ -32,11 +33,7 @@ export async function simCommand(args: string[]): Promise<number> {
   }
   if (positionals.length !== 1) throw usageError();
   if (positionals[0] === 'detect') return runDetect(values);
-  if (positionals[0] === 'hands') return runPlay(hands, values);
-  if (positionals[0] === 'fleet') {
-    // Loads all of inventory, which the others have no use for.
-    const { fleet } = await import('./fleet/play-fleet.js');
-    return runPlay(fleet, values);
-  }
+  const [simulation = ''] = positionals;
+  if (isPlayer(simulation)) return runPlay(simulation, await players[simulation](), values);
   throw usageError();
 }
