@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Bus } from '#bus';
 import type { ClusterSettings } from '#contracts';
-import { buildConfig, ServiceContext } from '#service';
+import { ServiceContext } from '#service';
 import { ClaimsService } from '../../../apps/inventory/src/claims/claims.service.js';
 import { ConductorService } from '../../../apps/inventory/src/conductor/conductor.service.js';
 import { IncidentsController } from '../../../apps/inventory/src/incidents/incidents.controller.js';
@@ -22,6 +22,7 @@ import { KnownNames } from '../../../apps/inventory/src/store/known-names.js';
 import { tasksBy } from '../../../apps/inventory/src/tasks.js';
 import { answerRpcs, type RpcHandlers } from '../nats/answer-rpc.js';
 import { Composition } from '../process/composition.js';
+import { playedConfig } from '../process/played-config.js';
 import type { Running } from '../process/sim-process.js';
 
 /** Where the server of the bus runs, which is no node of the fleet. */
@@ -39,8 +40,8 @@ export interface InventoryProgramParts {
  * out is what no task needs and no verdict leads to: enrolment of agents, files of nodes, webhooks, tokens, pages of status.
  */
 export async function startInventory({ bus, instance, initial }: InventoryProgramParts): Promise<Running> {
-  const values = { cluster: 'sim', instance, dataDir: 'played', initial };
-  const config = buildConfig({ ...values, nats: { servers: [`nats://${CONTROL.name}:4222`] } }, undefined, 'sim');
+  const nats = { servers: [`nats://${CONTROL.name}:4222`] };
+  const config = playedConfig({ cluster: 'sim', instance, initial, nats });
   // What services ask of their log is what the bus has; nothing here asks for pino's own.
   const context = new ServiceContext(config, bus, bus.log as unknown as Logger, 'inventory');
   const store = await InventoryStore.open(bus, { cluster: 'sim', replicas: 1 });

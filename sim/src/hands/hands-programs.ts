@@ -2,7 +2,7 @@ import { Bus, Lease, silentLog, type BusLog } from '#bus';
 import type { PowerDevice } from '#contracts';
 import type { Dice } from '#contracts/testing/dice.js';
 import type { Logger } from 'pino';
-import { buildConfig, ServiceContext } from '#service';
+import { ServiceContext } from '#service';
 import { Fencer } from '../../../apps/fencer/src/fencer.js';
 import { BmcQueue } from '../../../apps/fencer/src/power/bmc-queue.js';
 import type { AnsibleRunOptions } from '../../../apps/provisioner/src/ansible/ansible-run.js';
@@ -15,6 +15,7 @@ import type { PlayedConnection } from '../nats/played-connection.js';
 import type { PlayedServer } from '../nats/played-server.js';
 import type { Life } from '../process/life.js';
 import { mortalLog, mortalWire } from '../process/mortal-ports.js';
+import { playedConfig } from '../process/played-config.js';
 import type { Running } from '../process/sim-process.js';
 import { SeededRandom } from '../time/seeded-random.js';
 import { VirtualClock } from '../time/virtual-clock.js';
@@ -102,7 +103,7 @@ export class HandsPrograms {
 
   /** Power as inventory asks for it, beside all fencing. */
   private async looksOf(bus: Bus, life: Life, power: PlayedPower, queue: BmcQueue): Promise<Running> {
-    const config = buildConfig({ instance: life.process, dataDir: 'played' }, undefined, 'sim');
+    const config = playedConfig({ instance: life.process });
     const context = new ServiceContext(config, bus, bus.log as unknown as Logger, 'fencer');
     const reader = new PowerReader(context, power, queue);
     await reader.onApplicationBootstrap();
@@ -123,7 +124,7 @@ export class HandsPrograms {
     const bus = this.busOf(life);
     const runner = new JobRunner({
       bus,
-      config: buildConfig({ instance: life.process, dataDir: 'played' }, undefined, 'sim'),
+      config: playedConfig({ instance: life.process }),
       log: bus.log,
       host: `host-of-${life.process}`,
       ansible: new PlayedAnsible({

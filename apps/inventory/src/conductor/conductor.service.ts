@@ -18,6 +18,8 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   private readonly answers: (() => Closable)[] = [];
   private answering: Closable[] = [];
   private unsubscribe: (() => void) | undefined;
+  /** Of the records as they are; undefined: one has changed since it was looked for. */
+  private highest: { token: number } | undefined;
 
   constructor(
     private readonly context: ServiceContext,
@@ -78,7 +80,10 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
       if (this.lease.held) this.executor.wakeAll();
     });
     this.lease.start();
-    this.unsubscribe = this.store.onChange((source) => this.wake(source));
+    this.unsubscribe = this.store.onChange((source) => {
+      if (source === 'incidents' || source === 'jobs') this.highest = undefined;
+      this.wake(source);
+    });
     for (const period of this.executor.periods)
       this.timers.push(
         this.context.clock.every(period, () => {
@@ -111,9 +116,14 @@ export class ConductorService implements OnApplicationBootstrap, OnApplicationSh
   private highestToken(): number | undefined {
     const { incidents, jobs } = this.store;
     if (!incidents.view.live || !jobs.view.live) return undefined;
-    return conductorFloor(
-      incidents.view.entries().map((e) => e.value),
-      jobs.view.entries().map((e) => e.value),
-    );
+    // Asked for before each run of each task. Before changes are followed it is looked for each time.
+    const token =
+      this.highest?.token ??
+      conductorFloor(
+        incidents.view.entries().map((e) => e.value),
+        jobs.view.entries().map((e) => e.value),
+      );
+    if (this.unsubscribe !== undefined) this.highest = { token };
+    return token;
   }
 }

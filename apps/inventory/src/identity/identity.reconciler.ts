@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { identityBasis, knownIdentity, MusterError, type NodeRecord } from '#contracts';
 import { AlarmService } from '../alarms/alarm.service.js';
-import { keepAlarms } from '../alarms/keep-alarms.js';
+import { keepAlarms, type WantedAlarm } from '../alarms/keep-alarms.js';
 import type { Pace, Reconciler, TaskRun } from '../conductor/task.js';
 import { InventoryStore } from '../store/inventory-store.js';
 import { KnownNames } from '../store/known-names.js';
@@ -14,6 +14,8 @@ const AGAIN_MS = 6 * 3_600_000;
 const FAILED_AGAIN_MS = 60_000;
 /** Between two looks at all nodes: runs come with every change of any record. */
 const PACE: Pace = { everyMs: 500 };
+/** What names stand for may have changed after this, ms, though no node has: as the gates look. */
+const PLACES_MS = 5_000;
 /** Reads at once: the queue of the fencers is for those who fence. */
 const AT_ONCE = 4;
 
@@ -29,13 +31,17 @@ interface Plan {
 export class IdentityReconciler implements Reconciler {
   private readonly plans = new Map<string, Plan>();
   private running = 0;
+  /** As called for by the nodes as they are; undefined: one has changed since. */
+  private wanted: { at: number; alarms: WantedAlarm[] } | undefined;
 
   constructor(
     private readonly store: InventoryStore,
     private readonly alarms: AlarmService,
     private readonly reads: IdentityReads,
     private readonly names: KnownNames,
-  ) {}
+  ) {
+    store.nodes.view.onChange(() => (this.wanted = undefined));
+  }
 
   async reconcile(c: TaskRun): Promise<void> {
     if (this.store.nodes.view.live && this.store.alarms.view.live) await c.every('look', PACE, () => this.look(c));
@@ -44,12 +50,13 @@ export class IdentityReconciler implements Reconciler {
   private async look(c: TaskRun): Promise<void> {
     const nodes = this.store.nodes.view.entries().map((e) => e.value);
     this.readDue(nodes, c.now);
-    await keepAlarms(
-      this.alarms,
-      identityAlarmCodes,
-      identityAlarms(nodes, (name) => this.names.of(name)),
-      () => void c.check(),
-    );
+    await keepAlarms(this.alarms, identityAlarmCodes, this.wantedNow(nodes, c.now), () => void c.check());
+  }
+
+  private wantedNow(nodes: readonly NodeRecord[], now: number): readonly WantedAlarm[] {
+    if (this.wanted === undefined || now - this.wanted.at > PLACES_MS)
+      this.wanted = { at: now, alarms: identityAlarms(nodes, (name) => this.names.of(name)) };
+    return this.wanted.alarms;
   }
 
   private readDue(nodes: readonly NodeRecord[], now: number): void {

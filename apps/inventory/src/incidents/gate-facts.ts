@@ -208,6 +208,8 @@ export class GateFactsService implements OnModuleInit {
 
   /** Those that stand, with their figures as of now. */
   storms(): StormView[] {
+    // Most days there is none: what the others are doing is not counted for nothing.
+    if ((this.store.permits.view.get(PERMITS_KEY)?.value.trips ?? []).length === 0) return [];
     const s = this.storm();
     const latch = s?.latch;
     if (s === undefined || latch === undefined) return [];

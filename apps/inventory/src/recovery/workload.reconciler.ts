@@ -152,6 +152,8 @@ export class WorkloadReconciler implements Reconciler {
 
   /** Where these would go, if all of them were placed now. */
   placesFor(waiting: readonly WorkloadRecord[]): Map<string, Placement> {
+    // Most rounds: then no host is looked at.
+    if (waiting.length === 0) return new Map();
     const now = this.context.clock.wallMs();
     const toPlace = waiting.map((w) => ({ ...w, leftOut: leftOut(w, now) }));
     return new Map(placeWorkloads(toPlace, this.hosts.hosts()).map((p) => [p.workload, p]));

@@ -71,6 +71,8 @@ export class InventoryStore {
   }
 
   private lastSettings: ClusterSettings | undefined;
+  /** Asked for many times a round, and changed once a month. */
+  private completed: { of: ClusterSettings; settings: ClusterSettings } | undefined;
   private secretsKey: Buffer | undefined;
 
   /** Creates what is missing, then waits until every view has seen its whole bucket. */
@@ -145,10 +147,15 @@ export class InventoryStore {
    */
   get clusterSettings(): ClusterSettings {
     const stored = this.settings.view.get(SETTINGS_KEY)?.value;
-    if (stored !== undefined) return completeSettings(stored);
+    if (stored !== undefined) return this.complete(stored);
     if (!this.settings.view.unreadable.has(SETTINGS_KEY)) return defaultSettings(this.cluster);
     const last = this.lastSettings ? completeSettings(this.lastSettings) : defaultSettings(this.cluster);
     return { ...last, fencing: { ...last.fencing, mode: 'observe' } };
+  }
+
+  private complete(stored: ClusterSettings): ClusterSettings {
+    if (this.completed?.of !== stored) this.completed = { of: stored, settings: completeSettings(stored) };
+    return this.completed.settings;
   }
 
   /** Reservations as last seen: to show, never to decide. */
