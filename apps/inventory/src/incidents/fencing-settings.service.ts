@@ -7,6 +7,7 @@ import {
   defaultSettings,
   readStorm,
   type FencingSettings,
+  type IncidentRecord,
   type NodeRecord,
   type RpcAnswer,
   type RpcRequest,
@@ -18,13 +19,16 @@ import { InventoryStore } from '../store/inventory-store.js';
 import { IdentityReads } from '../identity/identity-reads.js';
 import { GateFactsService } from './gate-facts.js';
 import { IncidentService } from './incident.service.js';
+import { failedTest } from './self-test.js';
 import { weaknesses } from './weaknesses.js';
 import { mayCommand, stopped } from './stop-order.js';
 
 /** Power devices read at once for the self-test: more than 64 sessions at once time out on one machine. */
 const READS_AT_ONCE = 32;
-/** One command limit, and the way there and back. */
+/** One command limit, and the way there and back: by then also the fencer was answered that keeps others from a device. */
 const READ_MS = 7_500;
+/** Between two looks at a device that is in use by a fencing, ms. */
+const BUSY_AGAIN_MS = 250;
 
 /** Mode and pause of fencing. */
 @Injectable()
@@ -94,16 +98,30 @@ export class FencingSettingsService {
   private async selfTest(node: NodeRecord): Promise<string | undefined> {
     if (!node.powerLevels.some((level) => level.length > 0)) return 'none';
     try {
-      const { devices } = await this.store.bus.call('fencer.power.read', { node: node.name }, { timeoutMs: READ_MS });
-      const bad = devices.find((d) => d.power === 'unknown');
-      if (devices.length === 0) return 'none answered';
-      if (bad !== undefined) return `${bad.id}: ${bad.code ?? bad.detail ?? 'unknown'}`;
+      const failed = await this.devicesFail(node.name);
+      if (failed !== undefined) return failed;
       // What cannot be read now keeps what was found before.
       await this.identity.read(node.name).catch(() => []);
       const now = (await this.store.nodes.bucket.get(node.name))?.value ?? node;
       return unfenceable({ node: now, otherFencers: 1, sharedPlace: this.gates.sharedPlace(now) });
     } catch (e) {
       return MusterError.from(e).code;
+    }
+  }
+
+  /** A node that is being fenced is waited for: by then its fencer was answered, or its fencing is over. */
+  private async devicesFail(node: string): Promise<string | undefined> {
+    const { bus, clock, incidents } = this.store;
+    const incident = async (): Promise<IncidentRecord | undefined> => (await incidents.bucket.get(node))?.value;
+    const until = clock.monotonicMs() + READ_MS;
+    const before = await incident();
+    for (;;) {
+      const timeoutMs = Math.max(BUSY_AGAIN_MS, until - clock.monotonicMs());
+      const { devices } = await bus.call('fencer.power.read', { node }, { timeoutMs });
+      const failed = failedTest(devices, before, await incident());
+      if (failed === undefined) return undefined;
+      if (!failed.busy || clock.monotonicMs() >= until) return failed.why;
+      await clock.sleep(BUSY_AGAIN_MS);
     }
   }
 
