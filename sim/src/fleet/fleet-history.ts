@@ -103,7 +103,7 @@ export function quietFleet(
 /** A random fleet and what befalls it. The same seed and index give the same one. */
 export function drawFleet(seed: number, index: number): FleetHistory {
   const dice = diceOf(seed, `fleet ${index}`);
-  const quietFrom = 50_000 + dice.roll() * 70_000;
+  const quietFrom = 75_000 + dice.roll() * 70_000;
   const h = quietFleet(`random ${index}`, seed * 1_000_003 + index, {
     size: dice.of([4, 5, 6, 8]),
     // With few nodes, and many deaths, the brake would stop most of what is to be played.
