@@ -18,7 +18,7 @@ import { Workshop } from './mutants/workshop.js';
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 const areas = [...new Set(mutants.map((m) => m.area))];
 
-const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT…] [--share I/N] [--sims] [--out FILE [--rest]] [--minutes N] [--json] [--check]
+const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT…] [--share I/N] [--sims] [--out FILE [--rest]] [--minutes N] [--patience N] [--json] [--check]
   ${areas.map((a) => `${a} (${mutants.filter((m) => m.area === a).length})`).join(', ')}; all of them where none is named
   npm run mutants -- detect    breaks each safety line of detection in turn; \`ok\` says that a spec turned red
   --only TEXT   those that have this in their name; given several times, those that have one of them
@@ -27,6 +27,7 @@ const USAGE = `usage: npm run mutants [-- AREA…] [--only TEXT…] [--share I/N
   --out FILE    what came of each, with commit, date and machine; what FILE says of others stays
   --rest        without those that FILE says are killed, unless their file or their specs have changed since
   --minutes N   begins no other after so many
+  --patience N  on a busy machine: N times as long for each test, spec and simulation until it is ended
   --json        the last line is {mutants: [{area, name, killedBy, why?, histories?}], passed, failed}
   --check       breaks nothing: each must be found in the code, and no area may have fewer than it had`;
 
@@ -109,6 +110,7 @@ function main(args: string[]): number {
       out: { type: 'string' },
       rest: { type: 'boolean' },
       minutes: { type: 'string' },
+      patience: { type: 'string' },
       json: { type: 'boolean' },
       check: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -124,11 +126,12 @@ function main(args: string[]): number {
   const keeper = values.out === undefined ? undefined : new Keeper(values.out);
   const asked = chosen(positionals, values).map((m) => ({ ...m, content: contentOf(folder, m, simsOnly) }));
   const minutes = Number(values.minutes ?? Infinity);
-  if (Number.isNaN(minutes) || (values.rest === true && keeper === undefined))
+  const patience = Number(values.patience ?? 1);
+  if (Number.isNaN(minutes) || !(patience >= 1) || (values.rest === true && keeper === undefined))
     throw new MusterError('BAD_REQUEST', USAGE);
   if (asked.length === 0) throw new MusterError('BAD_REQUEST', 'no mutant fits what was asked for');
   const wanted = values.rest === true ? restOf(asked, keeper?.tried[list] ?? []) : asked;
-  const workshop = new Workshop(folder);
+  const workshop = new Workshop(folder, patience);
   process.on('exit', () => workshop.close());
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));

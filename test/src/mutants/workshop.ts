@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { execaSync } from 'execa';
 import ts from 'typescript';
 import { GREEN, simOutcome, specOutcome, type SpecReport, type Kill, type Outcome } from './outcome.js';
+import { trialBySim } from './sim-trial.js';
 
 const PARTS = [
   'apps',
@@ -20,10 +21,10 @@ const PARTS = [
   'vitest.config.js',
   'tsconfig.json',
 ];
-/** Of one spec or one simulation: it ends what hangs. */
+/** Of one spec file or one simulation: it ends what hangs. */
 const LONGEST_MS = 300_000;
-/** A simulation is asked for so many histories, the few first: most that is broken shows soon. */
-const HISTORIES = [20, 200, 1000] as const;
+/** Of one test or hook. */
+const LONGEST_TEST_MS = 60_000;
 const SEED = 1;
 
 /** A copy of the tree in which one file at a time is broken. */
@@ -31,10 +32,15 @@ export class Workshop {
   private readonly copy = mkdtempSync(join(tmpdir(), 'muster-mutants-'));
   /** The copy has a build of its own: without a simulation it need not. */
   private built = false;
-  /** Guard → why it says nothing where nothing is broken; undefined: it is green then. */
+  /** Spec → why it says nothing where nothing is broken; undefined: it is green then. */
   private readonly unbroken = new Map<string, string | undefined>();
+  private readonly wholeSims = new Map<string, Outcome>();
 
-  constructor(private readonly folder: string) {
+  /** @param patience all limits are so many times as long: for a busy machine */
+  constructor(
+    private readonly folder: string,
+    private readonly patience = 1,
+  ) {
     for (const part of PARTS) cpSync(join(folder, part), join(this.copy, part), { recursive: true });
     for (const part of ['node_modules', 'dist']) symlinkSync(join(folder, part), join(this.copy, part));
   }
@@ -63,9 +69,21 @@ export class Workshop {
     this.build();
     let outcome: Outcome = { reason: 'no simulation ran' };
     for (const sim of sims) {
-      outcome = this.guarded(sim, () => this.sim(sim), file, mutated);
+      outcome = trialBySim(sim, (histories, what) =>
+        what === 'broken'
+          ? this.withBroken(file, mutated, () => this.sim(sim, histories))
+          : this.wholeSim(sim, histories),
+      );
       if ('killed' in outcome) return outcome;
     }
+    return outcome;
+  }
+
+  /** With nothing broken; what is known of so many histories is not played again. */
+  private wholeSim(sim: string, histories: number): Outcome {
+    const key = `${sim} ${histories}`;
+    const outcome = this.wholeSims.get(key) ?? this.sim(sim, histories);
+    this.wholeSims.set(key, outcome);
     return outcome;
   }
 
@@ -78,7 +96,10 @@ export class Workshop {
       this.unbroken.set(guard, red === GREEN ? undefined : red);
     }
     const reason = this.unbroken.get(guard);
-    if (reason !== undefined) return { reason };
+    return reason === undefined ? this.withBroken(file, mutated, run) : { reason };
+  }
+
+  private withBroken(file: string, mutated: string, run: () => Outcome): Outcome {
     const text = this.read(file);
     this.write(file, mutated);
     try {
@@ -117,7 +138,13 @@ export class Workshop {
     env: Readonly<Record<string, string>> = {},
   ): { stdout: string; stderr: string } {
     // Red is what is hoped for: how it ended stands in its report.
-    const options = { cwd: this.copy, timeout: LONGEST_MS, maxBuffer: 1 << 28, env, reject: false } as const;
+    const options = {
+      cwd: this.copy,
+      timeout: LONGEST_MS * this.patience,
+      maxBuffer: 1 << 28,
+      env,
+      reject: false,
+    } as const;
     const { stdout, stderr } = execaSync(process.execPath, args, options);
     return { stdout, stderr };
   }
@@ -126,7 +153,8 @@ export class Workshop {
     const file = join(this.copy, 'report.json');
     rmSync(file, { force: true });
     const vitest = join(this.folder, 'node_modules', 'vitest', 'vitest.mjs');
-    const ends = ['--testTimeout=60000', '--hookTimeout=60000'];
+    const longestMs = LONGEST_TEST_MS * this.patience;
+    const ends = [`--testTimeout=${longestMs}`, `--hookTimeout=${longestMs}`];
     const only = test === '' ? [] : ['--testNamePattern', test.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')];
     const asked = ['--reporter=./scripts/tests/report.mjs', ...ends, ...only, spec];
     this.node([vitest, 'run', ...asked], { MUSTER_SPEC_REPORT: file });
@@ -134,15 +162,10 @@ export class Workshop {
     return specOutcome(spec, JSON.parse(readFileSync(file, 'utf8')) as SpecReport);
   }
 
-  private sim(name: string): Outcome {
+  private sim(name: string, histories: number): Outcome {
     const program = join('dist', 'sim', 'src', 'run-sim.js');
-    let outcome: Outcome = { reason: GREEN };
-    for (const histories of HISTORIES) {
-      const args = [name, '--histories', String(histories), '--seed', String(SEED), '--json'];
-      outcome = simOutcome(name, SEED, this.node([program, ...args]));
-      if ('killed' in outcome || outcome.reason !== GREEN) return outcome;
-    }
-    return outcome;
+    const args = [name, '--histories', String(histories), '--seed', String(SEED), '--json'];
+    return simOutcome(name, SEED, this.node([program, ...args]));
   }
 }
 
