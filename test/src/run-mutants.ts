@@ -13,6 +13,7 @@ import type { Kill, Outcome } from './mutants/outcome.js';
 import { restOf, resultOf, type Entry, type Listed, type MutantsResult, type Tried } from './mutants/result.js';
 import { Source } from './mutants/source.js';
 import { FLOORS, mutants, SIMS } from './mutants/tables/index.js';
+import { trials } from './mutants/trials.js';
 import { Workshop } from './mutants/workshop.js';
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
@@ -99,7 +100,7 @@ function check(): number {
   return problems.length === 0 ? 0 : 1;
 }
 
-function main(args: string[]): number {
+async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -137,10 +138,8 @@ function main(args: string[]): number {
   process.on('SIGTERM', () => process.exit(143));
   const results: Tried[] = [];
   const end = performance.now() + minutes * 60_000;
-  for (const m of wanted) {
-    const begun = performance.now();
-    if (begun > end) break;
-    const outcome = outcomeOf(workshop, m, simsOnly);
+  const tried = trials(wanted, (m) => outcomeOf(workshop, m, simsOnly));
+  for await (const { item: m, result: outcome, seconds } of tried) {
     const { area, name } = m;
     if ('killed' in outcome) {
       const kill = told(outcome.killed);
@@ -150,7 +149,8 @@ function main(args: string[]): number {
       results.push({ area, name, killedBy: null, reason: outcome.reason });
       say(`FAIL ${area.padEnd(8)} ${name}: ${outcome.reason}`);
     }
-    keeper?.keep(list, results.at(-1) as Tried, m.content, (performance.now() - begun) / 1000);
+    keeper?.keep(list, results.at(-1) as Tried, m.content, seconds);
+    if (performance.now() > end) break;
   }
   const passed = results.filter((r) => r.killedBy !== null).length;
   const failed = results.length - passed;
@@ -159,7 +159,7 @@ function main(args: string[]): number {
 }
 
 try {
-  process.exitCode = main(process.argv.slice(2));
+  process.exitCode = await main(process.argv.slice(2));
 } catch (e) {
   process.stderr.write(`mutants: ${e instanceof Error ? e.message : String(e)}\n`);
   process.exitCode = 2;
