@@ -8,9 +8,11 @@ const { burst, every } = FailedTryNumbers;
 
 let now: number;
 let sut: GuessedTokens;
+let lines: unknown[][];
 beforeEach(() => {
   now = 5_000;
-  sut = new GuessedTokens({ warn: () => undefined }, () => now);
+  lines = [];
+  sut = new GuessedTokens({ warn: (...line: unknown[]) => lines.push(line) }, () => now);
 });
 
 const GOOD = ['good', 'other'];
@@ -54,6 +56,23 @@ describe('guesses at tokens', () => {
     expect(show('good', '10.0.0.8')).toBe('through');
     guess(burst);
     expect(show('good')).toBe('TOO_MANY_TRIES');
+  });
+
+  it('leave a few lines with where they come from, however many they are, and no token', () => {
+    guess(2);
+    expect(lines).toEqual([
+      [{ source: '10.0.0.7', leftOut: 0 }, 'a wrong API token'],
+      [{ source: '10.0.0.7', leftOut: 0 }, 'a wrong API token'],
+    ]);
+    guess(1_000);
+    expect(lines).toHaveLength(3);
+    guess(1, '10.0.0.8');
+    expect(lines.at(-1)).toEqual([{ source: '10.0.0.8', leftOut: 0 }, 'a wrong API token']);
+    now += 60_000;
+    guess(burst + 1);
+    expect(lines).toHaveLength(5);
+    expect(lines.at(-1)?.[0]).toMatchObject({ source: '10.0.0.7', leftOut: 999 });
+    expect(JSON.stringify(lines)).not.toContain('guess-');
   });
 
   it('from one /64 of IPv6 are of one place', () => {
