@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LastCheck, NodeRecord } from '#contracts';
-import { aNode } from '../testing/fixtures.js';
+import { FLAPPING } from '#domain/return/return-table.js';
+import { settle } from '../jobs/settle.js';
+import { aJob, aNode } from '../testing/fixtures.js';
 import { returnAlarm, standingAlarm } from './check-alarms.reconciler.js';
 
 describe('the alarm of a node that is back and does not serve', () => {
@@ -20,6 +22,23 @@ describe('the alarm of a node that is back and does not serve', () => {
     );
     expect(returnAlarm('a-1', { ...pending, failedTries: 9, held: 'drift: web' })?.code).toBe('drift');
     expect(returnAlarm('a-1', pending)).toBeUndefined();
+  });
+  it('is resetup-failed where a re-setup has failed, and flapping where it came and went', () => {
+    const held = (why: string) => returnAlarm('a-1', { ...pending, held: why });
+    const job = aJob({
+      kind: 'resetup',
+      status: 'Errored',
+      error: 'site failed',
+      results: { 'a-1': { ok: false, step: 'site', failedTask: 'install mirror', message: 'disk full' } },
+    });
+    const back = aNode('a-1', { status: 'Allocated', pendingReturn: { ...pending, job: 'job-1' } });
+    const failed = settle(back, job, { onReturn: 'resetup', at: 7 });
+    expect(held(failed.node.pendingReturn?.held ?? '')).toMatchObject({
+      code: 'resetup-failed',
+      severity: 'critical',
+      message: expect.stringContaining('disk full') as unknown,
+    });
+    expect(held(`${FLAPPING}: three returns`)).toMatchObject({ code: 'flapping', severity: 'warning' });
   });
 });
 

@@ -42,7 +42,7 @@ describe('the alarms of incidents', () => {
   });
 
   it('name the work that runs nowhere as long as they stand, and not where its host may live', () => {
-    const suppressed = (gate: 'NOT_FENCEABLE' | 'LIFE_SIGN'): string | undefined =>
+    const suppressed = (gate: 'NOT_FENCEABLE' | 'LIFE_SIGN') =>
       alarmsOf(
         [anIncident('n-1', { phase: 'suppressed', gate, gates: [{ gate, pass: false, detail: 'No device.' }] })],
         () => undefined,
@@ -50,9 +50,14 @@ describe('the alarms of incidents', () => {
         () => false,
         [],
         () => ['db', 'web'],
-      )[0]?.message;
-    expect(suppressed('NOT_FENCEABLE')).toBe('It seems dead and is not fenced. No device. Runs nowhere: db, web.');
-    expect(suppressed('LIFE_SIGN')).not.toContain('Runs nowhere');
+      )[0];
+    expect(suppressed('NOT_FENCEABLE')).toEqual({
+      code: 'not-fenceable',
+      subject: 'n-1',
+      severity: 'critical',
+      message: 'It seems dead and is not fenced. No device. Runs nowhere: db, web.',
+    });
+    expect(suppressed('LIFE_SIGN')?.message).not.toContain('Runs nowhere');
   });
 
   describe('of a storm', () => {
