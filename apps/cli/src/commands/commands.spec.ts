@@ -400,6 +400,42 @@ describe('commands', () => {
     expect((await sut.call(['job', 'get', 'active', '-o', 'yaml'])).stdout).toMatch(/^id: j1\n/);
   });
 
+  describe('a log that is followed, and breaks off', () => {
+    const job = { id: 'j1', kind: 'check', nodes: ['a-1'], status: 'Complete', results: {} };
+    const breaksOff = (res: ServerResponse, text: string): void => void res.write(text, () => res.destroy());
+
+    it('goes on where it was', async () => {
+      sut.on('GET /v1/jobs/j1', job);
+      let asked = 0;
+      sut.on('GET /v1/jobs/j1/log', (_: unknown, res: ServerResponse) => {
+        asked += 1;
+        if (asked === 1) breaksOff(res, 'PLAY\nTA');
+        else if (asked === 2) breaksOff(res, 'PLAY\n');
+        else res.end('PLAY\nTASK\n');
+      });
+      const { code, stdout, stderr } = await sut.call(['job', 'logs', 'j1', '-f']);
+      expect({ code, stdout, asked }).toEqual({ code: 0, stdout: 'PLAY\nTASK\n', asked: 3 });
+      expect(stderr).toMatch(/^(muster: the log broke off; going on with it\. .*\n){2}$/);
+    });
+
+    it('ends in one line where nobody gives the rest', async () => {
+      sut.on('GET /v1/jobs/j1', job);
+      let asked = 0;
+      sut.on('GET /v1/jobs/j1/log', (_: unknown, res: ServerResponse) => {
+        asked += 1;
+        if (asked === 1) breaksOff(res, 'PLAY\n');
+        else res.destroy();
+      });
+      const { code, stdout, stderr } = await sut.call(['job', 'logs', 'j1', '-f']);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: 'PLAY\n' });
+      expect(stderr.split('\n')).toEqual([
+        expect.stringContaining('going on with it') as string,
+        expect.stringMatching(/^muster: /) as string,
+        '',
+      ]);
+    });
+  });
+
   it('shows drivers with who offers them, and who misses them', async () => {
     sut.on('GET /v1/drivers', {
       items: [{ driver: 'ansible', service: 'provisioner', workers: ['p-1'] }],

@@ -8,6 +8,7 @@ import { oneLine } from '../output/one-line.js';
 import type { View } from '../output/printer.js';
 import type { Terminal } from '../output/terminal.js';
 import { moment } from '../output/times.js';
+import { NoServer } from '../server/ask.js';
 
 interface LogOptions {
   follow?: boolean;
@@ -112,7 +113,7 @@ async function logs(run: Run, id: string, o: LogOptions): Promise<void> {
 }
 
 async function follow(run: Run, id: string, from?: number): Promise<void> {
-  await show(run, id, { follow: 'true', ...(from !== undefined && { from: String(from) }) });
+  await showToItsEnd(run, id, { follow: 'true', ...(from !== undefined && { from: String(from) }) });
   const job = await run.server.get<JobRecord>(jobPath(id));
   if (!run.print.forMachines)
     for (const [node, result] of Object.entries(job.results)) run.terminal.note(`${node}: ${resultText(result)}`);
@@ -120,9 +121,35 @@ async function follow(run: Run, id: string, from?: number): Promise<void> {
 }
 
 async function show(run: Run, id: string, query: Record<string, string>): Promise<void> {
+  for await (const more of logOf(run, id, query)) run.terminal.out(more);
+}
+
+/**
+ * A log that breaks off, as the gateway goes down, is read once more from its beginning, at another one where there are
+ * more: what was shown is left out.
+ * @throws NoServer: it broke off, and nobody gives any of it
+ */
+async function showToItsEnd(run: Run, id: string, query: Record<string, string>): Promise<void> {
+  let shown = 0;
+  for (;;) {
+    let read = 0;
+    try {
+      for await (const more of logOf(run, id, query)) {
+        run.terminal.out(more.slice(Math.max(0, shown - read)));
+        read += more.length;
+        shown = Math.max(shown, read);
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof NoServer) || read === 0) throw error;
+      run.terminal.note(`muster: the log broke off; going on with it. ${error.message}`);
+    }
+  }
+}
+
+function logOf(run: Run, id: string, query: Record<string, string>): AsyncGenerator<string> {
   const text = new URLSearchParams(query).toString();
-  for await (const more of run.server.stream(`${jobPath(id)}/log${text === '' ? '' : `?${text}`}`))
-    run.terminal.out(more);
+  return run.server.stream(`${jobPath(id)}/log${text === '' ? '' : `?${text}`}`);
 }
 
 async function list(run: Run, o: { status?: string }): Promise<void> {
